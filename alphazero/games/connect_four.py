@@ -1,0 +1,116 @@
+"""Connect Four: stones fall to the bottom of a column; four in a line win.
+
+An action is a column, counted from 0 at the left.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from alphazero.errors import GameError
+from alphazero.games import board
+from alphazero.games.game import (
+    LEGAL_RULE,
+    OBSERVE_RULE,
+    ONGOING,
+    OUTCOME,
+    PLAY_RULE,
+    PLY,
+    Mask,
+    Planes,
+    State,
+    Symmetries,
+    outcome,
+)
+from alphazero.games.lines import CELLS, COLUMNS, ROWS, LineGame, place_stone
+from alphazero.games.registry import register
+from alphazero.jit import kernel
+
+
+@kernel(LEGAL_RULE)
+def legal(state: State, mask: Mask) -> int:
+    """Mark the columns that are not full; none when the game is over."""
+    count = 0
+    for column in range(state[COLUMNS]):
+        mask[column] = state[OUTCOME] == ONGOING and state[CELLS + column] == 0
+        count += mask[column]
+    return count
+
+
+@kernel(PLAY_RULE)
+def play(state: State, action: int) -> None:
+    """Drop a stone of the player to move into column `action`."""
+    cell = (state[ROWS] - 1) * state[COLUMNS] + action
+    while state[CELLS + cell] != 0:
+        cell -= state[COLUMNS]
+    place_stone(state, cell, action)
+
+
+@kernel(OBSERVE_RULE)
+def observe(state: State, planes: Planes) -> None:
+    """Write own stones, the opponent's stones, and ones everywhere when player 0 is to move."""
+    player = state[PLY] % 2
+    board.observe_stones(state[CELLS:], state[COLUMNS], player, planes)
+    planes[2] = 1 - player
+
+
+@register("connect_four")
+@dataclass(frozen=True)
+class ConnectFour(LineGame):
+    """Connect Four on `rows` x `columns`, won by `length` in a line."""
+
+    rows: int = 6
+    columns: int = 7
+    length: int = 4
+
+    rule_functions = (legal, play, outcome, observe)
+
+    @property
+    def num_actions(self) -> int:
+        """One action a column."""
+        return self.columns
+
+    @property
+    def observation_shape(self) -> tuple[int, int, int]:
+        """Own stones, opponent's stones, colour to move."""
+        return 3, self.rows, self.columns
+
+    def symmetries(self) -> Symmetries:
+        """Left and right exchanged."""
+        columns = np.arange(self.columns)
+        cells = np.arange(self.rows * self.columns).reshape(self.rows, self.columns)
+        return Symmetries(
+            actions=np.array([columns, columns[::-1]]),
+            cells=np.array([cells.ravel(), cells[:, ::-1].ravel()]),
+        )
+
+    def render(self, state: State) -> str:
+        """Draw the board with its column numbers below."""
+        lines = board.draw(state[CELLS:], self.rows, self.columns)
+        width = len(str(self.columns))
+        lines = [" ".join(sign.rjust(width) for sign in line.split()) for line in lines]
+        return "\n".join([*lines, " ".join(str(c + 1).rjust(width) for c in range(self.columns))])
+
+    def parse(self, diagram: str) -> State:
+        """Read a drawing; stones must not float."""
+        state = super().parse(diagram)
+        grid = state[CELLS:].reshape(self.rows, self.columns)
+        if ((grid[:-1] != 0) & (grid[1:] == 0)).any():
+            raise GameError("a stone in the diagram has an empty cell below it")
+        return state
+
+    def action_name(self, state: State, action: int) -> str:  # noqa: ARG002
+        """Columns are numbered from 1, left to right."""
+        return str(action + 1)
+
+    def parse_action(self, state: State, text: str) -> int:
+        """Read a column number."""
+        mask = self.legal_action_mask(state)
+        name = text.strip()
+        if not (name.isascii() and name.isdigit() and 1 <= int(name[:4]) <= self.columns):
+            raise GameError(f"'{text[:20]}' is no column; type a number from 1 to {self.columns}")
+        action = int(name[:4]) - 1
+        if not mask[action]:
+            free = ", ".join(str(column + 1) for column in np.flatnonzero(mask)) or "none"
+            raise GameError(f"column {name} is full; free columns: {free}")
+        return action

@@ -1,0 +1,207 @@
+"""What a game is: four compiled rules over one row of integers, and a few words for people.
+
+A state is one contiguous row `int64 [S]`. Its first three entries mean the same in every game:
+
+    state[PLY]         moves played so far; turns alternate strictly, so ply % 2 is to move
+    state[OUTCOME]     ONGOING, or the finished game's result for player 0: +1, 0, -1
+    state[LAST]        the last action, -1 at the start
+
+What follows belongs to the game: first its parameters (so that one compilation serves every
+board size), then the board.
+
+Letters used for shapes: S state size, A number of actions, [C, H, W] the observation.
+"""
+
+from __future__ import annotations
+
+import functools
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+from numba.experimental import structref
+
+from alphazero.errors import GameError
+from alphazero.jit import helper, kernel
+
+State = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+Planes = npt.NDArray[np.float32]
+
+PLY, OUTCOME, LAST = 0, 1, 2
+HEADER = 3
+"""Entries at the front of every state, before the game's own."""
+
+ONGOING = 2
+"""The outcome of a game that is not finished."""
+
+_state = types.int64[::1]
+LEGAL_RULE = types.int64(_state, types.boolean[::1])
+PLAY_RULE = types.void(_state, types.int64)
+OUTCOME_RULE = types.int64(_state)
+OBSERVE_RULE = types.void(_state, types.float32[:, :, ::1])
+
+
+@helper
+def value_of(outcome: int, player: int) -> int:
+    """Turn an absolute outcome (for player 0) into a value relative to `player`.
+
+    The only way from one to the other: +1 when `player` won, -1 when the opponent did, 0 for a
+    draw.
+    """
+    return outcome if player == 0 else -outcome
+
+
+@kernel(OUTCOME_RULE)
+def outcome(state: State) -> int:
+    """Return the outcome in the state's header: the rule of games that settle it as they play."""
+    return state[OUTCOME]  # type: ignore[no-any-return]
+
+
+@structref.register
+class _RulesTypeClass(types.StructRef):  # type: ignore[misc]
+    """The numba type of `Rules`."""
+
+
+class Rules(structref.StructRefProxy):  # type: ignore[misc]
+    """A game's four rules, gathered once so that kernels are called at no cost per function."""
+
+
+structref.define_boxing(_RulesTypeClass, Rules)
+RulesType = _RulesTypeClass(
+    [
+        ("legal", types.FunctionType(LEGAL_RULE)),
+        ("play", types.FunctionType(PLAY_RULE)),
+        ("outcome", types.FunctionType(OUTCOME_RULE)),
+        ("observe", types.FunctionType(OBSERVE_RULE)),
+    ]
+)
+
+
+@kernel(RulesType(*[function for _, function in RulesType._fields]))
+def _gather(legal: Any, play: Any, outcome: Any, observe: Any) -> Any:
+    rules = structref.new(RulesType)
+    rules.legal = legal
+    rules.play = play
+    rules.outcome = outcome
+    rules.observe = observe
+    return rules
+
+
+class Symmetries(NamedTuple):
+    """A game's symmetries as permutations; the first is the identity.
+
+    Under symmetry k, what lay on cell c lies on `cells[k, c]`, and action a becomes
+    `actions[k, a]`.
+    """
+
+    actions: npt.NDArray[np.int64]
+    """[K, A]"""
+    cells: npt.NDArray[np.int64]
+    """[K, H * W], cells counted row by row"""
+
+
+@dataclass(frozen=True)
+class Game(ABC):
+    """The rules of one game; a subclass's dataclass fields are its options."""
+
+    rule_functions: ClassVar[tuple[Any, Any, Any, Any]]
+    """The compiled rules: legal, play, outcome, observe."""
+
+    @functools.cached_property
+    def rules(self) -> Any:
+        """The four rules, as kernels take them."""
+        return _gather(*self.rule_functions)
+
+    @abstractmethod
+    def initial_state(self) -> State:
+        """Return the first position, `int64 [S]`."""
+
+    @property
+    @abstractmethod
+    def num_actions(self) -> int:
+        """The number of actions A, legal or not."""
+
+    @property
+    @abstractmethod
+    def observation_shape(self) -> tuple[int, int, int]:
+        """The shape [C, H, W] of what the network sees."""
+
+    @property
+    @abstractmethod
+    def max_moves(self) -> int:
+        """No game lasts longer than this many moves."""
+
+    @abstractmethod
+    def symmetries(self) -> Symmetries:
+        """Return every symmetry of board and moves together."""
+
+    @abstractmethod
+    def render(self, state: State) -> str:
+        """Draw the position as text."""
+
+    @abstractmethod
+    def parse(self, diagram: str) -> State:
+        """Read a drawing of `render` back; raise GameError when it is not one.
+
+        What a drawing does not show, such as the last move, is left unknown.
+        """
+
+    @abstractmethod
+    def action_name(self, state: State, action: int) -> str:
+        """Write an action in the game's own notation."""
+
+    @abstractmethod
+    def parse_action(self, state: State, text: str) -> int:
+        """Read a legal action from the game's notation; raise GameError when it is none."""
+
+    @property
+    def state_size(self) -> int:
+        """The length S of a state."""
+        return len(self.initial_state())
+
+    @property
+    def options(self) -> dict[str, int]:
+        """The game's parameters by name, as `make_game` takes them."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def legal_action_mask(self, state: State) -> Mask:
+        """Return which actions may be played, `bool [A]`."""
+        mask = np.zeros(self.num_actions, np.bool_)
+        self.rule_functions[0](state, mask)
+        return mask
+
+    def play(self, state: State, *actions: int) -> State:
+        """Return the position after `actions`; raise GameError at the first illegal one."""
+        state = state.copy()
+        for action in actions:
+            if not 0 <= action < self.num_actions or not self.legal_action_mask(state)[action]:
+                raise GameError(f"action {action} is not legal here")
+            self.rule_functions[1](state, action)
+        return state
+
+    def outcome(self, state: State) -> int:
+        """Return ONGOING, or the result for player 0: +1, 0, -1."""
+        return int(self.rule_functions[2](state))
+
+    def observe(self, state: State) -> Planes:
+        """Return what the player to move sees, `float32 [C, H, W]`."""
+        planes = np.zeros(self.observation_shape, np.float32)
+        self.rule_functions[3](state, planes)
+        return planes
+
+    def from_moves(self, moves: Sequence[str]) -> State:
+        """Return the position after moves written in the game's notation."""
+        state = self.initial_state()
+        for move in moves:
+            state = self.play(state, self.parse_action(state, move))
+        return state
+
+
+def to_play(state: State) -> int:
+    """Return whose turn it is, 0 or 1; defined also when the game is over."""
+    return int(state[PLY]) % 2

@@ -1,0 +1,102 @@
+"""What games share that are won by a straight line of stones: Connect Four and m,n,k-games.
+
+State after the header: rows, columns, length, then the cells, row by row from the top left.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from alphazero.errors import GameError
+from alphazero.games import board
+from alphazero.games.game import HEADER, LAST, ONGOING, OUTCOME, PLY, Game, State
+from alphazero.jit import helper
+
+ROWS, COLUMNS, LENGTH, CELLS = HEADER, HEADER + 1, HEADER + 2, HEADER + 3
+
+
+@helper
+def makes_line(cells: State, rows: int, columns: int, cell: int, length: int) -> bool:
+    """Whether the stone on `cell` stands in a straight line of at least `length` of its colour."""
+    row, column, stone = cell // columns, cell % columns, cells[cell]
+    for step in range(4):
+        down, right = (0, 1, 1, 1)[step], (1, 0, 1, -1)[step]
+        run = 1
+        for sign in (-1, 1):
+            r, c = row + sign * down, column + sign * right
+            while 0 <= r < rows and 0 <= c < columns and cells[r * columns + c] == stone:
+                run += 1
+                r += sign * down
+                c += sign * right
+        if run >= length:
+            return True
+    return False
+
+
+@helper
+def place_stone(state: State, cell: int, action: int) -> None:
+    """Put a stone of the player to move on `cell`, where `action` led it, and end the turn."""
+    rows, columns, cells = state[ROWS], state[COLUMNS], state[CELLS:]
+    player = state[PLY] % 2
+    cells[cell] = player + 1
+    state[PLY] += 1
+    state[LAST] = action
+    if makes_line(cells, rows, columns, cell, state[LENGTH]):
+        state[OUTCOME] = 1 - 2 * player
+    elif state[PLY] == rows * columns:
+        state[OUTCOME] = 0
+
+
+@dataclass(frozen=True)
+class LineGame(Game):
+    """A game on `rows` x `columns`, won by `length` or more in a line, drawn when it is full."""
+
+    rows: int
+    columns: int
+    length: int
+
+    largest_side = 26
+
+    def __post_init__(self) -> None:
+        for side in ("rows", "columns"):
+            if not 1 <= getattr(self, side) <= self.largest_side:
+                raise GameError(
+                    f"{side} must be 1 to {self.largest_side}, got {getattr(self, side)}"
+                )
+        longest = max(self.rows, self.columns)
+        if not 2 <= self.length <= longest:
+            raise GameError(
+                f"length must be 2 to {longest}, the longer side of the board, got {self.length}"
+            )
+
+    def initial_state(self) -> State:
+        """Return the empty board."""
+        state = np.zeros(CELLS + self.rows * self.columns, np.int64)
+        state[OUTCOME], state[LAST] = ONGOING, -1
+        state[ROWS], state[COLUMNS], state[LENGTH] = self.rows, self.columns, self.length
+        return state
+
+    @property
+    def max_moves(self) -> int:
+        """The board is full by then."""
+        return self.rows * self.columns
+
+    def parse(self, diagram: str) -> State:
+        """Read a drawing of `render`; which move came last is left unknown."""
+        state = self.initial_state()
+        cells = state[CELLS:]
+        cells[:] = board.read_drawing(diagram, self.rows, self.columns)
+        state[PLY] = board.stones_to_ply(cells)
+        winners = {
+            int(cells[cell])
+            for cell in np.flatnonzero(cells)
+            if makes_line(cells, self.rows, self.columns, int(cell), self.length)
+        }
+        if winners:
+            last_stone = 2 - int(state[PLY]) % 2
+            if winners != {last_stone}:
+                raise GameError("the diagram shows a line of a player who did not move last")
+            state[OUTCOME] = 1 if last_stone == 1 else -1
+        elif state[PLY] == self.max_moves:
+            state[OUTCOME] = 0
+        return state

@@ -1,0 +1,107 @@
+"""m,n,k-games: place a stone on any free cell; k in a line win (tic-tac-toe is 3,3,3).
+
+An action is a cell, counted row by row from the top left.
+"""
+
+import string
+from dataclasses import dataclass
+
+from alphazero.errors import GameError
+from alphazero.games import board
+from alphazero.games.game import (
+    LAST,
+    LEGAL_RULE,
+    OBSERVE_RULE,
+    ONGOING,
+    OUTCOME,
+    PLAY_RULE,
+    PLY,
+    Mask,
+    Planes,
+    State,
+    Symmetries,
+    outcome,
+)
+from alphazero.games.lines import CELLS, COLUMNS, LineGame, place_stone
+from alphazero.games.registry import register
+from alphazero.jit import kernel
+
+
+@kernel(LEGAL_RULE)
+def legal(state: State, mask: Mask) -> int:
+    """Mark the empty cells; none when the game is over."""
+    count = 0
+    for cell in range(len(state) - CELLS):
+        mask[cell] = state[OUTCOME] == ONGOING and state[CELLS + cell] == 0
+        count += mask[cell]
+    return count
+
+
+@kernel(PLAY_RULE)
+def play(state: State, action: int) -> None:
+    """Put a stone of the player to move on cell `action`."""
+    place_stone(state, action, action)
+
+
+@kernel(OBSERVE_RULE)
+def observe(state: State, planes: Planes) -> None:
+    """Write own stones, the opponent's, the last move, and ones when player 0 is to move."""
+    player, columns = state[PLY] % 2, state[COLUMNS]
+    board.observe_stones(state[CELLS:], columns, player, planes)
+    planes[2] = 0
+    if state[LAST] >= 0:
+        planes[2, state[LAST] // columns, state[LAST] % columns] = 1
+    planes[3] = 1 - player
+
+
+@register("tic_tac_toe", rows=3, columns=3, length=3)
+@register("gomoku", rows=15, columns=15, length=5)
+@register("mnk")
+@dataclass(frozen=True)
+class Mnk(LineGame):
+    """The m,n,k-game on `rows` (n) x `columns` (m), won by `length` (k) or more in a line."""
+
+    rows: int = 3
+    columns: int = 3
+    length: int = 3
+
+    rule_functions = (legal, play, outcome, observe)
+
+    @property
+    def num_actions(self) -> int:
+        """One action a cell."""
+        return self.rows * self.columns
+
+    @property
+    def observation_shape(self) -> tuple[int, int, int]:
+        """Own stones, opponent's stones, last move, colour to move."""
+        return 4, self.rows, self.columns
+
+    def symmetries(self) -> Symmetries:
+        """The board's: 8 when it is square, else 4."""
+        return board.cell_symmetries(self.rows, self.columns)
+
+    def render(self, state: State) -> str:
+        """Draw the board with letters for columns and numbers for rows, 1 at the bottom."""
+        lines = board.draw(state[CELLS:], self.rows, self.columns)
+        labelled = [f"{self.rows - row:2} {line}" for row, line in enumerate(lines)]
+        return "\n".join([*labelled, "   " + " ".join(string.ascii_lowercase[: self.columns])])
+
+    def action_name(self, state: State, action: int) -> str:  # noqa: ARG002
+        """A letter for the column and a number for the row, counted from the bottom: b2."""
+        row, column = divmod(action, self.columns)
+        return f"{string.ascii_lowercase[column]}{self.rows - row}"
+
+    def parse_action(self, state: State, text: str) -> int:
+        """Read a cell's name."""
+        name = text.strip().lower()
+        letter, number = name[:1], name[1:4]
+        column = string.ascii_lowercase.find(letter) if letter else -1
+        known = number.isascii() and number.isdigit() and 0 <= column < self.columns
+        if not known or not 1 <= int(number) <= self.rows or len(name) > 3:
+            last = self.action_name(state, self.columns - 1)
+            raise GameError(f"'{text[:20]}' is no cell; type a letter and a number, a1 to {last}")
+        action = (self.rows - int(number)) * self.columns + column
+        if not self.legal_action_mask(state)[action]:
+            raise GameError(f"{name} is taken; type an empty cell")
+        return action

@@ -1,0 +1,81 @@
+"""Games by name: those of this folder, and those that other packages bring.
+
+A game registers its class with `register`; a file dropped into this folder is found by itself.
+Another package names its game in the entry-point group `alphazero.games`:
+
+    [project.entry-points."alphazero.games"]
+    my_game = "my_package.my_game"       # a module that calls register("my_game")
+"""
+
+import difflib
+import functools
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import fields
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TypeVar, cast
+
+from alphazero.errors import GameError
+from alphazero.games.game import Game
+
+Kind = TypeVar("Kind", bound=type[Game])
+
+_registered: dict[str, tuple[type[Game], dict[str, int]]] = {}
+
+
+def register(name: str, **defaults: int) -> Callable[[Kind], Kind]:
+    """Register a class of games under `name`, with other defaults for its options if given."""
+
+    def remember(kind: Kind) -> Kind:
+        _registered[name] = (kind, defaults)
+        return kind
+
+    return remember
+
+
+@functools.cache
+def _import_all() -> None:
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        importlib.import_module(f"alphazero.games.{module.name}")
+    for entry in entry_points(group="alphazero.games"):
+        entry.load()
+
+
+def game_names() -> list[str]:
+    """Return the names of every registered game."""
+    _import_all()
+    return sorted(_registered)
+
+
+def game_options(name: str) -> dict[str, int]:
+    """Return the options that game `name` takes, with their defaults."""
+    _import_all()
+    if name not in _registered:
+        near = difflib.get_close_matches(name, _registered, n=1)
+        hint = f"; did you mean '{near[0]}'?" if near else ""
+        raise GameError(f"unknown game '{name}'{hint} (known: {', '.join(sorted(_registered))})")
+    kind, defaults = _registered[name]
+    own = {field.name: cast(int, field.default) for field in fields(kind)}
+    return {**own, **defaults}
+
+
+def make_game(name: str, **options: int) -> Game:
+    """Return the game called `name`.
+
+    Raises:
+        GameError: for an unknown game, an unknown option, or an option out of its range.
+    """
+    known = game_options(name)
+    for option, value in options.items():
+        if option not in known:
+            near = difflib.get_close_matches(option, known, n=1)
+            hint = f"; did you mean '{near[0]}'?" if near else ""
+            takes = ", ".join(known) or "none"
+            raise GameError(f"{name} has no option '{option}'{hint} (options: {takes})")
+        if type(value) is not type(known[option]):
+            raise GameError(
+                f"{name}'s option '{option}' must be {type(known[option]).__name__}, got {value!r}"
+            )
+    return _registered[name][0](**{**known, **options})

@@ -1,0 +1,133 @@
+"""Compilation by numba, with a cache that is never stale, never foreign and never in the way.
+
+numba's own file cache misses a change in a callee that lives in another file, and a truncated
+cache file makes every later start fail. So the cache lives in a private folder named after a
+hash of this package's sources and of numba's and numpy's versions; what cannot be read there is
+dropped, with one warning, and compiled anew.
+"""
+
+import functools
+import hashlib
+import os
+import shutil
+import stat
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_MONTH = 30 * 24 * 3600.0
+
+
+def source_hash(package: Path) -> str:
+    """Return a hash of every `.py` file below `package` and of numba's and numpy's versions."""
+    digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}".encode())
+    for path in sorted(package.rglob("*.py")):
+        digest.update(path.relative_to(package).as_posix().encode() + b"\0")
+        digest.update(path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _is_private(folder: Path) -> bool:
+    """Whether `folder` is ours and nobody else may write into it: its files are pickles."""
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode):
+        return False
+    if not hasattr(os, "getuid"):
+        return True
+    return status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _forget_old_caches(parent: Path, current: Path) -> None:
+    """Remove the caches of other versions that nobody has opened for a month."""
+    for folder in parent.glob("kernels-*"):
+        if folder != current and time.time() - folder.stat().st_mtime > _MONTH:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@functools.cache
+def cache_folder() -> Path:
+    """Return the private folder of compiled kernels for exactly these sources.
+
+    `ALPHAZERO_CACHE_DIR` moves it. Where no private folder can be had, a temporary one serves
+    this process alone.
+    """
+    base = os.environ.get("ALPHAZERO_CACHE_DIR") or (
+        Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "alphazero"
+    )
+    folder = Path(base).expanduser() / f"kernels-{source_hash(Path(__file__).parent)}"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not _is_private(folder):
+            raise PermissionError("others may write there")
+        os.utime(folder)
+        _forget_old_caches(folder.parent, folder)
+    except OSError as error:
+        warnings.warn(
+            f"compiled kernels cannot be kept in {folder} ({error}); compiling for this "
+            "process alone; set ALPHAZERO_CACHE_DIR to a folder of your own",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        folder = Path(tempfile.mkdtemp(prefix="alphazero-kernels-"))
+    return folder
+
+
+@contextmanager
+def _numba_cache_in(folder: Path) -> Iterator[None]:
+    """Let numba place the cache of what is compiled here into `folder`."""
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(folder)
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def _drop_cache(error: Exception) -> None:
+    folder = cache_folder()
+    warnings.warn(
+        f"the compiled kernels in {folder} could not be read "
+        f"({type(error).__name__}: {error}); compiling them again",
+        RuntimeWarning,
+        stacklevel=4,
+    )
+    for path in folder.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def kernel(signature: Any) -> Callable[[Function], Function]:
+    """Compile a function for exactly `signature`, cached on disk; it runs without the GIL."""
+
+    def compiled(function: Function) -> Function:
+        def compile_now() -> Function:
+            with _numba_cache_in(cache_folder()):
+                decorate = numba.njit(signature, cache=True, nogil=True, error_model="numpy")
+                return decorate(function)  # type: ignore[no-any-return]
+
+        try:
+            return compile_now()
+        except numba.errors.NumbaError:
+            raise
+        except Exception as error:
+            _drop_cache(error)
+            return compile_now()
+
+    return compiled
+
+
+def helper(function: Function) -> Function:
+    """Mark a function that kernels call: it is compiled into each of them."""
+    return numba.njit(nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
