@@ -1,0 +1,601 @@
+"""The schema of the YAML file: one section a class, one documented field a key.
+
+Each key has its default, unit, range and source here and nowhere else. In the sources, AGZ is
+Silver et al., "Mastering the game of Go without human knowledge", Nature 550 (2017), and
+AlphaZero is Silver et al., "A general reinforcement learning algorithm that masters chess, shogi,
+and Go through self-play", Science 362 (2018), with its supplementary pseudocode.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple, get_type_hints
+
+from alphazero.errors import ConfigError, GameError
+from alphazero.yamlfile import (
+    REQUIRED,
+    KeyPath,
+    Note,
+    Reader,
+    WrongValueError,
+    check_value,
+    described,
+    did_you_mean,
+    dotted,
+    key,
+    noted_fields,
+    parse_mapping,
+    parse_yaml,
+    read_text,
+    shown,
+    type_words,
+    yaml_scalar,
+)
+
+GameOption = int | float | bool | str
+PRECISIONS = ("auto", "float32", "bfloat16")
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """Where a run is kept, and its seed."""
+
+    name: str = key(
+        "",
+        "the run's folder inside `run.folder`; empty takes the YAML file's own name",
+        unit="letters, digits and . _ -",
+    )
+    folder: str = key("checkpoints", "the folder that holds the runs")
+    seed: int = key(0, "the one seed that drives all randomness", at_least=0)
+    keep_checkpoints: int = key(
+        10, "step checkpoints kept besides the best; 0 keeps all", unit="files", at_least=0
+    )
+    sample_games: int = key(
+        1,
+        "self-play games written to games/ and to TensorBoard as text in each iteration",
+        unit="games",
+        at_least=0,
+    )
+
+
+@dataclass(frozen=True)
+class GameConfig:
+    """The game and its own options."""
+
+    name: str = key(
+        REQUIRED, "the game; the section's other keys are that game's options, such as `rows: 6`"
+    )
+    options: dict[str, GameOption] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class NetworkConfig:
+    """The width and depth of the network f_θ(s) = (p, v)."""
+
+    blocks: int = key(
+        5,
+        "residual blocks in the tower",
+        at_least=0,
+        source="AGZ, Methods, Neural network architecture: 19 or 39; ours suits small boards",
+    )
+    filters: int = key(
+        64,
+        "convolution filters in the stem and in each block",
+        at_least=1,
+        source="AGZ, Methods, Neural network architecture: 256; ours suits small boards",
+    )
+    policy_filters: int = key(
+        2,
+        "1x1 filters of the policy head",
+        at_least=1,
+        source="AGZ, Methods, Neural network architecture: 2",
+    )
+    value_filters: int = key(
+        1,
+        "1x1 filters of the value head",
+        at_least=1,
+        source="AGZ, Methods, Neural network architecture: 1",
+    )
+    value_hidden: int = key(
+        64,
+        "units of the value head's hidden layer",
+        at_least=1,
+        source="AGZ, Methods, Neural network architecture: 256; ours follows our `filters`",
+    )
+
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """Monte Carlo tree search, as all players of the run use it."""
+
+    simulations: int = key(
+        128,
+        "new simulations for each move",
+        unit="simulations",
+        at_least=1,
+        source="AGZ, Methods, Self-play: 1600; AlphaZero: 800; ours fits one computer",
+    )
+    c_puct: float = key(
+        1.25,
+        "exploration constant of PUCT",
+        at_least=0,
+        source="AlphaZero pseudocode, pb_c_init: 1.25; AGZ tuned it and gives no number",
+    )
+    c_puct_base: float = key(
+        0.0,
+        "base of the growth c(s) = log((1 + N + base) / base) + c_puct; 0 keeps c constant",
+        unit="visits",
+        at_least=0,
+        source="AGZ: constant; AlphaZero pseudocode, pb_c_base: 19652, felt at far larger N",
+    )
+    first_play: str = key(
+        "zero",
+        "Q of an unvisited action: `zero`, or `parent`, the node's own value less a reduction",
+        choices=("zero", "parent"),
+        source="AGZ, Methods, Search algorithm, Expand: Q = 0",
+    )
+    first_play_reduction: float = key(
+        0.25,
+        "what `first_play: parent` takes off the parent's value",
+        unit="value",
+        at_least=0,
+        at_most=2,
+        source="not in AGZ; Leela Zero: 0.25, there scaled by the visited priors",
+    )
+    reuse_tree: bool = key(
+        True,
+        "keep the chosen child's subtree for the next move",
+        source="AGZ, Methods, Search algorithm, Play: the child becomes the new root",
+    )
+
+
+@dataclass(frozen=True)
+class SelfplayConfig:
+    """The games the best player plays against itself."""
+
+    games_per_iteration: int = key(
+        500,
+        "games finished in each iteration",
+        unit="games",
+        at_least=1,
+        source="AGZ, Methods, Self-play: 25000; ours lets one computer turn the loop often",
+    )
+    parallel_games: int = key(
+        128,
+        "games in progress at once, whose leaves share each network batch",
+        unit="games",
+        at_least=1,
+    )
+    temperature: float = key(
+        1.0,
+        "temperature of the moves drawn in the opening",
+        at_least=0,
+        source="AGZ, Methods, Self-play: 1",
+    )
+    temperature_moves: int = key(
+        30,
+        "moves of each game drawn at `temperature`, both players counted together",
+        unit="moves",
+        at_least=0,
+        source="AGZ, Methods, Self-play: 30",
+    )
+    final_temperature: float = key(
+        0.0,
+        "temperature of the later moves; 0 plays the most visited",
+        at_least=0,
+        source="AGZ, Methods, Self-play: towards 0",
+    )
+    noise_fraction: float = key(
+        0.25,
+        "share ε of root noise in the root's priors",
+        at_least=0,
+        at_most=1,
+        source="AGZ, Methods, Self-play: 0.25",
+    )
+    noise_alpha: float = key(
+        0.3,
+        "concentration of the Dirichlet root noise; about 10 / (usual number of legal moves)",
+        above=0,
+        source="AlphaZero: 0.3 chess, 0.15 shogi, 0.03 Go; AGZ: 0.03; ours suits small boards",
+    )
+
+
+@dataclass(frozen=True)
+class ReplayConfig:
+    """The window of positions that training draws from."""
+
+    window_minimum: int = key(
+        20_000, "least size of the window, however young the run", unit="positions", at_least=1
+    )
+    window_maximum: int = key(
+        500_000,
+        "greatest size of the window",
+        unit="positions",
+        at_least=1,
+        source="AGZ, Methods, Optimization: the newest 500,000 games; ours counts positions",
+    )
+    window_fraction: float = key(
+        0.5,
+        "window as a share of all positions ever played, within minimum and maximum",
+        above=0,
+        at_most=1,
+        source="not in AGZ, whose window is fixed; ours forgets the first, random games sooner",
+    )
+    reuse: float = key(
+        4.0,
+        "expected draws of each new position: steps = new positions x reuse / batch_size",
+        unit="draws",
+        above=0,
+        source="AGZ: about 1.5 (700,000 batches of 2048 from 4.9 million games of some 200 moves)",
+    )
+
+
+class RatePoint(NamedTuple):
+    """The learning rate from an optimizer step on."""
+
+    step: int
+    rate: float
+
+
+_STEP = Note("first step of this rate", unit="steps", at_least=0)
+_RATE = Note("learning rate", above=0)
+
+
+def _read_rates(reader: Reader, path: KeyPath, value: Any) -> tuple[RatePoint, ...]:
+    """A learning rate given as a number, or as a list of {step, rate}."""
+    if not isinstance(value, list):
+        if isinstance(value, dict) or value is None:
+            raise WrongValueError(
+                f"expected a number or a list of {{step, rate}}, got {described(value)}"
+            )
+        return (RatePoint(0, check_value(float, _RATE, value)),)
+    points = []
+    for index, item in enumerate(value):
+        here = (*path, index)
+        if not isinstance(item, dict) or item.keys() != {"step", "rate"}:
+            reader.report(here, f"{dotted(here)}: expected {{step: ..., rate: ...}}")
+        else:
+            step = reader.read_value((*here, "step"), int, _STEP, item["step"])
+            rate = reader.read_value((*here, "rate"), float, _RATE, item["rate"])
+            points.append(RatePoint(step, rate))
+    if any(wrong[: len(path)] == path for wrong in reader.wrong):
+        reader.wrong.add(path)
+    elif not points or points[0].step != 0:
+        raise WrongValueError("the first step must be 0")
+    for index, (before, after) in enumerate(pairwise(points), start=1):
+        if path not in reader.wrong and after.step <= before.step:
+            here = (*path, index)
+            reader.report(
+                here, f"{dotted(here)}.step: must be above {before.step}, the step before"
+            )
+    return tuple(points)
+
+
+@dataclass(frozen=True)
+class LearnerConfig:
+    """The optimizer of the loss (z - v)² - π·log p + c‖θ‖² (AGZ, equation 1)."""
+
+    optimizer: str = key(
+        "sgd",
+        "the optimizer",
+        choices=("sgd", "adamw"),
+        source="AGZ, Methods, Optimization: SGD with momentum",
+    )
+    learning_rate: tuple[RatePoint, ...] = key(
+        (RatePoint(0, 0.02),),
+        "learning rate, or its steps: [{step: 0, rate: 0.02}, {step: 9000, rate: 0.002}]",
+        unit="above 0; steps increase from 0",
+        kind="number or list of {step, rate}",
+        read=_read_rates,
+        source="AGZ, Extended Data Table 3: 1e-2, 1e-3 from step 400,000, 1e-4 from 600,000; "
+        "ours is higher for short runs",
+    )
+    momentum: float = key(
+        0.9, "momentum of SGD", at_least=0, below=1, source="AGZ, Methods, Optimization: 0.9"
+    )
+    l2: float = key(
+        1e-4, "c of the loss's term c‖θ‖²", at_least=0, source="AGZ, Methods, Optimization: 1e-4"
+    )
+    weight_decay: float = key(
+        0.0, "AdamW's decoupled weight decay", at_least=0, source="not in AGZ"
+    )
+    batch_size: int = key(
+        512,
+        "positions in each step",
+        unit="positions",
+        at_least=1,
+        source="AGZ, Methods, Optimization: 2048; ours fits a smaller window and device",
+    )
+    clip_norm: float = key(
+        5.0, "greatest norm of the gradient; 0 is off", at_least=0, source="not in AGZ"
+    )
+    symmetries: bool = key(
+        True,
+        "draw one of the game's symmetries for each sample",
+        source="AGZ, Methods: rotations and reflections; AlphaZero: none, for generality",
+    )
+    precision: str = key(
+        "auto", "arithmetic of training; `auto` suits the device", choices=PRECISIONS
+    )
+
+    def rate_at(self, step: int) -> float:
+        """The learning rate of optimizer step `step` (the first is 0): that of the last point."""
+        return [point.rate for point in self.learning_rate if point.step <= step][-1]
+
+
+@dataclass(frozen=True)
+class GateConfig:
+    """The match that decides whether the challenger becomes the best."""
+
+    interval: int = key(
+        1,
+        "iterations between gates",
+        unit="iterations",
+        at_least=1,
+        source="AGZ, Methods, Evaluator: every 1,000 steps",
+    )
+    games: int = key(
+        40,
+        "games of a gate, in pairs that swap colours; 0 is off: the newest always plays",
+        unit="games",
+        at_least=0,
+        source="AGZ, Methods, Evaluator: 400; AlphaZero: off; ours is quicker and less sure",
+    )
+    threshold: float = key(
+        0.55,
+        "share of the score, a draw counting half, that the challenger needs",
+        at_least=0,
+        at_most=1,
+        source="AGZ, Methods, Evaluator: 0.55",
+    )
+    opening_moves: int = key(
+        4,
+        "random moves that open each pair of games, so that games differ",
+        unit="moves",
+        at_least=0,
+        source="not in AGZ",
+    )
+    simulations: int = key(
+        0,
+        "simulations for each move; 0 takes `search.simulations`",
+        unit="simulations",
+        at_least=0,
+        source="AGZ, Methods, Evaluator: 1600, as in self-play",
+    )
+
+
+@dataclass(frozen=True)
+class BudgetConfig:
+    """When the run ends: at the first limit reached; at least one is set."""
+
+    iterations: int | None = key(None, "iterations of the run", unit="iterations", at_least=1)
+    samples: int | None = key(
+        None,
+        "positions generated by self-play",
+        unit="positions",
+        at_least=1,
+        source="AGZ counts games: 4.9 million (20 blocks), 29 million (40 blocks)",
+    )
+    minutes: float | None = key(None, "time of the run", unit="minutes", above=0)
+
+
+@dataclass(frozen=True)
+class InferenceConfig:
+    """How the network is evaluated during play."""
+
+    device: str = key(
+        "auto", "`auto` takes a GPU where there is one", choices=("auto", "cpu", "cuda")
+    )
+    precision: str = key("auto", "arithmetic; `auto` suits the device", choices=PRECISIONS)
+    threads: int = key(
+        0, "threads inside one evaluation; 0 takes all cores", unit="threads", at_least=0
+    )
+
+
+@dataclass(frozen=True)
+class Config:
+    """A whole YAML file, checked."""
+
+    game: GameConfig
+    run: RunConfig = field(default_factory=RunConfig)
+    network: NetworkConfig = field(default_factory=NetworkConfig)
+    search: SearchConfig = field(default_factory=SearchConfig)
+    selfplay: SelfplayConfig = field(default_factory=SelfplayConfig)
+    replay: ReplayConfig = field(default_factory=ReplayConfig)
+    learner: LearnerConfig = field(default_factory=LearnerConfig)
+    gate: GateConfig = field(default_factory=GateConfig)
+    budget: BudgetConfig = field(default_factory=BudgetConfig)
+    inference: InferenceConfig = field(default_factory=InferenceConfig)
+
+
+SECTIONS: dict[str, Any] = get_type_hints(Config)
+
+
+def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
+    """The configuration in a YAML file, with `section.key=value` overrides; raises ConfigError."""
+    path = Path(path)
+    return _parse(read_text(path), str(path), overrides, default_name=path.stem)
+
+
+def parse_config(text: str, source_name: str = "config", overrides: Sequence[str] = ()) -> Config:
+    """The configuration in YAML text; `source_name` stands in errors; raises ConfigError."""
+    return _parse(text, source_name, overrides, default_name="")
+
+
+def _parse(text: str, source: str, overrides: Sequence[str], default_name: str) -> Config:
+    """Read, override, build, cross-check: every problem ends up in one ConfigError."""
+    document = parse_mapping(text, source)
+    reader = Reader(source, document)
+    values: dict[str, dict[str, Any]] = {}
+    for name, content in document.value.items():
+        if name not in SECTIONS:
+            nearest = did_you_mean(name, SECTIONS)
+            reader.report((name,), f"unknown section {shown(name)}{nearest}")
+        elif content is not None and not isinstance(content, dict):
+            reader.report((name,), f"{name}: expected keys and values, got {described(content)}")
+        else:
+            values[name] = dict(content or {})
+    for override in overrides:
+        _apply_override(reader, values, override)
+    sections: dict[str, Any] = {"game": _read_game(reader, values.pop("game", {}))}
+    for name, content in values.items():
+        sections[name] = reader.read(SECTIONS[name], (name,), content)
+    config = Config(**sections)
+    if not config.run.name:
+        config = replace(config, run=replace(config.run, name=default_name))
+    for paths, message in _cross_checks(config):
+        if reader.wrong.isdisjoint([*paths, *(path[:1] for path in paths)]):
+            reader.report(_given(reader, paths), message)
+    reader.finish()
+    return config
+
+
+def _apply_override(reader: Reader, values: dict[str, dict[str, Any]], override: str) -> None:
+    """Put one `section.key=value` over what the file says."""
+    path_text, equals, value_text = override.partition("=")
+    section, dot, name = path_text.strip().partition(".")
+    path = (section, name)
+    reader.overridden[path] = override
+    if not (equals and dot and section and name):
+        reader.report(path, "expected section.key=value")
+    elif section not in SECTIONS:
+        nearest = did_you_mean(section, SECTIONS)
+        reader.report(path, f"unknown section {shown(section)}{nearest}")
+    else:
+        try:
+            document = parse_yaml(value_text)
+        except ConfigError as error:
+            reader.report(path, str(error).split("\n", 1)[0].partition(": ")[2])
+            return
+        for problem in document.problems:
+            reader.report(path, problem.message)
+        values.setdefault(section, {})[name] = document.value
+
+
+def _read_game(reader: Reader, values: dict[str, Any]) -> GameConfig:
+    """The game section, whose options the game itself checks."""
+    from alphazero.games import make_game
+
+    options = {name: value for name, value in values.items() if name != "name"}
+    for name, value in options.items():
+        path = ("game", name)
+        if value is None or isinstance(value, list | dict) or not name.isidentifier():
+            expected = "expected a name and a number, a text, true or false"
+            reader.report(path, f"game.{name}: {expected}, got {described(value)}")
+    named = {"name": values["name"]} if "name" in values else {}
+    game = replace(reader.read(GameConfig, ("game",), named), options=options)
+    if not any(path[:1] == ("game",) for path in reader.wrong):
+        try:
+            make_game(game.name, **options)
+        except GameError as error:
+            message = "".join(c if c.isprintable() else " " for c in str(error))[:500]
+            spoken = {("game", each): each for each in options} | {("game", "name"): game.name}
+            overridden = [path for path in spoken if path in reader.overridden]
+            guilty = [path for path in overridden if spoken[path] in message]
+            reader.report(guilty[0] if guilty else ("game",), message)
+    return game
+
+
+def _given(reader: Reader, paths: Sequence[KeyPath]) -> KeyPath:
+    """Of several keys that disagree, the one to point at: overridden, else in the file."""
+    for known in (reader.overridden, reader.lines):
+        for path in paths:
+            if path in known:
+                return path
+    return paths[0]
+
+
+def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
+    """What no single key can tell: the keys concerned, and what is wrong."""
+    run, learner, replay, gate = config.run, config.learner, config.replay, config.gate
+    if run.name and not re.fullmatch(r"(?!\.+$)(?!-)[A-Za-z0-9._-]{1,100}", run.name):
+        yield (
+            [("run", "name")],
+            f"run.name: {shown(run.name)} is no plain folder name; "
+            "use letters, digits and . _ - (not first), at most 100",
+        )
+    smallest: KeyPath = ("replay", "window_minimum")
+    largest: KeyPath = ("replay", "window_maximum")
+    if replay.window_minimum > replay.window_maximum:
+        yield (
+            [smallest, largest],
+            f"replay.window_minimum ({replay.window_minimum}) must be at most "
+            f"replay.window_maximum ({replay.window_maximum})",
+        )
+    if learner.batch_size > replay.window_maximum:
+        yield (
+            [("learner", "batch_size"), largest],
+            f"learner.batch_size ({learner.batch_size}) must be at most "
+            f"replay.window_maximum ({replay.window_maximum})",
+        )
+    if gate.games % 2:
+        yield (
+            [("gate", "games")],
+            f"gate.games: must be even, since pairs of games swap colours, got {gate.games}",
+        )
+    optimizer: KeyPath = ("learner", "optimizer")
+    if learner.optimizer == "sgd" and learner.weight_decay:
+        yield (
+            [("learner", "weight_decay"), optimizer],
+            "learner.weight_decay: use learner.l2; weight_decay is AdamW's",
+        )
+    if learner.optimizer == "adamw" and learner.momentum != LearnerConfig.momentum:
+        yield (
+            [("learner", "momentum"), optimizer],
+            "learner.momentum: remove it; momentum is SGD's, and learner.optimizer is adamw",
+        )
+    limits = [each.name for each in fields(config.budget)]
+    if all(getattr(config.budget, name) is None for name in limits):
+        yield (
+            [("budget",), *(("budget", name) for name in limits)],
+            f"budget: set at least one of {', '.join(limits)}",
+        )
+
+
+def dump_config(config: Config) -> str:
+    """YAML that loads back to an equal configuration."""
+    lines = []
+    for name in SECTIONS:
+        section = getattr(config, name)
+        content = {each.name: getattr(section, each.name) for each in fields(section)}
+        content |= content.pop("options", {})
+        lines.append(f"{name}:")
+        lines += [f"  {yaml_scalar(k)}: {_written(value)}" for k, value in content.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _written(value: Any) -> str:
+    """A value of a section as YAML on one line."""
+    if not isinstance(value, tuple):
+        return yaml_scalar(value)
+    if len(value) == 1 and value[0].step == 0:
+        return yaml_scalar(value[0].rate)
+    points = [f"{{step: {point.step}, rate: {yaml_scalar(point.rate)}}}" for point in value]
+    return f"[{', '.join(points)}]"
+
+
+class KeyDescription(NamedTuple):
+    """A row of the documentation; all texts, `source` empty where the key has none."""
+
+    section: str
+    key: str
+    type: str
+    default: str
+    range: str
+    meaning: str
+    source: str
+
+
+def describe_schema() -> list[KeyDescription]:
+    """Every key of every section, in the order of the file, for documentation."""
+    rows = []
+    for name, section in SECTIONS.items():
+        for each, kind, note in noted_fields(section):
+            default = "required" if each.default is REQUIRED else _written(each.default)
+            words = [note.unit, *note.bounds(), *([" or ".join(note.choices)] * bool(note.choices))]
+            limits = ", ".join(word for word in words if word)
+            row = (type_words(kind, note), default, limits, note.meaning, note.source)
+            rows.append(KeyDescription(name, each.name, *row))
+    return rows

@@ -1,0 +1,395 @@
+"""YAML text read into documented dataclasses: every value keeps its line, nothing is executed.
+
+A *key path* is the tuple of keys and list positions that leads to a value; a *problem* is a line
+number and a sentence. Problems are collected, so that a person hears of all of them at once.
+"""
+
+import dataclasses
+import difflib
+import math
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import UnionType
+from typing import Any, NamedTuple, TypeVar, get_args, get_type_hints
+
+import yaml
+
+from alphazero.errors import ConfigError
+
+MAXIMUM_BYTES = 1 << 20
+MAXIMUM_DEPTH = 20  # PyYAML's composer is recursive; a config needs a depth of 4
+MAXIMUM_PROBLEMS_SHOWN = 50
+NO_LINE = sys.maxsize  # sorts behind every line of the file
+
+KeyPath = tuple[str | int, ...]
+Section = TypeVar("Section")
+
+
+class Problem(NamedTuple):
+    """One thing that is wrong, and the line it stands on."""
+
+    line: int
+    message: str
+
+
+class Document(NamedTuple):
+    """What a YAML text says: its value, the line of each key path, the repeated or odd keys."""
+
+    value: Any
+    lines: dict[KeyPath, int]
+    problems: list[Problem]
+
+
+class WrongValueError(Exception):
+    """A value that its key does not take; the text says why. `Reader` turns it into a problem."""
+
+
+def read_text(path: Path) -> str:
+    """The text of a file of at most 1 MiB of UTF-8; raises ConfigError."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAXIMUM_BYTES + 1)
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: no such file") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(f"{path}: cannot be read: {reason}") from None
+    if len(data) > MAXIMUM_BYTES:
+        raise ConfigError(f"{path}: larger than {MAXIMUM_BYTES} bytes; is it a configuration?")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path}:{line}: not UTF-8 text; save the file as UTF-8") from None
+
+
+def parse_yaml(text: str) -> Document:
+    """The value of a YAML text, by the safe loader alone; text that is no YAML raises ConfigError.
+
+    The error's text is then one line for each problem, each starting with its line number.
+    """
+    problems = _forbidden(text)
+    if problems:
+        raise ConfigError("\n".join(f"{line}: {message}" for line, message in problems))
+    lines: dict[KeyPath, int] = {}
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, ValueError, OverflowError) as error:
+        raise ConfigError(f"1: not readable as YAML: {shown(str(error))}") from None
+    value = None if node is None else _value(node, (), lines, problems)
+    return Document(value, lines, problems)
+
+
+def parse_mapping(text: str, source: str) -> Document:
+    """The YAML text of a whole file, whose value is a mapping; raises ConfigError."""
+    try:
+        document = parse_yaml(text)
+    except ConfigError as error:
+        raise ConfigError(
+            "\n".join(f"{source}:{line}" for line in str(error).split("\n"))
+        ) from None
+    if document.value is None:
+        return document._replace(value={})
+    if not isinstance(document.value, dict):
+        line = document.lines[()]
+        message = f"expected sections such as 'game:', got {described(document.value)}"
+        raise ConfigError(f"{source}:{line}: {message}")
+    return document
+
+
+def _forbidden(text: str) -> list[Problem]:
+    """Everything that stops the reading: syntax errors, aliases, tags, too much of anything."""
+    if len(text) > MAXIMUM_BYTES:
+        return [Problem(1, f"larger than {MAXIMUM_BYTES} characters")]
+    problems: list[Problem] = []
+    line, depth, documents = 1, 0, 0
+    try:
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            line = event.start_mark.line + 1 if event.start_mark else 1
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            documents += isinstance(event, yaml.DocumentStartEvent)
+            if len(problems) >= MAXIMUM_PROBLEMS_SHOWN:
+                return problems
+            if depth > MAXIMUM_DEPTH:
+                return [*problems, Problem(line, f"nested more than {MAXIMUM_DEPTH} deep")]
+            if documents > 1:
+                return [*problems, Problem(line, "a second document; remove the '---'")]
+            if getattr(event, "anchor", None) is not None:
+                message = "anchors and aliases (& and *) are not accepted; write the value out"
+                problems.append(Problem(line, message))
+            if (tag := getattr(event, "tag", None)) is not None:
+                message = f"tags are not accepted; remove the tag {shown(str(tag))}"
+                problems.append(Problem(line, message))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+        reason = " ".join(str(error.problem or error.context).split())
+        problems.append(Problem(line, f"syntax error: {reason}"))
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        problems.append(Problem(line, f"syntax error: {error.reason}"))
+    except (ValueError, OverflowError):  # PyYAML lets these through, as for "\UFFFFFFFF"
+        problems.append(Problem(line, "syntax error: a number or escape is out of range"))
+    return problems
+
+
+def _value(
+    node: yaml.Node, path: KeyPath, lines: dict[KeyPath, int], problems: list[Problem]
+) -> Any:
+    """The plain value of a node; fills in `lines` and adds to `problems`."""
+    lines.setdefault(path, node.start_mark.line + 1)
+    if isinstance(node, yaml.SequenceNode):
+        return [_value(item, (*path, i), lines, problems) for i, item in enumerate(node.value)]
+    if isinstance(node, yaml.ScalarNode):
+        return _scalar(node, problems)
+    mapping: dict[str, Any] = {}
+    place = f"in {shown('.'.join(map(str, path)))}" if path else "at the top level"
+    for key_node, value_node in node.value:
+        line = key_node.start_mark.line + 1
+        if not isinstance(key_node, yaml.ScalarNode):
+            problems.append(Problem(line, f"expected a word as key {place}, got a collection"))
+            continue
+        name = key_node.value
+        if name in mapping:
+            first = lines[(*path, name)]
+            message = f"duplicate key {shown(name)} {place} (first on line {first})"
+            problems.append(Problem(line, message))
+            continue
+        lines[(*path, name)] = line
+        mapping[name] = _value(value_node, (*path, name), lines, problems)
+    return mapping
+
+
+def _scalar(node: yaml.ScalarNode, problems: list[Problem]) -> Any:
+    """None, bool, int, float or str; YAML 1.1's odd numbers 1:30 (90) and 010 (8) stay text."""
+    kind = node.tag.rpartition(":")[2]
+    if kind == "null":
+        return None
+    odd_number = ":" in node.value or re.match(r"[-+]?0[0-9_]", node.value)
+    if kind not in {"bool", "int", "float"} or (kind != "bool" and odd_number):
+        return node.value
+    try:
+        value = yaml.constructor.SafeConstructor().construct_object(node)
+    except (ValueError, OverflowError):
+        value = None
+    if value is None or (isinstance(value, int) and abs(value) >= 1 << 63):
+        problems.append(Problem(node.start_mark.line + 1, "a number of more than 64 bits"))
+        return 0
+    return value
+
+
+# --- documented keys -----------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Note:
+    """What is known of a key besides its type and default; `read` overrides how it is read."""
+
+    meaning: str
+    unit: str = ""
+    at_least: float | None = None
+    above: float | None = None
+    at_most: float | None = None
+    below: float | None = None
+    choices: tuple[str, ...] = ()
+    source: str = ""
+    kind: str = ""
+    read: "Callable[[Reader, KeyPath, Any], Any] | None" = None
+
+    def bounds(self) -> list[str]:
+        """The range in words, such as `at least 1`."""
+        words = ("at least", "above", "at most", "below")
+        limits = (self.at_least, self.above, self.at_most, self.below)
+        return [f"{w} {limit}" for w, limit in zip(words, limits, strict=True) if limit is not None]
+
+    def breaks(self, value: float) -> bool:
+        """Whether a number is outside the range."""
+        return (
+            (self.at_least is not None and value < self.at_least)
+            or (self.above is not None and value <= self.above)
+            or (self.at_most is not None and value > self.at_most)
+            or (self.below is not None and value >= self.below)
+        )
+
+
+REQUIRED: Any = dataclasses.MISSING
+KIND_WORDS = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "text",
+    type(None): "null",
+}
+
+
+def key(default: Any, meaning: str, **details: Any) -> Any:
+    """A documented key: a dataclass field with a `Note`; `REQUIRED` as default means none."""
+    return dataclasses.field(default=default, metadata={"note": Note(meaning, **details)})
+
+
+def noted_fields(section: type) -> list[tuple[dataclasses.Field[Any], Any, Note]]:
+    """Each documented key of a section: its field, its type and its note."""
+    hints = get_type_hints(section)
+    fields = dataclasses.fields(section)
+    return [(f, hints[f.name], f.metadata["note"]) for f in fields if "note" in f.metadata]
+
+
+def type_words(kind: Any, note: Note) -> str:
+    """A key's type in words, such as `a whole number or null`."""
+    if isinstance(kind, UnionType):
+        return " or ".join(KIND_WORDS[option] for option in get_args(kind))
+    return note.kind or KIND_WORDS[kind]
+
+
+def check_value(kind: Any, note: Note, value: Any) -> Any:
+    """The value as its key's type (a whole number becomes a float where one is expected)."""
+    if isinstance(kind, UnionType):  # only `X | None`
+        if value is None:
+            return None
+        kind = next(option for option in get_args(kind) if option is not type(None))
+    given = value
+    if kind is float and type(value) is int:
+        value = float(value)
+    if type(value) is not kind:
+        raise WrongValueError(_wrong_type(kind, value))
+    if kind is float and not math.isfinite(value):
+        raise WrongValueError(f"must be a finite number, got {value}")
+    if note.choices and value not in note.choices:
+        listed = ", ".join(note.choices)
+        nearest = did_you_mean(value, note.choices)
+        raise WrongValueError(f"must be one of {listed}, got {shown(value)}{nearest}")
+    if kind in (int, float) and note.breaks(value):
+        raise WrongValueError(f"must be {' and '.join(note.bounds())}, got {given}")
+    return value
+
+
+def _wrong_type(kind: Any, value: Any) -> str:
+    """What to say of a value of the wrong type, `1e-3` as text above all."""
+    if isinstance(value, str) and kind in (int, float):
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if math.isfinite(number) and (kind is float or number.is_integer()):
+            plain = str(int(number)) if kind is int else yaml_scalar(number)
+            parts = re.fullmatch(r"([-+]?\d+)(\.\d*)?[eE]([-+]?)(\d+)", value)
+            if parts and kind is float:
+                whole, fraction, sign, exponent = parts.groups(default="")
+                power = f"{whole}{fraction or '.0'}e{sign or '+'}{exponent}"
+                plain = power if power == plain else f"{power} or {plain}"
+            return f"{shown(value)} is text in YAML; write {shown(plain)[1:-1]}"
+    hint = "; put it in quotes" if kind is str and isinstance(value, int | float) else ""
+    return f"expected {KIND_WORDS[kind]}, got {described(value)}{hint}"
+
+
+def described(value: Any) -> str:
+    """A value as an error names it, such as `text 'many'`."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, str):
+        return f"text {shown(value)}"
+    if isinstance(value, list | dict):
+        return "a list" if isinstance(value, list) else "a mapping"
+    return yaml_scalar(value)
+
+
+def shown(text: str) -> str:
+    """Text in quotes, on one line and short, whatever it holds."""
+    return ascii(text if len(text) <= 60 else text[:57] + "...")
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`; did you mean 'x'?` with the nearest known word, or nothing."""
+    close = difflib.get_close_matches(word[:60], list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+class Reader:
+    """Builds sections from a document and collects every problem on the way."""
+
+    def __init__(self, source: str, document: Document) -> None:
+        self.source = source
+        self.lines = document.lines
+        self.overridden: dict[KeyPath, str] = {}  # key path -> the override as it was typed
+        self.wrong: set[KeyPath] = set()  # key paths already reported
+        self.problems = [Problem(n, f"{source}:{n}: {text}") for n, text in document.problems]
+
+    def report(self, path: KeyPath, message: str) -> None:
+        """Add a problem of the value at `path`, placed by its override or its nearest line."""
+        self.wrong.add(path)
+        for length in range(len(path), 0, -1):
+            if path[:length] in self.overridden:
+                typed = self.overridden[path[:length]]
+                self.problems.append(Problem(NO_LINE, f"override {shown(typed)}: {message}"))
+                return
+            if path[:length] in self.lines:
+                line = self.lines[path[:length]]
+                self.problems.append(Problem(line, f"{self.source}:{line}: {message}"))
+                return
+        self.problems.append(Problem(NO_LINE - 1, f"{self.source}: {message}"))
+
+    def finish(self) -> None:
+        """Raise one ConfigError for all problems, by line, if there are any."""
+        if not self.problems:
+            return
+        texts = [problem.message for problem in sorted(self.problems, key=lambda p: p.line)]
+        if len(texts) > MAXIMUM_PROBLEMS_SHOWN:
+            rest = len(texts) - MAXIMUM_PROBLEMS_SHOWN
+            texts = [*texts[:MAXIMUM_PROBLEMS_SHOWN], f"{self.source}: and {rest} more problems"]
+        raise ConfigError("\n".join(texts))
+
+    def read(self, section: type[Section], path: KeyPath, values: Mapping[str, Any]) -> Section:
+        """A section built from a mapping; keys with problems are left out or keep their default."""
+        fields = noted_fields(section)
+        names = [field.name for field, _, _ in fields]
+        place = shown(".".join(map(str, path)))
+        for name in values:
+            if name not in names:
+                nearest = did_you_mean(name, names)
+                self.report((*path, name), f"unknown key {shown(name)} in {place}{nearest}")
+        built: dict[str, Any] = {}
+        for field, kind, note in fields:
+            here = (*path, field.name)
+            if field.name in values:
+                built[field.name] = self.read_value(here, kind, note, values[field.name])
+            elif field.default is REQUIRED:
+                if path not in self.wrong:
+                    self.report(here, f"{dotted(here)}: missing; it has no default")
+                built[field.name] = None
+            if here in self.wrong and field.default is not REQUIRED:
+                built[field.name] = field.default
+        return section(**built)
+
+    def read_value(self, path: KeyPath, kind: Any, note: Note, value: Any) -> Any:
+        """One checked value, or None with a problem reported."""
+        try:
+            return note.read(self, path, value) if note.read else check_value(kind, note, value)
+        except WrongValueError as error:
+            self.report(path, f"{dotted(path)}: {error}")
+            return None
+
+
+def dotted(path: KeyPath) -> str:
+    """A key path as people write it: `learner.learning_rate[1].step`."""
+    return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path).lstrip(".")
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+def yaml_scalar(value: float | str | bool | None) -> str:
+    """A scalar as YAML that PyYAML reads back as the same value: `1.0e-04`, never `1e-04`."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, float):
+        mantissa, e, exponent = repr(value).partition("e")
+        return mantissa + ("" if "." in mantissa or not e else ".0") + e + exponent
+    if isinstance(value, int):
+        return str(value)
+    if re.fullmatch(r"[A-Za-z][A-Za-z0-9_./-]*", value) and parse_yaml(value).value == value:
+        return value
+    options: dict[str, Any] = {"default_style": '"', "allow_unicode": True, "width": math.inf}
+    return str(yaml.safe_dump(value, **options)).strip()
