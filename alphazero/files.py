@@ -1,0 +1,140 @@
+"""Files that are either whole or absent, and errors about them that fit on one line.
+
+A power cut may come between any two instructions: so a file is written beside its place,
+forced to the disk, and only then renamed over the old one.
+"""
+
+import errno
+import hashlib
+import os
+import secrets
+import stat
+from pathlib import Path
+from typing import Final
+
+from alphazero.errors import RunError
+
+TEMPORARY_SUFFIX: Final = ".temporary"
+"""How the name of a half-written file ends; only a killed process leaves one behind."""
+
+_CHUNK: Final = 1 << 20
+
+# What a person can do about it, by what the system said.
+_ADVICE: Final = {
+    errno.ENOSPC: "free some space and resume",
+    errno.EDQUOT: "free some space and resume",
+    errno.EACCES: "check who may use this file and its folder",
+    errno.EPERM: "check who may use this file and its folder",
+    errno.EROFS: "choose a folder on a disk that can be written",
+    errno.ENOENT: "check the path, and create the folder if it is missing",
+    errno.EISDIR: "give the path of a file, not of a folder",
+    errno.ENOTDIR: "a part of the path is a file, not a folder; check the path",
+    errno.ENAMETOOLONG: "choose a shorter name",
+    errno.EIO: "check the disk",
+    errno.EMFILE: "raise the limit of open files (ulimit -n)",
+}
+
+# File systems that cannot sync a folder answer so; the rename itself has then been done.
+_FOLDER_SYNC_UNSUPPORTED: Final = (errno.EINVAL, errno.ENOTSUP)
+
+
+def write_atomic(path: Path | str, data: bytes) -> None:
+    """Put `data` at `path` so that at any instant the file is the old one or the new one, whole.
+
+    Raises RunError, in one line, when the system refuses; no temporary file is then left, and
+    unless only the last sync of the folder failed, the old file is untouched.
+    """
+    target = Path(path)
+    try:
+        _write_beside_and_rename(target, data)
+    except (OSError, ValueError) as error:
+        raise RunError(f"cannot write {shown(path)}: {reason(error)}") from error
+
+
+def _write_beside_and_rename(target: Path, data: bytes) -> None:
+    """Write a temporary file in the target's folder, sync it, rename it, sync the folder."""
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}{TEMPORARY_SUFFIX}")
+    # Not tempfile.mkstemp: its files are private, and the umask should decide who may read.
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)  # noqa: PTH105  (the tests make it fail by this name)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Force the folder's entries to the disk, where the file system knows how to."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _FOLDER_SYNC_UNSUPPORTED:
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def read_limited(path: Path | str, limit: int) -> bytes:
+    """Return the bytes of the regular file at `path`, which may hold at most `limit` of them.
+
+    Raises RunError, in one line, when it cannot be read, is no regular file or is larger.
+    """
+    try:
+        # Asked before opening, because opening a pipe would wait for its other end.
+        status = Path(path).stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not stat.S_ISREG(status.st_mode):
+            raise RunError(f"cannot read {shown(path)}: not a regular file; give a file's path")
+        if status.st_size > limit:
+            raise RunError(
+                f"cannot read {shown(path)}: it holds {status.st_size:,} bytes, and at most "
+                f"{limit:,} are read; check that it is the right file"
+            )
+        with Path(path).open("rb") as file:
+            return file.read(status.st_size)
+    except (OSError, ValueError) as error:
+        raise RunError(f"cannot read {shown(path)}: {reason(error)}") from error
+
+
+def sha256_hex(data: bytes) -> str:
+    """Return the SHA-256 of `data` as 64 hexadecimal digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def sha256_of(path: Path | str) -> str:
+    """Return the SHA-256 of the file at `path` as 64 hexadecimal digits, reading it in pieces.
+
+    Raises RunError, in one line, when it cannot be read.
+    """
+    digest = hashlib.sha256()
+    try:
+        with Path(path).open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                digest.update(chunk)
+    except (OSError, ValueError) as error:
+        raise RunError(f"cannot read {shown(path)}: {reason(error)}") from error
+    return digest.hexdigest()
+
+
+def shown(path: Path | str) -> str:
+    """Return the path as a message may print it: one line, whatever characters it holds."""
+    text = str(path)
+    return text if text.isprintable() else ascii(text)
+
+
+def reason(error: OSError | ValueError) -> str:
+    """Return what the system said about a path and what to do, as `no such file; check ...`."""
+    if not isinstance(error, OSError):
+        return "this path holds a character that no file name may; check the path"
+    said = error.strerror or type(error).__name__
+    advice = _ADVICE.get(error.errno or 0, "check the path and the disk")
+    return f"{said[:1].lower()}{said[1:]}; {advice}"

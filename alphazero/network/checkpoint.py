@@ -1,0 +1,345 @@
+"""One `.safetensors` file is a whole player: its game, its network, its weights, its strength.
+
+The layout is that of safetensors: a length (8 bytes), a JSON header, the tensors. The header's
+`__metadata__` says what the file is and carries a SHA-256 over all of it, because safetensors
+by itself loads a flipped bit silently. Nothing is ever unpickled.
+"""
+
+import dataclasses
+import hashlib
+import json
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, NoReturn, TypeAlias, cast
+
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from alphazero.config import NetworkConfig
+from alphazero.errors import CheckpointError, GameError, RunError
+from alphazero.files import read_limited, sha256_hex, shown, write_atomic
+from alphazero.games import make_game
+from alphazero.network.resnet import ResNet
+
+JSON: TypeAlias = dict[str, "JSON"] | list["JSON"] | str | int | float | bool | None
+
+PLAYER_FORMAT: Final = "alphazero-player"
+FORMAT_VERSION: Final = 1
+"""The newest version of every format that this file writes; older ones are read."""
+
+HEADER_LIMIT: Final = 1 << 20
+FILE_LIMIT: Final = 4 << 30
+_WIDTH_LIMIT: Final = 1 << 16
+_MESSAGE_LIMIT: Final = 400
+# The library's own error, and what torch says about shapes that no tensor can have.
+_UNREADABLE_TENSORS: Final = (
+    *(safetensors.SafetensorError, AssertionError, OverflowError),
+    *(RuntimeError, TypeError, ValueError),
+)
+_RESERVED: Final = ("format", "format_version", "sha256")
+
+_NAMES_OF_TYPES: Final = {
+    torch.float32: "F32",
+    torch.bfloat16: "BF16",
+    torch.float16: "F16",
+    torch.float64: "F64",
+    torch.int64: "I64",
+    torch.int32: "I32",
+    torch.uint8: "U8",
+    torch.bool: "BOOL",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """A player at one moment of its training; `source` says in messages where it was read.
+
+    `weights` are those of the network's `state_dict`; `step` and `iteration` count optimizer
+    updates and turns of the loop; `rating` is in Elo, None when unknown; `details` is for people.
+    """
+
+    game_name: str
+    game_options: dict[str, Any]
+    network_settings: NetworkConfig
+    weights: dict[str, Tensor]
+    step: int
+    iteration: int
+    rating: float | None = None
+    details: dict[str, JSON] = field(default_factory=dict)
+    source: str = "this checkpoint"
+
+    def network(self) -> ResNet:
+        """Return a new network with a copy of these weights, in evaluation mode.
+
+        Raises CheckpointError when the game is not known here or the weights do not fit it.
+        """
+        network = self._skeleton()
+        weights = {name: tensor.detach().clone() for name, tensor in self.weights.items()}
+        network.load_state_dict(weights, assign=True)
+        return network.eval()
+
+    def _skeleton(self) -> ResNet:
+        """Return the network without memory, once every weight is known to fit it."""
+        # Before anything is built: a header may ask for a billion blocks.
+        if self.network_settings.blocks > len(self.weights):
+            _refuse(
+                self.source, "it holds fewer weights than its network has blocks; it is damaged"
+            )
+        try:
+            game = make_game(self.game_name, **self.game_options)
+        except (GameError, TypeError, ValueError, OverflowError) as error:
+            _refuse(self.source, f"its game cannot be made here: {error}")
+        network = ResNet(game.observation_shape, game.num_actions, self.network_settings, None)
+        expected = network.state_dict()
+        if odd := sorted(expected.keys() ^ self.weights.keys()):
+            kind = "lacks" if odd[0] in expected else "has an unknown"
+            _refuse(self.source, f"its network {kind} weight {odd[0]!r}; it is of another program")
+        for name, tensor in self.weights.items():
+            wanted = expected[name]
+            if (tensor.shape, tensor.dtype) != (wanted.shape, wanted.dtype):
+                _refuse(
+                    self.source,
+                    f"it does not fit the game {self.game_name!r}: expected weight {name!r} "
+                    f"{_describe(wanted)}, received {_describe(tensor)}",
+                )
+        return network
+
+
+def save_checkpoint(path: Path | str, checkpoint: Checkpoint) -> str:
+    """Write one player, atomically; return the SHA-256 of the file (64 hexadecimal digits).
+
+    Equal checkpoints give equal files. Raises CheckpointError for weights with NaN or infinity,
+    RunError when the file cannot be written.
+    """
+    _check_finite(shown(path), checkpoint.weights)
+    player = {
+        "game": {"name": checkpoint.game_name, "options": checkpoint.game_options},
+        "network": dataclasses.asdict(checkpoint.network_settings),
+        "step": checkpoint.step,
+        "iteration": checkpoint.iteration,
+        "rating": checkpoint.rating,
+        "details": checkpoint.details,
+    }
+    text = json.dumps(player, allow_nan=False, sort_keys=True)
+    return save_tensors(path, checkpoint.weights, {"format": PLAYER_FORMAT, "player": text})
+
+
+def load_checkpoint(path: Path | str) -> Checkpoint:
+    """Read one player and verify it: hash, format, finite weights, and that they fit the game.
+
+    Raises CheckpointError, in one line that names the path, for whatever is wrong.
+    """
+    tensors, metadata = load_tensors(path, PLAYER_FORMAT)
+    name = shown(path)
+    try:
+        checkpoint = _checkpoint_of(_parse_object(metadata["player"]), tensors, name)
+    except (KeyError, TypeError, ValueError) as error:
+        _refuse(name, f"its description of the player is unreadable ({error}); it is damaged")
+    _check_finite(name, tensors)
+    checkpoint._skeleton()
+    return checkpoint
+
+
+def _checkpoint_of(player: dict[str, Any], weights: dict[str, Tensor], source: str) -> Checkpoint:
+    """Return the checkpoint that a file describes; KeyError, TypeError or ValueError if none."""
+    game = _typed(player["game"], dict)
+    rating = player["rating"]
+    return Checkpoint(
+        game_name=_typed(game["name"], str),
+        game_options=_typed(game["options"], dict),
+        network_settings=_settings_of(_typed(player["network"], dict)),
+        weights=weights,
+        step=_typed(player["step"], int),
+        iteration=_typed(player["iteration"], int),
+        rating=None if rating is None else float(_typed(rating, int, float)),
+        details=_typed(player["details"], dict),
+        source=source,
+    )
+
+
+def _settings_of(values: dict[str, Any]) -> NetworkConfig:
+    """Return the network's settings; TypeError for an unknown one, ValueError out of range."""
+    for name, value in values.items():
+        least = 0 if name == "blocks" else 1
+        if type(value) is int and not least <= value <= _WIDTH_LIMIT:
+            raise ValueError(f"{name} = {value}")
+    defaults = NetworkConfig()
+    settings = NetworkConfig(**values)
+    for each in dataclasses.fields(settings):
+        _typed(getattr(settings, each.name), type(getattr(defaults, each.name)))
+    return settings
+
+
+def save_tensors(path: Path | str, tensors: dict[str, Tensor], metadata: dict[str, str]) -> str:
+    """Write tensors and texts as one verified file, atomically; return the file's SHA-256.
+
+    `metadata` must name the file's "format"; "format_version" and "sha256" are added here.
+    Raises CheckpointError when the header would be too large to read, RunError from the disk.
+    """
+    texts = {**metadata, "format_version": str(FORMAT_VERSION)}
+    texts["sha256"] = _digest(texts, tensors)
+    # Written here, because the library orders its metadata at random: files could not be compared.
+    header: dict[str, Any] = {"__metadata__": dict(sorted(texts.items()))}
+    end = 0
+    contents = []
+    # The widest types first keep every tensor aligned.
+    for name, tensor in sorted(
+        tensors.items(), key=lambda item: (-item[1].element_size(), item[0])
+    ):
+        contents.append(_bytes_of(tensor))
+        start, end = end, end + len(contents[-1])
+        kind, shape = _NAMES_OF_TYPES[tensor.dtype], list(tensor.shape)
+        header[name] = {"dtype": kind, "shape": shape, "data_offsets": [start, end]}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    if len(text) > HEADER_LIMIT:
+        _refuse(shown(path), f"its header would exceed {HEADER_LIMIT:,} bytes", "write")
+    data = b"".join((len(text).to_bytes(8, "little"), text, *contents))
+    write_atomic(path, data)
+    return sha256_hex(data)
+
+
+def load_tensors(
+    path: Path | str, expected_format: str
+) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Read and verify a file of `save_tensors`; return its tensors and its other texts.
+
+    The memory needed is at most about twice the file.
+    Raises CheckpointError, in one line that names the path, for whatever is wrong.
+    """
+    name = shown(path)
+    try:
+        data = read_limited(path, FILE_LIMIT)
+    except RunError as error:
+        raise CheckpointError(str(error)) from error
+    header = _header_of(name, data)
+    texts = _metadata_of(name, header, expected_format)
+    if foreign := {each.get("dtype", "") for each in header.values()} - set(
+        _NAMES_OF_TYPES.values()
+    ):
+        _refuse(name, f"it holds tensors of a type that is not used here ({foreign.pop()!r})")
+    try:
+        tensors = safetensors.torch.load(data)
+    except _UNREADABLE_TENSORS:
+        _refuse(name, "its tensors are not where its header says; it is damaged or incomplete")
+    if _digest(texts, tensors) != texts["sha256"]:
+        _refuse(name, "its SHA-256 does not match: the file is damaged; use another copy of it")
+    return tensors, {key: text for key, text in texts.items() if key not in _RESERVED}
+
+
+def _header_of(name: str, data: bytes) -> dict[str, Any]:
+    """Return the parsed header, which is an object of objects."""
+    if data[:2] == b"PK" or data[:1] == b"\x80":
+        _refuse(
+            name,
+            "this is a pickled PyTorch file, which can run code; only .safetensors are read",
+        )
+    length = int.from_bytes(data[:8], "little")
+    if len(data) < 8 or (length <= HEADER_LIMIT and length > len(data) - 8):
+        _refuse(name, f"it ends too early, after {len(data):,} bytes; use another copy of it")
+    if length > HEADER_LIMIT:
+        _refuse(name, "it is no .safetensors file, or its header is damaged (longer than 1 MiB)")
+    try:
+        header = _parse_object(data[8 : 8 + length].decode())
+        for tensor in header.values():
+            _typed(_typed(tensor, dict).get("dtype", ""), str)
+    except (TypeError, ValueError):
+        _refuse(name, "it is no .safetensors file, or its header is damaged (no JSON of tensors)")
+    return header
+
+
+def _metadata_of(name: str, header: dict[str, Any], expected_format: str) -> dict[str, str]:
+    """Take the metadata out of the header, and return it when it is of the expected format."""
+    texts = header.pop("__metadata__", {})
+    found = texts.get("format")
+    if found != expected_format:
+        what = f"of format {found!r}" if found else "of another program"
+        _refuse(name, f"this .safetensors file is {what}; expected {expected_format!r}")
+    version = texts.get("format_version")
+    if not (isinstance(version, str) and version.isascii() and version.isdecimal()):
+        _refuse(name, f"its format version is {version!r}, not a number; it is damaged")
+    if len(version) > 9 or int(version) > FORMAT_VERSION:
+        _refuse(
+            name,
+            f"written by a newer alphazero (format {version[:9]}; "
+            f"this one reads up to {FORMAT_VERSION}): upgrade",
+        )
+    if "sha256" not in texts or not all(isinstance(text, str) for text in texts.values()):
+        _refuse(name, "its header lacks the SHA-256 or holds no texts; it is damaged")
+    return cast(dict[str, str], texts)
+
+
+def _digest(texts: dict[str, str], tensors: dict[str, Tensor]) -> str:
+    """Return the SHA-256 of every text but the hash itself, and of every tensor, in name order.
+
+    Each part is preceded by its length, so that no two contents give the same sequence of bytes.
+    """
+    digest = hashlib.sha256()
+
+    def add(part: bytes | memoryview) -> None:
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+
+    for key, text in sorted(texts.items()):
+        if key != "sha256":
+            add(key.encode())
+            add(text.encode())
+    for name, tensor in sorted(tensors.items()):
+        add(name.encode())
+        add(_NAMES_OF_TYPES[tensor.dtype].encode())
+        add(json.dumps(list(tensor.shape)).encode())
+        add(_bytes_of(tensor))
+    return digest.hexdigest()
+
+
+def _bytes_of(tensor: Tensor) -> memoryview:
+    """Return the tensor's bytes in row-major order, without a copy where it lies so already."""
+    flat = tensor.detach().cpu().contiguous().reshape(-1)
+    return flat.view(torch.uint8).numpy().data
+
+
+def _check_finite(name: str, weights: dict[str, Tensor]) -> None:
+    """Raise CheckpointError when any weight is NaN or infinite."""
+    for key, tensor in sorted(weights.items()):
+        if not bool(torch.isfinite(tensor).all()):
+            _refuse(name, f"weight {key!r} holds NaN or infinity; use an earlier checkpoint", "use")
+
+
+def _parse_object(text: str) -> dict[str, Any]:
+    """Return the JSON object in `text`; ValueError when it is none, or nested too deeply."""
+    try:
+        found = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    return cast(dict[str, Any], _typed(found, dict))
+
+
+def _no_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no JSON number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is out of range")
+    return number
+
+
+def _typed(value: Any, *types: type) -> Any:
+    """Return `value` when it is exactly of one of `types`; TypeError otherwise."""
+    if type(value) not in types:
+        raise TypeError(f"unexpected {type(value).__name__}")
+    return value
+
+
+def _describe(tensor: Tensor) -> str:
+    """Return type and shape as a message prints them: `F32 [64, 3, 3, 3]`."""
+    return f"{_NAMES_OF_TYPES[tensor.dtype]} {list(tensor.shape)}"
+
+
+def _refuse(name: str, why: str, verb: str = "read") -> NoReturn:
+    """Raise CheckpointError about the file called `name`, in one line whatever `why` quotes."""
+    raise CheckpointError(f"cannot {verb} {name}: {shown(why)[:_MESSAGE_LIMIT]}")

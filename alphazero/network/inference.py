@@ -1,0 +1,158 @@
+"""The network as an evaluator: batches of positions in, policy logits and values out, fast.
+
+Shapes: B positions, C planes, H rows, W columns, A actions.
+"""
+
+import threading
+from typing import Final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from alphazero.errors import ConfigError, RunError
+from alphazero.network.resnet import ResNet, folded
+
+# Steps of a third or less keep padding cheap; few sizes keep the device's compiled kernels few.
+BATCH_SIZES: Final = (
+    *(1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512),
+    *(768, 1024, 1536, 2048, 3072, 4096),
+)
+"""The batch sizes that the device sees; a larger batch is cut into pieces of the last one."""
+
+_TYPES: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+
+
+def padded_size(positions: int) -> int:
+    """Return the smallest of `BATCH_SIZES` that holds `positions`, at most the largest."""
+    return next((size for size in BATCH_SIZES if size >= positions), BATCH_SIZES[-1])
+
+
+def set_threads(threads: int) -> None:
+    """Let torch use `threads` processor cores for one operation."""
+    torch.set_num_threads(threads)
+
+
+def resolve_device(device: str) -> str:
+    """Return the name of a device that this torch can use; "auto" prefers a CUDA device.
+
+    Raises ConfigError for a name that is unknown or a device that is absent.
+    """
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(0, device=device)
+        usable = torch.device(device).type != "meta"
+    except (RuntimeError, AssertionError, NotImplementedError):
+        usable = False
+    if not usable:
+        raise ConfigError(f"device {device!r} is not usable by this torch; use 'auto' or 'cpu'")
+    return device
+
+
+def resolve_precision(precision: str, device: str) -> str:
+    """Return "float32" or "bfloat16"; "auto" takes bfloat16 where `device` computes it natively.
+
+    Raises ConfigError for a name that is unknown.
+    """
+    if precision == "auto":
+        return "bfloat16" if _has_native_bfloat16(torch.device(device).type) else "float32"
+    if precision not in _TYPES:
+        names = ", ".join(repr(name) for name in ("auto", *_TYPES))
+        raise ConfigError(f"unknown precision {precision!r}; expected one of {names}")
+    return precision
+
+
+def _has_native_bfloat16(kind: str) -> bool:
+    """Say whether the device multiplies bfloat16 matrices in hardware; False when unknown."""
+    if kind == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    if kind != "cpu":
+        return False
+    # These are not promised by torch, so their absence means: unknown.
+    questions = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+    return any(bool(getattr(torch.cpu, question, bool)()) for question in questions)
+
+
+class TorchEvaluator:
+    """Evaluates positions with a frozen, folded copy of a network; later training is not seen.
+
+    `device` is a torch device or "auto"; `precision` is "float32", "bfloat16" or "auto". The
+    attributes of these names hold what was resolved. In bfloat16 only the convolutions are; the
+    dense layers of the heads, the logits and the values are float32.
+
+    One position's answer can differ in its last bits between batch sizes, because the device
+    sums in another order. `evaluate` may be called from several threads; they take turns.
+    """
+
+    def __init__(self, network: ResNet, device: str = "auto", precision: str = "auto") -> None:
+        self.device = resolve_device(device)
+        self.precision = resolve_precision(precision, self.device)
+        self.observation_shape = network.observation_shape
+        self.num_actions = network.num_actions
+        self._type = _TYPES[self.precision]
+        self._network = folded(network).to(self.device)
+        for module in self._network.modules():
+            if isinstance(module, nn.Conv2d):
+                module.to(dtype=self._type, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self._buffer = self._allocate(BATCH_SIZES[0])
+        self._lock = threading.Lock()
+
+    def evaluate(
+        self, observations: NDArray[np.float32]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return policy logits float32 [B, A] and values float32 [B], for `to_play` of each.
+
+        `observations`: float32 [B, C, H, W]; B may be 0. The answers are new, contiguous arrays.
+        Raises RunError when the network answers with NaN or infinity.
+        """
+        if observations.ndim != 4 or observations.shape[1:] != self.observation_shape:
+            planes, height, width = self.observation_shape
+            raise ValueError(
+                f"expected observations [B, C={planes}, H={height}, W={width}], "
+                f"received {list(observations.shape)}"
+            )
+        positions = len(observations)
+        logits = np.empty((positions, self.num_actions), np.float32)
+        values = np.empty(positions, np.float32)
+        with self._lock, torch.inference_mode():
+            for start in range(0, positions, BATCH_SIZES[-1]):
+                piece = slice(start, start + BATCH_SIZES[-1])
+                self._evaluate_piece(observations[piece], logits[piece], values[piece])
+        if not (np.isfinite(logits).all() and np.isfinite(values).all()):
+            raise RunError(_not_finite(logits, values))
+        return logits, values
+
+    def _evaluate_piece(
+        self,
+        observations: NDArray[np.float32],
+        logits: NDArray[np.float32],
+        values: NDArray[np.float32],
+    ) -> None:
+        """Fill `logits` and `values` for one padded batch; the padding is whatever was there."""
+        positions = len(observations)
+        size = padded_size(positions)
+        if size > len(self._buffer):
+            self._buffer = self._allocate(size)
+        batch = self._buffer[:size]
+        # One pass that changes the layout, the precision and, if need be, the device.
+        batch[:positions].copy_(torch.from_numpy(np.require(observations, np.float32, ("C", "W"))))
+        policy_logits, position_values = self._network(batch)
+        logits[:] = policy_logits[:positions].cpu().numpy()
+        values[:] = position_values[:positions].cpu().numpy()
+
+    def _allocate(self, size: int) -> torch.Tensor:
+        """Return a zeroed input buffer [size, C, H, W] in the layout that convolutions like."""
+        return torch.zeros(
+            (size, *self.observation_shape), dtype=self._type, device=self.device
+        ).contiguous(memory_format=torch.channels_last)
+
+
+def _not_finite(logits: NDArray[np.float32], values: NDArray[np.float32]) -> str:
+    """Return the message for a network that answers with NaN or infinity."""
+    bad = ~(np.isfinite(logits).all(axis=1) & np.isfinite(values))
+    return (
+        f"the network answered with NaN or infinity for {int(bad.sum())} of {len(bad)} positions; "
+        f"go on from the last good checkpoint, with a lower learning rate"
+    )

@@ -1,0 +1,149 @@
+"""The network f(s) = (p, v): a convolutional stem, a tower of residual blocks, two heads.
+
+Source: AlphaGo Zero, Nature 550 (2017), Methods, "Neural network architecture". The paper's
+sizes are 19 or 39 blocks, 256 filters, 2 policy filters, 1 value filter and 256 hidden units.
+
+Shapes: B positions, C planes, H rows, W columns, A actions, F filters.
+"""
+
+import copy
+import math
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import relu
+from torch.nn.utils.fusion import fuse_conv_bn_eval
+
+from alphazero.config import NetworkConfig
+
+HEAD_SCALE = 0.1
+"""Standard deviation of an untrained head's output, for inputs of unit mean square."""
+
+
+class Convolution(nn.Module):
+    """A convolution without bias that keeps H and W, then batch normalisation."""
+
+    def __init__(self, inputs: int, outputs: int, kernel: int) -> None:
+        super().__init__()
+        self.convolution = nn.Conv2d(inputs, outputs, kernel, padding=kernel // 2, bias=False)
+        self.normalisation: nn.Module = nn.BatchNorm2d(outputs)
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Map features [B, inputs, H, W] to [B, outputs, H, W]."""
+        return cast(Tensor, self.normalisation(self.convolution(features)))
+
+    def fold(self) -> None:
+        """Move the normalisation, with its running statistics, into the convolution."""
+        if isinstance(self.normalisation, nn.BatchNorm2d):
+            self.convolution = fuse_conv_bn_eval(self.convolution, self.normalisation)
+            self.normalisation = nn.Identity()
+
+
+class ResidualBlock(nn.Module):
+    """relu(x + normalised convolution of relu(normalised convolution of x)), F filters each."""
+
+    def __init__(self, filters: int) -> None:
+        super().__init__()
+        self.first = Convolution(filters, filters, 3)
+        self.second = Convolution(filters, filters, 3)
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Map features [B, F, H, W] to the same shape."""
+        # In place is safe for the gradient: neither a normalisation nor a sum needs its output.
+        change = self.second(relu(self.first(features), inplace=True))
+        return relu(change.add_(features), inplace=True)
+
+
+class ResNet(nn.Module):
+    """The AlphaGo Zero network for observations of one shape and a number of actions.
+
+    `seed` is a number, or a generator that is drawn from; the global generator is never touched.
+    With None the weights stay without memory (on torch's "meta" device), to be assigned.
+
+    Convolutions start by He's rule (arXiv:1502.01852). Two departures from plain He make an
+    untrained network answer nearly uniform policies and values near 0, which the first
+    self-play needs: a random opinion would decide which moves the search never tries, and
+    a saturated tanh would teach the search false values and pass hardly any gradient. So the last
+    layer of each head starts small, and the last normalisation of each block starts with scale 0
+    (arXiv:1706.02677, section 5.1): each block is then the identity, and the signal does not
+    double with each block before the running statistics have been learnt.
+    """
+
+    def __init__(
+        self,
+        observation_shape: tuple[int, int, int],
+        num_actions: int,
+        settings: NetworkConfig,
+        seed: int | torch.Generator | None = 0,
+    ) -> None:
+        super().__init__()
+        planes, height, width = observation_shape
+        self.observation_shape = (planes, height, width)
+        self.num_actions = num_actions
+        self.settings = settings
+        cells = height * width
+        # Built without memory, because torch's own initialisation draws from the global generator.
+        with torch.device("meta"):
+            self.stem = Convolution(planes, settings.filters, 3)
+            self.tower = nn.Sequential(
+                *(ResidualBlock(settings.filters) for _ in range(settings.blocks))
+            )
+            self.policy_features = Convolution(settings.filters, settings.policy_filters, 1)
+            self.policy_output = nn.Linear(settings.policy_filters * cells, num_actions)
+            self.value_features = Convolution(settings.filters, settings.value_filters, 1)
+            self.value_hidden = nn.Linear(settings.value_filters * cells, settings.value_hidden)
+            self.value_output = nn.Linear(settings.value_hidden, 1)
+        if seed is not None:
+            self.to_empty(device="cpu")
+            generator = torch.Generator().manual_seed(seed) if isinstance(seed, int) else seed
+            self._initialise(generator)
+
+    def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """Return policy logits float32 [B, A] and values float32 [B] in [-1, 1], for `to_play`.
+
+        `observations`: [B, C, H, W], each seen by the player to move.
+        """
+        if observations.shape[1:] != self.observation_shape:
+            planes, height, width = self.observation_shape
+            raise ValueError(
+                f"expected observations [B, C={planes}, H={height}, W={width}], "
+                f"received {list(observations.shape)}"
+            )
+        trunk = self.tower(relu(self.stem(observations), inplace=True))
+        policy = relu(self.policy_features(trunk), inplace=True).flatten(1).float()
+        value = relu(self.value_features(trunk), inplace=True).flatten(1).float()
+        value = relu(self.value_hidden(value), inplace=True)
+        logits: Tensor = self.policy_output(policy).float()
+        values: Tensor = torch.tanh(self.value_output(value).float()).squeeze(1)
+        return logits, values
+
+    @torch.no_grad()
+    def _initialise(self, generator: torch.Generator) -> None:
+        """Fill every parameter and buffer, drawing from `generator` only, always in one order."""
+        for module in self.modules():
+            if isinstance(module, nn.Conv2d):
+                nn.init.kaiming_normal_(module.weight, nonlinearity="relu", generator=generator)
+            elif isinstance(module, nn.BatchNorm2d):
+                module.reset_parameters()  # scale 1, shift 0, mean 0, variance 1
+            elif isinstance(module, nn.Linear):
+                gain = math.sqrt(2.0) if module is self.value_hidden else HEAD_SCALE
+                scale = gain / math.sqrt(module.in_features)
+                module.weight.normal_(0.0, scale, generator=generator)
+                module.bias.zero_()
+        for block in self.tower:
+            last = cast(ResidualBlock, block).second.normalisation
+            cast(nn.BatchNorm2d, last).weight.zero_()
+
+
+def folded(network: ResNet) -> ResNet:
+    """Return a copy for inference, in evaluation mode, its normalisations inside the convolutions.
+
+    The given network stays as it is. The copy computes what the network computes in evaluation
+    mode, up to rounding, and cannot be trained further.
+    """
+    duplicate = copy.deepcopy(network).eval().requires_grad_(False)
+    for module in duplicate.modules():
+        if isinstance(module, Convolution):
+            module.fold()
+    return duplicate

@@ -1,0 +1,191 @@
+"""Files are whole or absent, and what goes wrong with them is told in one line."""
+
+import errno
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from alphazero import files
+from alphazero.errors import RunError
+from alphazero.files import read_limited, sha256_hex, sha256_of, write_atomic
+
+OLD, NEW = b"the old content", b"the new content, which is longer"
+
+
+def names_in(folder: Path) -> list[str]:
+    """The names of everything in a folder, hidden files included."""
+    return sorted(entry.name for entry in folder.iterdir())
+
+
+def failing(code: int):
+    """A system call that always fails with this error number."""
+
+    def call(*arguments, **options):
+        raise OSError(code, os.strerror(code))
+
+    return call
+
+
+class FullDisk:
+    """A file on which every write fails for want of space."""
+
+    def __init__(self, descriptor: int, mode: str) -> None:
+        self.descriptor = descriptor
+
+    def __enter__(self) -> "FullDisk":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        os.close(self.descriptor)
+
+    def write(self, data: bytes) -> int:
+        os.write(self.descriptor, data[:5])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_new_file_holds_exactly_the_bytes_given(tmp_path: Path) -> None:
+    for data in (b"", NEW, bytes(range(256)) * 10_000):
+        write_atomic(tmp_path / "file", data)
+        assert (tmp_path / "file").read_bytes() == data
+    assert names_in(tmp_path) == ["file"]
+
+
+def test_the_umask_decides_who_may_read_a_new_file(tmp_path: Path) -> None:
+    write_atomic(tmp_path / "ours", NEW)
+    (tmp_path / "plain").write_bytes(NEW)
+    assert (tmp_path / "ours").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EACCES, errno.EROFS, errno.EIO])
+@pytest.mark.parametrize("call", ["open", "write", "fsync", "replace"])
+def test_a_failing_write_leaves_the_old_file_whole_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, code: int
+) -> None:
+    target = tmp_path / "step-1.safetensors"
+    target.write_bytes(OLD)
+    with monkeypatch.context() as patch:
+        if call == "write":
+            code = errno.ENOSPC
+            patch.setattr(files.os, "fdopen", FullDisk)
+        else:
+            patch.setattr(files.os, call, failing(code))
+        with pytest.raises(RunError) as caught:
+            write_atomic(target, NEW)
+    assert target.read_bytes() == OLD
+    assert names_in(tmp_path) == [target.name]
+    message = str(caught.value)
+    assert message.startswith(f"cannot write {target}: ")
+    assert os.strerror(code)[1:] in message
+    assert "; " in message
+    assert "\n" not in message
+
+
+def test_a_full_disk_is_told_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files.os, "fsync", failing(errno.ENOSPC))
+    with pytest.raises(RunError) as caught:
+        write_atomic(tmp_path / "file", NEW)
+    assert str(caught.value) == (
+        f"cannot write {tmp_path}/file: no space left on device; free some space and resume"
+    )
+
+
+def test_an_interrupt_leaves_no_temporary_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(descriptor: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(files.os, "fsync", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        write_atomic(tmp_path / "file", NEW)
+    assert names_in(tmp_path) == []
+
+
+def test_the_disk_is_told_to_keep_the_file_before_its_name_and_then_the_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
+    fsync, replace = os.fsync, os.replace
+
+    def watched_fsync(descriptor: int) -> None:
+        calls.append("sync " + Path(f"/proc/self/fd/{descriptor}").readlink().name[:5])
+        fsync(descriptor)
+
+    def watched_replace(source: Path, target: Path) -> None:
+        assert Path(source).read_bytes() == NEW
+        calls.append("rename")
+        replace(source, target)
+
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("names of descriptors are read from /proc")
+    monkeypatch.setattr(files.os, "fsync", watched_fsync)
+    monkeypatch.setattr(files.os, "replace", watched_replace)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    write_atomic(folder / "file", NEW)
+    assert calls == ["sync .file", "rename", "sync folde"]
+
+
+def test_a_file_system_that_cannot_sync_folders_is_forgiven(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fsync = os.fsync
+
+    def only_files(descriptor: int) -> None:
+        if Path(f"/proc/self/fd/{descriptor}").is_dir():
+            failing(errno.EINVAL)()
+        fsync(descriptor)
+
+    monkeypatch.setattr(files.os, "fsync", only_files)
+    write_atomic(tmp_path / "file", NEW)
+    assert (tmp_path / "file").read_bytes() == NEW
+
+
+def test_impossible_places_are_named_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(OLD)
+    places = {
+        tmp_path / "missing" / "file": "no such file or directory; check the path",
+        tmp_path / "file" / "below": "not a directory; a part of the path is a file",
+        tmp_path: "is a directory; give the path of a file",
+        tmp_path / ("n" * 300): "file name too long; choose a shorter name",
+        tmp_path / "zero\0byte": "this path holds a character that no file name may",
+        tmp_path / "missing" / "two\nlines": "no such file or directory",
+    }
+    for place, words in places.items():
+        with pytest.raises(RunError) as caught:
+            write_atomic(place, NEW)
+        assert words in str(caught.value)
+        assert str(caught.value).isprintable()
+    assert names_in(tmp_path) == ["file"]
+
+
+def test_reading_stops_at_the_limit(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"12345678")
+    assert read_limited(path, 8) == b"12345678"
+    with pytest.raises(RunError, match="it holds 8 bytes, and at most 7 are read"):
+        read_limited(path, 7)
+
+
+def test_only_regular_files_are_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    wrong = {"": "is a directory", "pipe": "not a regular file", "none": "no such file"}
+    for name, words in wrong.items():
+        with pytest.raises(RunError, match=words) as caught:
+            read_limited(tmp_path / name, 100)
+        assert str(tmp_path / name) in str(caught.value)
+    with pytest.raises(RunError, match=r"cannot read .*none: no such file"):
+        sha256_of(tmp_path / "none")
+
+
+def test_hashes_are_those_of_the_standard_and_of_hashlib(tmp_path: Path) -> None:
+    # FIPS 180-4, the example for "abc".
+    expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert sha256_hex(b"abc") == expected
+    data = bytes(range(251)) * 20_000
+    (tmp_path / "file").write_bytes(data)
+    assert sha256_of(tmp_path / "file") == hashlib.sha256(data).hexdigest()

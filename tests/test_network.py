@@ -1,0 +1,335 @@
+"""The network against independent twins: a formula, plain functions, its own unfolded form."""
+
+import math
+import threading
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+from alphazero.config import NetworkConfig
+from alphazero.errors import ConfigError, RunError
+from alphazero.network.inference import (
+    BATCH_SIZES,
+    TorchEvaluator,
+    padded_size,
+    resolve_device,
+    resolve_precision,
+    set_threads,
+)
+from alphazero.network.resnet import ResNet, folded
+
+SHAPE, ACTIONS = (3, 6, 7), 7
+SETTINGS = NetworkConfig(blocks=3, filters=16, policy_filters=2, value_filters=3, value_hidden=20)
+
+
+def trained_like(seed: int = 0, settings: NetworkConfig = SETTINGS) -> ResNet:
+    """A network in evaluation mode whose normalisations and heads are far from their start."""
+    network = ResNet(SHAPE, ACTIONS, settings, seed=seed)
+    generator = torch.Generator().manual_seed(seed + 1)
+    with torch.no_grad():
+        for module in network.modules():
+            if isinstance(module, torch.nn.BatchNorm2d):
+                module.weight.uniform_(0.7, 1.4, generator=generator)
+                module.bias.normal_(0, 0.3, generator=generator)
+                module.running_mean.normal_(0, 0.3, generator=generator)
+                module.running_var.uniform_(0.5, 2.0, generator=generator)
+        for output in (network.policy_output, network.value_output):
+            output.weight.mul_(15)
+            output.bias.normal_(0, 0.3, generator=generator)
+    return network.eval()
+
+
+def positions(count: int, seed: int = 0) -> np.ndarray:
+    """Observations of zeros and ones, as games write them."""
+    random = np.random.default_rng(seed)
+    return (random.random((count, *SHAPE)) < 0.3).astype(np.float32)
+
+
+def plain(network: ResNet, observations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The unfolded network in evaluation mode, without any of the evaluator's speed."""
+    with torch.no_grad():
+        logits, values = network(torch.from_numpy(observations))
+    return logits.numpy(), values.numpy()
+
+
+def slow_twin(weights: dict[str, torch.Tensor], blocks: int, x: torch.Tensor):
+    """The paper's network as functions of its weights, in float64, without torch modules."""
+    weights = {name: tensor.double() for name, tensor in weights.items()}
+
+    def normalised(name: str, x: torch.Tensor, padding: int) -> torch.Tensor:
+        x = functional.conv2d(x, weights[f"{name}.convolution.weight"], padding=padding)
+        part = {
+            key: weights[f"{name}.normalisation.{key}"].view(1, -1, 1, 1)
+            for key in ("weight", "bias", "running_mean", "running_var")
+        }
+        x = (x - part["running_mean"]) / (part["running_var"] + 1e-5).sqrt()
+        return x * part["weight"] + part["bias"]
+
+    def dense(name: str, x: torch.Tensor) -> torch.Tensor:
+        return x @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]
+
+    x = normalised("stem", x.double(), 1).clamp(min=0)
+    for block in range(blocks):
+        inner = normalised(f"tower.{block}.first", x, 1).clamp(min=0)
+        x = (x + normalised(f"tower.{block}.second", inner, 1)).clamp(min=0)
+    policy = normalised("policy_features", x, 0).clamp(min=0).reshape(len(x), -1)
+    value = normalised("value_features", x, 0).clamp(min=0).reshape(len(x), -1)
+    value = dense("value_hidden", value).clamp(min=0)
+    return dense("policy_output", policy), torch.tanh(dense("value_output", value))[:, 0]
+
+
+def test_the_network_computes_what_the_paper_describes() -> None:
+    network = trained_like()
+    observations = positions(9)
+    logits, values = plain(network, observations)
+    twin = slow_twin(network.state_dict(), SETTINGS.blocks, torch.from_numpy(observations))
+    assert logits.dtype == values.dtype == np.float32
+    assert logits.shape == (9, ACTIONS)
+    assert values.shape == (9,)
+    np.testing.assert_allclose(logits, twin[0], atol=1e-4)
+    np.testing.assert_allclose(values, twin[1], atol=1e-5)
+    # The comparison means something: answers differ between positions, and by much.
+    assert logits.std(axis=0).min() > 0.3
+    assert values.std() > 0.1
+
+
+@pytest.mark.parametrize("blocks", [0, 1, 19])
+def test_the_parameter_count_is_that_of_the_formula(blocks: int) -> None:
+    filters, policy, value, hidden = 24, 2, 1, 32
+    settings = NetworkConfig(blocks, filters, policy, value, hidden)
+    planes, height, width = SHAPE
+    cells = height * width
+    tower = planes * filters * 9 + 2 * filters + blocks * 2 * (filters * filters * 9 + 2 * filters)
+    policy_head = filters * policy + 2 * policy + (policy * cells + 1) * ACTIONS
+    value_head = filters * value + 2 * value + (value * cells + 1) * hidden + hidden + 1
+    network = ResNet(SHAPE, ACTIONS, settings)
+    count = sum(parameter.numel() for parameter in network.parameters())
+    assert count == tower + policy_head + value_head
+
+
+@pytest.mark.parametrize("blocks", [0, 5, 19])
+def test_an_untrained_network_is_nearly_uniform_and_nearly_indifferent(blocks: int) -> None:
+    settings = NetworkConfig(blocks=blocks, filters=32)
+    for seed in range(3):
+        logits, values = plain(ResNet(SHAPE, ACTIONS, settings, seed=seed).eval(), positions(50))
+        policy = torch.softmax(torch.from_numpy(logits), 1).numpy()
+        assert np.abs(policy - 1 / ACTIONS).max() < 0.06
+        assert np.abs(values).max() < 0.3
+
+
+def test_convolutions_start_by_the_rule_of_he() -> None:
+    network = ResNet(SHAPE, ACTIONS, NetworkConfig(blocks=1, filters=128))
+    weight = network.tower[0].first.convolution.weight
+    assert weight.std().item() == pytest.approx(math.sqrt(2 / (128 * 9)), rel=0.02)
+    assert abs(weight.mean().item()) < 1e-3
+
+
+def test_the_same_seed_gives_the_same_weights_and_the_global_generator_is_not_touched() -> None:
+    torch.manual_seed(5)
+    before = torch.get_rng_state()
+    first = ResNet(SHAPE, ACTIONS, SETTINGS, seed=1).state_dict()
+    assert torch.equal(torch.get_rng_state(), before)
+    torch.manual_seed(6)
+    again = ResNet(SHAPE, ACTIONS, SETTINGS, torch.Generator().manual_seed(1)).state_dict()
+    other = ResNet(SHAPE, ACTIONS, SETTINGS, seed=2).state_dict()
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert not torch.equal(first["stem.convolution.weight"], other["stem.convolution.weight"])
+
+
+def test_every_weight_learns() -> None:
+    network = ResNet(SHAPE, ACTIONS, SETTINGS).train()
+    optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
+    before = {name: value.detach().clone() for name, value in network.named_parameters()}
+    # Two steps: where a normalisation's scale is still 0, the convolution before it waits one.
+    for step in range(2):
+        logits, values = network(torch.from_numpy(positions(32, step)))
+        loss = functional.cross_entropy(logits, torch.arange(32) % 7) + (values - 1).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    still = [name for name, value in network.named_parameters() if torch.equal(value, before[name])]
+    assert still == []
+
+
+def test_a_small_network_learns_a_few_positions_by_heart() -> None:
+    network = ResNet(SHAPE, ACTIONS, NetworkConfig(blocks=1, filters=16)).train()
+    observations = torch.from_numpy(positions(14))
+    moves, wins = torch.arange(14) % 7, torch.arange(14) % 2 * 2.0 - 1
+    optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
+    for _ in range(60):
+        logits, values = network(observations)
+        loss = functional.cross_entropy(logits, moves) + (values - wins).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert torch.equal(logits.argmax(1), moves)
+    assert torch.equal(values.sign(), wins)
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 6), (2, 3, 7, 6), (2, 4, 6, 7), (3, 6, 7)])
+def test_observations_of_another_shape_are_refused_with_both_shapes(shape) -> None:
+    network = trained_like()
+    words = rf"expected observations \[B, C=3, H=6, W=7\], received \{list(shape)}"
+    with pytest.raises(ValueError, match=words.replace("(", "[").replace(")", "]")):
+        network(torch.zeros(shape))
+    with pytest.raises(ValueError, match="expected observations"):
+        TorchEvaluator(network, "cpu").evaluate(np.zeros(shape, np.float32))
+
+
+def test_folding_changes_nothing_but_the_last_digits_and_leaves_the_original() -> None:
+    for seed in range(5):
+        network = trained_like(seed).train()
+        weights = {name: value.clone() for name, value in network.state_dict().items()}
+        fold = folded(network)
+        assert not any(isinstance(part, torch.nn.BatchNorm2d) for part in fold.modules())
+        assert network.training
+        assert not fold.training
+        assert all(
+            torch.equal(value, weights[name]) for name, value in network.state_dict().items()
+        )
+        observations = positions(32, seed)
+        # Float32 rounding through 8 layers: observed below 1e-5.
+        for ours, theirs in zip(
+            plain(fold, observations), plain(network.eval(), observations), strict=True
+        ):
+            np.testing.assert_allclose(ours, theirs, atol=2e-5)
+
+
+def test_the_evaluator_answers_as_the_plain_network_at_every_batch_size() -> None:
+    network = trained_like()
+    evaluator = TorchEvaluator(network, "cpu", "float32")
+    assert (evaluator.device, evaluator.precision) == ("cpu", "float32")
+    for count in (1, 2, 3, 7, 33, 5, 100, 1):
+        observations = positions(count, seed=count)
+        logits, values = evaluator.evaluate(observations)
+        assert logits.dtype == values.dtype == np.float32
+        assert logits.flags.c_contiguous
+        assert values.flags.c_contiguous
+        expected = plain(network, observations)
+        np.testing.assert_allclose(logits, expected[0], atol=2e-5)
+        np.testing.assert_allclose(values, expected[1], atol=2e-5)
+
+
+def test_bfloat16_answers_within_a_few_percent() -> None:
+    network = trained_like()
+    observations = positions(200)
+    logits, values = TorchEvaluator(network, "cpu", "bfloat16").evaluate(observations)
+    expected_logits, expected_values = plain(network, observations)
+    assert logits.dtype == values.dtype == np.float32
+    # Eight bits of mantissa through 8 layers: observed 0.014 of the logits' spread, and 0.04.
+    assert np.abs(logits - expected_logits).max() < 0.05 * expected_logits.std()
+    assert np.abs(values - expected_values).max() < 0.1
+
+
+def test_a_batch_larger_than_any_size_is_cut_and_an_empty_one_is_answered() -> None:
+    network = trained_like(settings=NetworkConfig(0, 2, 1, 1, 2))
+    evaluator = TorchEvaluator(network, "cpu", "float32")
+    observations = positions(BATCH_SIZES[-1] + 5)
+    logits, values = evaluator.evaluate(observations)
+    expected = plain(network, observations)
+    np.testing.assert_allclose(logits, expected[0], atol=2e-5)
+    np.testing.assert_allclose(values, expected[1], atol=2e-5)
+    logits, values = evaluator.evaluate(observations[:0])
+    assert (logits.shape, values.shape) == ((0, ACTIONS), (0,))
+
+
+def test_answers_are_new_arrays_and_the_question_may_be_read_only_or_a_view() -> None:
+    evaluator = TorchEvaluator(trained_like(), "cpu", "float32")
+    observations = positions(6)
+    first = evaluator.evaluate(observations)
+    kept = [answer.copy() for answer in first]
+    observations.flags.writeable = False
+    backwards = evaluator.evaluate(observations[::-1])
+    for answer, copy, reversed_answer in zip(first, kept, backwards, strict=True):
+        np.testing.assert_array_equal(answer, copy)
+        np.testing.assert_allclose(reversed_answer[::-1], answer, atol=2e-5)
+
+
+def test_an_evaluator_does_not_see_later_training() -> None:
+    network = trained_like()
+    evaluator = TorchEvaluator(network, "cpu", "float32")
+    before = evaluator.evaluate(positions(4))
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.add_(1)
+    for old, new in zip(before, evaluator.evaluate(positions(4)), strict=True):
+        np.testing.assert_array_equal(old, new)
+
+
+def test_threads_may_share_an_evaluator() -> None:
+    evaluator = TorchEvaluator(trained_like(), "cpu", "float32")
+    questions = [positions(4, seed) for seed in range(4)]
+    expected = [evaluator.evaluate(question) for question in questions]
+    wrong = []
+
+    def ask(number: int) -> None:
+        for _ in range(20):
+            answer = evaluator.evaluate(questions[number])
+            if not all(map(np.array_equal, answer, expected[number])):
+                wrong.append(number)
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_rows_that_are_not_numbers_are_counted_and_stop_the_run(precision: str) -> None:
+    evaluator = TorchEvaluator(trained_like(), "cpu", precision)
+    observations = positions(10)
+    observations[[2, 5, 6]] = np.nan
+    with pytest.raises(RunError, match=r"NaN or infinity for 3 of 10 .*lower learning rate"):
+        evaluator.evaluate(observations)
+    # What was left in the padding does not reach the next answer.
+    logits, _ = evaluator.evaluate(positions(9))
+    assert np.isfinite(logits).all()
+
+
+def test_weights_that_are_not_numbers_stop_the_run() -> None:
+    for name in ("stem.convolution.weight", "value_output.bias"):
+        network = trained_like()
+        network.state_dict()[name].view(-1)[0] = math.inf if "stem" in name else math.nan
+        with pytest.raises(RunError, match=r"last good checkpoint"):
+            TorchEvaluator(network, "cpu", "float32").evaluate(np.ones((4, *SHAPE), np.float32))
+
+
+def test_batch_sizes_hold_what_they_are_asked_for_and_waste_less_than_half() -> None:
+    for count in range(1, BATCH_SIZES[-1] + 1):
+        size = padded_size(count)
+        assert size in BATCH_SIZES
+        assert count <= size < 2 * count or count == size
+    assert padded_size(BATCH_SIZES[-1] + 1) == BATCH_SIZES[-1]
+
+
+def test_auto_takes_what_the_machine_does_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert resolve_device("auto") == ("cuda" if torch.cuda.is_available() else "cpu")
+    questions = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+    for answer, precision in ((True, "bfloat16"), (False, "float32")):
+        for question in questions:
+            monkeypatch.setattr(torch.cpu, question, lambda answer=answer: answer, raising=False)
+        assert resolve_precision("auto", "cpu") == precision
+    for question in questions:
+        monkeypatch.delattr(torch.cpu, question)
+    assert resolve_precision("auto", "cpu") == "float32"
+
+
+def test_unknown_devices_and_precisions_are_told() -> None:
+    for device in ("gpu", "meta", "cuda:99", ""):
+        with pytest.raises(ConfigError, match="use 'auto' or 'cpu'"):
+            resolve_device(device)
+    with pytest.raises(ConfigError, match="'half'; expected one of 'auto', 'float32', 'bfloat16'"):
+        resolve_precision("half", "cpu")
+
+
+def test_threads_are_set() -> None:
+    before = torch.get_num_threads()
+    try:
+        set_threads(1)
+        assert torch.get_num_threads() == 1
+    finally:
+        set_threads(before)
