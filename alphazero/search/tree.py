@@ -1,0 +1,485 @@
+"""The forest: one search tree per slot, all as arrays, and the kernels that work on it.
+
+Letters: G slots (games at once), N nodes and E edges a tree may hold, K leaves under evaluation
+in one tree, D the longest path, A actions, S state size, R rows of a batch.
+
+A node owns a contiguous block of edges, one for each legal action, and stores no state: the
+state is replayed from the root along the path, so a game's history is always right. Node 0 is
+the root; children come after their parents, and blocks of edges lie in the order of their nodes.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from alphazero.games.game import ONGOING, PLY, Game, RulesType, State, value_of
+from alphazero.jit import helper, kernel
+from alphazero.search.selection import Selection, first_play_value, puct, puct_constant
+
+Floats = npt.NDArray[np.float32]
+Doubles = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int32]
+Slots = npt.NDArray[np.int64]
+Masks = npt.NDArray[np.bool_]
+
+LEAF, TERMINAL, BLOCKED = 0, 1, 2
+"""How a walk ends: at a leaf to evaluate, at a finished game, at a leaf already under way."""
+
+PATIENCE = 1000
+"""Simulations of one tree in one turn that may end at finished games: a solved tree asks for no
+evaluation, and would hold up the other slots and the clock until its budget is spent."""
+
+
+class Forest(NamedTuple):
+    """The arrays of all trees. Only the kernels of this file write to them, bar `remaining`,
+    `root_noise` and `noise_fraction`, which say what is wanted.
+    """
+
+    root_state: State
+    """[G, S]"""
+    remaining: Slots
+    """[G] simulations still to run"""
+    root_noise: Doubles
+    """[G, A] gamma draws; the first as many as there are legal actions become Dirichlet noise"""
+    noise_fraction: Doubles
+    """[G] the epsilon of root noise, 0 for none"""
+    root_prior: Floats
+    """[G, A] the root's priors, edge by edge, with noise: used at the root in place of `prior`"""
+    num_nodes: Integers
+    """[G] nodes in use; 0 until the root has been evaluated"""
+    num_edges: Integers
+    """[G] edges in use"""
+    first_edge: Integers
+    """[G, N] where the node's block of edges begins"""
+    edge_count: Integers
+    """[G, N] legal actions; 0 at a finished game"""
+    node_value: Doubles
+    """[G, N] the evaluator's value, or the finished game's, for the node's player to move"""
+    action: Integers
+    """[G, E]"""
+    prior: Floats
+    """[G, E]"""
+    visits: Integers
+    """[G, E] finished simulations through the edge"""
+    pending: Integers
+    """[G, E] simulations through the edge that wait for their evaluation: the virtual loss"""
+    value_sum: Doubles
+    """[G, E] sum of the values backed up, for the player who chooses the edge"""
+    child: Integers
+    """[G, E] the node behind the edge, -1 while there is none"""
+    leaf_depth: Integers
+    """[G, K] edges on the way to the leaf under evaluation, -1 when there is none"""
+    leaf_path: Integers
+    """[G, K, D] these edges"""
+    leaf_mask: Masks
+    """[G, K, A] the leaf's legal actions"""
+    row_slot: Integers
+    """[R] the slot that each row of the batch belongs to"""
+    row_leaf: Integers
+    """[R] and which of its leaves"""
+    state: State
+    """[S] scratch"""
+    renumbered: Integers
+    """[N] scratch"""
+
+
+def new_forest(game: Game, slots: int, nodes: int, leaves: int = 1) -> Forest:
+    """Allocate `slots` empty trees of at most `nodes` nodes each.
+
+    All memory is taken here; pages that no tree reaches are never touched.
+    """
+    size, actions = game.state_size, game.num_actions
+    edges, rows = nodes * actions, slots * leaves
+
+    def integers(*shape: int) -> Integers:
+        return np.zeros(shape, np.int32)
+
+    return Forest(
+        root_state=np.zeros((slots, size), np.int64),
+        remaining=np.zeros(slots, np.int64),
+        root_noise=np.zeros((slots, actions)),
+        noise_fraction=np.zeros(slots),
+        root_prior=np.zeros((slots, actions), np.float32),
+        num_nodes=integers(slots),
+        num_edges=integers(slots),
+        first_edge=integers(slots, nodes),
+        edge_count=integers(slots, nodes),
+        node_value=np.zeros((slots, nodes)),
+        action=integers(slots, edges),
+        prior=np.zeros((slots, edges), np.float32),
+        visits=integers(slots, edges),
+        pending=integers(slots, edges),
+        value_sum=np.zeros((slots, edges)),
+        child=integers(slots, edges),
+        leaf_depth=np.full((slots, leaves), -1, np.int32),
+        leaf_path=integers(slots, leaves, game.max_moves + 1),
+        leaf_mask=np.zeros((slots, leaves, actions), np.bool_),
+        row_slot=integers(rows),
+        row_leaf=integers(rows),
+        state=np.zeros(size, np.int64),
+        renumbered=integers(nodes),
+    )
+
+
+def _array(dtype: Any, dimensions: int) -> Any:
+    return types.Array(dtype, dimensions, "C")
+
+
+_FIELD_TYPES = {
+    "root_state": _array(types.int64, 2),
+    "remaining": _array(types.int64, 1),
+    "root_noise": _array(types.float64, 2),
+    "noise_fraction": _array(types.float64, 1),
+    "root_prior": _array(types.float32, 2),
+    "num_nodes": _array(types.int32, 1),
+    "num_edges": _array(types.int32, 1),
+    "node_value": _array(types.float64, 2),
+    "prior": _array(types.float32, 2),
+    "value_sum": _array(types.float64, 2),
+    "leaf_path": _array(types.int32, 3),
+    "leaf_mask": _array(types.boolean, 3),
+    "row_slot": _array(types.int32, 1),
+    "row_leaf": _array(types.int32, 1),
+    "state": _array(types.int64, 1),
+    "renumbered": _array(types.int32, 1),
+}
+ForestType = types.NamedTuple(
+    [_FIELD_TYPES.get(name, _array(types.int32, 2)) for name in Forest._fields], Forest
+)
+SelectionType = numba.typeof(Selection(1.0, 0.0, False, 0.0))
+SlotsType = _array(types.int64, 1)
+
+
+@helper
+def _select_edge(forest: Forest, selection: Selection, slot: int, node: int) -> int:
+    """Return the edge of `node` with the highest PUCT score.
+
+    Ties go to the higher prior, then to the earlier action; so the first visit of a node, where
+    the exploration term is zero, follows the prior. An edge's pending simulations count as
+    visits that were lost (virtual loss).
+    """
+    first = forest.first_edge[slot, node]
+    last = first + forest.edge_count[slot, node]
+    total_visits, total_value = 0, 0.0
+    for edge in range(first, last):
+        total_visits += forest.visits[slot, edge] + forest.pending[slot, edge]
+        total_value += forest.value_sum[slot, edge] - forest.pending[slot, edge]
+    c_puct = puct_constant(total_visits, selection.c_puct, selection.c_puct_base)
+    first_play = first_play_value(
+        forest.node_value[slot, node],
+        total_value,
+        total_visits,
+        selection.first_play_parent,
+        selection.first_play_reduction,
+    )
+    best, best_score, best_prior = first, -np.inf, -1.0
+    for edge in range(first, last):
+        visits = forest.visits[slot, edge] + forest.pending[slot, edge]
+        prior = forest.prior[slot, edge]
+        if node == 0:
+            prior = forest.root_prior[slot, edge - first]
+        value = first_play
+        if visits > 0:
+            value = (forest.value_sum[slot, edge] - forest.pending[slot, edge]) / visits
+        score = puct(value, prior, visits, total_visits, c_puct)
+        if score > best_score or (score == best_score and prior > best_prior):
+            best, best_score, best_prior = edge, score, prior
+    return best
+
+
+@helper
+def _add_node(forest: Forest, slot: int, depth: int, leaf: int, value: float, edges: int) -> int:
+    """Append a node behind the last edge of a path; return it, or -1 when the tree is full."""
+    node = forest.num_nodes[slot]
+    first = forest.num_edges[slot]
+    if node == forest.first_edge.shape[1] or first + edges > forest.action.shape[1]:
+        return -1
+    forest.first_edge[slot, node] = first
+    forest.edge_count[slot, node] = edges
+    forest.node_value[slot, node] = value
+    forest.num_nodes[slot] += 1
+    forest.num_edges[slot] += edges
+    if depth > 0:
+        forest.child[slot, forest.leaf_path[slot, leaf, depth - 1]] = node
+    return int(node)
+
+
+@helper
+def _descend(
+    rules: Any, forest: Forest, selection: Selection, slot: int, leaf: int
+) -> tuple[int, int, float]:
+    """Walk from the root to a leaf; `forest.state` becomes the leaf's state.
+
+    Returns how the walk ended, its depth, and at a finished game the value for its `to_play`.
+    """
+    forest.state[:] = forest.root_state[slot]
+    node, depth = 0, 0
+    while True:
+        edge = _select_edge(forest, selection, slot, node)
+        rules.play(forest.state, forest.action[slot, edge])
+        forest.leaf_path[slot, leaf, depth] = edge
+        depth += 1
+        node = forest.child[slot, edge]
+        if node >= 0:
+            if forest.edge_count[slot, node] == 0:
+                return TERMINAL, depth, forest.node_value[slot, node]
+            continue
+        outcome = rules.outcome(forest.state)
+        if outcome != ONGOING:
+            value = float(value_of(outcome, forest.state[PLY] % 2))
+            _add_node(forest, slot, depth, leaf, value, 0)
+            return TERMINAL, depth, value
+        if forest.pending[slot, edge] > 0:
+            return BLOCKED, depth, 0.0
+        return LEAF, depth, 0.0
+
+
+@helper
+def _add_finished_root(rules: Any, forest: Forest, slot: int) -> None:
+    """Give an empty tree its root, without edges, where the game is finished already."""
+    forest.state[:] = forest.root_state[slot]
+    outcome = rules.outcome(forest.state)
+    if outcome != ONGOING:
+        _add_node(forest, slot, 0, 0, float(value_of(outcome, forest.state[PLY] % 2)), 0)
+
+
+@helper
+def _backup(forest: Forest, slot: int, leaf: int, depth: int, value: float) -> None:
+    """Credit a simulation to every edge of its path.
+
+    `value` is for the player to move at the leaf; each edge receives it for the player who
+    chose the edge, so it is negated once per ply. The one flip of sign in the search.
+    """
+    for ply in range(depth - 1, -1, -1):
+        value = -value
+        edge = forest.leaf_path[slot, leaf, ply]
+        forest.visits[slot, edge] += 1
+        forest.value_sum[slot, edge] += value
+
+
+@kernel(
+    types.int64(RulesType, ForestType, SelectionType, SlotsType, types.Array(types.float32, 4, "C"))
+)
+def select_leaves(
+    rules: Any, forest: Forest, selection: Selection, slots: Slots, observations: Floats
+) -> int:
+    """Run simulations in every one of `slots` until each has its leaves to evaluate.
+
+    Writes one observation per leaf into `observations` [R, C, H, W] and returns their number.
+    Simulations that end at a finished game need no evaluation and are backed up at once, at most
+    `PATIENCE` of them. A root that is a finished game needs no simulation.
+    """
+    rows = 0
+    for slot in slots:
+        if forest.num_nodes[slot] == 0:
+            _add_finished_root(rules, forest, slot)
+        if forest.num_nodes[slot] > 0 and forest.edge_count[slot, 0] == 0:
+            forest.remaining[slot] = 0
+        patience = PATIENCE
+        for leaf in range(forest.leaf_depth.shape[1]):
+            depth = -1
+            if forest.num_nodes[slot] == 0:
+                if leaf > 0:
+                    break
+                forest.state[:] = forest.root_state[slot]
+                depth = 0
+            while depth < 0 and forest.remaining[slot] > 0 and patience > 0:
+                end, length, value = _descend(rules, forest, selection, slot, leaf)
+                if end == BLOCKED:
+                    break
+                forest.remaining[slot] -= 1
+                if end == TERMINAL:
+                    patience -= 1
+                    _backup(forest, slot, leaf, length, value)
+                else:
+                    depth = length
+            if depth < 0:
+                break
+            for ply in range(depth):
+                forest.pending[slot, forest.leaf_path[slot, leaf, ply]] += 1
+            rules.legal(forest.state, forest.leaf_mask[slot, leaf])
+            rules.observe(forest.state, observations[rows])
+            forest.leaf_depth[slot, leaf] = depth
+            forest.row_slot[rows] = slot
+            forest.row_leaf[rows] = leaf
+            rows += 1
+    return rows
+
+
+@helper
+def _expand(forest: Forest, slot: int, leaf: int, logits: Floats, value: float) -> None:
+    """Give the leaf a node whose priors are the softmax of `logits` [A] over legal actions."""
+    mask = forest.leaf_mask[slot, leaf]
+    count, highest = 0, -np.inf
+    for action in range(len(mask)):
+        if mask[action]:
+            count += 1
+            highest = max(highest, logits[action])
+    node = _add_node(forest, slot, forest.leaf_depth[slot, leaf], leaf, value, count)
+    if node < 0:
+        return
+    total = 0.0
+    for action in range(len(mask)):
+        if mask[action]:
+            total += math.exp(logits[action] - highest)
+    edge = forest.first_edge[slot, node]
+    for action in range(len(mask)):
+        if mask[action]:
+            forest.action[slot, edge] = action
+            forest.prior[slot, edge] = math.exp(logits[action] - highest) / total
+            forest.visits[slot, edge] = 0
+            forest.pending[slot, edge] = 0
+            forest.value_sum[slot, edge] = 0.0
+            forest.child[slot, edge] = -1
+            edge += 1
+    if node == 0:
+        _mix_root_noise(forest, slot)
+
+
+@helper
+def _mix_root_noise(forest: Forest, slot: int) -> None:
+    """Set the root's priors to (1 - epsilon) p + epsilon eta, eta ~ Dirichlet(alpha).
+
+    Silver et al., Nature 550 (2017), Methods, "Self-play". Gamma draws divided by their sum are
+    a Dirichlet draw; only legal actions have edges, so only they receive noise.
+    """
+    first, count = forest.first_edge[slot, 0], forest.edge_count[slot, 0]
+    total = 0.0
+    for index in range(count):
+        total += forest.root_noise[slot, index]
+    fraction = forest.noise_fraction[slot] if total > 0 else 0.0
+    for index in range(count):
+        noise = forest.root_noise[slot, index] / total if total > 0 else 0.0
+        prior = forest.prior[slot, first + index]
+        forest.root_prior[slot, index] = (1 - fraction) * prior + fraction * noise
+
+
+@kernel(
+    types.void(
+        ForestType,
+        types.int64,
+        types.Array(types.float32, 2, "C"),
+        types.Array(types.float32, 1, "C"),
+    )
+)
+def backup_leaves(forest: Forest, rows: int, logits: Floats, values: Floats) -> None:
+    """Expand and back up the leaves of the last batch with their evaluations.
+
+    `logits` [R, A], `values` [R]: for the player to move at each leaf.
+    """
+    for row in range(rows):
+        slot, leaf = forest.row_slot[row], forest.row_leaf[row]
+        depth = forest.leaf_depth[slot, leaf]
+        value = float(values[row])
+        for ply in range(depth):
+            forest.pending[slot, forest.leaf_path[slot, leaf, ply]] -= 1
+        _expand(forest, slot, leaf, logits[row], value)
+        _backup(forest, slot, leaf, depth, value)
+        forest.leaf_depth[slot, leaf] = -1
+
+
+@helper
+def _keep_subtree(forest: Forest, slot: int, root: int) -> None:
+    """Move the subtree below `root` to the front of the slot's arrays; the rest is forgotten.
+
+    Node by node in ascending order: nodes and blocks of edges only ever move forward.
+    """
+    renumbered = forest.renumbered
+    nodes = forest.num_nodes[slot]
+    renumbered[:nodes] = -1
+    renumbered[root] = 0
+    kept = 0
+    for node in range(root, nodes):
+        if renumbered[node] < 0:
+            continue
+        renumbered[node] = kept
+        kept += 1
+        first = forest.first_edge[slot, node]
+        for edge in range(first, first + forest.edge_count[slot, node]):
+            if forest.child[slot, edge] >= 0:
+                renumbered[forest.child[slot, edge]] = 0
+    target = 0
+    for node in range(root, nodes):
+        place = renumbered[node]
+        if place < 0:
+            continue
+        first, count = forest.first_edge[slot, node], forest.edge_count[slot, node]
+        forest.first_edge[slot, place] = target
+        forest.edge_count[slot, place] = count
+        forest.node_value[slot, place] = forest.node_value[slot, node]
+        for edge in range(first, first + count):
+            forest.action[slot, target] = forest.action[slot, edge]
+            forest.prior[slot, target] = forest.prior[slot, edge]
+            forest.visits[slot, target] = forest.visits[slot, edge]
+            forest.pending[slot, target] = forest.pending[slot, edge]
+            forest.value_sum[slot, target] = forest.value_sum[slot, edge]
+            child = forest.child[slot, edge]
+            forest.child[slot, target] = renumbered[child] if child >= 0 else -1
+            target += 1
+    forest.num_nodes[slot] = kept
+    forest.num_edges[slot] = target
+
+
+@kernel(types.void(RulesType, ForestType, SlotsType, SlotsType, types.boolean))
+def advance_trees(rules: Any, forest: Forest, slots: Slots, actions: Slots, keep: bool) -> None:
+    """Play `actions` [n] at the roots of `slots` [n]; with `keep`, the child becomes the root.
+
+    A reused root gets the noise that `root_noise` holds now; nothing is kept of a tree whose
+    child was not expanded.
+    """
+    for index in range(len(slots)):
+        slot, action = slots[index], actions[index]
+        rules.play(forest.root_state[slot], action)
+        child = -1
+        if keep and forest.num_nodes[slot] > 0:
+            for edge in range(forest.edge_count[slot, 0]):
+                if forest.action[slot, edge] == action:
+                    child = forest.child[slot, edge]
+        if child >= 0 and forest.edge_count[slot, child] > 0:
+            _keep_subtree(forest, slot, child)
+            _mix_root_noise(forest, slot)
+        else:
+            forest.num_nodes[slot] = 0
+            forest.num_edges[slot] = 0
+
+
+@kernel(
+    types.void(
+        ForestType,
+        SlotsType,
+        types.Array(types.int64, 2, "C"),
+        types.Array(types.float64, 2, "C"),
+        types.Array(types.float64, 2, "C"),
+        types.Array(types.float64, 1, "C"),
+    )
+)
+def read_roots(
+    forest: Forest,
+    slots: Slots,
+    visits: Slots,
+    priors: Doubles,
+    action_values: Doubles,
+    root_values: Doubles,
+) -> None:
+    """Write the statistics of the roots of `slots` [n], action by action [n, A].
+
+    `priors` are the network's, without noise. `action_values` of unvisited actions are NaN.
+    `root_values` [n] are the means of all evaluations, for the player to move.
+    """
+    visits[:], priors[:], action_values[:] = 0, 0.0, np.nan
+    for index in range(len(slots)):
+        slot = slots[index]
+        total_visits, total_value = 1, forest.node_value[slot, 0]
+        for edge in range(forest.edge_count[slot, 0]):
+            action, count = forest.action[slot, edge], forest.visits[slot, edge]
+            visits[index, action] = count
+            priors[index, action] = forest.prior[slot, edge]
+            if count > 0:
+                action_values[index, action] = forest.value_sum[slot, edge] / count
+            total_visits += count
+            total_value += forest.value_sum[slot, edge]
+        root_values[index] = total_value / total_visits
