@@ -1,1 +1,1 @@
-
+"""Floor 3: players, matches between them, ratings."""

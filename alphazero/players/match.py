@@ -1,0 +1,211 @@
+"""The one loop that plays every game there is.
+
+Games lie on tables, hundreds at once or one; on each sit two players, who may be the same. One
+`step` lets every player decide where it is ready, makes the moves, replaces finished games at
+once, and lets every player think. Self-play, the gate, ratings and the terminal are its guests.
+
+Letters: T tables, n some of them, A actions, S state size.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from alphazero.games.game import ONGOING, PLY, Game, RulesType, State
+from alphazero.jit import kernel
+from alphazero.players.player import Decisions, Player
+from alphazero.search.tree import Slots
+
+_slots = types.int64[::1]
+
+
+@kernel(types.void(RulesType, types.int64[:, ::1], _slots, _slots, _slots))
+def _play_all(rules: Any, states: State, tables: Slots, actions: Slots, outcomes: Slots) -> None:
+    """Play `actions` [n] on the `states` [T, S] of `tables` [n]; write their `outcomes` [n]."""
+    for index in range(len(tables)):
+        rules.play(states[tables[index]], actions[index])
+        outcomes[index] = rules.outcome(states[tables[index]])
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """A game to be played: who sits where, and the moves it begins with."""
+
+    seats: tuple[int, int] = (0, 0)
+    """Indices into the match's players: who is player 0, who is player 1."""
+    opening: tuple[int, ...] = ()
+    label: int = 0
+    """For the caller's own use."""
+
+
+@dataclass(frozen=True)
+class GameRecord:
+    """A game, finished or under way; T moves."""
+
+    pairing: Pairing
+    actions: npt.NDArray[np.int32]
+    """[T]"""
+    policies: npt.NDArray[np.float32]
+    """[T, A] search policies; rows of zeros for the opening's moves"""
+    values: npt.NDArray[np.float32]
+    """[T] the searches' values, for the player to move; zeros for the opening's moves"""
+    outcome: int
+    """For player 0: +1, 0, -1, or ONGOING."""
+
+    def moves(self, game: Game) -> list[str]:
+        """Return the moves in the game's notation."""
+        names, state = [], game.initial_state()
+        for action in self.actions:
+            names.append(game.action_name(state, int(action)))
+            state = game.play(state, int(action))
+        return names
+
+
+@dataclass
+class Match:
+    """Players at tables; `schedule` supplies the games, in order, until it ends."""
+
+    game: Game
+    players: Sequence[Player]
+    tables: int
+    schedule: Iterator[Pairing]
+    states: State = field(init=False)
+    """[T, S] the positions on the tables"""
+
+    def __post_init__(self) -> None:
+        game, length = self.game, self.game.max_moves
+        self.states = np.tile(game.initial_state(), (self.tables, 1))
+        self._pairings: list[Pairing | None] = [None] * self.tables
+        self._seats = np.zeros((self.tables, 2), np.int64)
+        self._actions = np.zeros((self.tables, length), np.int32)
+        self._policies = np.zeros((self.tables, length, game.num_actions), np.float32)
+        self._values = np.zeros((self.tables, length), np.float32)
+        self._finished: list[tuple[int, int]] = []
+
+    @property
+    def playing(self) -> list[int]:
+        """The tables with a game under way."""
+        return [table for table, pairing in enumerate(self._pairings) if pairing is not None]
+
+    def fill(self) -> None:
+        """Begin a game on every free table, as far as the schedule goes."""
+        for table, pairing in enumerate(self._pairings):
+            if pairing is None:
+                self._begin_next(table)
+
+    def begin(self, table: int, game: GameRecord) -> None:
+        """Lay out a game that is under way, in place of what lay on `table`."""
+        length = len(game.actions)
+        self._pairings[table] = game.pairing
+        self._seats[table] = game.pairing.seats
+        self._actions[table, :length] = game.actions
+        self._policies[table, :length] = game.policies
+        self._values[table, :length] = game.values
+        state = self.game.play(self.game.initial_state(), *map(int, game.actions))
+        self.states[table] = state
+        place = np.array([table])
+        for player in self.players:
+            player.start(place, state[None])
+        outcome = self.game.outcome(state)
+        if outcome == ONGOING:
+            self._ask(place)
+        else:
+            self._finished.append((table, outcome))
+
+    def step(self) -> list[GameRecord]:
+        """Turn the wheel once; return the games that ended."""
+        for player in self.players:
+            decisions = player.decide()
+            if len(decisions.tables):
+                self.play(decisions)
+        records = []
+        finished, self._finished = self._finished, []
+        for table, outcome in finished:
+            records.append(self.record(table, outcome))
+            self._begin_next(table)
+        for player in self.players:
+            player.think()
+        return records
+
+    def play(self, decisions: Decisions) -> None:
+        """Make moves, tell every player of them, and ask for the next ones."""
+        tables, actions = decisions.tables, decisions.actions
+        plies = self.states[tables, PLY]
+        self._actions[tables, plies] = actions
+        self._policies[tables, plies] = decisions.policies
+        self._values[tables, plies] = decisions.values
+        outcomes = np.zeros(len(tables), np.int64)
+        _play_all(self.game.rules, self.states, tables, actions, outcomes)
+        for player in self.players:
+            player.follow(tables, actions)
+        self._ask(tables[outcomes == ONGOING])
+        for index in np.flatnonzero(outcomes != ONGOING):
+            self._finished.append((int(tables[index]), int(outcomes[index])))
+
+    def record(self, table: int, outcome: int = ONGOING) -> GameRecord:
+        """Return the game on `table` so far."""
+        pairing = self._pairings[table]
+        assert pairing is not None, f"no game on table {table}"
+        length = int(self.states[table, PLY])
+        return GameRecord(
+            pairing,
+            self._actions[table, :length].copy(),
+            self._policies[table, :length].copy(),
+            self._values[table, :length].copy(),
+            outcome,
+        )
+
+    def _ask(self, tables: Slots) -> None:
+        """Ask whoever is to move on `tables` [n]."""
+        to_move = self._seats[tables, self.states[tables, PLY] % 2]
+        for index, player in enumerate(self.players):
+            asked = tables[to_move == index]
+            if len(asked):
+                player.ask(asked)
+
+    def _begin_next(self, table: int) -> None:
+        """Begin the schedule's next game on `table`, or leave the table free."""
+        pairing = self._pairings[table] = next(self.schedule, None)
+        if pairing is not None:
+            length, actions = len(pairing.opening), np.array(pairing.opening, np.int32)
+            policies = np.zeros((length, self.game.num_actions), np.float32)
+            values = np.zeros(length, np.float32)
+            self.begin(table, GameRecord(pairing, actions, policies, values, ONGOING))
+
+
+def play_out(match: Match) -> Iterator[GameRecord]:
+    """Play a match's whole schedule, yielding games as they end."""
+    match.fill()
+    while match.playing:
+        yield from match.step()
+
+
+def random_opening(game: Game, moves: int, rng: np.random.Generator) -> tuple[int, ...]:
+    """Draw an opening of `moves` random legal moves that does not end the game.
+
+    Where a draw ends the game the next is shorter, so that tiny games have openings too.
+    """
+    while True:
+        state, opening = game.initial_state(), []
+        for _ in range(moves):
+            action = int(rng.choice(np.flatnonzero(game.legal_action_mask(state))))
+            state = game.play(state, action)
+            opening.append(action)
+            if game.outcome(state) != ONGOING:
+                break
+        if game.outcome(state) == ONGOING:
+            return tuple(opening)
+        moves -= 1
+
+
+def paired_openings(game: Game, games: int, moves: int, rng: np.random.Generator) -> list[Pairing]:
+    """Return `games` pairings of players 0 and 1: each opening twice, with colours swapped."""
+    pairings = []
+    for pair in range(games // 2):
+        opening = random_opening(game, moves, rng)
+        pairings += [Pairing((0, 1), opening, pair), Pairing((1, 0), opening, pair)]
+    return pairings

@@ -1,0 +1,170 @@
+"""A player: one side, or both, of many games at once.
+
+A match tells each player what happens on the tables and turns its wheel: `start` and `follow`
+keep it informed, `ask` gives it the move, `think` works on all its open questions at once, and
+`decide` hands out the answers that are ready.
+
+Letters: n tables, A actions, S state size.
+"""
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from alphazero.config import SearchConfig
+from alphazero.games.game import PLY, Game, State
+from alphazero.search.decision import draw_actions
+from alphazero.search.evaluator import Evaluator
+from alphazero.search.mcts import RootNoise, Search
+from alphazero.search.tree import Slots
+
+
+class Decisions(NamedTuple):
+    """Moves that are ready."""
+
+    tables: Slots
+    """[n]"""
+    actions: Slots
+    """[n]"""
+    policies: npt.NDArray[np.float32]
+    """[n, A] the search policies behind them"""
+    values: npt.NDArray[np.float32]
+    """[n] the values of the positions, for the player to move"""
+
+
+class Player(ABC):
+    """Someone who plays on many tables at once."""
+
+    name: str
+
+    @abstractmethod
+    def start(self, tables: Slots, states: State) -> None:
+        """A game begins, or goes on elsewhere: `tables` [n] now show `states` [n, S]."""
+
+    @abstractmethod
+    def follow(self, tables: Slots, actions: Slots) -> None:
+        """`actions` [n] were played on `tables` [n], by whomever."""
+
+    @abstractmethod
+    def ask(self, tables: Slots) -> None:
+        """It is this player's move on `tables` [n]."""
+
+    @abstractmethod
+    def think(self) -> None:
+        """Work for one turn of the wheel on every table where a move is owed."""
+
+    @abstractmethod
+    def decide(self) -> Decisions:
+        """Return the moves that are ready, each once."""
+
+
+class RandomPlayer(Player):
+    """Plays any legal move, all alike."""
+
+    name = "random"
+
+    def __init__(self, game: Game, tables: int, rng: np.random.Generator) -> None:
+        self.game = game
+        self.rng = rng
+        self._states = np.zeros((tables, game.state_size), np.int64)
+        self._asked: Slots = np.zeros(0, np.int64)
+
+    def start(self, tables: Slots, states: State) -> None:
+        """Remember the positions."""
+        self._states[tables] = states
+
+    def follow(self, tables: Slots, actions: Slots) -> None:
+        """Play the moves on the remembered positions."""
+        for table, action in zip(tables, actions, strict=True):
+            self._states[table] = self.game.play(self._states[table], int(action))
+
+    def ask(self, tables: Slots) -> None:
+        """Remember where a move is owed."""
+        self._asked = np.union1d(self._asked, tables)
+
+    def think(self) -> None:
+        """Need no thought."""
+
+    def decide(self) -> Decisions:
+        """Answer every question at once."""
+        tables, self._asked = self._asked, np.zeros(0, np.int64)
+        masks = [self.game.legal_action_mask(self._states[table]) for table in tables]
+        policies = np.array(masks, np.float32).reshape(len(tables), self.game.num_actions)
+        policies /= np.maximum(policies.sum(axis=1, keepdims=True), 1)
+        actions = draw_actions(policies, np.ones(len(tables)), self.rng)
+        return Decisions(tables, actions, policies, np.zeros(len(tables), np.float32))
+
+
+class Temperature(NamedTuple):
+    """How moves are drawn: `early` for the first `moves` plies of a game, `late` afterwards."""
+
+    early: float
+    moves: int
+    late: float
+
+
+ALWAYS_BEST = Temperature(0.0, 0, 0.0)
+"""Play the most visited move."""
+
+
+class SearchPlayer(Player):
+    """Searches every table's position with an evaluator and plays by visits."""
+
+    def __init__(
+        self,
+        game: Game,
+        evaluator: Evaluator,
+        settings: SearchConfig,
+        *,
+        name: str = "search",
+        tables: int = 1,
+        nodes: int | None = None,
+        leaves: int = 1,
+        temperature: Temperature = ALWAYS_BEST,
+        noise: RootNoise | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> None:
+        self.name = name
+        self.rng = rng or np.random.default_rng(0)
+        self.search = Search(
+            game,
+            evaluator,
+            settings,
+            slots=tables,
+            nodes=nodes,
+            leaves=leaves,
+            noise=noise,
+            rng=self.rng,
+        )
+        self.temperature = temperature
+        self._plies = np.zeros(tables, np.int64)
+
+    def start(self, tables: Slots, states: State) -> None:
+        """Begin with empty trees."""
+        self._plies[tables] = states[:, PLY]
+        self.search.start(tables, states)
+
+    def follow(self, tables: Slots, actions: Slots) -> None:
+        """Keep the part of the tree below the move."""
+        self._plies[tables] += 1
+        self.search.follow(tables, actions)
+
+    def ask(self, tables: Slots) -> None:
+        """Begin a search."""
+        self.search.ask(tables)
+
+    def think(self) -> None:
+        """Evaluate one batch of leaves from every tree that is being searched."""
+        self.search.think()
+
+    def decide(self) -> Decisions:
+        """Return a move for every search that is done."""
+        tables = self.search.collect()
+        roots = self.search.roots(tables)
+        policies = roots.search_policies()
+        early = self._plies[tables] < self.temperature.moves
+        temperatures = np.where(early, self.temperature.early, self.temperature.late)
+        actions = draw_actions(policies, temperatures, self.rng)
+        return Decisions(tables, actions, policies, roots.values.astype(np.float32))

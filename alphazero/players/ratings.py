@@ -1,0 +1,84 @@
+"""What a match says about strength: score, Elo difference and its interval."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from alphazero.games.game import value_of
+from alphazero.players.match import GameRecord
+
+CONFIDENCE = 1.96
+"""Standard deviations of the reported interval: 95 %."""
+
+
+def elo_difference(score: float) -> float:
+    """Return the Elo difference at which `score`, in (0, 1), is expected.
+
+    score = 1 / (1 + 10^(-d / 400)): Elo, The Rating of Chessplayers, 1978.
+    """
+    return 400 * math.log10(score / (1 - score))
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """Player 0 of the players' list against player 1, from the first one's view."""
+
+    wins: int
+    draws: int
+    losses: int
+    distinct: int
+    """Games that differ from every other one with the same player to begin."""
+    elo: float
+    elo_low: float
+    elo_high: float
+
+    @property
+    def games(self) -> int:
+        """The number of games."""
+        return self.wins + self.draws + self.losses
+
+    @property
+    def score(self) -> float:
+        """Wins plus half the draws, as a share of the games."""
+        return (self.wins + self.draws / 2) / self.games
+
+    def __str__(self) -> str:
+        return (
+            f"{self.wins} won, {self.draws} drawn, {self.losses} lost: {self.score:.1%}, "
+            f"Elo {self.elo:+.0f} ({self.elo_low:+.0f} to {self.elo_high:+.0f}); "
+            f"{self.distinct} of {self.games} games distinct"
+        )
+
+
+def judge(records: Sequence[GameRecord]) -> MatchResult:
+    """Sum up a match of paired games.
+
+    The interval is 95 %, from the variance of the pairs' scores: the two games of one opening
+    are not independent. Half a point to each side is added before the Elo is taken, so that a
+    clean sweep stays finite.
+    """
+    values: list[int] = []
+    pairs: dict[int, list[float]] = {}
+    for record in records:
+        seat = record.pairing.seats.index(0)
+        value = value_of(record.outcome, seat)
+        values.append(value)
+        pairs.setdefault(record.pairing.label, []).append((1 + value) / 2)
+    games = len(values)
+    means = np.array([np.mean(scores) for scores in pairs.values()])
+    score = (sum((1 + value) / 2 for value in values) + 0.5) / (games + 1)
+    # A prior of two drawn pairs keeps the interval honest when every pair ended alike.
+    spread = float(((means - score) ** 2).sum() + 2 * 0.25**2) / (len(means) + 1)
+    error = CONFIDENCE * math.sqrt(spread / len(means))
+    edge = 0.5 / (games + 1)
+    return MatchResult(
+        wins=values.count(1),
+        draws=values.count(0),
+        losses=values.count(-1),
+        distinct=len({(r.pairing.seats, tuple(map(int, r.actions))) for r in records}),
+        elo=elo_difference(score),
+        elo_low=elo_difference(min(max(score - error, edge), 1 - edge)),
+        elo_high=elo_difference(min(max(score + error, edge), 1 - edge)),
+    )
