@@ -6,6 +6,7 @@ hash of this package's sources and of numba's and numpy's versions; what cannot 
 dropped, with one warning, and compiled anew.
 """
 
+import atexit
 import functools
 import hashlib
 import os
@@ -16,7 +17,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -47,11 +48,21 @@ def _is_private(folder: Path) -> bool:
     return status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
+def _lets_others_replace(parent: Path) -> bool:
+    """Whether somebody else could put another folder in the place of one of ours in `parent`."""
+    if not hasattr(os, "getuid"):
+        return False
+    status = parent.stat()
+    open_to_all = status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX
+    return bool(open_to_all) or status.st_uid not in (0, os.getuid())
+
+
 def _forget_old_caches(parent: Path, current: Path) -> None:
     """Remove the caches of other versions that nobody has opened for a month."""
-    for folder in parent.glob("kernels-*"):
-        if folder != current and time.time() - folder.stat().st_mtime > _MONTH:
-            shutil.rmtree(folder, ignore_errors=True)
+    for folder in parent.glob("kernels-" + "[0-9a-f]" * 16):
+        with suppress(FileNotFoundError):  # another start may have removed it just now
+            if folder != current and time.time() - folder.lstat().st_mtime > _MONTH:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 @functools.cache
@@ -61,24 +72,28 @@ def cache_folder() -> Path:
     `ALPHAZERO_CACHE_DIR` moves it. Where no private folder can be had, a temporary one serves
     this process alone.
     """
-    base = os.environ.get("ALPHAZERO_CACHE_DIR") or (
-        Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "alphazero"
-    )
-    folder = Path(base).expanduser() / f"kernels-{source_hash(Path(__file__).parent)}"
+    chosen = os.environ.get("ALPHAZERO_CACHE_DIR")
+    base = chosen or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "alphazero"
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not _is_private(folder):
+        parent = Path(base).expanduser()
+        folder = parent / f"kernels-{source_hash(Path(__file__).parent)}"
+        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if not _is_private(folder) or _lets_others_replace(parent):
             raise PermissionError("others may write there")
+        # Where numba cannot write it would quietly turn to __pycache__, which can go stale.
+        tempfile.TemporaryFile(dir=folder).close()
         os.utime(folder)
-        _forget_old_caches(folder.parent, folder)
-    except OSError as error:
+        _forget_old_caches(parent, folder)
+    except (OSError, RuntimeError) as error:  # RuntimeError: there is no home
         warnings.warn(
-            f"compiled kernels cannot be kept in {folder} ({error}); compiling for this "
+            f"compiled kernels cannot be kept in {base} ({error}); compiling for this "
             "process alone; set ALPHAZERO_CACHE_DIR to a folder of your own",
             RuntimeWarning,
             stacklevel=2,
         )
         folder = Path(tempfile.mkdtemp(prefix="alphazero-kernels-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
@@ -112,9 +127,9 @@ def kernel(signature: Any) -> Callable[[Function], Function]:
     """Compile a function for exactly `signature`, cached on disk; it runs without the GIL."""
 
     def compiled(function: Function) -> Function:
-        def compile_now() -> Function:
+        def compile_now(cache: bool = True) -> Function:
             with _numba_cache_in(cache_folder()):
-                decorate = numba.njit(signature, cache=True, nogil=True, error_model="numpy")
+                decorate = numba.njit(signature, cache=cache, nogil=True, error_model="numpy")
                 return decorate(function)  # type: ignore[no-any-return]
 
         try:
@@ -123,7 +138,10 @@ def kernel(signature: Any) -> Callable[[Function], Function]:
             raise
         except Exception as error:
             _drop_cache(error)
+        try:
             return compile_now()
+        except OSError:  # nothing can be written, as on a full disk
+            return compile_now(cache=False)
 
     return compiled
 

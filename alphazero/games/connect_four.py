@@ -105,12 +105,14 @@ class ConnectFour(LineGame):
 
     def parse_action(self, state: State, text: str) -> int:
         """Read a column number."""
-        mask = self.legal_action_mask(state)
         name = text.strip()
-        if not (name.isascii() and name.isdigit() and 1 <= int(name[:4]) <= self.columns):
-            raise GameError(f"'{text[:20]}' is no column; type a number from 1 to {self.columns}")
-        action = int(name[:4]) - 1
+        known = name.isascii() and name.isdigit() and len(name) < 5
+        if not known or not 1 <= int(name) <= self.columns:
+            raise GameError(f"{text[:20]!r} is no column; type a number from 1 to {self.columns}")
+        mask, action = self.legal_action_mask(state), int(name) - 1
+        if not mask.any():
+            raise GameError("the game is over")
         if not mask[action]:
-            free = ", ".join(str(column + 1) for column in np.flatnonzero(mask)) or "none"
-            raise GameError(f"column {name} is full; free columns: {free}")
+            free = ", ".join(str(column + 1) for column in np.flatnonzero(mask))
+            raise GameError(f"column {int(name)} is full; free columns: {free}")
         return action

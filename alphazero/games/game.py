@@ -117,6 +117,10 @@ class Game(ABC):
         """The four rules, as kernels take them."""
         return _gather(*self.rule_functions)
 
+    def __getstate__(self) -> dict[str, int]:
+        """Pickle the options alone: compiled rules cannot travel to another process."""
+        return self.options
+
     @abstractmethod
     def initial_state(self) -> State:
         """Return the first position, `int64 [S]`."""

@@ -94,14 +94,17 @@ class Mnk(LineGame):
 
     def parse_action(self, state: State, text: str) -> int:
         """Read a cell's name."""
-        name = text.strip().lower()
-        letter, number = name[:1], name[1:4]
+        name = text.strip()
+        letter, number = name[:1].lower(), name[1:4]
         column = string.ascii_lowercase.find(letter) if letter else -1
-        known = number.isascii() and number.isdigit() and 0 <= column < self.columns
+        known = name.isascii() and number.isdigit() and 0 <= column < self.columns
         if not known or not 1 <= int(number) <= self.rows or len(name) > 3:
             last = self.action_name(state, self.columns - 1)
-            raise GameError(f"'{text[:20]}' is no cell; type a letter and a number, a1 to {last}")
+            raise GameError(f"{text[:20]!r} is no cell; type a letter and a number, a1 to {last}")
+        mask = self.legal_action_mask(state)
+        if not mask.any():
+            raise GameError("the game is over")
         action = (self.rows - int(number)) * self.columns + column
-        if not self.legal_action_mask(state)[action]:
-            raise GameError(f"{name} is taken; type an empty cell")
+        if not mask[action]:
+            raise GameError(f"{self.action_name(state, action)} is taken; type an empty cell")
         return action

@@ -61,7 +61,7 @@ def game_options(name: str) -> dict[str, int]:
     return {**own, **defaults}
 
 
-def make_game(name: str, **options: int) -> Game:
+def make_game(name: str, **options: int | float | bool | str) -> Game:
     """Return the game called `name`.
 
     Raises:
@@ -78,4 +78,5 @@ def make_game(name: str, **options: int) -> Game:
             raise GameError(
                 f"{name}'s option '{option}' must be {type(known[option]).__name__}, got {value!r}"
             )
-    return _registered[name][0](**{**known, **options})
+    chosen = cast(dict[str, int], {**known, **options})
+    return _registered[name][0](**chosen)

@@ -1,1 +1,1 @@
-
+"""Floor 5: faces for people and programs."""

@@ -1,0 +1,191 @@
+"""The learner: one optimizer step after another on the loss of AlphaGo Zero.
+
+Letters: B batch, A actions, [C, H, W] observation.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from alphazero.config import LearnerConfig
+from alphazero.errors import RunError
+from alphazero.network.inference import resolve_device, resolve_precision
+from alphazero.network.resnet import ResNet
+from alphazero.training.replay import Batch
+
+
+class Losses(NamedTuple):
+    """The parts of the loss (z - v)^2 - pi . log p + c |theta|^2, and what goes with them."""
+
+    policy: Tensor
+    """-pi . log p, the cross-entropy, mean over the batch"""
+    value: Tensor
+    """(z - v)^2, mean over the batch"""
+    entropy: Tensor
+    """-p . log p, of the network's policy, mean over the batch"""
+    error: Tensor
+    """|z - v|, mean over the batch"""
+
+
+def losses(policy_logits: Tensor, values: Tensor, policies: Tensor, outcomes: Tensor) -> Losses:
+    """Compare the network's answers with the samples.
+
+    `policy_logits` [B, A], `values` [B] are the network's; `policies` [B, A] are search policies,
+    `outcomes` [B] the games' results for the player to move. The policy is over all actions,
+    illegal ones too: their targets are zero, so the network learns to give them nothing.
+    Silver et al., Nature 550 (2017), equation 1.
+    """
+    log_p = functional.log_softmax(policy_logits, dim=1)
+    return Losses(
+        policy=-(policies * log_p).sum(dim=1).mean(),
+        value=((outcomes - values) ** 2).mean(),
+        entropy=-(log_p.exp() * log_p).sum(dim=1).mean(),
+        error=(outcomes - values).abs().mean().detach(),
+    )
+
+
+def squared_norm(parameters: Iterable[Tensor]) -> Tensor:
+    """Return |theta|^2 over all parameters."""
+    return torch.stack([(each.detach() ** 2).sum() for each in parameters]).sum()
+
+
+class StepReport(NamedTuple):
+    """Means over the steps of one iteration; zeros when no step was due."""
+
+    steps: int
+    total: float
+    policy: float
+    value: float
+    l2: float
+    entropy: float
+    error: float
+    gradient_norm: float
+    learning_rate: float
+
+
+class Learner:
+    """A network, its optimizer, and the number of steps done."""
+
+    def __init__(self, network: ResNet, settings: LearnerConfig, device: str = "auto") -> None:
+        self.settings = settings
+        self.device = torch.device(resolve_device(device))
+        self.network = network.to(self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.step = 0
+        self._bfloat16 = resolve_precision(settings.precision, self.device.type) == "bfloat16"
+        self._optimizer = self._make_optimizer()
+
+    def _make_optimizer(self) -> torch.optim.Optimizer:
+        """Build the optimizer of the configuration.
+
+        The gradient of c |theta|^2 is 2 c theta, which SGD adds as weight decay 2 c. AdamW's
+        decay is decoupled from the loss and spares biases and normalisation, as is usual; its c
+        is added to the gradient in `_gradient`.
+        """
+        settings, parameters = self.settings, list(self.network.parameters())
+        rate = settings.rate_at(0)
+        if settings.optimizer == "sgd":
+            return torch.optim.SGD(
+                parameters, rate, momentum=settings.momentum, weight_decay=2 * settings.l2
+            )
+        matrices = [each for each in parameters if each.ndim > 1]
+        vectors = [each for each in parameters if each.ndim <= 1]
+        groups = [
+            {"params": matrices, "weight_decay": settings.weight_decay},
+            {"params": vectors, "weight_decay": 0.0},
+        ]
+        return torch.optim.AdamW(groups, rate)
+
+    def train_step(self, batch: Batch) -> dict[str, Tensor]:
+        """Do one optimizer step; return the parts of its loss as scalars.
+
+        Raises:
+            RunError: when the batch, the loss or the gradient is not finite; the weights are
+                then still those before the step.
+        """
+        settings = self.settings
+        for name, array in zip(Batch._fields, batch, strict=True):
+            if not np.isfinite(array).all():
+                self._fail(f"a batch whose {name} are not finite")
+        observations, policies, outcomes = (
+            torch.from_numpy(array).to(self.device) for array in batch
+        )
+        observations = observations.contiguous(memory_format=torch.channels_last)
+        self.network.train()
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self._bfloat16):
+            policy_logits, values = self.network(observations)
+        parts = losses(policy_logits.float(), values.float(), policies, outcomes)
+        l2 = settings.l2 * squared_norm(self.network.parameters())
+        self._optimizer.zero_grad(set_to_none=True)
+        (parts.policy + parts.value).backward()  # type: ignore[no-untyped-call]
+        if settings.optimizer == "adamw" and settings.l2 > 0:
+            for each in self.network.parameters():
+                assert each.grad is not None
+                each.grad.add_(each.detach(), alpha=2 * settings.l2)
+        limit = settings.clip_norm or float("inf")
+        norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), limit)
+        total = parts.policy.detach() + parts.value.detach() + l2
+        if not bool(torch.isfinite(norm + total)):
+            self._fail(
+                f"a loss of {float(total):g} (policy {float(parts.policy):g}, value "
+                f"{float(parts.value):g}) and a gradient of norm {float(norm):g}"
+            )
+        for group in self._optimizer.param_groups:
+            group["lr"] = settings.rate_at(self.step)
+        self._optimizer.step()
+        self.step += 1
+        return {
+            "total": total,
+            "policy": parts.policy.detach(),
+            "value": parts.value.detach(),
+            "l2": l2,
+            "entropy": parts.entropy.detach(),
+            "error": parts.error,
+            "gradient_norm": norm,
+        }
+
+    def train(self, batches: Iterable[Batch]) -> StepReport:
+        """Do one step for each batch and return the means."""
+        reports = [self.train_step(batch) for batch in batches]
+        names = ("total", "policy", "value", "l2", "entropy", "error", "gradient_norm")
+        means = {
+            name: float(torch.stack([report[name] for report in reports]).double().mean())
+            if reports
+            else 0.0
+            for name in names
+        }
+        rate = self.settings.rate_at(max(self.step - 1, 0))
+        return StepReport(steps=len(reports), learning_rate=rate, **means)
+
+    def state(self) -> dict[str, Tensor]:
+        """Return weights and optimizer as named tensors."""
+        tensors = {f"network.{name}": each for name, each in self.network.state_dict().items()}
+        for index, values in self._optimizer.state_dict()["state"].items():
+            for name, value in values.items():
+                if value is not None:
+                    tensors[f"optimizer.{index}.{name}"] = torch.as_tensor(value)
+        return {name: each.detach().cpu().contiguous() for name, each in tensors.items()}
+
+    def restore(self, tensors: dict[str, Tensor], step: int) -> None:
+        """Take up the tensors of `state`."""
+        weights: dict[str, Tensor] = {}
+        moments: dict[int, dict[str, Tensor]] = {}
+        for name, tensor in tensors.items():
+            if name.startswith("network."):
+                weights[name.removeprefix("network.")] = tensor
+            else:
+                _, index, part = name.split(".")
+                moments.setdefault(int(index), {})[part] = tensor.clone()
+        self.network.load_state_dict(weights)
+        groups = self._optimizer.state_dict()["param_groups"]
+        self._optimizer.load_state_dict({"state": moments, "param_groups": groups})
+        self.step = step
+
+    def _fail(self, what: str) -> None:
+        raise RunError(
+            f"training stopped at step {self.step}: it met {what}; lower learner.learning_rate "
+            "or learner.clip_norm and resume, the last saved iteration is whole"
+        )

@@ -1,0 +1,316 @@
+"""The method: play, remember, learn, gate, save, report; again and again.
+
+Silver et al., *Mastering the game of Go without human knowledge*, Nature 550 (2017).
+"""
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from alphazero.config import Config, dump_config
+from alphazero.games.game import ONGOING
+from alphazero.network.checkpoint import Checkpoint
+from alphazero.network.inference import TorchEvaluator, set_threads
+from alphazero.network.resnet import ResNet
+from alphazero.players.match import GameRecord
+from alphazero.players.ratings import MatchResult
+from alphazero.training.gate import run_gate
+from alphazero.training.learner import Learner, StepReport
+from alphazero.training.metrics import Curves
+from alphazero.training.replay import Games, Replay
+from alphazero.training.run import Run, check_resumable, folder_of, locked
+from alphazero.training.selfplay import SelfPlay, play_games
+
+PLAY, LEARN, GATE, INITIALISE = range(4)
+"""What random numbers are for: each purpose in each iteration has a stream of its own."""
+
+
+def train(config: Config) -> Path:
+    """Train a new run to the end of its budget; return its folder.
+
+    Raises:
+        AlphaZeroError: when the run cannot begin or go on; what was published stays whole.
+    """
+    folder = folder_of(config)
+    with locked(folder):
+        _train(Run.create(config))
+    return folder
+
+
+def resume(folder: Path, overrides: Sequence[str] = ()) -> Path:
+    """Go on with an interrupted run, or one whose budget `overrides` enlarge; return its folder.
+
+    On the same machine the result is the one that an uninterrupted run would have had.
+
+    Raises:
+        AlphaZeroError: when there is nothing to resume, or as in `train`.
+    """
+    check_resumable(folder)
+    with locked(folder):
+        _train(Run.resume(folder, overrides))
+    return folder
+
+
+def _train(run: Run) -> None:
+    set_threads(run.config.inference.threads or os.cpu_count() or 1)
+    training = Training(run)
+    with Curves(run.folder / "tensorboard", run.state.iteration) as curves:
+        while not training.budget_is_spent():
+            training.iterate(curves)
+    run.refresh_best()
+
+
+class Training:
+    """The parts of a run, and what one iteration does with them."""
+
+    def __init__(self, run: Run) -> None:
+        config = run.config
+        self.run = run
+        self.config = config
+        self.game = run.game
+        seed = int(self._random(INITIALISE, 0).integers(2**31))
+        network = ResNet(self.game.observation_shape, self.game.num_actions, config.network, seed)
+        self.learner = Learner(network, config.learner, config.inference.device)
+        self.replay = Replay(self.game, config.replay)
+        self.unfinished: list[GameRecord] = []
+        self.seconds: dict[str, float] = {"save": 0.0}
+        if run.state.best:
+            self._restore()
+        else:
+            self._save_first()
+
+    def iterate(self, curves: Curves) -> None:
+        """Do one turn of the loop and publish its result."""
+        state = self.run.state
+        state.iteration += 1
+        games = self.play()
+        self.remember(games)
+        steps = self.learn()
+        result = self.gate()
+        self.report(curves, games, steps, result)
+        self.save()
+
+    def play(self) -> SelfPlay:
+        """Let the best player play against itself."""
+        with self._stage("play", self.config.selfplay.games_per_iteration, "game") as bar:
+            games = play_games(
+                self.game,
+                self.config,
+                self.best,
+                self._random(PLAY, self.run.state.iteration),
+                self.unfinished,
+                bar.update,
+            )
+        self.unfinished = games.unfinished
+        return games
+
+    def remember(self, games: SelfPlay) -> None:
+        """Put the games into the replay window, in memory and on disk."""
+        state = self.run.state
+        arrays = Games.of(self.game, games.finished)
+        self.replay.add(state.iteration, arrays)
+        state.positions = self.replay.total_positions
+        state.games += len(games.finished)
+        state.shards = self.replay.iterations
+        self.run.save_games(arrays)
+
+    def learn(self) -> StepReport:
+        """Do the optimizer steps that the positions played so far are good for."""
+        settings = self.config.learner
+        due = int(self.replay.total_positions * self.config.replay.reuse / settings.batch_size)
+        steps = max(0, due - self.learner.step)
+        rng = self._random(LEARN, self.run.state.iteration)
+        with self._stage("learn", steps, "step") as bar:
+            report = self.learner.train(
+                self.replay.sample(settings.batch_size, rng, settings.symmetries) for _ in bar
+            )
+        self.run.state.step = self.learner.step
+        return report
+
+    def gate(self) -> MatchResult | None:
+        """Let the challenger take the best player's place, if it earns it or no gate is asked."""
+        state, settings = self.run.state, self.config.gate
+        challenger = self._evaluator(self.learner.network)
+        if not settings.games:
+            self.best = challenger
+            state.best = self._save_challenger(None)
+            return None
+        if state.iteration % settings.interval:
+            self._save_challenger(None)
+            return None
+        with self._stage("gate", settings.games, "game") as bar:
+            rng = self._random(GATE, state.iteration)
+            result, records = run_gate(
+                self.game, self.config, challenger, self.best, rng, bar.update
+            )
+        rating = state.rating + result.elo
+        name = self._save_challenger(rating)
+        if result.score >= settings.threshold:
+            self.best, state.best, state.rating = challenger, name, rating
+        self._save_sample("gate", records)
+        return result
+
+    def report(
+        self,
+        curves: Curves,
+        games: SelfPlay,
+        steps: StepReport,
+        result: MatchResult | None,
+    ) -> None:
+        """Add a point to every curve, and say in one line what happened."""
+        state = self.run.state
+        values = self._measure(games, steps)
+        texts = {"selfplay/sample_game": self._save_sample("selfplay", games.finished)}
+        if state.iteration == 1:
+            texts["run/config"] = dump_config(self.config)
+        line = (
+            f"iteration {state.iteration}: {state.games:,} games, {state.positions:,} positions, "
+            f"step {state.step:,}; loss {steps.total:.3f} (policy {steps.policy:.3f}, value "
+            f"{steps.value:.3f}); {values['speed/simulations_per_second']:,.0f} simulations/s, "
+            f"{values['speed/games_per_second'] * 3600:,.0f} games/h"
+        )
+        if result is not None:
+            values |= {
+                "gate/score": result.score,
+                "gate/elo": result.elo,
+                "gate/elo_low": result.elo_low,
+                "gate/elo_high": result.elo_high,
+                "gate/distinct_games": result.distinct / result.games,
+                "gate/rating": state.rating,
+            }
+            verdict = "new best" if result.score >= self.config.gate.threshold else "best stays"
+            line += f"; gate {result.score:.1%}, Elo {result.elo:+.0f}, {verdict}"
+        curves.write(state.iteration, values, texts)
+        tqdm.write(line, file=sys.stdout)
+
+    def save(self) -> None:
+        """Publish this iteration: from here on, a resumed run begins with the next one."""
+        with self._stage("save", 1, "state") as bar:
+            self.run.save_learner(self.learner.state())
+            self.run.save_unfinished(self.unfinished)
+            self.run.publish()
+            bar.update()
+
+    def budget_is_spent(self) -> bool:
+        """Whether iterations, samples or minutes have reached their limit."""
+        state, budget = self.run.state, self.config.budget
+        spent = (
+            (state.iteration, budget.iterations),
+            (state.positions, budget.samples),
+            (state.seconds / 60, budget.minutes),
+        )
+        return any(limit is not None and used >= limit for used, limit in spent)
+
+    def _measure(self, games: SelfPlay, steps: StepReport) -> dict[str, float]:
+        """Return the figures of an iteration by their names in the table of metrics."""
+        state, count, seconds = self.run.state, len(games.finished), self.seconds
+        outcomes = np.array([record.outcome for record in games.finished])
+        policies = np.concatenate([record.policies for record in games.finished])
+        entropies = -(policies * np.log(np.where(policies > 0, policies, 1))).sum(axis=1)
+        return {
+            "loss/total": steps.total,
+            "loss/policy": steps.policy,
+            "loss/value": steps.value,
+            "loss/l2": steps.l2,
+            "learner/policy_entropy": steps.entropy,
+            "learner/value_error": steps.error,
+            "learner/learning_rate": steps.learning_rate,
+            "learner/gradient_norm": steps.gradient_norm,
+            "learner/steps": state.step,
+            "selfplay/game_length": len(policies) / count,
+            "selfplay/first_player_wins": float((outcomes == 1).mean()),
+            "selfplay/draws": float((outcomes == 0).mean()),
+            "selfplay/first_player_losses": float((outcomes == -1).mean()),
+            "selfplay/search_entropy": float(entropies.mean()),
+            "selfplay/positions": state.positions,
+            "speed/games_per_second": count / seconds["play"],
+            "speed/simulations_per_second": games.simulations / seconds["play"],
+            "speed/evaluations_per_second": games.evaluations / seconds["play"],
+            "replay/window": self.replay.window,
+            "replay/mean_age": self.replay.mean_age(state.iteration),
+        } | {f"seconds/{stage}": spent for stage, spent in seconds.items()}
+
+    def _save_first(self) -> None:
+        """Publish the untrained network, so that a run has a best player from the start."""
+        self.best = self._evaluator(self.learner.network)
+        self.run.state.best = self._save_challenger(0.0 if self.config.gate.games else None)
+        self.save()
+
+    def _restore(self) -> None:
+        """Take up the published state."""
+        state = self.run.state
+        self.learner.restore(self.run.load_learner(), state.step)
+        self.best = self._evaluator(self.run.load_best().network())
+        for iteration, games in self.run.load_shards():
+            self.replay.add(iteration, games, state.positions)
+        self.unfinished = self.run.load_unfinished()
+
+    def _save_challenger(self, rating: float | None) -> str:
+        """Write the learner's network as a player; return the name of its file."""
+        state, config = self.run.state, self.config
+        return self.run.save_player(
+            Checkpoint(
+                game_name=config.game.name,
+                game_options=dict(config.game.options),
+                network_settings=config.network,
+                weights=self.learner.network.state_dict(),
+                step=state.step,
+                iteration=state.iteration,
+                rating=rating,
+                details={
+                    "run": config.run.name,
+                    "seed": config.run.seed,
+                    "games": state.games,
+                    "positions": state.positions,
+                    "simulations": config.search.simulations,
+                    "c_puct": config.search.c_puct,
+                },
+            )
+        )
+
+    def _save_sample(self, kind: str, records: Sequence[GameRecord]) -> str:
+        """Write a few games into `games/` for people; return their text."""
+        texts = [describe_game(self.run, record) for record in records[: self._samples]]
+        text = "\n\n".join(texts)
+        if texts:
+            self.run.save_text(f"{kind}-{self.run.state.iteration:06d}.txt", text + "\n")
+        return text
+
+    @property
+    def _samples(self) -> int:
+        return self.config.run.sample_games
+
+    def _evaluator(self, network: ResNet) -> TorchEvaluator:
+        inference = self.config.inference
+        return TorchEvaluator(network, inference.device, inference.precision)
+
+    def _random(self, purpose: int, iteration: int) -> np.random.Generator:
+        return np.random.default_rng([self.config.run.seed, iteration, purpose])
+
+    @contextmanager
+    def _stage(self, name: str, total: int, unit: str) -> Iterator[Any]:
+        """Show a bar while a stage runs and count its seconds."""
+        begin = time.monotonic()
+        iteration = self.run.state.iteration
+        title = f"iteration {iteration} {name:5}"
+        with tqdm(range(total), title, unit=unit, leave=False, disable=None) as bar:
+            yield bar
+        self.seconds[name] = time.monotonic() - begin
+        self.run.state.seconds += self.seconds[name]
+
+
+def describe_game(run: Run, record: GameRecord) -> str:
+    """Write a game for people: who won, the moves, the last position."""
+    game = run.game
+    winner = {1: "the first player won", 0: "a draw", -1: "the second player won"}
+    result = "unfinished" if record.outcome == ONGOING else winner[record.outcome]
+    state = game.play(game.initial_state(), *map(int, record.actions))
+    moves = " ".join(record.moves(game))
+    return f"{result}, {len(record.actions)} moves\n{moves}\n{game.render(state)}"

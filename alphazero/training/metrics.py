@@ -1,0 +1,89 @@
+"""Every curve that a run draws: one table of names, units and meanings, and its writer."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from alphazero.errors import RunError
+from alphazero.files import reason, shown
+
+
+class Metric(NamedTuple):
+    """A curve in TensorBoard; its horizontal axis counts iterations."""
+
+    unit: str
+    meaning: str
+
+
+METRICS: Mapping[str, Metric] = {
+    "loss/total": Metric("", "(z - v)² - π·log p + c‖θ‖², mean over the iteration's steps"),
+    "loss/policy": Metric("nats", "-π·log p, cross-entropy of the network's policy"),
+    "loss/value": Metric("", "(z - v)², squared error of the value"),
+    "loss/l2": Metric("", "c‖θ‖²"),
+    "learner/policy_entropy": Metric("nats", "entropy of the network's policy; falls as it learns"),
+    "learner/value_error": Metric("", "|z - v|, mean error of the value"),
+    "learner/learning_rate": Metric("", "the optimizer's, at the last step"),
+    "learner/gradient_norm": Metric("", "norm of the gradient before it is clipped, mean"),
+    "learner/steps": Metric("steps", "optimizer steps since the run began"),
+    "selfplay/game_length": Metric("moves", "mean length of the games that ended"),
+    "selfplay/first_player_wins": Metric("share", "games won by the player who moves first"),
+    "selfplay/draws": Metric("share", "games drawn"),
+    "selfplay/first_player_losses": Metric("share", "games lost by the player who moves first"),
+    "selfplay/search_entropy": Metric("nats", "entropy of the search policies, mean"),
+    "selfplay/positions": Metric("positions", "positions played since the run began"),
+    "speed/games_per_second": Metric("1/s", "self-play games ended"),
+    "speed/simulations_per_second": Metric("1/s", "simulations in self-play"),
+    "speed/evaluations_per_second": Metric("1/s", "positions evaluated by the network"),
+    "replay/window": Metric("positions", "newest positions that training draws from"),
+    "replay/mean_age": Metric("iterations", "mean age of the positions in the window"),
+    "gate/score": Metric("share", "the challenger's score against the best, a draw counts half"),
+    "gate/elo": Metric("Elo", "the challenger's difference to the best, from the score"),
+    "gate/elo_low": Metric("Elo", "lower end of its 95 % interval"),
+    "gate/elo_high": Metric("Elo", "upper end of its 95 % interval"),
+    "gate/distinct_games": Metric("share", "games of the gate that differ from one another"),
+    "gate/rating": Metric("Elo", "the best player's, gains at the gates added up from 0"),
+    "seconds/play": Metric("s", "time of self-play"),
+    "seconds/learn": Metric("s", "time of learning"),
+    "seconds/gate": Metric("s", "time of the gate"),
+    "seconds/save": Metric("s", "time of saving, measured in the iteration before"),
+}
+
+
+class Curves:
+    """The TensorBoard folder of a run; on resume what lies after `iteration` is purged."""
+
+    def __init__(self, folder: Path, iteration: int) -> None:
+        from torch.utils.tensorboard import SummaryWriter
+
+        self._folder = folder
+        purge_step = iteration + 1 if iteration else None
+        try:
+            self._writer = SummaryWriter(str(folder), purge_step=purge_step)
+        except OSError as error:
+            raise RunError(f"cannot write {shown(folder)}: {reason(error)}") from error
+
+    def write(self, iteration: int, values: Mapping[str, float], texts: Mapping[str, str]) -> None:
+        """Add a point to each curve named in `values` and a text under each name in `texts`."""
+        unknown = values.keys() - METRICS.keys()
+        assert not unknown, f"not in the table of metrics: {unknown}"
+        try:
+            for name, value in values.items():
+                self._writer.add_scalar(name, value, iteration)
+            for name, text in texts.items():
+                block = "\n".join(f"    {line}" for line in text.splitlines())
+                self._writer.add_text(name, block, iteration)
+            self._writer.flush()
+        except OSError as error:
+            raise RunError(f"cannot write {shown(self._folder)}: {reason(error)}") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._writer.close()

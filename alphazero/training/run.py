@@ -1,0 +1,304 @@
+"""The run's folder: what is where, and how a state is published so that no kill can tear it.
+
+Every iteration writes new files under new names and then, last, `state/manifest.json`, which
+names them with their hashes. Until that rename the old manifest and all its files stand; files
+that no manifest names are left-overs and are swept away.
+"""
+
+import contextlib
+import dataclasses
+import functools
+import json
+import platform
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+from filelock import FileLock, Timeout
+from torch import Tensor
+
+import alphazero
+from alphazero.config import Config, dump_config, load_config
+from alphazero.errors import RunError
+from alphazero.files import (
+    TEMPORARY_SUFFIX,
+    read_limited,
+    reason,
+    sha256_hex,
+    shown,
+    write_atomic,
+)
+from alphazero.games import Game, make_game
+from alphazero.network.checkpoint import Checkpoint, load_checkpoint, load_tensors, save_tensors
+from alphazero.network.checkpoint import save_checkpoint as write_checkpoint
+from alphazero.players.match import GameRecord
+from alphazero.training.replay import Games
+
+FORMAT: Final = "alphazero-run"
+FORMAT_VERSION: Final = 1
+MANIFEST: Final = "state/manifest.json"
+LEARNER_FORMAT: Final = "alphazero-learner"
+_SIZE_LIMIT: Final = 4 << 30
+
+
+@dataclass
+class State:
+    """Where a run stands: everything that resuming needs, by value or by file name."""
+
+    iteration: int = 0
+    step: int = 0
+    positions: int = 0
+    """searched positions since the run began"""
+    games: int = 0
+    """games ended since the run began"""
+    seconds: float = 0.0
+    """spent on training, over all sessions"""
+    rating: float = 0.0
+    """the best player's, in Elo, gains at the gates added up"""
+    best: str = ""
+    """the best player's checkpoint"""
+    learner: str = ""
+    unfinished: str = ""
+    """games under way"""
+    shards: list[int] = field(default_factory=list)
+    """iterations whose games the window still holds, oldest first"""
+    hashes: dict[str, str] = field(default_factory=dict)
+    """SHA-256 of every file named above, by its path within the folder"""
+
+
+def shard_name(iteration: int) -> str:
+    """Return the path of an iteration's games."""
+    return f"replay/games-{iteration:06d}.npz"
+
+
+def folder_of(config: Config) -> Path:
+    """Return the folder that a configuration's run lives in."""
+    return Path(config.run.folder) / config.run.name
+
+
+def check_resumable(folder: Path) -> None:
+    """Raise RunError unless `folder` holds a run that has published a state."""
+    if not (folder / MANIFEST).exists():
+        raise RunError(
+            f"{shown(folder)} holds no run that could be resumed: {shown(folder / MANIFEST)} is "
+            "missing; start one with `alphazero train CONFIG`"
+        )
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other processes out of a run's folder; the lock dies with this process.
+
+    Raises:
+        RunError: when another process holds it, or the folder cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / "run.lock")
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise RunError(
+            f"{shown(folder)} is in use by another process; wait for it to end, or stop it "
+            "with Ctrl-C"
+        ) from None
+    except OSError as error:
+        raise RunError(f"cannot create {shown(folder)}: {reason(error)}") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+class Run:
+    """A run's folder, its configuration, and the state it has last published."""
+
+    def __init__(self, folder: Path, config: Config, state: State) -> None:
+        self.folder = folder
+        self.config = config
+        self.state = state
+
+    @functools.cached_property
+    def game(self) -> Game:
+        """The game that is learned."""
+        return make_game(self.config.game.name, **self.config.game.options)
+
+    @classmethod
+    def create(cls, config: Config) -> "Run":
+        """Make a new run's folder.
+
+        Raises:
+            RunError: when the folder already holds a run, or cannot be made.
+        """
+        folder = folder_of(config)
+        if (folder / MANIFEST).exists():
+            raise RunError(
+                f"{shown(folder)} already holds a run; go on with `alphazero train --resume "
+                f"{shown(folder)}`, or choose another name with run.name=..."
+            )
+        try:
+            for name in ("state", "replay", "games", "tensorboard"):
+                (folder / name).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RunError(f"cannot create {shown(folder)}: {reason(error)}") from error
+        run = cls(folder, config, State())
+        run._write_config()
+        return run
+
+    @classmethod
+    def resume(cls, folder: Path, overrides: Sequence[str] = ()) -> "Run":
+        """Open a run that was interrupted, or that is to go on with a larger budget.
+
+        Raises:
+            RunError: when the folder holds no run, is damaged, or `overrides` change the game
+                or the network.
+        """
+        check_resumable(folder)
+        before = load_config(folder / "config.yaml")
+        config = load_config(folder / "config.yaml", overrides)
+        if (before.game, before.network) != (config.game, config.network):
+            raise RunError(
+                f"{shown(folder)}: the game and the network of a run cannot change; start a new "
+                "one with another run.name"
+            )
+        run = cls(folder, config, _read_manifest(folder / MANIFEST))
+        if config != before:
+            run._write_config()
+        return run
+
+    def save_player(self, checkpoint: Checkpoint) -> str:
+        """Write a player under the name of its step; return that name."""
+        name = f"step-{checkpoint.step:08d}.safetensors"
+        if name not in self.state.hashes:
+            self.state.hashes[name] = write_checkpoint(self.folder / name, checkpoint)
+        return name
+
+    def save_learner(self, tensors: dict[str, Tensor]) -> None:
+        """Write the learner's weights and optimizer."""
+        name = f"state/learner-{self.state.iteration:06d}.safetensors"
+        self.state.hashes[name] = save_tensors(
+            self.folder / name, tensors, {"format": LEARNER_FORMAT}
+        )
+        self.state.learner = name
+
+    def save_unfinished(self, games: Sequence[GameRecord]) -> None:
+        """Write the games under way."""
+        name = f"state/unfinished-{self.state.iteration:06d}.npz"
+        self._write(name, Games.of(self.game, games).to_bytes())
+        self.state.unfinished = name
+
+    def save_games(self, games: Games) -> None:
+        """Write the games of this iteration for the window."""
+        self._write(shard_name(self.state.iteration), games.to_bytes())
+
+    def save_text(self, name: str, text: str) -> None:
+        """Write something for people into `games/`."""
+        write_atomic(self.folder / "games" / name, text.encode())
+
+    def publish(self) -> None:
+        """Make what was saved the state that a resumed run begins from."""
+        state = self.state
+        named = {state.best, state.learner, state.unfinished, f"step-{state.step:08d}.safetensors"}
+        named |= {shard_name(iteration) for iteration in state.shards}
+        state.hashes = {name: state.hashes[name] for name in sorted(named)}
+        content = {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            **dataclasses.asdict(state),
+        }
+        write_atomic(self.folder / MANIFEST, json.dumps(content, indent=1).encode() + b"\n")
+        self.refresh_best()
+        self._sweep()
+
+    def refresh_best(self) -> None:
+        """Let `best.safetensors` be a copy of the best player's checkpoint."""
+        best = self.folder / "best.safetensors"
+        data = self._read(self.state.best)
+        if not best.exists() or best.read_bytes() != data:
+            write_atomic(best, data)
+
+    def load_best(self) -> Checkpoint:
+        """Read the best player."""
+        self._read(self.state.best)
+        return load_checkpoint(self.folder / self.state.best)
+
+    def load_learner(self) -> dict[str, Tensor]:
+        """Read the learner's weights and optimizer."""
+        self._read(self.state.learner)
+        return load_tensors(self.folder / self.state.learner, LEARNER_FORMAT)[0]
+
+    def load_unfinished(self) -> list[GameRecord]:
+        """Read the games under way."""
+        return self._load_games(self.state.unfinished).records()
+
+    def load_shards(self) -> Iterator[tuple[int, Games]]:
+        """Read the games that the window holds, oldest first."""
+        for iteration in self.state.shards:
+            yield iteration, self._load_games(shard_name(iteration))
+
+    def _load_games(self, name: str) -> Games:
+        return Games.from_bytes(self.game, self._read(name), shown(self.folder / name))
+
+    def _write(self, name: str, data: bytes) -> None:
+        write_atomic(self.folder / name, data)
+        self.state.hashes[name] = sha256_hex(data)
+
+    def _read(self, name: str) -> bytes:
+        """Return the bytes of a file that the manifest names, if they are those it names."""
+        data = read_limited(self.folder / name, _SIZE_LIMIT)
+        if sha256_hex(data) != self.state.hashes.get(name):
+            raise RunError(
+                f"{shown(self.folder / name)} is damaged: its SHA-256 is not the one in "
+                f"{MANIFEST}; restore the file from a copy"
+            )
+        return data
+
+    def _write_config(self) -> None:
+        packages = ("torch", "numpy", "numba")
+        versions = ", ".join(f"{name} {version(name)}" for name in packages)
+        head = (
+            f"# The resolved configuration of this run.\n# alphazero {alphazero.__version__}, "
+            f"Python {platform.python_version()}, "
+        )
+        text = f"{head}{versions}\n{dump_config(self.config)}"
+        write_atomic(self.folder / "config.yaml", text.encode())
+
+    def _sweep(self) -> None:
+        """Remove what no manifest names: older states, shards out of the window, left-overs."""
+        state, keep = self.state, set(self.state.hashes)
+        for folder, pattern in (("state", "*-*"), ("replay", "games-*")):
+            for path in (self.folder / folder).glob(pattern):
+                if f"{folder}/{path.name}" not in keep:
+                    path.unlink(missing_ok=True)
+        for path in self.folder.rglob(f".*{TEMPORARY_SUFFIX}"):
+            path.unlink(missing_ok=True)
+        if self.config.run.keep_checkpoints:
+            players = sorted(self.folder.glob("step-*.safetensors"))
+            for path in players[: -self.config.run.keep_checkpoints]:
+                if path.name not in (state.best, *keep):
+                    path.unlink(missing_ok=True)
+
+
+def _read_manifest(path: Path) -> State:
+    """Read a manifest; raise RunError, in one line, when it is none."""
+    try:
+        content: dict[str, Any] = json.loads(read_limited(path, 1 << 26))
+        kind, number = content.pop("format"), content.pop("format_version")
+        if kind == FORMAT and number > FORMAT_VERSION:
+            raise RunError(
+                f"{shown(path)} was written by a newer alphazero (format {number}; this one "
+                f"reads up to {FORMAT_VERSION}): upgrade"
+            )
+        state = State(**content)
+        for each in dataclasses.fields(state):
+            wanted = type(getattr(State(), each.name))
+            if not isinstance(
+                getattr(state, each.name), (wanted, int) if wanted is float else wanted
+            ):
+                raise TypeError(each.name)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise RunError(
+            f"{shown(path)} is no manifest of a run ({error!r}); restore it from a copy"
+        ) from error
+    return state
