@@ -188,7 +188,7 @@ def _select_edge(forest: Forest, selection: Selection, slot: int, node: int) -> 
         score = puct(value, prior, visits, total_visits, c_puct)
         if score > best_score or (score == best_score and prior > best_prior):
             best, best_score, best_prior = edge, score, prior
-    return best
+    return best  # type: ignore[no-any-return]
 
 
 @helper

@@ -1,0 +1,672 @@
+"""The rules of every registered game: its contract, its plain twin, and counts that are known."""
+
+import functools
+import itertools
+import pickle
+import random
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from counting import positions_by_ply
+from twins import LineTwin
+
+from alphazero.errors import GameError
+from alphazero.games import (
+    ONGOING,
+    game_names,
+    game_options,
+    make_game,
+    register,
+    registry,
+    to_play,
+    value_of,
+)
+from alphazero.games.connect_four import ConnectFour
+from alphazero.games.game import (
+    HEADER,
+    LAST,
+    LEGAL_RULE,
+    OBSERVE_RULE,
+    OUTCOME,
+    PLAY_RULE,
+    PLY,
+    Game,
+    Mask,
+    Planes,
+    State,
+    Symmetries,
+    outcome,
+)
+from alphazero.games.lines import CELLS, LineGame
+from alphazero.games.mnk import Mnk
+from alphazero.jit import kernel
+
+LINE_GAMES = [
+    ConnectFour(),
+    ConnectFour(rows=4, columns=5, length=3),
+    ConnectFour(rows=1, columns=4, length=2),
+    ConnectFour(rows=5, columns=1, length=4),
+    ConnectFour(rows=3, columns=12, length=5),
+    Mnk(),
+    Mnk(rows=3, columns=4, length=3),
+    Mnk(rows=4, columns=3, length=3),
+    Mnk(rows=2, columns=5, length=3),
+    Mnk(rows=1, columns=6, length=2),
+    Mnk(rows=5, columns=5, length=4),
+    Mnk(rows=12, columns=11, length=3),
+]
+
+GAMES = [*LINE_GAMES, *(make_game(name) for name in game_names())]
+
+
+def name_of(game: object) -> str | None:
+    """Write a game as a test's identifier: its class and its options."""
+    if not isinstance(game, Game):
+        return None
+    return "-".join([type(game).__name__, *(str(value) for value in game.options.values())])
+
+
+every_game = pytest.mark.parametrize("game", dict.fromkeys(GAMES), ids=name_of)
+every_line_game = pytest.mark.parametrize("game", LINE_GAMES, ids=name_of)
+
+
+@functools.cache
+def playouts(game: Game, count: int = 4) -> list[list[tuple[State, int]]]:
+    """Return random games as pairs of a position and the action played there, -1 at the end.
+
+    The dice depend on nothing but the game's size, so that every run sees the same games.
+    """
+    dice = random.Random(game.state_size)
+    records = []
+    for _ in range(count):
+        state, record = game.initial_state(), []
+        for _ in range(game.max_moves + 1):
+            legal = np.flatnonzero(game.legal_action_mask(state))
+            if len(legal) == 0:
+                break
+            action = int(dice.choice(legal))
+            record.append((state, action))
+            state = game.play(state, action)
+        records.append([*record, (state, -1)])
+    return records
+
+
+def positions(game: Game) -> Iterator[tuple[State, int]]:
+    """Yield every position of the random games with the action played there, -1 at the end."""
+    return itertools.chain.from_iterable(playouts(game))
+
+
+# The contract: what every game promises, each promise a function of the game alone.
+
+
+def has_legal_moves_until_the_end(game: Game) -> None:
+    legal = game.rule_functions[0]
+    for state, action in positions(game):
+        mask = np.ones(game.num_actions, np.bool_)
+        count = legal(state, mask)
+        assert count == mask.sum()
+        assert (count > 0) == (action >= 0)
+        assert np.array_equal(mask, game.legal_action_mask(state))
+
+
+def alternates_turns(game: Game) -> None:
+    for record in playouts(game):
+        for ply, (state, _) in enumerate(record):
+            assert state[PLY] == ply
+            assert to_play(state) == ply % 2
+
+
+def remembers_the_last_action(game: Game) -> None:
+    for record in playouts(game):
+        actions = [-1, *(action for _, action in record[:-1])]
+        assert [state[LAST] for state, _ in record] == actions
+
+
+def has_an_outcome_at_the_end_only(game: Game) -> None:
+    for state, action in positions(game):
+        result = game.outcome(state)
+        assert result == ONGOING if action >= 0 else result in (1, 0, -1)
+        assert result == state[OUTCOME]
+
+
+def ends_within_max_moves(game: Game) -> None:
+    for record in playouts(game):
+        state, action = record[-1]
+        assert action == -1
+        assert 0 < state[PLY] <= game.max_moves
+
+
+def observes_from_the_movers_side(game: Game) -> None:
+    for state, _ in positions(game):
+        other_side = state.copy()
+        other_side[PLY] += 1
+        planes, exchanged = game.observe(state), game.observe(other_side)
+        assert np.array_equal(planes[0], exchanged[1])
+        assert np.array_equal(planes[1], exchanged[0])
+
+
+def writes_every_plane_in_full(game: Game) -> None:
+    for state, _ in positions(game):
+        planes = np.full(game.observation_shape, 7, np.float32)
+        game.rule_functions[3](state, planes)
+        assert np.array_equal(planes, game.observe(state))
+        assert np.isfinite(planes).all()
+        assert np.abs(planes).max() <= 1
+
+
+def has_symmetries_that_are_a_group(game: Game) -> None:
+    actions, cells = game.symmetries()
+    _, height, width = game.observation_shape
+    assert len(actions) == len(cells)
+    assert actions.shape[1:] == (game.num_actions,)
+    assert cells.shape[1:] == (height * width,)
+    assert actions.dtype == cells.dtype == np.int64
+    assert (np.sort(actions, axis=1) == np.arange(game.num_actions)).all()
+    assert (np.sort(cells, axis=1) == np.arange(height * width)).all()
+    assert np.array_equal(actions[0], np.arange(game.num_actions))
+    assert np.array_equal(cells[0], np.arange(height * width))
+    group = {(tuple(a), tuple(c)) for a, c in zip(actions, cells, strict=True)}
+    for i, j in itertools.product(range(len(actions)), repeat=2):
+        assert (tuple(actions[i][actions[j]]), tuple(cells[i][cells[j]])) in group
+
+
+def moves_board_and_play_together_under_symmetries(game: Game) -> None:
+    channels = game.observation_shape[0]
+    for actions, cells in zip(*game.symmetries(), strict=True):
+        for record in playouts(game)[:2]:
+            image = game.initial_state()
+            for state, action in record:
+                mask = game.legal_action_mask(state)
+                assert np.array_equal(game.legal_action_mask(image)[actions], mask)
+                assert game.outcome(image) == game.outcome(state)
+                planes = game.observe(image).reshape(channels, -1)[:, cells]
+                assert np.array_equal(planes, game.observe(state).reshape(channels, -1))
+                if action >= 0:
+                    image = game.play(image, int(actions[action]))
+
+
+def reads_its_own_drawings(game: Game) -> None:
+    for state, _ in positions(game):
+        drawing = game.render(state)
+        read = game.parse(drawing)
+        assert game.render(read) == drawing
+        assert np.array_equal(game.observe(read)[:2], game.observe(state)[:2])
+        assert read[PLY] == state[PLY]
+        assert game.outcome(read) == game.outcome(state)
+        assert np.array_equal(game.legal_action_mask(read), game.legal_action_mask(state))
+
+
+def reads_its_own_action_names(game: Game) -> None:
+    for state, _ in positions(game):
+        legal = np.flatnonzero(game.legal_action_mask(state)).tolist()
+        names = [game.action_name(state, action) for action in legal]
+        assert len(set(names)) == len(names)
+        assert [game.parse_action(state, name) for name in names] == legal
+        assert [game.parse_action(state, f" {name}\n") for name in names] == legal
+
+
+def replays_a_game_from_its_move_names(game: Game) -> None:
+    for record in playouts(game):
+        names = [game.action_name(state, action) for state, action in record[:-1]]
+        assert np.array_equal(game.from_moves(names), record[-1][0])
+
+
+def keeps_a_state_in_one_row(game: Game) -> None:
+    for state, _ in positions(game):
+        assert state.dtype == np.int64
+        assert state.shape == (game.state_size,)
+        assert state.flags.c_contiguous
+        assert state.flags.owndata
+        hash(state.tobytes())
+
+
+def carries_its_parameters_in_the_header(game: Game) -> None:
+    options = list(game.options.values())
+    for state, _ in positions(game):
+        assert state[HEADER : HEADER + len(options)].tolist() == options
+
+
+def refuses_illegal_actions(game: Game) -> None:
+    for state, _ in positions(game):
+        illegal = np.flatnonzero(~game.legal_action_mask(state)).tolist()
+        for action in [-1, game.num_actions, 10**9, *illegal[:5]]:
+            with pytest.raises(GameError, match=f"action {action} is not legal here"):
+                game.play(state, action)
+
+
+def leaves_the_position_it_played_from(game: Game) -> None:
+    for state, action in positions(game):
+        before = state.copy()
+        game.observe(state)
+        game.outcome(state)
+        game.legal_action_mask(state)
+        game.render(state)
+        if action >= 0:
+            game.play(state, action)
+        assert np.array_equal(state, before)
+
+
+def writes_nothing_outside_its_arrays(game: Game) -> None:
+    legal, play, result, observe = game.rule_functions
+    margin, shape = 64, game.observation_shape
+    size, area = game.state_size, int(np.prod(shape))
+    row = np.full(size + 2 * margin, 99, np.int64)
+    flags = np.ones(game.num_actions + 2 * margin, np.bool_)
+    values = np.full(area + 2 * margin, 99, np.float32)
+    for state, action in positions(game):
+        row[margin : margin + size] = state
+        own = row[margin : margin + size]
+        legal(own, flags[margin : margin + game.num_actions])
+        observe(own, values[margin : margin + area].reshape(shape))
+        result(own)
+        assert np.array_equal(own, state)
+        if action >= 0:
+            play(own, action)
+            assert np.array_equal(own, game.play(state, action))
+        for array, fill in ((row, 99), (flags, True), (values, 99)):
+            assert (array[:margin] == fill).all()
+            assert (array[-margin:] == fill).all()
+
+
+def travels_to_another_process(game: Game) -> None:
+    assert game.rules is game.rules
+    copy = pickle.loads(pickle.dumps(game))
+    assert copy == game
+    assert hash(copy) == hash(game)
+    assert copy.rules is not None
+
+
+CONTRACT: list[Callable[[Game], None]] = [
+    has_legal_moves_until_the_end,
+    alternates_turns,
+    remembers_the_last_action,
+    has_an_outcome_at_the_end_only,
+    ends_within_max_moves,
+    observes_from_the_movers_side,
+    writes_every_plane_in_full,
+    has_symmetries_that_are_a_group,
+    moves_board_and_play_together_under_symmetries,
+    reads_its_own_drawings,
+    reads_its_own_action_names,
+    replays_a_game_from_its_move_names,
+    keeps_a_state_in_one_row,
+    carries_its_parameters_in_the_header,
+    refuses_illegal_actions,
+    leaves_the_position_it_played_from,
+    writes_nothing_outside_its_arrays,
+    travels_to_another_process,
+]
+
+
+@pytest.mark.parametrize("promise", CONTRACT, ids=lambda promise: promise.__name__)
+@every_game
+def test_every_game_keeps_its_promise(game: Game, promise: Callable[[Game], None]) -> None:
+    promise(game)
+
+
+# A game of our own, registered while the tests run.
+
+
+@kernel(LEGAL_RULE)
+def take_legal(state: State, mask: Mask) -> int:
+    """Mark taking one or two counters, as far as there are some."""
+    left = 0
+    for owner in state[HEADER + 1 :]:
+        left += owner == 0
+    mask[0], mask[1] = left >= 1, left >= 2
+    return min(left, 2)
+
+
+@kernel(PLAY_RULE)
+def take_play(state: State, action: int) -> None:
+    """Take one or two counters from the left; whoever takes the last one wins."""
+    size, player, taken = state[HEADER], state[PLY] % 2, 0
+    for counter in range(size):
+        if state[HEADER + 1 + counter] == 0 and taken <= action:
+            state[HEADER + 1 + counter] = player + 1
+            taken += 1
+    state[PLY] += 1
+    state[LAST] = action
+    if state[HEADER + size] != 0:
+        state[OUTCOME] = 1 - 2 * player
+
+
+@kernel(OBSERVE_RULE)
+def take_observe(state: State, planes: Planes) -> None:
+    """Write own counters and the opponent's."""
+    player = state[PLY] % 2
+    for counter in range(state[HEADER]):
+        planes[0, 0, counter] = state[HEADER + 1 + counter] == player + 1
+        planes[1, 0, counter] = state[HEADER + 1 + counter] == 2 - player
+
+
+@dataclass(frozen=True)
+class Take(Game):
+    """Take one or two counters in turn; the last counter wins."""
+
+    size: int = 7
+
+    rule_functions = (take_legal, take_play, outcome, take_observe)
+    num_actions = 2
+
+    @property
+    def observation_shape(self) -> tuple[int, int, int]:
+        return 2, 1, self.size
+
+    @property
+    def max_moves(self) -> int:
+        return self.size
+
+    def initial_state(self) -> State:
+        return np.array([0, ONGOING, -1, self.size, *[0] * self.size], np.int64)
+
+    def symmetries(self) -> Symmetries:
+        return Symmetries(np.arange(2)[None], np.arange(self.size)[None])
+
+    def render(self, state: State) -> str:
+        return "".join(".XO"[owner] for owner in state[HEADER + 1 :])
+
+    def parse(self, diagram: str) -> State:
+        if len(diagram) != self.size:
+            raise GameError(f"type {self.size} signs")
+        state = self.initial_state()
+        for sign, run in itertools.groupby(diagram):
+            if sign != ".":
+                state = self.play(state, len(list(run)) - 1)
+        return state
+
+    def action_name(self, state: State, action: int) -> str:
+        return ("one", "two")[action]
+
+    def parse_action(self, state: State, text: str) -> int:
+        action = ["one", "two"].index(text.strip())
+        if not self.legal_action_mask(state)[action]:
+            raise GameError("not so many are left")
+        return action
+
+
+def test_a_game_registered_at_run_time_is_found_and_keeps_the_contract(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = game_names()
+    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    register("take")(Take)
+    register("long_take", size=9)(Take)
+    assert game_names() == sorted([*names, "take", "long_take"])
+    assert game_options("long_take") == {"size": 9}
+    for game in (make_game("take"), make_game("long_take"), make_game("take", size=1)):
+        for promise in CONTRACT:
+            promise(game)
+    monkeypatch.undo()
+    assert game_names() == names
+
+
+# The plain twin.
+
+
+@every_line_game
+def test_rules_agree_with_the_plain_twin(game: LineGame) -> None:
+    twin = LineTwin(game.rows, game.columns, game.length, isinstance(game, ConnectFour))
+    stones: dict[tuple[int, int], int] = {}
+    for state, action in itertools.chain.from_iterable(playouts(game, 12)):
+        if state[PLY] == 0:
+            stones = {}
+        expected = [stones.get(cell, -1) + 1 for cell in twin.cells()]
+        assert state[CELLS:].tolist() == expected
+        assert np.flatnonzero(game.legal_action_mask(state)).tolist() == twin.legal(stones)
+        result = twin.outcome(stones)
+        assert game.outcome(state) == (ONGOING if result is None else result)
+        planes = game.observe(state).reshape(game.observation_shape[0], -1)
+        player = len(stones) % 2
+        assert planes[0].tolist() == [stones.get(cell) == player for cell in twin.cells()]
+        assert planes[1].tolist() == [stones.get(cell) == 1 - player for cell in twin.cells()]
+        assert (planes[-1] == 1 - player).all()
+        if action >= 0:
+            stones = twin.play(stones, action)
+
+
+def test_the_random_games_see_wins_of_both_sides_and_draws() -> None:
+    results = {game.outcome(r[-1][0]) for game in LINE_GAMES for r in playouts(game, 12)}
+    assert results == {1, 0, -1}
+
+
+# Known counts.
+
+
+def test_tic_tac_toe_has_its_known_positions_and_games() -> None:
+    """Positions are distinct boards, finished ones included; games are sequences of moves."""
+    game = make_game("tic_tac_toe")
+    games_from: dict[bytes, int] = {}
+
+    def count(state: State) -> int:
+        board = state[CELLS:].tobytes()
+        if board not in games_from:
+            legal = np.flatnonzero(game.legal_action_mask(state))
+            games_from[board] = sum(count(game.play(state, action)) for action in legal) or 1
+        return games_from[board]
+
+    assert count(game.initial_state()) == 255_168
+    assert len(games_from) == 5_478
+    assert sum(positions_by_ply(make_game("tic_tac_toe"))) == 5_478
+
+
+CONNECT_FOUR_POSITIONS = [1, 7, 49, 238, 1120, 4263, 16422, 54859, 184275, 558186]
+"""Distinct positions of Connect Four 6 x 7 after 0, 1, 2, ... moves (OEIS A212693)."""
+
+
+def test_connect_four_has_its_known_positions_after_six_moves() -> None:
+    counts = itertools.islice(positions_by_ply(ConnectFour()), 7)
+    assert list(counts) == CONNECT_FOUR_POSITIONS[:7]
+
+
+@pytest.mark.slow
+def test_connect_four_has_its_known_positions_after_nine_moves() -> None:
+    counts = itertools.islice(positions_by_ply(ConnectFour()), 10)
+    assert list(counts) == CONNECT_FOUR_POSITIONS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("length", "total"), [(3, 6_036_001), (4, 9_722_011)])
+def test_four_by_four_has_its_known_positions(length: int, total: int) -> None:
+    """Distinct boards, mirrored ones apart; play stops at a win; finished boards count once."""
+    assert sum(positions_by_ply(Mnk(rows=4, columns=4, length=length))) == total
+
+
+# Sizes of symmetry groups, and values.
+
+
+@pytest.mark.parametrize(
+    ("game", "count"),
+    [(Mnk(), 8), (Mnk(rows=3, columns=4), 4), (ConnectFour(), 2), (ConnectFour(rows=7), 2)],
+    ids=name_of,
+)
+def test_boards_have_eight_four_or_two_symmetries(game: Game, count: int) -> None:
+    actions, cells = game.symmetries()
+    assert len({(tuple(a), tuple(c)) for a, c in zip(actions, cells, strict=True)}) == count
+    assert len(actions) == count
+
+
+def test_a_value_is_the_outcome_seen_by_the_player() -> None:
+    assert [value_of(result, 0) for result in (1, 0, -1)] == [1, 0, -1]
+    assert [value_of(result, 1) for result in (1, 0, -1)] == [-1, 0, 1]
+
+
+# What people read and type.
+
+
+def test_connect_four_is_drawn_with_its_columns_numbered() -> None:
+    game = ConnectFour()
+    state = game.from_moves(["4", "4", "5", "3"])
+    assert game.render(state) == (
+        ". . . . . . .\n"
+        ". . . . . . .\n"
+        ". . . . . . .\n"
+        ". . . . . . .\n"
+        ". . . O . . .\n"
+        ". . O X X . .\n"
+        "1 2 3 4 5 6 7"
+    )
+
+
+def test_mnk_is_drawn_with_letters_and_numbers_from_the_bottom() -> None:
+    game = Mnk(rows=3, columns=4)
+    state = game.from_moves(["a1", "D3", "b2"])
+    assert game.render(state) == " 3 . . . O\n 2 . X . .\n 1 X . . .\n   a b c d"
+
+
+@pytest.mark.parametrize(
+    ("diagram", "result"), [("X O O\nO X O\nX X .", 1), ("X O X\nX O O\nO X .", 0)]
+)
+def test_the_last_stone_of_a_full_board_may_still_win(diagram: str, result: int) -> None:
+    game = Mnk()
+    state = game.play(game.parse(diagram), 8)
+    assert state[PLY] == game.max_moves
+    assert game.outcome(state) == result
+    assert game.outcome(game.parse(game.render(state))) == result
+
+
+@pytest.mark.parametrize("text", ["0", "8", "", " ", "-1", "+1", "1.0", "a", "x" * 50, "1 2"])
+def test_a_text_that_is_no_column_is_told_the_range(text: str) -> None:
+    game = ConnectFour()
+    with pytest.raises(GameError, match=r" is no column; type a number from 1 to 7$"):
+        game.parse_action(game.initial_state(), text)
+
+
+def test_a_full_column_is_told_the_free_ones() -> None:
+    game = ConnectFour(rows=2, columns=4, length=3)
+    state = game.from_moves(["2", "2"])
+    with pytest.raises(GameError, match=r"^column 2 is full; free columns: 1, 3, 4$"):
+        game.parse_action(state, "2")
+
+
+@pytest.mark.parametrize("text", ["", "b", "2", "d1", "a4", "a0", "a-1", "aa1", "a1 b2", "a1.0"])
+def test_a_text_that_is_no_cell_is_told_the_range(text: str) -> None:
+    game = Mnk()
+    with pytest.raises(GameError, match=r" is no cell; type a letter and a number, a1 to c3$"):
+        game.parse_action(game.initial_state(), text)
+
+
+def test_a_taken_cell_is_named() -> None:
+    game = Mnk()
+    with pytest.raises(GameError, match=r"^b2 is taken; type an empty cell$"):
+        game.parse_action(game.from_moves(["b2"]), "B2")
+
+
+@pytest.mark.parametrize("text", ["٣", "３", "²", "①", "a２", "a٢", "\u212a1", "ａ1", "1\x00"])  # noqa: RUF001
+@pytest.mark.parametrize("game", [ConnectFour(), Mnk(rows=12, columns=12)], ids=name_of)
+def test_only_plain_letters_and_digits_are_read(game: Game, text: str) -> None:
+    with pytest.raises(GameError, match="type a"):
+        game.parse_action(game.initial_state(), text)
+
+
+@pytest.mark.parametrize("text", ["1" * 10_000, "00012", "a" * 10**6, "a1" + "1" * 10**6, "1" * 5])
+@pytest.mark.parametrize("game", [ConnectFour(), Mnk()], ids=name_of)
+def test_a_huge_text_gets_a_short_answer(game: Game, text: str) -> None:
+    with pytest.raises(GameError) as error:
+        game.parse_action(game.initial_state(), text)
+    assert len(str(error.value)) < 100
+
+
+@pytest.mark.parametrize("text", ["3\n4\n5", "\x1b[2J", "a\r\nb"])
+@every_line_game
+def test_an_answer_stays_on_one_line(game: LineGame, text: str) -> None:
+    with pytest.raises(GameError) as error:
+        game.parse_action(game.initial_state(), text)
+    assert str(error.value).isprintable()
+
+
+@every_line_game
+def test_a_move_after_the_end_is_told_that_the_game_is_over(game: LineGame) -> None:
+    (first, action), *_, (last, _) = playouts(game)[0]
+    with pytest.raises(GameError, match=r"^the game is over$"):
+        game.parse_action(last, game.action_name(first, action))
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("conect_four", {}, "unknown game 'conect_four'; did you mean 'connect_four'?"),
+        ("zzz", {}, "unknown game 'zzz' (known: connect_four, "),
+        ("mnk", {"row": 3}, "mnk has no option 'row'; did you mean 'rows'?"),
+        ("mnk", {"qqq": 3}, "mnk has no option 'qqq' (options: rows, columns, length)"),
+        ("mnk", {"rows": "3"}, "mnk's option 'rows' must be int, got '3'"),
+        ("mnk", {"rows": 3.0}, "mnk's option 'rows' must be int, got 3.0"),
+        ("mnk", {"rows": None}, "mnk's option 'rows' must be int, got None"),
+        ("mnk", {"rows": True}, "mnk's option 'rows' must be int, got True"),
+        ("mnk", {"rows": 0}, "rows must be 1 to 26, got 0"),
+        ("mnk", {"columns": 27}, "columns must be 1 to 26, got 27"),
+        ("connect_four", {"rows": -1}, "rows must be 1 to 26, got -1"),
+        ("connect_four", {"length": 8}, "length must be 2 to 7, the longer side of the board"),
+        ("connect_four", {"length": 1}, "length must be 2 to 7, the longer side of the board"),
+        ("connect_four", {"rows": 10**30}, "rows must be 1 to 26, got 1"),
+    ],
+)
+def test_a_game_that_cannot_be_made_is_explained(
+    name: str, options: dict[str, int], message: str
+) -> None:
+    with pytest.raises(GameError) as error:
+        make_game(name, **options)
+    assert str(error.value).startswith(message)
+
+
+def test_named_games_are_mnk_with_other_defaults() -> None:
+    assert make_game("tic_tac_toe") == Mnk(3, 3, 3)
+    assert make_game("gomoku") == Mnk(15, 15, 5)
+    assert make_game("gomoku", rows=9) == Mnk(9, 15, 5)
+
+
+WRONG_DIAGRAMS = [
+    (Mnk(), "", "a diagram needs 3 lines of 3 signs"),
+    (Mnk(), ". . .\n. . .", "found 2 such lines"),
+    (Mnk(), ". . .\n. . .\n. . .\n. . .", "found 4 such lines"),
+    (Mnk(), ". . . .\n. . . .\n. . . .", "found 0 such lines"),
+    (Mnk(), ". . .\n. x .\n. . .", "found 2 such lines"),
+    (Mnk(), "O . .\n. . .\n. . .", "X has 0 stones and O has 1"),
+    (Mnk(), "X X .\n. . .\n. . .", "X has 2 stones and O has 0"),
+    (Mnk(), "X X X\nO O .\nO . .", "a line of a player who did not move last"),
+    (Mnk(), "X X X\nO O O\n. . .", "a line of a player who did not move last"),
+    (Mnk(), "X X .\nO O O\n. . X\n", None),
+    (Mnk(), ". . .\n" * 20_000, "longer than 100,000 characters"),
+    (ConnectFour(2, 3, 2), "X . .\n. . .\n1 2 3", "has an empty cell below it"),
+    (ConnectFour(2, 3, 2), "O . .\nX . .\n1 2 3", None),
+]
+
+
+@pytest.mark.parametrize(("game", "diagram", "message"), WRONG_DIAGRAMS, ids=name_of)
+def test_a_diagram_that_cannot_be_is_explained(
+    game: Game, diagram: str, message: str | None
+) -> None:
+    if message is None:
+        game.parse(diagram)
+        return
+    with pytest.raises(GameError) as error:
+        game.parse(diagram)
+    assert message in str(error.value)
+
+
+SCRAPS = [
+    *"XO.xo 0123456789abcdklm-+\n\n\t",
+    *"²٣３①Ķ\u212aİ\x00\x1b\ud800\u2028",
+    "X O .\n",
+    ". . .\n",
+]
+
+
+@every_game
+def test_random_text_never_raises_anything_but_a_game_error(game: Game) -> None:
+    dice = random.Random(7)
+    states = [state for state, _ in playouts(game)[0]]
+    for _ in range(400):
+        text = "".join(dice.choices(SCRAPS, k=dice.choice((1, 2, 2, 3, 5, 30))))
+        state = dice.choice(states)
+        with suppress(GameError):
+            assert game.legal_action_mask(state)[game.parse_action(state, text)]
+        drawing = list(game.render(state))
+        for _ in range(dice.randrange(4)):
+            drawing[dice.randrange(len(drawing))] = dice.choice(SCRAPS)
+        for diagram in (text, "".join(drawing)):
+            with suppress(GameError):
+                assert len(game.parse(diagram)) == game.state_size

@@ -1,0 +1,317 @@
+"""The cache of compiled kernels: never stale, never foreign, never in the way.
+
+Each test starts Python anew on a small house: a copy of the package's floor 1, so that sources
+can be edited and no other part of the package is loaded.
+"""
+
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from alphazero import jit
+
+SOURCES = Path(jit.__file__).parent
+
+BOUND_BY_PERMISSIONS = """
+import ctypes, os, struct
+if os.geteuid() == 0:  # give up root's right to write wherever it likes
+    header, nothing = struct.pack("Ii", 0x20080522, 0), bytes(24)
+    assert ctypes.CDLL(None).capset(header, nothing) == 0
+"""
+
+PLAY = """
+from alphazero.games import make_game
+game = make_game("connect_four", rows=4, columns=4, length=3)
+state = game.from_moves(["1", "2", "1", "2", "1"])
+print("outcome", game.outcome(state))
+"""
+
+WIN, GOING_ON = "outcome 1\n", "outcome 2\n"
+
+
+@dataclass(frozen=True)
+class House:
+    """A copy of floor 1 below `folder`, and the folder where its kernels are kept."""
+
+    folder: Path
+    cache: Path
+
+    def start(self, before: str = "", code: str = PLAY) -> tuple[str, list[str]]:
+        """Start Python on this house; return what it printed and the warnings it gave."""
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(self.folder),
+            "ALPHAZERO_CACHE_DIR": str(self.cache),
+            "PYTHONWARNINGS": "default",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        here = f"import alphazero\nassert alphazero.__file__.startswith({str(self.folder)!r})\n"
+        done = subprocess.run(
+            [sys.executable, "-c", before + here + code],
+            env=environment,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout, re.findall(r"^\S+: (\w*Warning: .*)$", done.stderr, re.MULTILINE)
+
+    def files(self, pattern: str = "*") -> list[Path]:
+        """Return the files of the cache whose names match."""
+        return sorted(path for path in self.cache.rglob(pattern) if path.is_file())
+
+    def cached(self) -> dict[str, tuple[int, int]]:
+        """Return the cache's files with what tells one writing from another."""
+        status = {str(path): path.stat() for path in self.files()}
+        return {name: (s.st_ino, s.st_mtime_ns) for name, s in status.items()}
+
+
+@pytest.fixture(scope="module")
+def warm_house(tmp_path_factory: pytest.TempPathFactory) -> House:
+    """A house whose kernels are compiled and kept; not to be changed by tests."""
+    folder = tmp_path_factory.mktemp("house")
+    package = folder / "alphazero"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    for name in ("errors.py", "jit.py"):
+        shutil.copy(SOURCES / name, package)
+    ignore = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(SOURCES / "games", package / "games", ignore=ignore)
+    house = House(folder, folder / "cache")
+    assert house.start() == (WIN, [])
+    assert house.files("*.nbi")
+    return house
+
+
+@pytest.fixture
+def house(warm_house: House, tmp_path: Path) -> House:
+    """The warm house with a copy of its cache, for a test to spoil."""
+    cache = tmp_path / "cache"
+    shutil.copytree(warm_house.cache, cache)
+    return House(warm_house.folder, cache)
+
+
+def kernels_folder(house: House) -> Path:
+    """Return the one folder of kernels in the cache."""
+    (folder,) = house.cache.glob("kernels-*")
+    return folder
+
+
+def test_twenty_starts_leave_as_many_files_as_one(house: House) -> None:
+    before = house.cached()
+    for _ in range(19):
+        assert house.start(code="import alphazero.games.connect_four") == ("", [])
+    assert house.cached() == before
+
+
+def test_an_edited_callee_in_another_file_is_never_served_stale(house: House) -> None:
+    lines = house.folder / "alphazero" / "games" / "lines.py"
+    source, times = lines.read_text(), lines.stat()
+    edited = source.replace("if run >= length:", "if run >  length:")
+    assert len(edited) == len(source)
+    assert edited != source
+    try:
+        lines.write_text(edited)
+        os.utime(lines, ns=(times.st_atime_ns, times.st_mtime_ns))
+        assert house.start() == (GOING_ON, [])
+    finally:
+        lines.write_text(source)
+        os.utime(lines, ns=(times.st_atime_ns, times.st_mtime_ns))
+    kept = house.cached()
+    assert house.start() == (WIN, [])
+    assert house.cached() == kept
+
+
+def truncated(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+def garbage(data: bytes) -> bytes:
+    return b"\x9c\xff(" * (len(data) // 3)
+
+
+def emptied(data: bytes) -> bytes:
+    return b""
+
+
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+@pytest.mark.parametrize("damage", [truncated, garbage, emptied])
+def test_a_damaged_cache_file_is_dropped_with_one_warning(
+    house: House, kind: str, damage: Callable[[bytes], bytes]
+) -> None:
+    names = [path.name for path in house.files()]
+    victim = house.files(f"*play*.{kind}")[0]
+    victim.write_bytes(damage(victim.read_bytes()))
+    printed, warned = house.start()
+    assert printed == WIN
+    assert len(warned) == 1
+    assert "could not be read" in warned[0]
+    assert str(kernels_folder(house)) in warned[0]
+    left = [path.name for path in house.files()]
+    assert victim.name in left
+    assert set(left) <= set(names)
+
+
+def test_a_start_after_a_damaged_one_is_quiet(house: House) -> None:
+    for victim in house.files("*.nb?"):
+        victim.write_bytes(truncated(victim.read_bytes()))
+    printed, warned = house.start()
+    assert (printed, len(warned)) == (WIN, 1)
+    house.start()
+    kept = house.cached()
+    assert house.start() == (WIN, [])
+    assert house.cached() == kept
+
+
+def test_a_cache_folder_open_to_others_is_not_used(house: House) -> None:
+    before = house.cached()
+    kernels_folder(house).chmod(0o777)
+    for victim in house.files("*.nb?"):
+        victim.write_bytes(b"not to be read")
+    poisoned = house.cached()
+    printed, warned = house.start()
+    assert printed == WIN
+    assert len(warned) == 1
+    assert "others may write there" in warned[0]
+    assert house.cached() == poisoned
+    assert before.keys() == poisoned.keys()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="gives up root's rights as Linux does it")
+def test_a_folder_that_cannot_be_written_leaves_no_kernels_elsewhere(house: House) -> None:
+    shutil.rmtree(kernels_folder(house))
+    house.start(code="import alphazero.jit; alphazero.jit.cache_folder()")
+    folder = kernels_folder(house)
+    folder.chmod(0o500)
+    printed, warned = house.start(BOUND_BY_PERMISSIONS)
+    folder.chmod(0o700)
+    assert printed == WIN
+    assert len(warned) == 1
+    assert "compiling for this process alone" in warned[0]
+    assert list(folder.iterdir()) == []
+    assert not list((house.folder / "alphazero").rglob("*.nb?"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits a file's size as Unix does it")
+def test_a_full_disk_does_not_stop_the_start(house: House) -> None:
+    shutil.rmtree(kernels_folder(house))
+    full = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+    assert house.start(full)[0] == WIN
+
+
+# The choice of the folder, asked in this process.
+
+
+def choose_folder(monkeypatch: pytest.MonkeyPatch, base: Path) -> Path:
+    """Return the folder that a start with this cache folder would use."""
+    monkeypatch.setenv("ALPHAZERO_CACHE_DIR", str(base))
+    return jit.cache_folder.__wrapped__()
+
+
+def refuse_folder(monkeypatch: pytest.MonkeyPatch, base: Path) -> None:
+    """Check that `base` is not used, with one warning, and a private folder is used instead."""
+    with pytest.warns(RuntimeWarning, match="set ALPHAZERO_CACHE_DIR to a folder of your own"):
+        folder = choose_folder(monkeypatch, base)
+    assert base not in folder.parents
+    assert folder.is_relative_to(tempfile.gettempdir())
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    folder.rmdir()
+
+
+def test_a_new_cache_folder_is_private(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        folder = choose_folder(monkeypatch, tmp_path / "new" / "cache")
+    finally:
+        os.umask(before)
+    assert folder.parent == tmp_path / "new" / "cache"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE(folder.parent.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o720, 0o702])
+def test_a_kernels_folder_that_others_may_write_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, mode: int
+) -> None:
+    choose_folder(monkeypatch, tmp_path).chmod(mode)
+    refuse_folder(monkeypatch, tmp_path)
+
+
+def test_a_folder_in_which_others_may_replace_ours_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    tmp_path.chmod(0o777)
+    refuse_folder(monkeypatch, tmp_path)
+    tmp_path.chmod(0o1777)
+    assert choose_folder(monkeypatch, tmp_path).parent == tmp_path
+
+
+def test_a_foreign_folder_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    choose_folder(monkeypatch, tmp_path)
+    stranger = os.getuid() + 1
+    monkeypatch.setattr(os, "getuid", lambda: stranger)
+    refuse_folder(monkeypatch, tmp_path)
+
+
+def test_a_link_to_a_folder_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    folder = choose_folder(monkeypatch, tmp_path)
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    refuse_folder(monkeypatch, tmp_path)
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    refuse_folder(monkeypatch, tmp_path / "file")
+
+
+def test_a_user_without_a_home_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_home(path: Path) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "expanduser", no_home)
+    refuse_folder(monkeypatch, Path("~/.cache/alphazero"))
+
+
+def test_only_old_caches_of_ours_are_forgotten(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    old, recent = tmp_path / f"kernels-{'0' * 16}", tmp_path / f"kernels-{'1' * 16}"
+    others = [tmp_path / "kernels-of-linux", tmp_path / "holiday", tmp_path / "kernels-2019"]
+    for folder in (old, recent, *others):
+        folder.mkdir()
+        (folder / "file").touch()
+    for folder in (old, *others):
+        os.utime(folder, (0, 0))
+    current = choose_folder(monkeypatch, tmp_path)
+    assert sorted(tmp_path.iterdir()) == sorted([recent, *others, current])
+
+
+def test_the_hash_of_the_sources_sees_names_and_contents(tmp_path: Path) -> None:
+    (tmp_path / "games").mkdir()
+    first = tmp_path / "games" / "a.py"
+    first.write_text("1")
+    (tmp_path / "notes.txt").write_text("1")
+    hashes = [jit.source_hash(tmp_path)]
+    (tmp_path / "notes.txt").write_text("2")
+    assert jit.source_hash(tmp_path) == hashes[0]
+    first.write_text("2")
+    hashes.append(jit.source_hash(tmp_path))
+    first.rename(tmp_path / "games" / "b.py")
+    hashes.append(jit.source_hash(tmp_path))
+    (tmp_path / "c.py").touch()
+    hashes.append(jit.source_hash(tmp_path))
+    assert len(set(hashes)) == 4
