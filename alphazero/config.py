@@ -49,6 +49,9 @@ class RunConfig:
     )
     folder: str = key("checkpoints", "the folder that holds the runs")
     seed: int = key(0, "the one seed that drives all randomness", at_least=0)
+    threads: int = key(
+        0, "processor cores that playing and learning use; 0 takes all", unit="cores", at_least=0
+    )
     keep_checkpoints: int = key(
         10, "step checkpoints kept besides the best; 0 keeps all", unit="files", at_least=0
     )
@@ -389,9 +392,6 @@ class InferenceConfig:
         "auto", "`auto` takes a GPU where there is one", choices=("auto", "cpu", "cuda")
     )
     precision: str = key("auto", "arithmetic; `auto` suits the device", choices=PRECISIONS)
-    threads: int = key(
-        0, "threads inside one evaluation; 0 takes all cores", unit="threads", at_least=0
-    )
 
 
 @dataclass(frozen=True)

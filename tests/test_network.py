@@ -16,7 +16,7 @@ from alphazero.network.inference import (
     padded_size,
     resolve_device,
     resolve_precision,
-    set_threads,
+    threads_per_evaluation,
 )
 from alphazero.network.resnet import ResNet, folded
 
@@ -326,10 +326,8 @@ def test_unknown_devices_and_precisions_are_told() -> None:
         resolve_precision("half", "cpu")
 
 
-def test_threads_are_set() -> None:
+def test_threads_are_set_and_put_back() -> None:
     before = torch.get_num_threads()
-    try:
-        set_threads(1)
-        assert torch.get_num_threads() == 1
-    finally:
-        set_threads(before)
+    with threads_per_evaluation(before + 1):
+        assert torch.get_num_threads() == before + 1
+    assert torch.get_num_threads() == before

@@ -4,6 +4,8 @@ Shapes: B positions, C planes, H rows, W columns, A actions.
 """
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 import numpy as np
@@ -29,9 +31,15 @@ def padded_size(positions: int) -> int:
     return next((size for size in BATCH_SIZES if size >= positions), BATCH_SIZES[-1])
 
 
-def set_threads(threads: int) -> None:
-    """Let torch use `threads` processor cores for one operation."""
+@contextmanager
+def threads_per_evaluation(threads: int) -> Iterator[None]:
+    """Let torch use `threads` processor cores for one operation, in threads begun meanwhile too."""
+    before = torch.get_num_threads()
     torch.set_num_threads(threads)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def resolve_device(device: str) -> str:
@@ -83,7 +91,7 @@ class TorchEvaluator:
     dense layers of the heads, the logits and the values are float32.
 
     One position's answer can differ in its last bits between batch sizes, because the device
-    sums in another order. `evaluate` may be called from several threads; they take turns.
+    sums in another order. `evaluate` may be called from several threads at once.
     """
 
     def __init__(self, network: ResNet, device: str = "auto", precision: str = "auto") -> None:
@@ -96,8 +104,7 @@ class TorchEvaluator:
         for module in self._network.modules():
             if isinstance(module, nn.Conv2d):
                 module.to(dtype=self._type, memory_format=torch.channels_last)  # type: ignore[call-overload]
-        self._buffer = self._allocate(BATCH_SIZES[0])
-        self._lock = threading.Lock()
+        self._buffers = threading.local()
 
     def evaluate(
         self, observations: NDArray[np.float32]
@@ -116,7 +123,7 @@ class TorchEvaluator:
         positions = len(observations)
         logits = np.empty((positions, self.num_actions), np.float32)
         values = np.empty(positions, np.float32)
-        with self._lock, torch.inference_mode():
+        with torch.inference_mode():
             for start in range(0, positions, BATCH_SIZES[-1]):
                 piece = slice(start, start + BATCH_SIZES[-1])
                 self._evaluate_piece(observations[piece], logits[piece], values[piece])
@@ -133,9 +140,10 @@ class TorchEvaluator:
         """Fill `logits` and `values` for one padded batch; the padding is whatever was there."""
         positions = len(observations)
         size = padded_size(positions)
-        if size > len(self._buffer):
-            self._buffer = self._allocate(size)
-        batch = self._buffer[:size]
+        buffer = getattr(self._buffers, "input", None)
+        if buffer is None or size > len(buffer):
+            buffer = self._buffers.input = self._allocate(size)
+        batch = buffer[:size]
         # One pass that changes the layout, the precision and, if need be, the device.
         batch[:positions].copy_(torch.from_numpy(np.require(observations, np.float32, ("C", "W"))))
         policy_logits, position_values = self._network(batch)

@@ -7,7 +7,8 @@ once, and lets every player think. Self-play, the gate, ratings and the terminal
 Letters: T tables, n some of them, A actions, S state size.
 """
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +19,7 @@ from numba import types
 from alphazero.games.game import ONGOING, PLY, Game, RulesType, State
 from alphazero.jit import kernel
 from alphazero.players.player import Decisions, Player
+from alphazero.players.workers import Progress, run_jobs
 from alphazero.search.tree import Slots
 
 _slots = types.int64[::1]
@@ -177,11 +179,35 @@ class Match:
             self.begin(table, GameRecord(pairing, actions, policies, values, ONGOING))
 
 
-def play_out(match: Match) -> Iterator[GameRecord]:
-    """Play a match's whole schedule, yielding games as they end."""
-    match.fill()
-    while match.playing:
-        yield from match.step()
+def play_schedule(
+    game: Game,
+    seat_players: Callable[[int], Sequence[Player]],
+    schedule: Sequence[Pairing],
+    tables: int,
+    workers: int = 1,
+    show: Callable[[int], object] = bool,
+) -> list[GameRecord]:
+    """Play every game of a schedule at up to `tables` tables, on `workers` cores.
+
+    `seat_players` makes the players for so many tables, anew for each worker. `show` is called
+    with the number of games that ended. The records' order is the same every time.
+    """
+    progress = Progress(show)
+    parts = [schedule[worker::workers] for worker in range(workers)]
+
+    def play_part(part: Sequence[Pairing]) -> list[GameRecord]:
+        places = min(len(part), max(1, tables // workers))
+        match = Match(game, seat_players(places), places, iter(part))
+        match.fill()
+        records = []
+        while match.playing:
+            ended = match.step()
+            records += ended
+            progress.done(len(ended))
+        return records
+
+    jobs = [functools.partial(play_part, part) for part in parts if part]
+    return [record for part in run_jobs(jobs, progress) for record in part] if jobs else []
 
 
 def random_opening(game: Game, moves: int, rng: np.random.Generator) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ keep it informed, `ask` gives it the move, `think` works on all its open questio
 Letters: n tables, A actions, S state size.
 """
 
+import time
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
@@ -109,8 +110,15 @@ ALWAYS_BEST = Temperature(0.0, 0, 0.0)
 """Play the most visited move."""
 
 
+UNLIMITED = 2**40
+"""Simulations that no search reaches: its seconds end it."""
+
+
 class SearchPlayer(Player):
-    """Searches every table's position with an evaluator and plays by visits."""
+    """Searches every table's position with an evaluator and plays by visits.
+
+    A search ends with its simulations, or after `seconds`, whichever is first.
+    """
 
     def __init__(
         self,
@@ -122,6 +130,7 @@ class SearchPlayer(Player):
         tables: int = 1,
         nodes: int | None = None,
         leaves: int = 1,
+        seconds: float | None = None,
         temperature: Temperature = ALWAYS_BEST,
         noise: RootNoise | None = None,
         rng: np.random.Generator | None = None,
@@ -139,7 +148,9 @@ class SearchPlayer(Player):
             rng=self.rng,
         )
         self.temperature = temperature
+        self.seconds = seconds
         self._plies = np.zeros(tables, np.int64)
+        self._deadlines = np.full(tables, np.inf)
 
     def start(self, tables: Slots, states: State) -> None:
         """Begin with empty trees."""
@@ -154,9 +165,15 @@ class SearchPlayer(Player):
     def ask(self, tables: Slots) -> None:
         """Begin a search."""
         self.search.ask(tables)
+        if self.seconds is not None:
+            self._deadlines[tables] = time.monotonic() + self.seconds
 
     def think(self) -> None:
         """Evaluate one batch of leaves from every tree that is being searched."""
+        if self.seconds is not None:
+            late = np.flatnonzero(self._deadlines < time.monotonic())
+            self.search.stop(late)
+            self._deadlines[late] = np.inf
         self.search.think()
 
     def decide(self) -> Decisions:

@@ -34,7 +34,6 @@ def draw_actions(
     """
     cumulated = np.cumsum(tempered(policies, temperatures), axis=1)
     points = rng.random(len(policies)) * cumulated[:, -1]
-    points = np.minimum(points, np.nextafter(cumulated[:, -1], 0))
     drawn = (cumulated <= points[:, None]).sum(axis=1)
     actions: Slots = np.where(temperatures > 0, drawn, policies.argmax(axis=1))
     return actions

@@ -118,7 +118,10 @@ class Search:
         self.simulations += wanted * len(slots)
 
     def stop(self, slots: Slots) -> None:
-        """End the search of `slots` with what it has: the next `collect` names them as done."""
+        """End the search of `slots` with what it has: the next `collect` names them as done.
+
+        A root that was never evaluated needs one more `think` before that.
+        """
         self.simulations -= int(self._forest.remaining[slots].sum())
         self._asked[slots] = self._forest.remaining[slots] = 0
 

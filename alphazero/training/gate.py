@@ -1,14 +1,14 @@
 """The gate: the match that decides whether the challenger becomes the best player."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from alphazero.config import Config
 from alphazero.games.game import Game
-from alphazero.players.match import GameRecord, Match, paired_openings, play_out
-from alphazero.players.player import SearchPlayer
+from alphazero.players.match import GameRecord, paired_openings, play_schedule
+from alphazero.players.player import Player, SearchPlayer
 from alphazero.players.ratings import MatchResult, judge
 from alphazero.search.evaluator import Evaluator
 
@@ -18,8 +18,9 @@ def run_gate(
     config: Config,
     challenger: Evaluator,
     best: Evaluator,
-    rng: np.random.Generator,
-    progress: Callable[[int], object] = bool,
+    seed: Sequence[int],
+    workers: int = 1,
+    show: Callable[[int], object] = bool,
 ) -> tuple[MatchResult, list[GameRecord]]:
     """Let `challenger` and `best` play `gate.games` games; return the challenger's result.
 
@@ -30,14 +31,15 @@ def run_gate(
     search = config.search
     if settings.simulations:
         search = dataclasses.replace(search, simulations=settings.simulations)
-    tables = min(settings.games, config.selfplay.parallel_games)
-    players = [
-        SearchPlayer(game, evaluator, search, name=name, tables=tables)
-        for name, evaluator in (("challenger", challenger), ("best", best))
-    ]
+
+    def seat_players(tables: int) -> list[Player]:
+        return [
+            SearchPlayer(game, evaluator, search, name=name, tables=tables)
+            for name, evaluator in (("challenger", challenger), ("best", best))
+        ]
+
+    rng = np.random.default_rng(seed)
     schedule = paired_openings(game, settings.games, settings.opening_moves, rng)
-    records = []
-    for record in play_out(Match(game, players, tables, iter(schedule))):
-        records.append(record)
-        progress(1)
+    tables = config.selfplay.parallel_games
+    records = play_schedule(game, seat_players, schedule, tables, workers, show)
     return judge(records), records

@@ -3,6 +3,7 @@
 Silver et al., *Mastering the game of Go without human knowledge*, Nature 550 (2017).
 """
 
+import dataclasses
 import os
 import sys
 import time
@@ -17,7 +18,7 @@ from tqdm import tqdm
 from alphazero.config import Config, dump_config
 from alphazero.games.game import ONGOING
 from alphazero.network.checkpoint import Checkpoint
-from alphazero.network.inference import TorchEvaluator, set_threads
+from alphazero.network.inference import TorchEvaluator, threads_per_evaluation
 from alphazero.network.resnet import ResNet
 from alphazero.players.match import GameRecord
 from alphazero.players.ratings import MatchResult
@@ -59,23 +60,25 @@ def resume(folder: Path, overrides: Sequence[str] = ()) -> Path:
 
 
 def _train(run: Run) -> None:
-    set_threads(run.config.inference.threads or os.cpu_count() or 1)
-    training = Training(run)
-    with Curves(run.folder / "tensorboard", run.state.iteration) as curves:
-        while not training.budget_is_spent():
-            training.iterate(curves)
+    threads = run.config.run.threads or os.cpu_count() or 1
+    with threads_per_evaluation(threads):
+        training = Training(run, threads)
+        with Curves(run.folder / "tensorboard", run.state.iteration) as curves:
+            while not training.budget_is_spent():
+                training.iterate(curves)
     run.refresh_best()
 
 
 class Training:
     """The parts of a run, and what one iteration does with them."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, workers: int) -> None:
         config = run.config
         self.run = run
         self.config = config
+        self.workers = workers
         self.game = run.game
-        seed = int(self._random(INITIALISE, 0).integers(2**31))
+        seed = int(np.random.default_rng(self._seed(INITIALISE)).integers(2**31))
         network = ResNet(self.game.observation_shape, self.game.num_actions, config.network, seed)
         self.learner = Learner(network, config.learner, config.inference.device)
         self.replay = Replay(self.game, config.replay)
@@ -104,8 +107,9 @@ class Training:
                 self.game,
                 self.config,
                 self.best,
-                self._random(PLAY, self.run.state.iteration),
+                self._seed(PLAY),
                 self.unfinished,
+                self.workers,
                 bar.update,
             )
         self.unfinished = games.unfinished
@@ -126,7 +130,7 @@ class Training:
         settings = self.config.learner
         due = int(self.replay.total_positions * self.config.replay.reuse / settings.batch_size)
         steps = max(0, due - self.learner.step)
-        rng = self._random(LEARN, self.run.state.iteration)
+        rng = np.random.default_rng(self._seed(LEARN))
         with self._stage("learn", steps, "step") as bar:
             report = self.learner.train(
                 self.replay.sample(settings.batch_size, rng, settings.symmetries) for _ in bar
@@ -146,9 +150,14 @@ class Training:
             self._save_challenger(None)
             return None
         with self._stage("gate", settings.games, "game") as bar:
-            rng = self._random(GATE, state.iteration)
             result, records = run_gate(
-                self.game, self.config, challenger, self.best, rng, bar.update
+                self.game,
+                self.config,
+                challenger,
+                self.best,
+                self._seed(GATE),
+                self.workers,
+                bar.update,
             )
         rating = state.rating + result.elo
         name = self._save_challenger(rating)
@@ -269,8 +278,7 @@ class Training:
                     "seed": config.run.seed,
                     "games": state.games,
                     "positions": state.positions,
-                    "simulations": config.search.simulations,
-                    "c_puct": config.search.c_puct,
+                    "search": dataclasses.asdict(config.search),
                 },
             )
         )
@@ -291,8 +299,9 @@ class Training:
         inference = self.config.inference
         return TorchEvaluator(network, inference.device, inference.precision)
 
-    def _random(self, purpose: int, iteration: int) -> np.random.Generator:
-        return np.random.default_rng([self.config.run.seed, iteration, purpose])
+    def _seed(self, purpose: int) -> list[int]:
+        """Return the seed of this iteration's random numbers for `purpose`."""
+        return [self.config.run.seed, self.run.state.iteration, purpose]
 
     @contextmanager
     def _stage(self, name: str, total: int, unit: str) -> Iterator[Any]:

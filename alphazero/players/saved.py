@@ -1,0 +1,101 @@
+"""Players from checkpoints."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from alphazero.config import InferenceConfig, SearchConfig
+from alphazero.games.game import Game
+from alphazero.games.registry import make_game
+from alphazero.network.checkpoint import Checkpoint, load_checkpoint
+from alphazero.network.inference import TorchEvaluator
+from alphazero.players.player import UNLIMITED, SearchPlayer
+
+EDGE_BYTES = 28
+"""Memory that an action of a node in the tree takes."""
+
+TREE_BYTES = 2 << 30
+"""Memory that the tree of one thinking player may take; only what it reaches is used."""
+
+
+def find_checkpoint(path: Path) -> Path:
+    """Return `path`, or the best player's checkpoint when it is a run's folder."""
+    best = path / "best.safetensors"
+    return best if best.exists() else path
+
+
+def search_settings(checkpoint: Checkpoint) -> SearchConfig:
+    """Return the search that the checkpoint was trained with; the defaults where it is unknown."""
+    known: dict[str, Any] = {}
+    told = checkpoint.details.get("search")
+    if isinstance(told, dict):
+        for field in dataclasses.fields(SearchConfig):
+            value = told.get(field.name)
+            if type(value) is type(field.default):
+                known[field.name] = value
+    return SearchConfig(**known)
+
+
+def load_player(
+    path: Path | str,
+    *,
+    simulations: int | None = None,
+    seconds: float | None = None,
+    tables: int = 1,
+    inference: InferenceConfig | None = None,
+) -> tuple[Game, SearchPlayer]:
+    """Read a checkpoint, or the best of a run's folder, and seat its player.
+
+    It thinks for `simulations` a move, or for `seconds` if given, or for as many simulations as
+    it was trained with. At a single table several leaves of the tree are evaluated together.
+
+    Raises:
+        CheckpointError: in one line, for a file that is no player.
+    """
+    checkpoint = load_checkpoint(find_checkpoint(Path(path)))
+    game = make_game(checkpoint.game_name, **checkpoint.game_options)
+    settings = search_settings(checkpoint)
+    if simulations is None and seconds is not None:
+        simulations = UNLIMITED
+    if simulations is not None:
+        settings = dataclasses.replace(settings, simulations=simulations)
+    room = TREE_BYTES // (EDGE_BYTES * game.num_actions * tables)
+    inference = inference or InferenceConfig()
+    player = SearchPlayer(
+        game,
+        TorchEvaluator(checkpoint.network(), inference.device, inference.precision),
+        settings,
+        name=Path(path).stem,
+        tables=tables,
+        nodes=min(4 * settings.simulations + 1, room),
+        leaves=8 if tables == 1 and settings.simulations > 32 else 1,
+        seconds=seconds,
+    )
+    return game, player
+
+
+def describe(path: Path, checkpoint: Checkpoint) -> str:
+    """Say what a checkpoint is, how it was trained and how strong it is."""
+    network, details = checkpoint.network_settings, checkpoint.details
+    options = ", ".join(f"{name} {value}" for name, value in checkpoint.game_options.items())
+    weights = sum(tensor.numel() for tensor in checkpoint.weights.values())
+    search = search_settings(checkpoint)
+    rating = "not measured"
+    if checkpoint.rating is not None:
+        rating = f"Elo {checkpoint.rating:+.0f}, where the run's untrained network has 0"
+
+    def count(name: str) -> str:
+        value = details.get(name)
+        return f"{value:,}" if isinstance(value, int) else "an unknown number of"
+
+    return "\n".join(
+        [
+            f"file      {path}",
+            f"game      {checkpoint.game_name}" + (f" ({options})" if options else ""),
+            f"network   {network.blocks} blocks x {network.filters} filters, {weights:,} weights",
+            f"trained   {count('games')} games, {count('positions')} positions, "
+            f"{checkpoint.step:,} steps, {checkpoint.iteration:,} iterations",
+            f"search    {search.simulations} simulations a move, c_puct {search.c_puct}",
+            f"strength  {rating}",
+        ]
+    )

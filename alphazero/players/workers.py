@@ -1,0 +1,66 @@
+"""Jobs side by side, one processor core each: how hundreds of games use every core.
+
+Each job evaluates its own batches on one thread. Two cores that work apart never wait for each
+other, which two threads inside one evaluation do at every layer.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from typing import TypeVar
+
+from alphazero.network.inference import threads_per_evaluation
+
+Result = TypeVar("Result")
+
+
+class Stopped(Exception):
+    """Raised inside a job when another one failed or the person stopped the work."""
+
+
+class Progress:
+    """What jobs tell while they run: `done(n)`, from any of them; it may raise `Stopped`."""
+
+    def __init__(self, show: Callable[[int], object] = bool) -> None:
+        self._show = show
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
+
+    def done(self, number: int) -> None:
+        """Count `number` more pieces of work; to be called often, with 0 as well."""
+        if self._stopping.is_set():
+            raise Stopped
+        if number:
+            with self._lock:
+                self._show(number)
+
+    def stop(self) -> None:
+        """Let every job end at its next `done`."""
+        self._stopping.set()
+
+
+def run_jobs(jobs: Sequence[Callable[[], Result]], progress: Progress) -> list[Result]:
+    """Run `jobs` at once, a thread each; return their results in the order of the jobs.
+
+    When one fails, or the person presses Ctrl-C, the others end at their next word to
+    `progress`, and what happened is raised here.
+    """
+    with threads_per_evaluation(1), ThreadPoolExecutor(len(jobs)) as pool:
+        futures = [pool.submit(job) for job in jobs]
+        try:
+            wait(futures, return_when=FIRST_EXCEPTION)
+            results = [future.result() for future in futures]
+        except BaseException:
+            progress.stop()
+            for future in futures:
+                error = future.exception()
+                if error is not None and not isinstance(error, Stopped):
+                    raise error from None
+            raise
+    return results
+
+
+def shares(total: int, workers: int) -> list[int]:
+    """Split `total` into at most `workers` shares that differ by one at most; none is empty."""
+    number = max(1, min(total, workers))
+    return [total // number + (index < total % number) for index in range(number)]

@@ -1,0 +1,69 @@
+"""Exhaustive minimax: the exact value of every position of a game small enough to count out.
+
+Letters: P positions, S state size, A actions.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from alphazero.errors import GameError
+from alphazero.games.game import ONGOING, Game, State, to_play, value_of
+
+POSITION_LIMIT = 500_000
+"""Positions that are counted out at most: some minutes and some hundred megabytes."""
+
+
+class Solution(NamedTuple):
+    """Every position that can be reached and is not finished, with its exact answer."""
+
+    states: State
+    """[P, S]; the initial state first"""
+    values: npt.NDArray[np.int64]
+    """[P] +1, 0 or -1 for the player to move, when both play without mistake"""
+    optimal: npt.NDArray[np.bool_]
+    """[P, A] the actions that keep that value"""
+
+
+def solve(game: Game, limit: int = POSITION_LIMIT) -> Solution:
+    """Solve a game by looking at everything.
+
+    Positions are told apart as the network sees them, so by their last move as well where the
+    game shows it.
+
+    Raises:
+        GameError: when there are more than `limit` positions.
+    """
+    values: dict[bytes, int] = {}
+    solved: dict[bytes, tuple[State, npt.NDArray[np.bool_]]] = {}
+
+    def value_at(state: State) -> int:
+        key = state.tobytes()
+        if key in values:
+            return values[key]
+        outcome = game.outcome(state)
+        if outcome != ONGOING:
+            values[key] = value_of(outcome, to_play(state))
+            return values[key]
+        if len(solved) >= limit:
+            raise GameError(
+                f"the game has more than {limit:,} positions, too many to look at every one"
+            )
+        optimal = np.zeros(game.num_actions, np.bool_)
+        solved[key] = (state, optimal)
+        answers = {
+            int(action): -value_at(game.play(state, int(action)))
+            for action in np.flatnonzero(game.legal_action_mask(state))
+        }
+        best = max(answers.values())
+        optimal[[action for action, value in answers.items() if value == best]] = True
+        values[key] = best
+        return best
+
+    value_at(game.initial_state())
+    return Solution(
+        np.array([state for state, _ in solved.values()]),
+        np.array([values[key] for key in solved]),
+        np.array([optimal for _, optimal in solved.values()]),
+    )
