@@ -1,3 +1,33 @@
-"""AlphaGo Zero-style self-play training: from a game's rules to a strong player."""
+"""AlphaGo Zero-style self-play training: from a game's rules to a strong player.
+
+The few verbs of the method, as functions: `load_config`, `train`, `resume`, `load_player`,
+`make_game`. Each is loaded when it is first asked for.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from alphazero.config import load_config
+    from alphazero.errors import AlphaZeroError
+    from alphazero.games import make_game
+    from alphazero.players.saved import load_player
+    from alphazero.training.loop import resume, train
 
 __version__ = "0.1.0"
+__all__ = ["AlphaZeroError", "load_config", "load_player", "make_game", "resume", "train"]
+
+_HOMES = {
+    "AlphaZeroError": "alphazero.errors",
+    "load_config": "alphazero.config",
+    "load_player": "alphazero.players.saved",
+    "make_game": "alphazero.games",
+    "resume": "alphazero.training.loop",
+    "train": "alphazero.training.loop",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'alphazero' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -16,7 +16,7 @@ INTERRUPTED = 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return its exit code: 0, 2 for a mistake told in one line, 130 for Ctrl-C."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     try:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         return int(options.run(options) or 0)
@@ -31,12 +31,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line; each command's function is its `run`."""
+    whole = argparse.ArgumentParser(
         prog="alphazero",
         description="From a game's rules to a strong player, by self-play.",
     )
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    commands = whole.add_subparsers(metavar="COMMAND", required=True)
 
     def command(name: str, run: Any, text: str, example: str) -> argparse.ArgumentParser:
         added = commands.add_parser(
@@ -115,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     _checkpoint_argument(each)
 
     command("games", games, "list the games and their options", "alphazero games")
-    return parser
+    return whole
 
 
 def _checkpoint_argument(parser: argparse.ArgumentParser) -> None:

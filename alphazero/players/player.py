@@ -60,6 +60,15 @@ class Player(ABC):
     def decide(self) -> Decisions:
         """Return the moves that are ready, each once."""
 
+    def choose(self, state: State) -> int:
+        """Return this player's move in one position `int64 [S]`, outside any match."""
+        table = np.array([0])
+        self.start(table, state[None])
+        self.ask(table)
+        while not len((decisions := self.decide()).tables):
+            self.think()
+        return int(decisions.actions[0])
+
 
 class RandomPlayer(Player):
     """Plays any legal move, all alike."""

@@ -1,0 +1,8 @@
+"""Play against a checkpoint in the terminal: the same as `alphazero play`."""
+
+import sys
+
+from alphazero.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main(["play", *sys.argv[1:]]))

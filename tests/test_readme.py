@@ -1,0 +1,166 @@
+"""The README says what is so: its commands run, its paths exist, its tables are the code's."""
+
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from alphazero import cli
+from alphazero.games.game import Game
+from alphazero.training.metrics import METRICS
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+TINY = [
+    "budget.iterations=1",
+    "selfplay.games_per_iteration=20",
+    "selfplay.parallel_games=10",
+    "search.simulations=4",
+    "replay.reuse=1",
+    "gate.games=2",
+    "network.blocks=1",
+    "network.filters=8",
+]
+"""What makes any configuration end in a moment."""
+
+
+def marked(name: str) -> str:
+    """Return what stands between `<!-- name -->` and the next `<!-- end -->`."""
+    found = re.search(rf"<!-- {name} -->\n(.*?)<!-- end -->", README, re.DOTALL)
+    assert found, f"README.md has no part marked '{name}'"
+    return found[1]
+
+
+def shell_lines() -> list[str]:
+    blocks = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+    return [line for block in blocks for line in block.splitlines() if line]
+
+
+def alphazero_commands() -> list[list[str]]:
+    """Return the arguments of every `alphazero` command of the README, in order."""
+    parts = [part for line in shell_lines() for part in line.split(" && ")]
+    return [shlex.split(part)[1:] for part in parts if part.startswith("alphazero ")]
+
+
+def test_every_command_is_understood_and_names_files_that_exist() -> None:
+    commands = alphazero_commands()
+    assert {command[0] for command in commands} >= {"train", "play", "show", "grade", "games"}
+    for command in commands:
+        cli.parser().parse_args(command)
+        for word in command:
+            if word.startswith("configs/"):
+                assert (ROOT / word).is_file(), word
+
+
+def test_other_commands_are_the_ones_we_know() -> None:
+    known = ("pip install -e ", "alphazero ", "tensorboard --logdir checkpoints")
+    assert [line for line in shell_lines() if not line.startswith(known)] == []
+
+
+def test_the_test_command_is_what_ci_runs() -> None:
+    assert "pip install -e '.[test]' && pytest" in marked("test")
+    assert "<!-- test -->" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def test_the_first_commands_train_grade_show_and_play(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "configs").symlink_to(ROOT / "configs")
+    monkeypatch.setattr("builtins.input", lambda _: "quit")
+    commands = [command for command in alphazero_commands() if "--resume" not in command]
+    for command in commands:
+        if command[0] == "train":
+            assert cli.main([*command, *TINY]) == 0
+        elif command[0] == "grade":
+            # So little training leaves mistakes: the command works, and says that some are left.
+            assert cli.main(command) in (0, 1)
+        else:
+            assert cli.main(command) == 0
+    told = capsys.readouterr().out
+    assert "every reachable position" in told
+    assert "tic_tac_toe" in told
+    for command in alphazero_commands():
+        if "--resume" in command:
+            assert cli.main([*command, "budget.iterations=2"]) == 0
+
+
+def test_the_python_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = re.search(r"```python\n(.*?)```", README, re.DOTALL)
+    assert found
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "configs").symlink_to(ROOT / "configs")
+    tiny = ", ".join(f'"{each}"' for each in TINY)
+    code = found[1].replace('"budget.iterations=2"', tiny)
+    assert code != found[1]
+    exec(compile(code, "README.md", "exec"), {})
+
+
+def test_the_tree_is_the_repository() -> None:
+    shown, folders = set(), [ROOT]
+    for line in marked("tree").splitlines():
+        if line.startswith("```"):
+            continue
+        name = line.split()[0]
+        depth = (len(line) - len(line.lstrip())) // 4
+        path = folders[depth] / name
+        assert path.exists(), f"the README's tree shows {name}, which does not exist"
+        assert path.is_dir() == name.endswith("/"), name
+        assert len(line.split()) > 1, f"{name} has no phrase"
+        folders[depth + 1 :] = [path]
+        shown.add(path)
+    files = {
+        path
+        for path in (ROOT / "alphazero").rglob("*.py")
+        if path.name not in ("__init__.py", "__main__.py")
+    }
+    assert {path for path in shown if path.is_file()} == files
+    top = {path for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith(".")}
+    ignored = {path for path in top if path.name in ("build", "dist")} | set(
+        ROOT.glob("*.egg-info")
+    )
+    assert {path for path in shown if path.parent == ROOT} == top - ignored
+
+
+def test_nothing_else_lies_at_the_top() -> None:
+    allowed = {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"}
+    files = {path.name for path in ROOT.iterdir() if path.is_file()}
+    assert {name for name in files if not name.startswith(".")} == allowed
+
+
+def test_every_link_leads_somewhere() -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", README):
+        assert (ROOT / target).exists(), target
+
+
+def test_the_table_of_curves_is_the_table_of_metrics() -> None:
+    rows = [f"| `{name}` | {metric.unit} | {metric.meaning} |" for name, metric in METRICS.items()]
+    assert marked("metrics").splitlines()[2:] == rows
+
+
+def test_what_a_game_needs_is_what_the_readme_says() -> None:
+    section = README.split("## Add a game")[1].split("\n## ")[0]
+    named = set(re.findall(r"`(\w+)(?:\([\w, ]*\))?`", section))
+    needed = Game.__abstractmethods__ | {"legal", "play", "outcome", "observe"}
+    assert needed <= named, needed - named
+
+
+@pytest.mark.parametrize("script", ["train.py", "play.py"])
+def test_scripts_are_thin_starters_of_the_same_functions(
+    script: str, monkeypatch: pytest.MonkeyPatch, read_script: Callable[[str], str]
+) -> None:
+    called: list[list[str]] = []
+    monkeypatch.setattr(cli, "main", lambda arguments: called.append(arguments) or 0)
+    monkeypatch.setattr("sys.argv", [script, "--resume", "somewhere"])
+    with pytest.raises(SystemExit) as ended:
+        exec(compile(read_script(script), script, "exec"), {"__name__": "__main__"})
+    assert ended.value.code == 0
+    assert called == [[script.removesuffix(".py"), "--resume", "somewhere"]]
+
+
+@pytest.fixture
+def read_script() -> Callable[[str], str]:
+    return lambda name: (ROOT / "scripts" / name).read_text(encoding="utf-8")
