@@ -2,24 +2,31 @@
 
 import argparse
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from alphazero.errors import AlphaZeroError
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
 
+UNREAD = 141
+"""Exit code when nobody reads the output any more, as after `| head`, as shells have it."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return its exit code: 0, 2 for a mistake told in one line, 130 for Ctrl-C."""
-    options = parser().parse_args(arguments)
     try:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
-        return int(options.run(options) or 0)
+        try:
+            options = parser().parse_args(arguments)
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
+            return int(options.run(options) or 0)
+        finally:
+            print(end="", flush=True)
     except AlphaZeroError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -27,13 +34,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("\nstopped", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        sys.stderr.close()
-        return 0
+        # What is still buffered would fail once more, and loudly, when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return UNREAD
+
+
+class _Parser(argparse.ArgumentParser):
+    """Tells a mistake in one line, where argparse would print the usage as well."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"error: {message}; see: {self.prog} --help\n")
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line; each command's function is its `run`."""
-    whole = argparse.ArgumentParser(
+    whole = _Parser(
         prog="alphazero",
         description="From a game's rules to a strong player, by self-play.",
     )
@@ -101,10 +116,10 @@ def parser() -> argparse.ArgumentParser:
     )
     each.add_argument(
         "--require",
-        type=float,
+        type=_share,
         default=0.0,
         metavar="SHARE",
-        help="exit with 1 when the share of optimal moves is lower anywhere",
+        help="exit with 1 when the share of optimal moves, from 0 to 1, is lower anywhere",
     )
 
     each = command(
@@ -141,7 +156,7 @@ def _thinking_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _whole_number(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise argparse.ArgumentTypeError(f"expected a whole number from 0 on, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a whole number from 0 on, got {text[:20]!r}")
     return int(text)
 
 
@@ -155,11 +170,21 @@ def _seconds(text: str) -> float:
     return seconds
 
 
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1
+    if not 0 <= share <= 1:
+        raise argparse.ArgumentTypeError(f"expected a share from 0 to 1, got {text!r}")
+    return share
+
+
 def train(options: argparse.Namespace) -> int:
     """Train from a YAML file, or resume a run."""
     from alphazero.config import load_config
     from alphazero.training.loop import resume, train
-    from alphazero.training.run import folder_of
+    from alphazero.training.run import folder_of, holds_run
 
     if options.resume:
         overrides = [options.config, *options.overrides] if options.config else options.overrides
@@ -177,9 +202,12 @@ def train(options: argparse.Namespace) -> int:
         else:
             train(config)
     except KeyboardInterrupt:
-        print(f"\nstopped; go on with: alphazero train --resume {folder}", file=sys.stderr)
+        again = f"go on with: alphazero train --resume {shlex.quote(str(folder))}"
+        if not holds_run(folder):
+            again = "nothing was saved yet, so begin again with the same command"
+        print(f"\nstopped; {again}", file=sys.stderr)
         return INTERRUPTED
-    print(f"done; play it with: alphazero play {folder}")
+    print(f"done; play it with: alphazero play {shlex.quote(str(folder))}")
     return 0
 
 

@@ -147,9 +147,9 @@ class Terminal:
             self.player.think()
         roots = search.roots(TABLE)
         lines = ["  move  visits  share  value  prior  line"]
-        for action in np.argsort(-roots.visits[0], kind="stable")[:5]:
-            if not self.game.legal_action_mask(state)[action]:
-                continue
+        legal = np.flatnonzero(self.game.legal_action_mask(state))
+        order = np.lexsort((-roots.priors[0, legal], -roots.visits[0, legal]))
+        for action in legal[order[:5]]:
             value = roots.action_values[0, action]
             told = f"{value:+.2f}" if np.isfinite(value) else "    -"
             line = " ".join(_names(self.game, state, search.variation(0, int(action))))
@@ -197,12 +197,17 @@ class Terminal:
         return f"{self._side(winner)}{whose} wins."
 
     def _wants_another(self) -> bool:
-        return self._ask("Another game? [y/N] ").strip().lower() in ("y", "yes")
+        try:
+            return self._ask("Another game? [y/N] ").strip().lower() in ("y", "yes")
+        except AlphaZeroError:
+            return False
 
     def _ask(self, prompt: str) -> str:
         try:
             return self.read(prompt)
-        except EOFError:
+        except UnicodeDecodeError:
+            return "\N{REPLACEMENT CHARACTER}"
+        except (EOFError, RuntimeError):  # RuntimeError: there is no standard input at all
             raise AlphaZeroError(
                 "no more input: moves are typed in a terminal, or piped in one a line and "
                 "ended by 'quit'"

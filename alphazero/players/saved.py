@@ -1,15 +1,19 @@
 """Players from checkpoints."""
 
+import contextlib
 import dataclasses
 from pathlib import Path
 from typing import Any
 
 from alphazero.config import InferenceConfig, SearchConfig
+from alphazero.errors import CheckpointError
+from alphazero.files import reason, shown
 from alphazero.games.game import Game
 from alphazero.games.registry import make_game
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint
 from alphazero.network.inference import TorchEvaluator
 from alphazero.players.player import UNLIMITED, SearchPlayer
+from alphazero.yamlfile import WrongValueError, check_value, noted_fields
 
 EDGE_BYTES = 28
 """Memory that an action of a node in the tree takes."""
@@ -19,9 +23,23 @@ TREE_BYTES = 2 << 30
 
 
 def find_checkpoint(path: Path) -> Path:
-    """Return `path`, or the best player's checkpoint when it is a run's folder."""
+    """Return `path`, or the best player's checkpoint when it is a run's folder.
+
+    Raises:
+        CheckpointError: for a folder without one.
+    """
     best = path / "best.safetensors"
-    return best if best.exists() else path
+    try:
+        if best.exists():
+            return best
+        if path.is_dir():
+            raise CheckpointError(
+                f"{shown(path)} holds no best.safetensors; give a .safetensors file or the folder "
+                "of a run"
+            )
+    except OSError as error:
+        raise CheckpointError(f"cannot read {shown(path)}: {reason(error)}") from error
+    return path
 
 
 def search_settings(checkpoint: Checkpoint) -> SearchConfig:
@@ -29,10 +47,9 @@ def search_settings(checkpoint: Checkpoint) -> SearchConfig:
     known: dict[str, Any] = {}
     told = checkpoint.details.get("search")
     if isinstance(told, dict):
-        for field in dataclasses.fields(SearchConfig):
-            value = told.get(field.name)
-            if type(value) is type(field.default):
-                known[field.name] = value
+        for field, kind, note in noted_fields(SearchConfig):
+            with contextlib.suppress(WrongValueError, KeyError):
+                known[field.name] = check_value(kind, note, told[field.name])
     return SearchConfig(**known)
 
 

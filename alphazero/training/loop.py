@@ -63,10 +63,17 @@ def _train(run: Run) -> None:
     threads = run.config.run.threads or os.cpu_count() or 1
     with threads_per_evaluation(threads):
         training = Training(run, threads)
-        with Curves(run.folder / "tensorboard", run.state.iteration) as curves:
-            while not training.budget_is_spent():
-                training.iterate(curves)
-    run.refresh_best()
+        if training.budget_is_spent():
+            tqdm.write(
+                f"its budget is spent, at iteration {run.state.iteration:,}; to go on, enlarge it, "
+                "as with budget.iterations=...",
+                file=sys.stdout,
+            )
+        else:
+            with Curves(run.folder / "tensorboard", run.state.iteration) as curves:
+                while not training.budget_is_spent():
+                    training.iterate(curves)
+    run.tidy()
 
 
 class Training:

@@ -10,6 +10,7 @@ import dataclasses
 import functools
 import json
 import platform
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -19,7 +20,6 @@ from typing import Any, Final
 from filelock import FileLock, Timeout
 from torch import Tensor
 
-import alphazero
 from alphazero.config import Config, dump_config, load_config
 from alphazero.errors import RunError
 from alphazero.files import (
@@ -78,9 +78,21 @@ def folder_of(config: Config) -> Path:
     return Path(config.run.folder) / config.run.name
 
 
+def holds_run(folder: Path) -> bool:
+    """Whether `folder` holds a run that has published a state.
+
+    Raises:
+        RunError: when the folder cannot be looked into.
+    """
+    try:
+        return (folder / MANIFEST).exists()
+    except OSError as error:
+        raise RunError(f"cannot read {shown(folder)}: {reason(error)}") from error
+
+
 def check_resumable(folder: Path) -> None:
     """Raise RunError unless `folder` holds a run that has published a state."""
-    if not (folder / MANIFEST).exists():
+    if not holds_run(folder):
         raise RunError(
             f"{shown(folder)} holds no run that could be resumed: {shown(folder / MANIFEST)} is "
             "missing; start one with `alphazero train CONFIG`"
@@ -132,10 +144,10 @@ class Run:
             RunError: when the folder already holds a run, or cannot be made.
         """
         folder = folder_of(config)
-        if (folder / MANIFEST).exists():
+        if holds_run(folder):
             raise RunError(
                 f"{shown(folder)} already holds a run; go on with `alphazero train --resume "
-                f"{shown(folder)}`, or choose another name with run.name=..."
+                f"{shlex.quote(shown(folder))}`, or choose another name with run.name=..."
             )
         try:
             for name in ("state", "replay", "games", "tensorboard"):
@@ -151,18 +163,29 @@ class Run:
         """Open a run that was interrupted, or that is to go on with a larger budget.
 
         Raises:
-            RunError: when the folder holds no run, is damaged, or `overrides` change the game
-                or the network.
+            RunError: when the folder holds no run, is damaged, or its game, its network, its
+                optimizer or its name would change.
         """
         check_resumable(folder)
         before = load_config(folder / "config.yaml")
         config = load_config(folder / "config.yaml", overrides)
-        if (before.game, before.network) != (config.game, config.network):
+        if (before.run.name, before.run.folder) != (config.run.name, config.run.folder):
+            raise RunError(
+                f"{shown(folder)}: run.name and run.folder of a run cannot change; move its folder"
+            )
+        run = cls(folder, config, _read_manifest(folder / MANIFEST))
+        best = run.load_best()
+        settings = (config.game.name, config.game.options, config.network)
+        if settings != (best.game_name, best.game_options, best.network_settings):
             raise RunError(
                 f"{shown(folder)}: the game and the network of a run cannot change; start a new "
                 "one with another run.name"
             )
-        run = cls(folder, config, _read_manifest(folder / MANIFEST))
+        if before.learner.optimizer != config.learner.optimizer:
+            raise RunError(
+                f"{shown(folder)}: learner.optimizer of a run cannot change; start a new one with "
+                "another run.name"
+            )
         if config != before:
             run._write_config()
         return run
@@ -207,11 +230,16 @@ class Run:
             "format_version": FORMAT_VERSION,
             **dataclasses.asdict(state),
         }
+        content["sha256"] = _digest(content)
         write_atomic(self.folder / MANIFEST, json.dumps(content, indent=1).encode() + b"\n")
-        self.refresh_best()
+        self.tidy()
+
+    def tidy(self) -> None:
+        """Do what a kill just after publishing leaves undone: renew the best, sweep the rest."""
+        self._refresh_best()
         self._sweep()
 
-    def refresh_best(self) -> None:
+    def _refresh_best(self) -> None:
         """Let `best.safetensors` be a copy of the best player's checkpoint."""
         best = self.folder / "best.safetensors"
         data = self._read(self.state.best)
@@ -258,7 +286,7 @@ class Run:
         packages = ("torch", "numpy", "numba")
         versions = ", ".join(f"{name} {version(name)}" for name in packages)
         head = (
-            f"# The resolved configuration of this run.\n# alphazero {alphazero.__version__}, "
+            f"# The resolved configuration of this run.\n# alphazero {version('alphazero')}, "
             f"Python {platform.python_version()}, "
         )
         text = f"{head}{versions}\n{dump_config(self.config)}"
@@ -273,23 +301,35 @@ class Run:
                     path.unlink(missing_ok=True)
         for path in self.folder.rglob(f".*{TEMPORARY_SUFFIX}"):
             path.unlink(missing_ok=True)
+        players = sorted(self.folder.glob("step-*.safetensors"))
+        for path in players:
+            if path.name > f"step-{state.step:08d}.safetensors" and path.name not in keep:
+                path.unlink(missing_ok=True)
         if self.config.run.keep_checkpoints:
-            players = sorted(self.folder.glob("step-*.safetensors"))
             for path in players[: -self.config.run.keep_checkpoints]:
                 if path.name not in (state.best, *keep):
                     path.unlink(missing_ok=True)
+
+
+def _digest(content: dict[str, Any]) -> str:
+    """Return the SHA-256 of a manifest's content."""
+    return sha256_hex(json.dumps(content, sort_keys=True).encode())
 
 
 def _read_manifest(path: Path) -> State:
     """Read a manifest; raise RunError, in one line, when it is none."""
     try:
         content: dict[str, Any] = json.loads(read_limited(path, 1 << 26))
-        kind, number = content.pop("format"), content.pop("format_version")
-        if kind == FORMAT and number > FORMAT_VERSION:
+        if content["format"] != FORMAT:
+            raise ValueError("its format is another one")
+        if content["format_version"] > FORMAT_VERSION:
             raise RunError(
-                f"{shown(path)} was written by a newer alphazero (format {number}; this one "
-                f"reads up to {FORMAT_VERSION}): upgrade"
+                f"{shown(path)} was written by a newer alphazero (format "
+                f"{content['format_version']}; this one reads up to {FORMAT_VERSION}): upgrade"
             )
+        if content.pop("sha256") != _digest(content):
+            raise ValueError("its SHA-256 does not match")
+        del content["format"], content["format_version"]
         state = State(**content)
         for each in dataclasses.fields(state):
             wanted = type(getattr(State(), each.name))

@@ -1,0 +1,497 @@
+"""Every command does its work, and every mistake gets one line and exit code 2."""
+
+import functools
+import io
+import json
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tiny import YAML, fingerprint, tiny_config
+
+from alphazero.cli import main, parser
+from alphazero.config import NetworkConfig
+from alphazero.games import game_names, make_game
+from alphazero.network.checkpoint import PLAYER_FORMAT, Checkpoint, save_checkpoint, save_tensors
+from alphazero.network.resnet import ResNet
+from alphazero.players.saved import load_player, search_settings
+from alphazero.search import minimax
+from alphazero.training.loop import train
+
+Capture = pytest.CaptureFixture[str]
+Patch = pytest.MonkeyPatch
+
+COMMAND = [sys.executable, "-m", "alphazero"]
+COMMANDS = [
+    name
+    for action in parser()._actions
+    for name in (action.choices or [] if action.dest == "==SUPPRESS==" else [])
+]
+SETTINGS = NetworkConfig(blocks=1, filters=4, policy_filters=2, value_filters=1, value_hidden=4)
+
+
+def saved_player(path: Path, game_name: str = "tic_tac_toe", **details: Any) -> Path:
+    """Write an untrained player of a game."""
+    game = make_game(game_name)
+    network = ResNet(game.observation_shape, game.num_actions, SETTINGS, seed=3)
+    weights = network.state_dict()
+    save_checkpoint(path, Checkpoint(game_name, {}, SETTINGS, weights, 12, 3, 25.0, details))
+    return path
+
+
+@pytest.fixture
+def player(tmp_path: Path) -> Path:
+    return saved_player(tmp_path / "player.safetensors", search={"simulations": 8})
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished run."""
+    return train(tiny_config(tmp_path_factory.mktemp("runs"), "budget.iterations=1"))
+
+
+def code_of(*arguments: object) -> int:
+    """Return the exit code of a command, argparse's included."""
+    try:
+        return main([str(each) for each in arguments])
+    except SystemExit as error:
+        return int(error.code or 0)
+
+
+def only_line(capsys: Capture, *arguments: object) -> str:
+    """Run a command that is a mistake; return the one line that says so."""
+    capsys.readouterr()
+    assert code_of(*arguments) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1, lines
+    assert lines[0].startswith("error: ")
+    assert len(lines[0]) < 600
+    return lines[0]
+
+
+def process(*arguments: object, **streams: Any) -> "subprocess.CompletedProcess[str]":
+    """Run a command in a process of its own."""
+    command = [*COMMAND, *map(str, arguments)]
+    outputs = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **streams}
+    return subprocess.run(command, timeout=120, check=False, **outputs)
+
+
+# --- what works ----------------------------------------------------------------------------------
+
+
+def test_the_commands_of_the_package_are_known_here() -> None:
+    assert {"train", "play", "grade", "show", "games"} <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_every_command_shows_an_example_of_it(command: str, capsys: Capture) -> None:
+    assert code_of(command, "--help") == 0
+    example = " ".join(capsys.readouterr().out.partition("example: ")[2].split())
+    assert example.startswith(f"alphazero {command}")
+    assert parser().parse_args(example.split()[1:]).run
+
+
+def test_help_lists_every_command(capsys: Capture) -> None:
+    assert code_of("--help") == 0
+    out = capsys.readouterr().out
+    assert all(f"  {command} " in out for command in COMMANDS)
+
+
+def test_games_lists_every_game_with_its_options(capsys: Capture) -> None:
+    assert code_of("games") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == game_names()
+    assert "rows 6, columns 7, length 4" in next(line for line in lines if "connect" in line)
+
+
+def test_show_describes_a_checkpoint(player: Path, capsys: Capture) -> None:
+    assert code_of("show", player) == 0
+    out = capsys.readouterr().out
+    for words in (
+        str(player),
+        "tic_tac_toe",
+        "1 blocks x 4 filters",
+        "12 steps, 3 iterations",
+        "8 simulations a move",
+        "Elo +25",
+    ):
+        assert words in out
+
+
+def test_show_describes_the_best_player_of_a_runs_folder(run: Path, capsys: Capture) -> None:
+    assert code_of("show", run) == 0
+    out = capsys.readouterr().out
+    assert str(run / "best.safetensors") in out
+    assert "4 simulations a move" in out
+
+
+def test_train_makes_a_run_under_the_name_of_its_file_and_overrides_win(
+    tmp_path: Path, monkeypatch: Patch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("small.yaml").write_text(YAML.replace("name: tiny, ", ""))
+    assert code_of("train", "small.yaml", "budget.iterations=1", "learner.batch_size=8") == 0
+    captured = capsys.readouterr()
+    assert "iteration 1: " in captured.out
+    assert "iteration 2: " not in captured.out
+    assert captured.out.splitlines()[-1] == "done; play it with: alphazero play runs/small"
+    assert "  batch_size: 8\n" in Path("runs/small/config.yaml").read_text()
+
+
+def test_play_goes_through_a_game_typed_into_it(
+    player: Path, monkeypatch: Patch, capsys: Capture
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("a1\na2\nb1\nb2\nc1\nn\n"))
+    assert code_of("play", player, "--side", "both") == 0
+    assert "X (you) wins." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("budget", [["--simulations", "0"], ["--seconds", "0.01"], []])
+def test_play_thinks_as_long_as_it_is_told(
+    player: Path, monkeypatch: Patch, capsys: Capture, budget: list[str]
+) -> None:
+    assert code_of("play", player, "--side", "none", *budget) == 0
+    plays = [line for line in capsys.readouterr().out.splitlines() if " plays " in line]
+    assert len(plays) >= 5
+    counts = [int(line.partition(" for ")[2].split()[1].replace(",", "")) for line in plays]
+    if budget[:1] == ["--simulations"]:
+        assert counts == [0] * len(plays)
+    elif not budget:
+        assert counts[0] == 8, "as in training"
+
+
+def test_grade_returns_1_when_the_required_share_is_missed_and_0_when_it_is_met(
+    player: Path, capsys: Capture
+) -> None:
+    assert code_of("grade", player, "--simulations", 0) == 0
+    out = capsys.readouterr().out
+    assert "every reachable position, 0 simulations: " in out
+    assert "positions optimal" in out
+    assert "the first mistake:" in out
+    share = float(out.partition("optimal (")[2].partition("%")[0]) / 100
+    assert 0.1 < share < 0.95, "an untrained network makes mistakes"
+    assert code_of("grade", player, "--simulations", 0, "--require", share - 0.01) == 0
+    assert code_of("grade", player, "--simulations", 0, "--require", share + 0.01) == 1
+    assert capsys.readouterr().err == ""
+
+
+def test_grade_reads_solved_positions_from_a_file(tmp_path: Path, capsys: Capture) -> None:
+    player = saved_player(tmp_path / "four.safetensors", "connect_four")
+    solved = tmp_path / "solved.txt"
+    solved.write_text("171717 1 +------\n1717172 1 .-----+\n".replace(".", "-"))
+    assert code_of("grade", player, solved, "--simulations", 50, "--require", 1) == 0
+    assert capsys.readouterr().out.startswith("solved.txt, 50 simulations: 2 of 2 positions")
+
+
+# --- mistakes in a configuration -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "line", "said"),
+    [
+        ("simulations: 4", "simulatons: 4", 4, "did you mean 'simulations'?"),
+        ("search:", "serch:", 4, "did you mean 'search'?"),
+        ("simulations: 4", "simulations: many", 4, "expected a whole number, got text 'many'"),
+        ("reuse: 2.0", "reuse: 1e-3", 6, "'1e-3' is text in YAML; write 1.0e-3 or 0.001"),
+        ("seed: 5", "seed: 5, seed: 6", 2, "duplicate key 'seed'"),
+        ("name: tic_tac_toe", "name: tic_tak_toe", 1, "did you mean 'tic_tac_toe'?"),
+        ("name: tic_tac_toe", "name: tic_tac_toe, rows: -1", 1, "rows"),
+        ("name: tic_tac_toe", "name: tic_tac_toe, rows: 1000000", 1, "rows"),
+        ("filters: 8", "filters: 0", 3, "must be at least 1, got 0"),
+        ("games: 4", "games: 3", 8, "gate.games: must be even"),
+        ("iterations: 4", "iterations: 0", 9, "must be at least 1, got 0"),
+    ],
+)
+def test_a_mistake_in_the_yaml_is_named_with_its_line(
+    tmp_path: Path, capsys: Capture, before: str, after: str, line: int, said: str
+) -> None:
+    path = tmp_path / "wrong.yaml"
+    assert YAML.count(before) >= 1
+    path.write_text(YAML.replace(before, after, 1))
+    told = only_line(capsys, "train", path)
+    assert f"{path}:{line}: " in told
+    assert said in told
+
+
+def test_several_mistakes_get_a_line_each(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "wrong.yaml"
+    path.write_text(YAML.replace("simulations", "simulatons").replace("reuse: 2.0", "reuse: no"))
+    assert code_of("train", path) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert f"{path}:4: " in lines[0]
+    assert f"{path}:6: " in lines[1]
+
+
+@pytest.mark.parametrize(
+    ("override", "said"),
+    [
+        ("search.simulatons=3", "did you mean 'simulations'?"),
+        ("simulations=3", "expected section.key=value"),
+        ("search.simulations", "expected section.key=value"),
+        ("search.simulations=few", "expected a whole number, got text 'few'"),
+        ("search.simulations=", "expected a whole number, got nothing"),
+        ("run.name=../up", "no plain folder name"),
+        ("game.columns=900", "columns"),
+        ("search.simulations=[", "syntax error"),
+    ],
+)
+def test_a_bad_override_is_quoted(
+    tmp_path: Path, capsys: Capture, override: str, said: str
+) -> None:
+    path = tmp_path / "tiny.yaml"
+    path.write_text(YAML)
+    told = only_line(capsys, "train", path, override)
+    assert override in told
+    assert said in told
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_missing_configuration_is_one_line(tmp_path: Path, capsys: Capture) -> None:
+    assert f"{tmp_path / 'no.yaml'}: no such file" in only_line(
+        capsys, "train", tmp_path / "no.yaml"
+    )
+
+
+def test_a_run_that_cannot_be_made_is_one_line(
+    tmp_path: Path, monkeypatch: Patch, capsys: Capture
+) -> None:
+    (tmp_path / "tiny.yaml").write_text(YAML)
+    (tmp_path / "runs").write_text("a file, where the folder should be")
+    monkeypatch.chdir(tmp_path)
+    assert "cannot create runs/tiny: " in only_line(capsys, "train", "tiny.yaml")
+
+
+# --- mistakes with checkpoints -------------------------------------------------------------------
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def flip(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[-50] ^= 1
+    path.write_bytes(data)
+
+
+def make_foreign(path: Path) -> None:
+    save_tensors(path, {"x": torch.zeros(1)}, {"format": "another-program"})
+
+
+def make_newer(path: Path) -> None:
+    """Say version 2 in the header, whose length stays."""
+    data = path.read_bytes()
+    assert data.count(b'"format_version":"1"') == 1
+    path.write_bytes(data.replace(b'"format_version":"1"', b'"format_version":"2"'))
+
+
+def make_pickle(path: Path) -> None:
+    path.write_bytes(pickle.dumps({"weights": [1.0]}))
+
+
+def make_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize("command", ["play", "show", "grade"])
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (Path.unlink, "no such file"),
+        (cut, "damaged"),
+        (flip, "damaged"),
+        (lambda path: path.write_bytes(b""), "ends too early"),
+        (lambda path: path.write_text(YAML), "no .safetensors file"),
+        (make_foreign, f"expected {PLAYER_FORMAT!r}"),
+        (make_newer, "newer alphazero (format 2; this one reads up to 1): upgrade"),
+        (make_pickle, "pickled"),
+        (make_folder, "holds no best.safetensors"),
+    ],
+)
+def test_a_file_that_is_no_player_is_refused_in_one_line(
+    player: Path,
+    capsys: Capture,
+    command: str,
+    damage: Callable[[Path], object],
+    said: str,
+) -> None:
+    damage(player)
+    told = only_line(capsys, command, player)
+    assert str(player) in told
+    assert said in told
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "nul\0", "line\nbreak"])
+def test_a_path_that_cannot_be_is_one_line(tmp_path: Path, capsys: Capture, name: str) -> None:
+    assert "cannot read " in only_line(capsys, "show", tmp_path / name)
+
+
+def test_an_unreadable_file_is_one_line(player: Path, monkeypatch: Patch, capsys: Capture) -> None:
+    def refuse(path: Path, *_: Any, **__: Any) -> None:
+        raise PermissionError(13, os.strerror(13), str(path))
+
+    monkeypatch.setattr(Path, "open", refuse)
+    assert f"cannot read {player}: permission denied" in only_line(capsys, "show", player)
+
+
+def test_a_folder_that_may_not_be_looked_into_is_one_line(
+    player: Path, monkeypatch: Patch, capsys: Capture
+) -> None:
+    def refuse(path: Path, *_: Any, **__: Any) -> None:
+        raise PermissionError(13, os.strerror(13), str(path))
+
+    monkeypatch.setattr(Path, "stat", refuse)
+    for arguments in (("show", player), ("train", "--resume", player)):
+        assert f"cannot read {player}: permission denied" in only_line(capsys, *arguments)
+
+
+def test_search_settings_out_of_range_in_a_checkpoint_give_way_to_the_defaults(
+    tmp_path: Path,
+) -> None:
+    from alphazero.config import SearchConfig
+    from alphazero.network.checkpoint import load_checkpoint
+
+    odd = {"simulations": -5, "c_puct": "high", "first_play": "never", "reuse_tree": False}
+    path = saved_player(tmp_path / "odd.safetensors", search=odd)
+    assert search_settings(load_checkpoint(path)) == SearchConfig(reuse_tree=False)
+    _, player = load_player(path)
+    assert player.search.settings.simulations == SearchConfig().simulations
+
+
+# --- mistakes with options -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "COMMAND"),
+        (["trian"], "invalid choice: 'trian'"),
+        (["train"], "name a YAML file, as in configs/, or a run's folder with --resume"),
+        (["train", "--resume"], "--resume"),
+        (["play"], "CHECKPOINT"),
+        (["play", "x", "--side", "third"], "invalid choice: 'third'"),
+        (["play", "x", "--simulations", "-3"], "expected a whole number from 0 on, got '-3'"),
+        (["play", "x", "--simulations", "2.5"], "expected a whole number from 0 on, got '2.5'"),
+        (["play", "x", "--simulations", "9" * 5000], "expected a whole number from 0 on"),
+        (["play", "x", "--seconds", "0"], "expected seconds above 0, got '0'"),
+        (["play", "x", "--seconds", "nan"], "expected seconds above 0, got 'nan'"),
+        (["play", "x", "--seconds", "soon"], "expected seconds above 0, got 'soon'"),
+        (["play", "x", "--seconds", "1", "--simulations", "1"], "not allowed with"),
+        (["grade", "x", "--require", "95"], "expected a share from 0 to 1, got '95'"),
+        (["grade", "x", "--require", "nan"], "expected a share from 0 to 1, got 'nan'"),
+        (["grade", "x", "--simulations", "-1"], "expected a whole number from 0 on, got '-1'"),
+        (["games", "chess"], "unrecognized arguments: chess"),
+        (["show", "x", "--verbose"], "unrecognized arguments: --verbose"),
+    ],
+)
+def test_a_mistake_in_the_options_is_one_line(
+    capsys: Capture, arguments: list[str], said: str
+) -> None:
+    assert said in only_line(capsys, *arguments)
+
+
+def test_grading_a_game_too_large_to_solve_is_one_line(
+    tmp_path: Path, monkeypatch: Patch, capsys: Capture
+) -> None:
+    player = saved_player(tmp_path / "four.safetensors", "connect_four")
+    monkeypatch.setattr(minimax, "solve", functools.partial(minimax.solve, limit=1000))
+    assert "more than 1,000 positions" in only_line(capsys, "grade", player)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("171717 1\n", "solved.txt:1: expected 'MOVES SCORE LABELS'"),
+        ("171717 -1 +------\n", "solved.txt:1: expected 'MOVES SCORE LABELS'"),
+        ("171717 1 +------\n8 1 +------\n", "solved.txt:2: expected 'MOVES SCORE LABELS'"),
+        ("", "no positions"),
+        ("\n", "solved.txt:1: expected"),
+        ("\0\xff 1 2\n", "solved.txt:1: expected"),
+    ],
+)
+def test_a_file_of_positions_that_is_none_is_one_line(
+    tmp_path: Path, capsys: Capture, text: str, said: str
+) -> None:
+    player = saved_player(tmp_path / "four.safetensors", "connect_four")
+    (tmp_path / "solved.txt").write_text(text)
+    assert said in only_line(capsys, "grade", player, tmp_path / "solved.txt")
+
+
+def test_ctrl_c_at_the_prompt_leaves_with_130(
+    player: Path, monkeypatch: Patch, capsys: Capture
+) -> None:
+    def interrupt(_: str) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("alphazero.play.terminal.Terminal._ask", lambda *_: interrupt(""))
+    assert code_of("play", player) == 130
+    assert capsys.readouterr().err == "\nstopped\n"
+
+
+# --- processes -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stdin", ["closed", "empty"])
+def test_play_without_a_terminal_is_one_line(player: Path, stdin: str) -> None:
+    if stdin == "closed":
+        done = process("play", player, preexec_fn=functools.partial(os.close, 0))
+    else:
+        done = process("play", player, stdin=subprocess.DEVNULL)
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        "error: no more input: moves are typed in a terminal, or piped in one a line and ended "
+        "by 'quit'"
+    ]
+
+
+def test_bytes_that_are_no_text_are_answered_like_any_rubbish(player: Path) -> None:
+    done = process(
+        "play",
+        player,
+        input=b"\xff\xfe\n",
+        text=False,
+        env={**os.environ, "PYTHONUTF8": "0", "PYTHONIOENCODING": "utf-8:strict"},
+    )
+    assert done.returncode == 2
+    assert b"is no cell" in done.stdout
+    assert len(done.stderr.splitlines()) == 1
+
+
+BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+
+
+@pytest.mark.parametrize("arguments", [["games"], ["--help"], ["train", "--help"]])
+def test_output_that_nobody_reads_ends_the_command_in_silence(arguments: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = process(*arguments, stdout=writer, env=BUFFERED)
+    finally:
+        os.close(writer)
+    assert done.stderr == ""
+    assert done.returncode == 141
+
+
+def test_a_mistake_in_a_real_process_is_one_line_without_a_traceback(tmp_path: Path) -> None:
+    done = process("show", tmp_path / "nothing")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_training_leaves_the_same_files_in_a_process_of_its_own(run: Path, tmp_path: Path) -> None:
+    (tmp_path / "tiny.yaml").write_text(YAML)
+    overrides = ["budget.iterations=1", f"run.folder={json.dumps(str(tmp_path))}"]
+    done = process("train", tmp_path / "tiny.yaml", *overrides)
+    assert done.returncode == 0, done.stderr
+    here, there = fingerprint(tmp_path / "tiny"), fingerprint(run)
+    del here["config.yaml"], there["config.yaml"]  # they name the folder
+    assert here == there

@@ -1,0 +1,61 @@
+"""A run so small that a test can afford it, and what it leaves behind."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from alphazero.config import Config, parse_config
+from alphazero.files import sha256_of
+
+ITERATIONS = 4
+
+YAML = f"""\
+game: {{name: tic_tac_toe}}
+run: {{name: tiny, folder: runs, seed: 5, threads: 1, keep_checkpoints: 2}}
+network: {{blocks: 1, filters: 8, policy_filters: 2, value_filters: 1, value_hidden: 8}}
+search: {{simulations: 4}}
+selfplay: {{games_per_iteration: 6, parallel_games: 8}}
+replay: {{window_minimum: 60, window_maximum: 200, reuse: 2.0}}
+learner: {{batch_size: 16}}
+gate: {{games: 4, interval: 2, opening_moves: 2, threshold: 0.5}}
+budget: {{iterations: {ITERATIONS}}}
+inference: {{device: cpu, precision: float32}}
+"""
+
+
+def tiny_config(folder: Path, *overrides: str) -> Config:
+    """Return the configuration of a run below `folder`."""
+    return parse_config(YAML, "tiny", [f"run.folder={json.dumps(str(folder))}", *overrides])
+
+
+def manifest_of(run: Path) -> dict[str, Any]:
+    """Return the content of a run's manifest."""
+    content: dict[str, Any] = json.loads((run / "state/manifest.json").read_text())
+    return content
+
+
+def files_of(run: Path) -> set[str]:
+    """Return the path of every file of a run within its folder."""
+    return {path.relative_to(run).as_posix() for path in run.rglob("*") if path.is_file()}
+
+
+def fingerprint(run: Path) -> dict[str, Any]:
+    """Return everything that two equal runs have in common: all but clock times.
+
+    Not the curves, which are dated, and not the lock; of the manifest all but `seconds`, and its
+    own hash, in which they are.
+    """
+    names = {name for name in files_of(run) if not name.startswith(("tensorboard/", "run.lock"))}
+    manifest = manifest_of(run)
+    names.remove("state/manifest.json")
+    del manifest["seconds"], manifest["sha256"]
+    return {"manifest": manifest} | {name: sha256_of(run / name) for name in sorted(names)}
+
+
+def torn_files(run: Path) -> list[str]:
+    """Return the files that the manifest names and that are not as it says."""
+    return [
+        name
+        for name, digest in manifest_of(run)["hashes"].items()
+        if not (run / name).exists() or sha256_of(run / name) != digest
+    ]
