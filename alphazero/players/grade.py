@@ -169,5 +169,5 @@ def _read_line(game: Game, line: str) -> _Line:
     ranks = np.array([_RANKS[label] for label in labels])
     value = int(np.sign(int(score)))
     if ranks.max() != value:
-        raise ValueError(f"the score {score} contradicts the labels {labels}")
+        raise ValueError(f"the score {score[:40]} contradicts the labels {labels}")
     return _Line(state, value, ranks == value)

@@ -82,8 +82,9 @@ class RandomPlayer(Player):
         self._asked: Slots = np.zeros(0, np.int64)
 
     def start(self, tables: Slots, states: State) -> None:
-        """Remember the positions."""
+        """Remember the positions; what was asked there before is void."""
         self._states[tables] = states
+        self._asked = np.setdiff1d(self._asked, tables)
 
     def follow(self, tables: Slots, actions: Slots) -> None:
         """Play the moves on the remembered positions."""

@@ -10,7 +10,7 @@ from alphazero.games.game import value_of
 from alphazero.players.match import GameRecord
 
 CONFIDENCE = 1.96
-"""Standard deviations of the reported interval: 95 %."""
+"""Standard deviations of the reported interval, when pairs are many: 95 %."""
 
 
 def elo_difference(score: float) -> float:
@@ -70,8 +70,11 @@ def judge(records: Sequence[GameRecord]) -> MatchResult:
     means = np.array([np.mean(scores) for scores in pairs.values()])
     score = (sum((1 + value) / 2 for value in values) + 0.5) / (games + 1)
     # A prior of two drawn pairs keeps the interval honest when every pair ended alike.
-    spread = float(((means - score) ** 2).sum() + 2 * 0.25**2) / (len(means) + 1)
-    error = CONFIDENCE * math.sqrt(spread / len(means))
+    freedom = len(means) + 1
+    spread = float(((means - score) ** 2).sum() + 2 * 0.25**2) / freedom
+    # Student's t, by its first correction to the normal: (z^3 + z) / 4 for each degree of freedom.
+    deviations = CONFIDENCE + (CONFIDENCE**3 + CONFIDENCE) / (4 * freedom)
+    error = deviations * math.sqrt(spread / len(means))
     edge = 0.5 / (games + 1)
     return MatchResult(
         wins=values.count(1),

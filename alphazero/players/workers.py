@@ -46,18 +46,17 @@ def run_jobs(jobs: Sequence[Callable[[], Result]], progress: Progress) -> list[R
     `progress`, and what happened is raised here.
     """
     with threads_per_evaluation(1), ThreadPoolExecutor(len(jobs)) as pool:
-        futures = [pool.submit(job) for job in jobs]
         try:
+            futures = [pool.submit(job) for job in jobs]
+            # Returns at the first failure: asking for results in turn would wait for the others.
             wait(futures, return_when=FIRST_EXCEPTION)
-            results = [future.result() for future in futures]
-        except BaseException:
+        finally:
             progress.stop()
-            for future in futures:
-                error = future.exception()
-                if error is not None and not isinstance(error, Stopped):
-                    raise error from None
-            raise
-    return results
+    for future in futures:
+        error = future.exception()
+        if error is not None and not isinstance(error, Stopped):
+            raise error
+    return [future.result() for future in futures]
 
 
 def shares(total: int, workers: int) -> list[int]:

@@ -82,8 +82,8 @@ class Learner:
         """Build the optimizer of the configuration.
 
         The gradient of c |theta|^2 is 2 c theta, which SGD adds as weight decay 2 c. AdamW's
-        decay is decoupled from the loss and spares biases and normalisation, as is usual; its c
-        is added to the gradient in `_gradient`.
+        decay is decoupled from the loss and spares biases and normalisation, as is usual; its
+        2 c theta is added to the gradient in `train_step`.
         """
         settings, parameters = self.settings, list(self.network.parameters())
         rate = settings.rate_at(0)
@@ -130,8 +130,8 @@ class Learner:
         total = parts.policy.detach() + parts.value.detach() + l2
         if not bool(torch.isfinite(norm + total)):
             self._fail(
-                f"a loss of {float(total):g} (policy {float(parts.policy):g}, value "
-                f"{float(parts.value):g}) and a gradient of norm {float(norm):g}"
+                f"a loss of {total.item():g} (policy {parts.policy.item():g}, value "
+                f"{parts.value.item():g}) and a gradient of norm {norm.item():g}"
             )
         for group in self._optimizer.param_groups:
             group["lr"] = settings.rate_at(self.step)
@@ -161,13 +161,16 @@ class Learner:
         return StepReport(steps=len(reports), learning_rate=rate, **means)
 
     def state(self) -> dict[str, Tensor]:
-        """Return weights and optimizer as named tensors."""
+        """Return copies of weights and optimizer as named tensors."""
         tensors = {f"network.{name}": each for name, each in self.network.state_dict().items()}
         for index, values in self._optimizer.state_dict()["state"].items():
             for name, value in values.items():
                 if value is not None:
                     tensors[f"optimizer.{index}.{name}"] = torch.as_tensor(value)
-        return {name: each.detach().cpu().contiguous() for name, each in tensors.items()}
+        return {
+            name: each.detach().cpu().clone(memory_format=torch.contiguous_format)
+            for name, each in tensors.items()
+        }
 
     def restore(self, tensors: dict[str, Tensor], step: int) -> None:
         """Take up the tensors of `state`."""

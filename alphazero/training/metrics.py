@@ -57,9 +57,8 @@ class Curves:
         from torch.utils.tensorboard import SummaryWriter
 
         self._folder = folder
-        purge_step = iteration + 1 if iteration else None
         try:
-            self._writer = SummaryWriter(str(folder), purge_step=purge_step)
+            self._writer = SummaryWriter(str(folder), purge_step=iteration + 1)
         except OSError as error:
             raise RunError(f"cannot write {shown(folder)}: {reason(error)}") from error
 

@@ -18,7 +18,7 @@ from numba import types
 
 from alphazero.config import ReplayConfig
 from alphazero.errors import RunError
-from alphazero.games.game import ONGOING, PLY, Game, Rules, RulesType, State, value_of
+from alphazero.games.game import ONGOING, PLY, Game, Mask, Rules, RulesType, State, value_of
 from alphazero.jit import kernel
 from alphazero.players.match import GameRecord, Pairing
 
@@ -42,7 +42,19 @@ class Games(NamedTuple):
 
     @classmethod
     def of(cls, game: Game, records: Sequence[GameRecord]) -> "Games":
-        """Lay records end to end."""
+        """Lay records end to end.
+
+        Raises:
+            RunError: when a search answered with NaN or infinity.
+        """
+        for record in records:
+            finite = np.isfinite(record.policies).all(axis=1) & np.isfinite(record.values)
+            if not finite.all():
+                raise RunError(
+                    f"the search answered with NaN or infinity at move {finite.argmin() + 1} of a "
+                    "game; resume with a lower learner.learning_rate, the last saved iteration "
+                    "is whole"
+                )
         empty = GameRecord(
             Pairing(),
             np.zeros(0, np.int32),
@@ -85,22 +97,91 @@ class Games(NamedTuple):
 
     @classmethod
     def from_bytes(cls, game: Game, data: bytes, source: str) -> "Games":
-        """Read the bytes of `to_bytes`, checked against the rules of the game's shapes.
+        """Read the bytes of `to_bytes`, and replay the games by the rules.
 
         Raises:
             RunError: when they are not such games; `source` says where they came from.
         """
         try:
-            with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-                games = cls(*(archive[name] for name in cls._fields))
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            raise RunError(f"{source}: these are not recorded games ({error})") from error
-        positions, count = len(games.actions), len(games.lengths)
-        expected = [(positions,), (positions, game.num_actions), (positions,), (count,), (count,)]
-        received = [array.shape for array in games]
-        if received != expected or games.lengths.sum() != positions:
-            raise RunError(f"{source}: expected games of shapes {expected}, received {received}")
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                games = cls(*(_read_array(archive, name) for name in cls._fields))
+        except Exception as error:  # damaged bytes make zipfile, zlib and numpy raise anything
+            said = " ".join(str(error).split())[:200]
+            raise RunError(f"{source}: these are not recorded games ({said})") from error
+        fault = _fault(game, games)
+        if fault:
+            raise RunError(f"{source}: these are not games of {game}: {fault}")
         return games
+
+
+def _read_array(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
+    """Read an array of the archive; never unpickles."""
+    part = io.BytesIO(archive.read(f"{name}.npy"))
+    return np.ascontiguousarray(np.lib.format.read_array(part, allow_pickle=False))
+
+
+def _fault(game: Game, games: Games) -> str:
+    """Say what keeps `games` from being games of `game`; nothing when they are."""
+    counts = [len(games.actions)] * 3 + [len(games.lengths)] * 2
+    for name, array, count, example in zip(
+        Games._fields, games, counts, Games.of(game, []), strict=True
+    ):
+        shape = count, *example.shape[1:]
+        if (array.shape, array.dtype) != (shape, example.dtype):
+            return (
+                f"expected {name} {example.dtype} {list(shape)}, "
+                f"received {array.dtype} {list(array.shape)}"
+            )
+    lengths, policies = games.lengths.astype(np.int64), games.policies
+    if (lengths < 0).any() or lengths.sum() != len(games.actions):
+        return "their lengths do not add up to the number of moves"
+    sums = policies.sum(axis=1, dtype=np.float64)
+    searched = policies.any(axis=1)
+    if not ((policies >= 0).all() and (np.abs(sums[searched] - 1) < _ROUNDING).all()):
+        return "there are search policies that are no probabilities"
+    if not (np.abs(games.values) <= 1 + _ROUNDING).all():
+        return "there are values outside -1 to 1"
+    wrong = _find_wrong(
+        game.rules,
+        game.initial_state(),
+        games.actions.astype(np.int64),
+        lengths,
+        games.outcomes.astype(np.int64),
+        np.zeros(game.num_actions, np.bool_),
+    )
+    return f"game {wrong + 1} breaks the rules or ends otherwise" if wrong >= 0 else ""
+
+
+_ROUNDING = 1e-3
+"""How far float32 numbers read from a file may be off."""
+
+_integers, _masks = types.Array(types.int64, 1, "C"), types.Array(types.boolean, 1, "C")
+
+
+@kernel(types.int64(RulesType, *(_integers,) * 4, _masks))
+def _find_wrong(
+    rules: Rules,
+    initial_state: State,
+    moves: Integers,
+    lengths: Integers,
+    outcomes: Integers,
+    mask: Mask,
+) -> int:
+    """Replay the games; return the first with an illegal move or another outcome, else -1."""
+    begin = 0
+    for game in range(len(lengths)):
+        state = initial_state.copy()
+        for move in moves[begin : begin + lengths[game]]:
+            if not 0 <= move < len(mask) or rules.outcome(state) != ONGOING:
+                return game
+            rules.legal(state, mask)
+            if not mask[move]:
+                return game
+            rules.play(state, move)
+        if rules.outcome(state) != outcomes[game]:
+            return game
+        begin += lengths[game]
+    return -1
 
 
 class Batch(NamedTuple):
@@ -117,9 +198,9 @@ class Batch(NamedTuple):
 @kernel(
     types.void(
         RulesType,
-        *(types.Array(types.int64, 1, "C"),) * 4,
+        *(_integers,) * 4,
         types.Array(types.float32, 2, "C"),
-        *(types.Array(types.int64, 1, "C"),) * 2,
+        *(_integers,) * 2,
         *(types.Array(types.int64, 2, "C"),) * 2,
         types.Array(types.float32, 4, "C"),
         types.Array(types.float32, 2, "C"),
@@ -198,7 +279,12 @@ class Replay:
         """Append an iteration's games; drop the oldest shards once they are out of the window.
 
         `total_positions` is given when games come back from the disk, where older ones are gone.
+
+        Raises:
+            RunError: when a game is not finished, so that nothing can be learnt from it.
         """
+        if (games.outcomes == ONGOING).any():
+            raise RunError(f"the games of iteration {iteration} include one that is not finished")
         self._shards.append(_Shard(iteration, games))
         if total_positions is None:
             total_positions = self.total_positions + int(games.policies.any(axis=1).sum())

@@ -46,8 +46,9 @@ def play_games(
     with the number of games that ended.
     """
     progress = Progress(show)
-    tables = shares(config.selfplay.parallel_games, workers)
-    targets = shares(config.selfplay.games_per_iteration, len(tables))
+    games = config.selfplay.games_per_iteration
+    tables = shares(config.selfplay.parallel_games, min(workers, games))
+    targets = shares(games, len(tables))
     jobs = [
         functools.partial(
             _play_share,
@@ -103,6 +104,7 @@ def _play_share(
         ended = match.step()
         finished += ended
         progress.done(len(ended))
+    player.search.stop(np.arange(tables))  # what it still owes is not counted as done
     return SelfPlay(
         finished,
         [match.record(table) for table in match.playing],

@@ -1,0 +1,383 @@
+"""The learner against hand-computed losses and steps, and its promises about state and errors.
+
+Letters: B batch, A actions, [C, H, W] observation.
+"""
+
+import copy
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+from torch.nn.functional import log_softmax
+
+from alphazero.config import (
+    BudgetConfig,
+    Config,
+    GameConfig,
+    LearnerConfig,
+    NetworkConfig,
+    RatePoint,
+    ReplayConfig,
+    RunConfig,
+)
+from alphazero.errors import RunError
+from alphazero.games import make_game
+from alphazero.network.resnet import ResNet
+from alphazero.players.match import GameRecord, Pairing
+from alphazero.training.learner import Learner, losses, squared_norm
+from alphazero.training.loop import Training
+from alphazero.training.replay import Batch, Games, Replay
+from alphazero.training.run import Run
+
+SHAPE, ACTIONS = (4, 3, 3), 9
+NETWORK = NetworkConfig(blocks=1, filters=6, policy_filters=2, value_filters=1, value_hidden=8)
+PLAIN = LearnerConfig(
+    learning_rate=(RatePoint(0, 0.1),), momentum=0.0, l2=0.0, clip_norm=0.0, precision="float32"
+)
+
+
+def make_network(seed: int = 0) -> ResNet:
+    """A small network in which every parameter counts: no scale of zero is left."""
+    network = ResNet(SHAPE, ACTIONS, NETWORK, seed)
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.add_(torch.randn(parameter.shape, generator=generator), alpha=0.2)
+    return network
+
+
+def make_batch(size: int = 16, seed: int = 0) -> Batch:
+    rng = np.random.default_rng(seed)
+    return Batch(
+        (rng.random((size, *SHAPE)) < 0.4).astype(np.float32),
+        rng.dirichlet(np.ones(ACTIONS), size).astype(np.float32),
+        rng.choice([-1, 0, 1], size).astype(np.float32),
+    )
+
+
+def make_learner(seed: int = 0, **changes: object) -> Learner:
+    return Learner(make_network(seed), dataclasses.replace(PLAIN, **changes), "cpu")
+
+
+def parameters_of(learner: Learner) -> list[Tensor]:
+    return [each.detach().clone() for each in learner.network.parameters()]
+
+
+def full_gradient(network: ResNet, batch: Batch, c: float) -> list[Tensor]:
+    """The gradient of (z - v)^2 - pi . log p + c |theta|^2 as the paper writes it."""
+    twin = copy.deepcopy(network).train()
+    for each in twin.parameters():
+        each.grad = None
+    observations, policies, outcomes = map(torch.from_numpy, batch)
+    logits, values = twin(observations)
+    loss = torch.zeros(())
+    for row in range(len(outcomes)):
+        surprise = -(policies[row] @ log_softmax(logits[row], 0))
+        loss = loss + ((outcomes[row] - values[row]) ** 2 + surprise) / len(outcomes)
+    loss = loss + c * sum((each**2).sum() for each in twin.parameters())
+    loss.backward()
+    return [each.grad for each in twin.parameters()]
+
+
+def assert_close(found: Sequence[Tensor], expected: Sequence[Tensor]) -> None:
+    for each, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(each, other, rtol=1e-4, atol=1e-6)
+
+
+# The loss
+
+
+def test_the_losses_are_those_computed_by_hand():
+    # softmax of (ln 1, ln 2, ln 5) is (1/8, 2/8, 5/8), and of equal logits (1/3, 1/3, 1/3).
+    logits = np.log(np.array([[1, 2, 5], [7, 7, 7]]))
+    policies, outcomes = np.array([[0.5, 0.5, 0], [0, 0, 1]]), np.array([1.0, -1.0])
+    parts = losses(*map(torch.from_numpy, (logits, np.array([0.5, 0.0]), policies, outcomes)))
+    policy = [0.5 * np.log(8) + 0.5 * np.log(4), np.log(3)]
+    entropy = [np.log(8) / 8 + np.log(4) / 4 + np.log(8 / 5) * 5 / 8, np.log(3)]
+    assert float(parts.policy) == pytest.approx(sum(policy) / 2)
+    assert float(parts.value) == pytest.approx((0.25 + 1) / 2)
+    assert float(parts.error) == pytest.approx((0.5 + 1) / 2)
+    assert float(parts.entropy) == pytest.approx(sum(entropy) / 2)
+
+
+def test_perfect_answers_leave_the_entropy_of_the_targets():
+    rng = np.random.default_rng(0)
+    policies = rng.dirichlet(np.ones(7), 20)
+    outcomes = rng.choice([-1.0, 0.0, 1.0], 20)
+    logits = np.log(policies) + rng.normal(size=(20, 1))
+    parts = losses(*map(torch.from_numpy, (logits, outcomes, policies, outcomes)))
+    entropy = -(policies * np.log(policies)).sum(axis=1).mean()
+    assert float(parts.policy) == pytest.approx(entropy)
+    assert float(parts.entropy) == pytest.approx(entropy)
+    assert float(parts.value) == float(parts.error) == 0
+
+
+def test_very_sure_answers_give_finite_losses():
+    logits = torch.tensor([[1e4, 0.0, -1e4]])
+    parts = losses(logits, torch.ones(1), torch.tensor([[0.5, 0.5, 0.0]]), -torch.ones(1))
+    assert float(parts.policy) == 5_000
+    assert float(parts.value) == 4
+    assert float(parts.entropy) == 0
+
+
+def test_the_reported_l2_is_c_times_the_squared_norm_of_all_weights():
+    learner = make_learner(l2=0.03)
+    squares = [
+        float((each.numpy().astype(np.float64) ** 2).sum()) for each in parameters_of(learner)
+    ]
+    assert float(squared_norm(learner.network.parameters())) == pytest.approx(sum(squares))
+    parts = learner.train_step(make_batch())
+    assert float(parts["l2"]) == pytest.approx(0.03 * sum(squares))
+    total = float(parts["policy"] + parts["value"] + parts["l2"])
+    assert float(parts["total"]) == pytest.approx(total)
+
+
+# The step
+
+
+@pytest.mark.parametrize("c", [0.0, 0.05])
+def test_a_step_of_sgd_descends_the_gradient_of_the_whole_loss(c: float):
+    learner, batch = make_learner(l2=c), make_batch()
+    before, gradient = parameters_of(learner), full_gradient(learner.network, batch, c)
+    learner.train_step(batch)
+    expected = [theta - 0.1 * slope for theta, slope in zip(before, gradient, strict=True)]
+    assert_close(parameters_of(learner), expected)
+
+
+def test_momentum_adds_the_steps_before():
+    learner = make_learner(l2=0.05, momentum=0.9)
+    velocity = [torch.zeros_like(each) for each in parameters_of(learner)]
+    for seed in range(3):
+        batch = make_batch(seed=seed)
+        before, gradient = parameters_of(learner), full_gradient(learner.network, batch, 0.05)
+        velocity = [0.9 * v + slope for v, slope in zip(velocity, gradient, strict=True)]
+        learner.train_step(batch)
+        expected = [theta - 0.1 * v for theta, v in zip(before, velocity, strict=True)]
+        assert_close(parameters_of(learner), expected)
+
+
+@pytest.mark.parametrize("weight_decay", [0.0, 0.5])
+def test_two_steps_of_adamw_follow_their_equations_with_l2_in_the_gradient(weight_decay: float):
+    learner = make_learner(optimizer="adamw", l2=0.05, weight_decay=weight_decay)
+    first = [torch.zeros_like(each) for each in parameters_of(learner)]
+    second = [torch.zeros_like(each) for each in parameters_of(learner)]
+    for step in (1, 2):
+        batch = make_batch(seed=step)
+        before, gradient = parameters_of(learner), full_gradient(learner.network, batch, 0.05)
+        first = [0.9 * m + 0.1 * slope for m, slope in zip(first, gradient, strict=True)]
+        second = [0.999 * v + 0.001 * g**2 for v, g in zip(second, gradient, strict=True)]
+        learner.train_step(batch)
+        for theta, m, v, found in zip(before, first, second, parameters_of(learner), strict=True):
+            # Decoupled decay is for matrices and kernels, not for biases and normalisations.
+            kept = theta * (1 - 0.1 * weight_decay) if theta.ndim > 1 else theta
+            change = (m / (1 - 0.9**step)) / ((v / (1 - 0.999**step)).sqrt() + 1e-8)
+            sure = m.abs() > 1e-4  # Adam makes whole steps of slopes that are mere rounding
+            assert sure.float().mean() > 0.6
+            torch.testing.assert_close(
+                found[sure], (kept - 0.1 * change)[sure], rtol=1e-3, atol=1e-4
+            )
+
+
+def test_clipping_limits_the_norm_and_keeps_the_direction():
+    batch, limit = make_batch(), 0.05
+    learner = make_learner(clip_norm=limit)
+    before, gradient = parameters_of(learner), full_gradient(learner.network, batch, 0.0)
+    norm = torch.stack([(slope**2).sum() for slope in gradient]).sum().sqrt()
+    assert norm > 10 * limit
+    reported = learner.train_step(batch)["gradient_norm"]
+    torch.testing.assert_close(reported, norm, rtol=1e-4, atol=0)
+    expected = [
+        theta - 0.1 * slope * limit / norm for theta, slope in zip(before, gradient, strict=True)
+    ]
+    assert_close(parameters_of(learner), expected)
+
+
+def test_a_gradient_within_the_limit_is_left_alone():
+    clipped, free = make_learner(clip_norm=1e6), make_learner(clip_norm=0.0)
+    for learner in (clipped, free):
+        learner.train_step(make_batch())
+    assert all(map(torch.equal, parameters_of(clipped), parameters_of(free)))
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
+def test_the_learning_rate_changes_at_its_very_step(optimizer: str):
+    rates = (RatePoint(0, 0.1), RatePoint(2, 1e-9), RatePoint(4, 0.1))
+    learner = make_learner(optimizer=optimizer, learning_rate=rates)
+    moved = []
+    for step in range(6):
+        before = parameters_of(learner)
+        report = learner.train([make_batch(seed=step)])
+        largest = max(
+            float((now - then).abs().max())
+            for now, then in zip(parameters_of(learner), before, strict=True)
+        )
+        moved.append(largest > 1e-4)
+        assert report.learning_rate == (1e-9 if step in (2, 3) else 0.1)
+    assert moved == [True, True, False, False, True, True]
+    assert learner.step == 6
+
+
+def test_a_report_is_the_mean_over_its_steps():
+    batches = [make_batch(seed=seed) for seed in range(3)]
+    one, other = make_learner(l2=0.01), make_learner(l2=0.01)
+    report = one.train(batches)
+    parts = [other.train_step(batch) for batch in batches]
+    assert report.steps == 3
+    for name in ("total", "policy", "value", "l2", "entropy", "error", "gradient_norm"):
+        mean = np.mean([float(part[name]) for part in parts])
+        assert getattr(report, name) == pytest.approx(mean)
+
+
+def test_no_batches_are_no_steps():
+    learner = make_learner()
+    before = parameters_of(learner)
+    assert learner.train([]) == (0, *[0.0] * 7, 0.1)
+    assert learner.step == 0
+    assert all(map(torch.equal, parameters_of(learner), before))
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_eight_samples_are_learnt_by_heart(precision: str):
+    learner = make_learner(
+        optimizer="adamw", learning_rate=(RatePoint(0, 0.01),), precision=precision
+    )
+    batch = make_batch(8)
+    entropy = float(-(batch.policies * np.log(batch.policies)).sum(axis=1).mean())
+    first = learner.train([batch])
+    last = learner.train([batch] * 400)
+    last = learner.train([batch] * 10)
+    assert first.value > 0.3
+    assert first.policy > entropy + 0.3
+    assert last.value < 0.02
+    assert entropy - 1e-4 < last.policy < entropy + 0.05
+
+
+# State
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
+@pytest.mark.parametrize("momentum", [0.9, 0.0])
+def test_a_restored_learner_goes_on_to_the_very_same_bits(
+    optimizer: str, precision: str, momentum: float
+):
+    settings = {
+        "optimizer": optimizer,
+        "precision": precision,
+        "momentum": momentum,
+        "l2": 1e-3,
+        "clip_norm": 1.0,
+        "learning_rate": (RatePoint(0, 0.05), RatePoint(5, 0.01)),
+    }
+    batches = [make_batch(seed=seed) for seed in range(8)]
+    learner = make_learner(**settings)
+    learner.train(batches[:4])
+    state = learner.state()
+    learner.train(batches[4:])
+
+    other = make_learner(seed=1, **settings)
+    other.train(batches[:1])
+    other.restore(state, 4)
+    other.train(batches[4:])
+    final, found = learner.state(), other.state()
+    assert found.keys() == final.keys()
+    assert all(torch.equal(found[name], final[name]) for name in final)
+    assert other.step == learner.step == 8
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
+def test_a_state_is_a_copy_that_later_steps_leave_alone(optimizer: str):
+    learner = make_learner(optimizer=optimizer, momentum=0.9)
+    learner.train([make_batch()])
+    state = learner.state()
+    before = {name: tensor.clone() for name, tensor in state.items()}
+    learner.train([make_batch()])
+    assert all(torch.equal(state[name], before[name]) for name in state)
+    assert all(tensor.is_contiguous() for tensor in state.values())
+
+
+def test_a_restored_learner_does_not_write_into_the_state_it_was_given():
+    learner = make_learner(momentum=0.9)
+    learner.train([make_batch()])
+    state = learner.state()
+    before = {name: tensor.clone() for name, tensor in state.items()}
+    other = make_learner(seed=1, momentum=0.9)
+    other.restore(state, 1)
+    other.train([make_batch(seed=1)])
+    assert all(torch.equal(state[name], before[name]) for name in state)
+
+
+# What is not finite
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("field", Batch._fields)
+def test_a_batch_that_is_not_finite_stops_training_at_its_step(field: str, number: float):
+    learner = make_learner(momentum=0.9)
+    learner.train([make_batch(seed=seed) for seed in range(3)])
+    before = learner.state()
+    batch = make_batch()
+    getattr(batch, field).flat[3] = number
+    with pytest.raises(RunError, match=f"stopped at step 3: .* batch whose {field}"):
+        learner.train_step(batch)
+    assert learner.step == 3
+    after = learner.state()
+    assert all(torch.equal(after[name], before[name]) for name in before)
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), 1e38])
+def test_weights_that_are_not_finite_stop_training_and_stay_as_they_were(
+    optimizer: str, number: float
+):
+    learner = make_learner(optimizer=optimizer, l2=1e-4)
+    learner.train([make_batch()])
+    with torch.no_grad():
+        learner.network.policy_output.bias[2] = number
+    before = parameters_of(learner)
+    with pytest.raises(RunError, match=r"stopped at step 1: .* loss of") as caught:
+        learner.train_step(make_batch())
+    assert "\n" not in str(caught.value)
+    assert learner.step == 1
+    for now, then in zip(parameters_of(learner), before, strict=True):
+        assert torch.equal(now.nan_to_num(7), then.nan_to_num(7))
+
+
+# In the loop
+
+
+@pytest.mark.parametrize("symmetries", [True, False])
+def test_the_loop_augments_by_symmetries_when_it_is_asked_to(
+    symmetries: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    config = Config(
+        game=GameConfig("tic_tac_toe"),
+        run=RunConfig(name="here", folder=str(tmp_path)),
+        network=NETWORK,
+        replay=ReplayConfig(window_minimum=9, window_maximum=100, reuse=10),
+        learner=dataclasses.replace(PLAIN, batch_size=4, symmetries=symmetries),
+        budget=BudgetConfig(iterations=1),
+    )
+    training = Training(Run.create(config), 1)
+    actions = np.array([4, 0, 8, 7, 1, 6, 2, 5, 3], np.int32)
+    policies = np.eye(9, dtype=np.float32)[actions]
+    record = GameRecord(Pairing(), actions, policies, np.zeros(9, np.float32), 0)
+    training.replay.add(1, Games.of(make_game("tic_tac_toe"), [record]))
+    first_moves: set[int] = set()
+    sample = Replay.sample
+
+    def watch(self: Replay, size: int, rng: np.random.Generator, augment: bool) -> Batch:
+        batch = sample(self, size, rng, augment)
+        for seen, policy in zip(batch.observations, batch.policies, strict=True):
+            if seen[:2].sum() == 1:  # the second move of the game: a corner
+                first_moves.add(int(policy.argmax()))
+        return batch
+
+    monkeypatch.setattr(Replay, "sample", watch)
+    report = training.learn()
+    assert report.steps == 9 * 10 // 4
+    assert first_moves == ({0, 2, 6, 8} if symmetries else {0})

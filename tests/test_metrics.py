@@ -1,0 +1,99 @@
+"""The curves as TensorBoard's own reader sees them."""
+
+import re
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from alphazero.errors import RunError
+from alphazero.training.metrics import METRICS, Curves
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+
+def read(folder: Path) -> EventAccumulator:
+    accumulator = EventAccumulator(str(folder))
+    accumulator.Reload()
+    return accumulator
+
+
+def points(folder: Path, name: str) -> list[tuple[int, float]]:
+    return [(event.step, event.value) for event in read(folder).Scalars(name)]
+
+
+def test_curves_come_back_as_they_were_written(tmp_path: Path):
+    names = list(METRICS)
+    with Curves(tmp_path, 0) as curves:
+        for iteration in (1, 2, 3):
+            values = {name: iteration + index / 4 for index, name in enumerate(names)}
+            curves.write(iteration, values, {})
+    reader = read(tmp_path)
+    assert set(reader.Tags()["scalars"]) == set(names)
+    for index, name in enumerate(names):
+        expected = [(iteration, iteration + index / 4) for iteration in (1, 2, 3)]
+        assert [(event.step, event.value) for event in reader.Scalars(name)] == expected
+
+
+def test_curves_can_be_read_before_the_folder_is_closed(tmp_path: Path):
+    with Curves(tmp_path, 0) as curves:
+        curves.write(1, {"loss/total": 2.5}, {})
+        assert points(tmp_path, "loss/total") == [(1, 2.5)]
+
+
+def test_texts_keep_their_lines(tmp_path: Path):
+    with Curves(tmp_path, 0) as curves:
+        curves.write(1, {}, {"selfplay/sample_game": "X . O\n. X ."})
+    (event,) = read(tmp_path).Tensors("selfplay/sample_game/text_summary")
+    assert event.step == 1
+    # Four spaces are a code block in TensorBoard's Markdown.
+    assert event.tensor_proto.string_val == [b"    X . O\n    . X ."]
+
+
+def test_a_curve_that_is_not_in_the_table_fails(tmp_path: Path):
+    with Curves(tmp_path, 0) as curves, pytest.raises(AssertionError, match="loss/totl"):
+        curves.write(1, {"loss/total": 1.0, "loss/totl": 1.0}, {})
+
+
+@pytest.mark.parametrize("resumed_at", [3, 1, 0])
+def test_what_was_written_after_the_resumed_iteration_is_purged(tmp_path: Path, resumed_at: int):
+    with Curves(tmp_path, 0) as curves:
+        for iteration in range(1, 6):
+            curves.write(iteration, {"loss/total": float(iteration)}, {})
+    with Curves(tmp_path, resumed_at) as curves:
+        curves.write(resumed_at + 1, {"loss/total": 40.0}, {})
+    kept = [(iteration, float(iteration)) for iteration in range(1, resumed_at + 1)]
+    assert points(tmp_path, "loss/total") == [*kept, (resumed_at + 1, 40.0)]
+
+
+def test_a_run_that_goes_on_after_its_last_iteration_loses_nothing(tmp_path: Path):
+    for begin in (0, 2, 4):
+        with Curves(tmp_path, begin) as curves:
+            for iteration in (begin + 1, begin + 2):
+                curves.write(iteration, {"loss/total": float(iteration)}, {})
+    assert points(tmp_path, "loss/total") == [(step, float(step)) for step in range(1, 7)]
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path):
+    (tmp_path / "file").write_text("here")
+    with pytest.raises(RunError, match="cannot write") as caught:
+        Curves(tmp_path / "file" / "tensorboard", 0)
+    assert "\n" not in str(caught.value)
+
+
+def test_names_are_a_section_and_a_name():
+    for name in METRICS:
+        assert re.fullmatch(r"[a-z]+/[a-z0-9_]+", name), name
+
+
+def test_no_two_curves_mean_the_same_and_each_means_something():
+    # The texts of a section are read together: "games lost" differs from "games drawn".
+    meanings = Counter(metric.meaning for metric in METRICS.values())
+    assert [meaning for meaning, count in meanings.items() if count > 1] == []
+    for name, metric in METRICS.items():
+        assert len(metric.meaning) >= 5, name
+        assert metric.meaning == metric.meaning.strip().rstrip("."), name
+        assert metric.unit.isprintable()

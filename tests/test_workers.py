@@ -1,0 +1,166 @@
+"""Jobs side by side: their order, their failures, and a person who stops them."""
+
+import signal
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from alphazero.players.workers import Progress, Stopped, run_jobs, shares
+
+PATIENCE = 20.0
+"""Seconds after which a job that nobody stops fails, so that a bug ends the test."""
+
+
+def work_until_stopped(progress: Progress, started: threading.Event | None = None) -> None:
+    """Work without end, and fail when nobody stops it."""
+    end = time.monotonic() + PATIENCE
+    if started is not None:
+        started.set()
+    while time.monotonic() < end:
+        progress.done(0)
+        time.sleep(0.001)
+    raise AssertionError("this job was never stopped")
+
+
+def test_results_come_in_the_order_of_the_jobs_whichever_ends_first():
+    later = [threading.Event() for _ in range(4)]
+
+    def job(index: int) -> int:
+        if index < 3:
+            assert later[index + 1].wait(PATIENCE)
+        later[index].set()
+        return index
+
+    jobs: list[Callable[[], int]] = [lambda index=index: job(index) for index in range(4)]
+    assert run_jobs(jobs, Progress()) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("failing", [0, 1, 2])
+def test_a_job_that_fails_stops_the_others_and_its_error_is_raised(failing: int):
+    progress = Progress()
+    started = [threading.Event() for _ in range(3)]
+
+    def fail() -> None:
+        for index, event in enumerate(started):
+            assert index == failing or event.wait(PATIENCE)
+        raise ValueError("the disk is full")
+
+    jobs = [
+        fail
+        if index == failing
+        else (lambda index=index: work_until_stopped(progress, started[index]))
+        for index in range(3)
+    ]
+    with pytest.raises(ValueError, match="the disk is full"):
+        run_jobs(jobs, progress)
+
+
+def test_of_several_errors_the_first_job_that_really_failed_is_told():
+    progress, both = Progress(), threading.Barrier(2)
+
+    def fail(text: str) -> None:
+        both.wait(PATIENCE)
+        raise ValueError(text)
+
+    jobs = [
+        lambda: work_until_stopped(progress),
+        lambda: fail("first"),
+        lambda: fail("second"),
+    ]
+    with pytest.raises(ValueError, match="first"):
+        run_jobs(jobs, progress)
+
+
+def test_an_error_in_the_display_of_progress_is_an_error_of_the_job():
+    def show(number: int) -> None:
+        raise OSError("the terminal is gone")
+
+    progress = Progress(show)
+    with pytest.raises(OSError, match="terminal"):
+        run_jobs([lambda: progress.done(1), lambda: work_until_stopped(progress)], progress)
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals to a thread")
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("at_once", [True, False])
+def test_ctrl_c_stops_every_job_and_is_told_to_the_caller(jobs: int, at_once: bool):
+    progress, ended, started = Progress(), [], []
+    ready = threading.Barrier(jobs)
+    main = threading.main_thread().ident
+    assert main is not None
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def job() -> None:
+        started.append(1)
+        # At once: while the other jobs, if any, are still being started.
+        if at_once and len(started) == 1:
+            signal.pthread_kill(main, signal.SIGINT)
+        if not at_once and ready.wait(PATIENCE) == 0:
+            time.sleep(0.05)
+            signal.pthread_kill(main, signal.SIGINT)
+        try:
+            work_until_stopped(progress)
+        except Stopped:
+            ended.append(1)
+            raise
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_jobs([job] * jobs, progress)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    # A thread that was interrupted while it was started is not waited for, but ends as soon.
+    end = time.monotonic() + PATIENCE
+    while len(ended) < len(started) and time.monotonic() < end:
+        time.sleep(0.001)
+    assert len(ended) == len(started) >= 1
+
+
+def test_progress_adds_up_what_all_jobs_tell_and_shows_no_nothing():
+    shown: list[int] = []
+    progress = Progress(shown.append)
+
+    def job() -> None:
+        for number in (1, 0, 2):
+            progress.done(number)
+
+    run_jobs([job] * 8, progress)
+    assert sorted(shown) == [1] * 8 + [2] * 8
+
+
+def test_after_stop_a_job_ends_at_its_next_word():
+    progress = Progress()
+    progress.done(1)
+    progress.stop()
+    with pytest.raises(Stopped):
+        progress.done(0)
+
+
+def test_each_job_evaluates_on_one_thread_and_the_setting_comes_back():
+    torch.set_num_threads(2)
+    try:
+        assert run_jobs([torch.get_num_threads] * 2, Progress()) == [1, 1]
+        assert torch.get_num_threads() == 2
+        with pytest.raises(ZeroDivisionError):
+            run_jobs([lambda: 1 // 0], Progress())
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(1)
+
+
+def test_shares_are_fair_whole_and_never_empty():
+    for total in range(1, 40):
+        for workers in range(1, 12):
+            parts = shares(total, workers)
+            assert sum(parts) == total
+            assert len(parts) == min(total, workers)
+            assert min(parts) >= 1
+            assert max(parts) - min(parts) <= 1
+            assert parts == sorted(parts, reverse=True)
+
+
+def test_nothing_to_share_is_one_share_of_nothing():
+    assert shares(0, 4) == [0]
