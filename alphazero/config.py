@@ -388,6 +388,11 @@ class BudgetConfig:
 class InferenceConfig:
     """How the network is evaluated during play."""
 
+    backend: str = key(
+        "auto",
+        "what computes; `auto` takes OpenVINO on a CPU where it is installed, else torch",
+        choices=("auto", "torch", "openvino"),
+    )
     device: str = key(
         "auto", "`auto` takes a GPU where there is one", choices=("auto", "cpu", "cuda")
     )

@@ -31,6 +31,35 @@ def padded_size(positions: int) -> int:
     return next((size for size in BATCH_SIZES if size >= positions), BATCH_SIZES[-1])
 
 
+def pieces(positions: int) -> Iterator[slice]:
+    """Cut `positions` into runs of at most the largest of `BATCH_SIZES`."""
+    for start in range(0, positions, BATCH_SIZES[-1]):
+        yield slice(start, min(start + BATCH_SIZES[-1], positions))
+
+
+def check_observations(observations: NDArray[np.float32], shape: tuple[int, int, int]) -> None:
+    """Raise ValueError unless `observations` are [B, *shape]."""
+    if observations.ndim != 4 or observations.shape[1:] != shape:
+        planes, height, width = shape
+        raise ValueError(
+            f"expected observations [B, C={planes}, H={height}, W={width}], "
+            f"received {list(observations.shape)}"
+        )
+
+
+def check_answers(logits: NDArray[np.float32], values: NDArray[np.float32]) -> None:
+    """Raise RunError when the network answered with NaN or infinity.
+
+    `logits`: [B, A], `values`: [B].
+    """
+    good = np.isfinite(logits).all(axis=1) & np.isfinite(values)
+    if not good.all():
+        raise RunError(
+            f"the network answered with NaN or infinity for {int((~good).sum())} of {len(good)} "
+            f"positions; go on from the last good checkpoint, with a lower learning rate"
+        )
+
+
 @contextmanager
 def threads_per_evaluation(threads: int) -> Iterator[None]:
     """Let torch use `threads` processor cores for one operation, in threads begun meanwhile too."""
@@ -114,21 +143,14 @@ class TorchEvaluator:
         `observations`: float32 [B, C, H, W]; B may be 0. The answers are new, contiguous arrays.
         Raises RunError when the network answers with NaN or infinity.
         """
-        if observations.ndim != 4 or observations.shape[1:] != self.observation_shape:
-            planes, height, width = self.observation_shape
-            raise ValueError(
-                f"expected observations [B, C={planes}, H={height}, W={width}], "
-                f"received {list(observations.shape)}"
-            )
+        check_observations(observations, self.observation_shape)
         positions = len(observations)
         logits = np.empty((positions, self.num_actions), np.float32)
         values = np.empty(positions, np.float32)
         with torch.inference_mode():
-            for start in range(0, positions, BATCH_SIZES[-1]):
-                piece = slice(start, start + BATCH_SIZES[-1])
+            for piece in pieces(positions):
                 self._evaluate_piece(observations[piece], logits[piece], values[piece])
-        if not (np.isfinite(logits).all() and np.isfinite(values).all()):
-            raise RunError(_not_finite(logits, values))
+        check_answers(logits, values)
         return logits, values
 
     def _evaluate_piece(
@@ -155,12 +177,3 @@ class TorchEvaluator:
         return torch.zeros(
             (size, *self.observation_shape), dtype=self._type, device=self.device
         ).contiguous(memory_format=torch.channels_last)
-
-
-def _not_finite(logits: NDArray[np.float32], values: NDArray[np.float32]) -> str:
-    """Return the message for a network that answers with NaN or infinity."""
-    bad = ~(np.isfinite(logits).all(axis=1) & np.isfinite(values))
-    return (
-        f"the network answered with NaN or infinity for {int(bad.sum())} of {len(bad)} positions; "
-        f"go on from the last good checkpoint, with a lower learning rate"
-    )

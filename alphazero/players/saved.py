@@ -10,8 +10,8 @@ from alphazero.errors import CheckpointError
 from alphazero.files import reason, shown
 from alphazero.games.game import Game
 from alphazero.games.registry import make_game
+from alphazero.network.backend import make_evaluator
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint
-from alphazero.network.inference import TorchEvaluator
 from alphazero.players.player import UNLIMITED, SearchPlayer
 from alphazero.yamlfile import WrongValueError, check_value, noted_fields
 
@@ -77,10 +77,9 @@ def load_player(
     if simulations is not None:
         settings = dataclasses.replace(settings, simulations=simulations)
     room = TREE_BYTES // (EDGE_BYTES * game.num_actions * tables)
-    inference = inference or InferenceConfig()
     player = SearchPlayer(
         game,
-        TorchEvaluator(checkpoint.network(), inference.device, inference.precision),
+        make_evaluator(checkpoint.network(), inference or InferenceConfig()),
         settings,
         name=Path(path).stem,
         tables=tables,

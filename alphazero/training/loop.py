@@ -17,8 +17,9 @@ from tqdm import tqdm
 
 from alphazero.config import Config, dump_config
 from alphazero.games.game import ONGOING
+from alphazero.network.backend import explain_backend, make_evaluator
 from alphazero.network.checkpoint import Checkpoint
-from alphazero.network.inference import TorchEvaluator, threads_per_evaluation
+from alphazero.network.inference import threads_per_evaluation
 from alphazero.network.resnet import ResNet
 from alphazero.players.match import GameRecord
 from alphazero.players.ratings import MatchResult
@@ -60,6 +61,7 @@ def resume(folder: Path, overrides: Sequence[str] = ()) -> Path:
 
 
 def _train(run: Run) -> None:
+    print(explain_backend(run.config.inference))
     threads = run.config.run.threads or os.cpu_count() or 1
     with threads_per_evaluation(threads):
         training = Training(run, threads)
@@ -148,7 +150,7 @@ class Training:
     def gate(self) -> MatchResult | None:
         """Let the challenger take the best player's place, if it earns it or no gate is asked."""
         state, settings = self.run.state, self.config.gate
-        challenger = self._evaluator(self.learner.network)
+        challenger = make_evaluator(self.learner.network, self.config.inference)
         if not settings.games:
             self.best = challenger
             state.best = self._save_challenger(None)
@@ -255,7 +257,7 @@ class Training:
 
     def _save_first(self) -> None:
         """Publish the untrained network, so that a run has a best player from the start."""
-        self.best = self._evaluator(self.learner.network)
+        self.best = make_evaluator(self.learner.network, self.config.inference)
         self.run.state.best = self._save_challenger(0.0 if self.config.gate.games else None)
         self.save()
 
@@ -263,7 +265,7 @@ class Training:
         """Take up the published state."""
         state = self.run.state
         self.learner.restore(self.run.load_learner(), state.step)
-        self.best = self._evaluator(self.run.load_best().network())
+        self.best = make_evaluator(self.run.load_best().network(), self.config.inference)
         for iteration, games in self.run.load_shards():
             self.replay.add(iteration, games, state.positions)
         self.unfinished = self.run.load_unfinished()
@@ -301,10 +303,6 @@ class Training:
     @property
     def _samples(self) -> int:
         return self.config.run.sample_games
-
-    def _evaluator(self, network: ResNet) -> TorchEvaluator:
-        inference = self.config.inference
-        return TorchEvaluator(network, inference.device, inference.precision)
 
     def _seed(self, purpose: int) -> list[int]:
         """Return the seed of this iteration's random numbers for `purpose`."""

@@ -1,0 +1,46 @@
+"""Which evaluator a network gets: the fastest one that is installed for the device."""
+
+from alphazero.config import InferenceConfig
+from alphazero.errors import ConfigError
+from alphazero.network.inference import TorchEvaluator, resolve_device
+from alphazero.network.openvino_evaluator import OpenVINOEvaluator, openvino_is_installed
+from alphazero.network.resnet import ResNet
+
+
+def resolve_backend(settings: InferenceConfig) -> str:
+    """Return "torch" or "openvino".
+
+    Raises:
+        ConfigError: when OpenVINO is asked for where it cannot be had.
+    """
+    on_cpu = resolve_device(settings.device) == "cpu"
+    if settings.backend == "openvino" and not (on_cpu and openvino_is_installed()):
+        why = "is not installed" if on_cpu else "computes on CPUs only"
+        raise ConfigError(
+            f"inference.backend: OpenVINO {why}; use 'auto', or pip install 'alphazero[openvino]'"
+        )
+    if settings.backend == "auto":
+        return "openvino" if on_cpu and openvino_is_installed() else "torch"
+    return settings.backend
+
+
+def explain_backend(settings: InferenceConfig) -> str:
+    """Say in one line what evaluates positions, and what would be faster."""
+    if resolve_backend(settings) == "openvino":
+        return "positions are evaluated by OpenVINO on the CPU"
+    device = resolve_device(settings.device)
+    if device == "cpu" and settings.backend == "auto":
+        return (
+            "positions are evaluated by torch on the CPU; OpenVINO is not installed and would be "
+            "faster: pip install 'alphazero[openvino]'"
+        )
+    return f"positions are evaluated by torch on {device}"
+
+
+def make_evaluator(
+    network: ResNet, settings: InferenceConfig
+) -> TorchEvaluator | OpenVINOEvaluator:
+    """Return a frozen copy of `network` that evaluates positions."""
+    if resolve_backend(settings) == "openvino":
+        return OpenVINOEvaluator(network, settings.precision)
+    return TorchEvaluator(network, settings.device, settings.precision)
