@@ -152,6 +152,14 @@ class SearchConfig:
         "keep the chosen child's subtree for the next move",
         source="AGZ, Methods, Search algorithm, Play: the child becomes the new root",
     )
+    cache_megabytes: int = key(
+        64,
+        "memory of evaluations that are remembered, in each worker and player; 0 is off",
+        unit="MiB",
+        at_least=0,
+        at_most=1 << 20,
+        source="not in AGZ",
+    )
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from alphazero.games import ONGOING, Game, State, make_game
 from alphazero.search import tree
 from alphazero.search.decision import draw_actions, tempered
 from alphazero.search.evaluator import Evaluator, UniformEvaluator
+from alphazero.search.forest import Forest
 from alphazero.search.mcts import RootNoise, Roots, Search
 from alphazero.search.selection import first_play_value, puct, puct_constant
-from alphazero.search.tree import Forest
 
 Floats = npt.NDArray[np.float32]
 

@@ -20,7 +20,7 @@ from alphazero.games.game import ONGOING, PLY, Game, RulesType, State
 from alphazero.jit import kernel
 from alphazero.players.player import Decisions, Player
 from alphazero.players.workers import Progress, run_jobs
-from alphazero.search.tree import Slots
+from alphazero.search.forest import Slots
 
 _slots = types.int64[::1]
 

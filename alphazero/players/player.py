@@ -18,8 +18,8 @@ from alphazero.config import SearchConfig
 from alphazero.games.game import PLY, Game, State
 from alphazero.search.decision import draw_actions
 from alphazero.search.evaluator import Evaluator
+from alphazero.search.forest import Slots
 from alphazero.search.mcts import RootNoise, Search
-from alphazero.search.tree import Slots
 
 
 class Decisions(NamedTuple):

@@ -6,7 +6,7 @@ Letters: n positions, A actions.
 import numpy as np
 import numpy.typing as npt
 
-from alphazero.search.tree import Doubles, Slots
+from alphazero.search.forest import Doubles, Slots
 
 
 def tempered(policies: npt.NDArray[np.float32], temperatures: Doubles) -> Doubles:

@@ -16,17 +16,11 @@ import numpy.typing as npt
 
 from alphazero.config import SearchConfig
 from alphazero.games.game import Game, State
+from alphazero.search.cache import new_cache
 from alphazero.search.evaluator import Evaluator
+from alphazero.search.forest import Doubles, Slots, new_forest
 from alphazero.search.selection import selection_of
-from alphazero.search.tree import (
-    Doubles,
-    Slots,
-    advance_trees,
-    backup_leaves,
-    new_forest,
-    read_roots,
-    select_leaves,
-)
+from alphazero.search.tree import advance_trees, backup_leaves, read_roots, select_leaves
 
 TREE_ROOM = 4
 """Nodes per simulation that a tree has room for: what is kept between moves needs some."""
@@ -90,6 +84,7 @@ class Search:
         self._forest = new_forest(
             game, slots, nodes or TREE_ROOM * settings.simulations + 1, leaves
         )
+        self._cache = new_cache(settings.cache_megabytes, game.num_actions, slots * leaves)
         self._observations = np.zeros((slots * leaves, *game.observation_shape), np.float32)
         self._searching = np.zeros(slots, np.bool_)
         self._asked = np.zeros(slots, np.int64)
@@ -139,7 +134,12 @@ class Search:
         """Select leaves in every searching slot and evaluate them; return their number."""
         searching = np.flatnonzero(self._searching)
         self._rows = select_leaves(
-            self.game.rules, self._forest, self._selection, searching, self._observations
+            self.game.rules,
+            self._forest,
+            self._cache,
+            self._selection,
+            searching,
+            self._observations,
         )
         if self._rows:
             batch = self._observations[: self._rows]
@@ -150,12 +150,17 @@ class Search:
     def collect(self) -> Slots:
         """Back up the last evaluations; return the slots whose search is done, which then rest."""
         if self._rows:
-            backup_leaves(self._forest, self._rows, self._logits, self._values)
+            backup_leaves(self._forest, self._cache, self._rows, self._logits, self._values)
             self._rows = 0
         forest = self._forest
         done = self._searching & (forest.remaining <= 0) & (forest.num_nodes > 0)
         self._searching[done] = False
         return np.flatnonzero(done)
+
+    @property
+    def cache_hits(self) -> tuple[int, int]:
+        """How many positions were looked up among the remembered evaluations, and found."""
+        return int(self._cache.counts[0]), int(self._cache.counts[1])
 
     def roots(self, slots: Slots) -> Roots:
         """Return what the search of `slots` has found so far; their roots must be evaluated."""

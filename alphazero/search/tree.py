@@ -1,30 +1,20 @@
-"""The forest: one search tree per slot, all as arrays, and the kernels that work on it.
+"""The kernels that grow the forest: walk down, expand, back up, move the root.
 
-Letters: G slots (games at once), N nodes and E edges a tree may hold, K leaves under evaluation
-in one tree, D the longest path, A actions, S state size, R rows of a batch.
-
-A node owns a contiguous block of edges, one for each legal action, and stores no state: the
-state is replayed from the root along the path, so a game's history is always right. Node 0 is
-the root; children come after their parents, and blocks of edges lie in the order of their nodes.
+Letters as in `forest.py`.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
 import numpy as np
-import numpy.typing as npt
 from numba import types
 
-from alphazero.games.game import ONGOING, PLY, Game, RulesType, State, value_of
+from alphazero.games.game import ONGOING, PLY, RulesType, value_of
 from alphazero.jit import helper, kernel
+from alphazero.search.cache import Cache, CacheType, key_of, look_up, remember
+from alphazero.search.forest import Doubles, Floats, Forest, ForestType, Slots, SlotsType
 from alphazero.search.selection import Selection, first_play_value, puct, puct_constant
-
-Floats = npt.NDArray[np.float32]
-Doubles = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int32]
-Slots = npt.NDArray[np.int64]
-Masks = npt.NDArray[np.bool_]
 
 LEAF, TERMINAL, BLOCKED = 0, 1, 2
 """How a walk ends: at a leaf to evaluate, at a finished game, at a leaf already under way."""
@@ -34,124 +24,7 @@ PATIENCE = 1000
 evaluation, and would hold up the other slots and the clock until its budget is spent."""
 
 
-class Forest(NamedTuple):
-    """The arrays of all trees. Only the kernels of this file write to them, bar `remaining`,
-    `root_noise` and `noise_fraction`, which say what is wanted.
-    """
-
-    root_state: State
-    """[G, S]"""
-    remaining: Slots
-    """[G] simulations still to run"""
-    root_noise: Doubles
-    """[G, A] gamma draws; the first as many as there are legal actions become Dirichlet noise"""
-    noise_fraction: Doubles
-    """[G] the epsilon of root noise, 0 for none"""
-    root_prior: Floats
-    """[G, A] the root's priors, edge by edge, with noise: used at the root in place of `prior`"""
-    num_nodes: Integers
-    """[G] nodes in use; 0 until the root has been evaluated"""
-    num_edges: Integers
-    """[G] edges in use"""
-    first_edge: Integers
-    """[G, N] where the node's block of edges begins"""
-    edge_count: Integers
-    """[G, N] legal actions; 0 at a finished game"""
-    node_value: Doubles
-    """[G, N] the evaluator's value, or the finished game's, for the node's player to move"""
-    action: Integers
-    """[G, E]"""
-    prior: Floats
-    """[G, E]"""
-    visits: Integers
-    """[G, E] finished simulations through the edge"""
-    pending: Integers
-    """[G, E] simulations through the edge that wait for their evaluation: the virtual loss"""
-    value_sum: Doubles
-    """[G, E] sum of the values backed up, for the player who chooses the edge"""
-    child: Integers
-    """[G, E] the node behind the edge, -1 while there is none"""
-    leaf_depth: Integers
-    """[G, K] edges on the way to the leaf under evaluation, -1 when there is none"""
-    leaf_path: Integers
-    """[G, K, D] these edges"""
-    leaf_mask: Masks
-    """[G, K, A] the leaf's legal actions"""
-    row_slot: Integers
-    """[R] the slot that each row of the batch belongs to"""
-    row_leaf: Integers
-    """[R] and which of its leaves"""
-    state: State
-    """[S] scratch"""
-    renumbered: Integers
-    """[N] scratch"""
-
-
-def new_forest(game: Game, slots: int, nodes: int, leaves: int = 1) -> Forest:
-    """Allocate `slots` empty trees of at most `nodes` nodes each.
-
-    All memory is taken here; pages that no tree reaches are never touched.
-    """
-    size, actions = game.state_size, game.num_actions
-    edges, rows = nodes * actions, slots * leaves
-
-    def integers(*shape: int) -> Integers:
-        return np.zeros(shape, np.int32)
-
-    return Forest(
-        root_state=np.zeros((slots, size), np.int64),
-        remaining=np.zeros(slots, np.int64),
-        root_noise=np.zeros((slots, actions)),
-        noise_fraction=np.zeros(slots),
-        root_prior=np.zeros((slots, actions), np.float32),
-        num_nodes=integers(slots),
-        num_edges=integers(slots),
-        first_edge=integers(slots, nodes),
-        edge_count=integers(slots, nodes),
-        node_value=np.zeros((slots, nodes)),
-        action=integers(slots, edges),
-        prior=np.zeros((slots, edges), np.float32),
-        visits=integers(slots, edges),
-        pending=integers(slots, edges),
-        value_sum=np.zeros((slots, edges)),
-        child=integers(slots, edges),
-        leaf_depth=np.full((slots, leaves), -1, np.int32),
-        leaf_path=integers(slots, leaves, game.max_moves + 1),
-        leaf_mask=np.zeros((slots, leaves, actions), np.bool_),
-        row_slot=integers(rows),
-        row_leaf=integers(rows),
-        state=np.zeros(size, np.int64),
-        renumbered=integers(nodes),
-    )
-
-
-def _array(dtype: Any, dimensions: int) -> Any:
-    return types.Array(dtype, dimensions, "C")
-
-
-_FIELD_TYPES = {
-    "root_state": _array(types.int64, 2),
-    "remaining": _array(types.int64, 1),
-    "root_noise": _array(types.float64, 2),
-    "noise_fraction": _array(types.float64, 1),
-    "root_prior": _array(types.float32, 2),
-    "num_nodes": _array(types.int32, 1),
-    "num_edges": _array(types.int32, 1),
-    "node_value": _array(types.float64, 2),
-    "prior": _array(types.float32, 2),
-    "value_sum": _array(types.float64, 2),
-    "leaf_path": _array(types.int32, 3),
-    "leaf_mask": _array(types.boolean, 3),
-    "row_slot": _array(types.int32, 1),
-    "row_leaf": _array(types.int32, 1),
-    "state": _array(types.int64, 1),
-    "renumbered": _array(types.int32, 1),
-}
-ForestType = types.NamedTuple(
-    [_FIELD_TYPES.get(name, _array(types.int32, 2)) for name in Forest._fields], Forest
-)
 SelectionType = numba.typeof(Selection(1.0, 0.0, False, 0.0))
-SlotsType = _array(types.int64, 1)
 
 
 @helper
@@ -261,55 +134,6 @@ def _backup(forest: Forest, slot: int, leaf: int, depth: int, value: float) -> N
         forest.value_sum[slot, edge] += value
 
 
-@kernel(
-    types.int64(RulesType, ForestType, SelectionType, SlotsType, types.Array(types.float32, 4, "C"))
-)
-def select_leaves(
-    rules: Any, forest: Forest, selection: Selection, slots: Slots, observations: Floats
-) -> int:
-    """Run simulations in every one of `slots` until each has its leaves to evaluate.
-
-    Writes one observation per leaf into `observations` [R, C, H, W] and returns their number.
-    Simulations that end at a finished game need no evaluation and are backed up at once, at most
-    `PATIENCE` of them. A root that is a finished game needs no simulation.
-    """
-    rows = 0
-    for slot in slots:
-        if forest.num_nodes[slot] == 0:
-            _add_finished_root(rules, forest, slot)
-        if forest.num_nodes[slot] > 0 and forest.edge_count[slot, 0] == 0:
-            forest.remaining[slot] = 0
-        patience = PATIENCE
-        for leaf in range(forest.leaf_depth.shape[1]):
-            depth = -1
-            if forest.num_nodes[slot] == 0:
-                if leaf > 0:
-                    break
-                forest.state[:] = forest.root_state[slot]
-                depth = 0
-            while depth < 0 and forest.remaining[slot] > 0 and patience > 0:
-                end, length, value = _descend(rules, forest, selection, slot, leaf)
-                if end == BLOCKED:
-                    break
-                forest.remaining[slot] -= 1
-                if end == TERMINAL:
-                    patience -= 1
-                    _backup(forest, slot, leaf, length, value)
-                else:
-                    depth = length
-            if depth < 0:
-                break
-            for ply in range(depth):
-                forest.pending[slot, forest.leaf_path[slot, leaf, ply]] += 1
-            rules.legal(forest.state, forest.leaf_mask[slot, leaf])
-            rules.observe(forest.state, observations[rows])
-            forest.leaf_depth[slot, leaf] = depth
-            forest.row_slot[rows] = slot
-            forest.row_leaf[rows] = leaf
-            rows += 1
-    return rows
-
-
 @helper
 def _expand(forest: Forest, slot: int, leaf: int, logits: Floats, value: float) -> None:
     """Give the leaf a node whose priors are the softmax of `logits` [A] over legal actions."""
@@ -359,14 +183,86 @@ def _mix_root_noise(forest: Forest, slot: int) -> None:
 
 
 @kernel(
+    types.int64(
+        RulesType,
+        ForestType,
+        CacheType,
+        SelectionType,
+        SlotsType,
+        types.Array(types.float32, 4, "C"),
+    )
+)
+def select_leaves(
+    rules: Any,
+    forest: Forest,
+    cache: Cache,
+    selection: Selection,
+    slots: Slots,
+    observations: Floats,
+) -> int:
+    """Run simulations in every one of `slots` until each has its leaves to evaluate.
+
+    Writes one observation per leaf into `observations` [R, C, H, W] and returns their number.
+    Simulations that end at a finished game or at a remembered position need no evaluation and
+    are backed up at once, at most `PATIENCE` of them. A root that is a finished game needs no
+    simulation.
+    """
+    rows = 0
+    for slot in slots:
+        if forest.num_nodes[slot] == 0:
+            _add_finished_root(rules, forest, slot)
+        if forest.num_nodes[slot] > 0 and forest.edge_count[slot, 0] == 0:
+            forest.remaining[slot] = 0
+        leaf, patience = 0, PATIENCE
+        while leaf < forest.leaf_depth.shape[1] and patience > 0:
+            depth = 0
+            if forest.num_nodes[slot] > 0:
+                if forest.remaining[slot] <= 0:
+                    break
+                end, depth, value = _descend(rules, forest, selection, slot, leaf)
+                if end == BLOCKED:
+                    break
+                forest.remaining[slot] -= 1
+                if end == TERMINAL:
+                    _backup(forest, slot, leaf, depth, value)
+                    patience -= 1
+                    continue
+            elif leaf > 0:
+                break
+            else:
+                forest.state[:] = forest.root_state[slot]
+            forest.leaf_depth[slot, leaf] = depth
+            rules.legal(forest.state, forest.leaf_mask[slot, leaf])
+            rules.observe(forest.state, observations[rows])
+            key = key_of(observations[rows])
+            place = look_up(cache, key)
+            if place >= 0:
+                value = float(cache.values[place])
+                _expand(forest, slot, leaf, cache.logits[place], value)
+                _backup(forest, slot, leaf, depth, value)
+                forest.leaf_depth[slot, leaf] = -1
+                patience -= 1
+                continue
+            for ply in range(depth):
+                forest.pending[slot, forest.leaf_path[slot, leaf, ply]] += 1
+            cache.row_keys[rows] = key
+            forest.row_slot[rows] = slot
+            forest.row_leaf[rows] = leaf
+            rows += 1
+            leaf += 1
+    return rows
+
+
+@kernel(
     types.void(
         ForestType,
+        CacheType,
         types.int64,
         types.Array(types.float32, 2, "C"),
         types.Array(types.float32, 1, "C"),
     )
 )
-def backup_leaves(forest: Forest, rows: int, logits: Floats, values: Floats) -> None:
+def backup_leaves(forest: Forest, cache: Cache, rows: int, logits: Floats, values: Floats) -> None:
     """Expand and back up the leaves of the last batch with their evaluations.
 
     `logits` [R, A], `values` [R]: for the player to move at each leaf.
@@ -375,6 +271,7 @@ def backup_leaves(forest: Forest, rows: int, logits: Floats, values: Floats) -> 
         slot, leaf = forest.row_slot[row], forest.row_leaf[row]
         depth = forest.leaf_depth[slot, leaf]
         value = float(values[row])
+        remember(cache, cache.row_keys[row], logits[row], value)
         for ply in range(depth):
             forest.pending[slot, forest.leaf_path[slot, leaf, ply]] -= 1
         _expand(forest, slot, leaf, logits[row], value)
