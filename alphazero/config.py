@@ -211,6 +211,21 @@ class SelfplayConfig:
         above=0,
         source="AlphaZero: 0.3 chess, 0.15 shogi, 0.03 Go; AGZ: 0.03; ours suits small boards",
     )
+    full_share: float = key(
+        1.0,
+        "share of moves that are searched with `search.simulations` and learned from; the others "
+        "get `fast_simulations` and no noise",
+        above=0,
+        at_most=1,
+        source="Wu 2019 (arXiv:1902.10565), section 3.1: 0.25; AGZ: 1",
+    )
+    fast_simulations: int = key(
+        16,
+        "simulations of a quick search",
+        unit="simulations",
+        at_least=1,
+        source="Wu 2019, section 3.1: 100 beside 600",
+    )
 
 
 @dataclass(frozen=True)
@@ -321,6 +336,20 @@ class LearnerConfig:
     )
     clip_norm: float = key(
         5.0, "greatest norm of the gradient; 0 is off", at_least=0, source="not in AGZ"
+    )
+    value_mix: float = key(
+        0.0,
+        "share of the search's value q in the target of the value, (1 - share) z + share q",
+        at_least=0,
+        at_most=1,
+        source="AGZ: 0, the outcome z alone",
+    )
+    average: float = key(
+        0.0,
+        "decay per step of the running average of the weights that plays; 0: the weights do",
+        at_least=0,
+        below=1,
+        source="not in AGZ",
     )
     symmetries: bool = key(
         True,

@@ -30,7 +30,7 @@ class Decisions(NamedTuple):
     actions: Slots
     """[n]"""
     policies: npt.NDArray[np.float32]
-    """[n, A] the search policies behind them"""
+    """[n, A] the search policies behind them; zeros where they are not to be learned"""
     values: npt.NDArray[np.float32]
     """[n] the values of the positions, for the player to move"""
 
@@ -116,6 +116,17 @@ class Temperature(NamedTuple):
     late: float
 
 
+class PlayoutCap(NamedTuple):
+    """Most moves are searched quickly, to finish games; the others fully, to learn from.
+
+    Wu, *Accelerating Self-Play Learning in Go* (2019), section 3.1. Quick searches have no noise.
+    """
+
+    full_share: float
+    """the probability of a full search"""
+    fast_simulations: int
+
+
 ALWAYS_BEST = Temperature(0.0, 0, 0.0)
 """Play the most visited move."""
 
@@ -143,9 +154,11 @@ class SearchPlayer(Player):
         seconds: float | None = None,
         temperature: Temperature = ALWAYS_BEST,
         noise: RootNoise | None = None,
+        cap: PlayoutCap | None = None,
         rng: np.random.Generator | None = None,
     ) -> None:
         self.name = name
+        self.cap = cap
         self.rng = rng or np.random.default_rng(0)
         self.search = Search(
             game,
@@ -160,6 +173,7 @@ class SearchPlayer(Player):
         self.temperature = temperature
         self.seconds = seconds
         self._plies = np.zeros(tables, np.int64)
+        self._full = np.ones(tables, np.bool_)
         self._deadlines = np.full(tables, np.inf)
 
     def start(self, tables: Slots, states: State) -> None:
@@ -174,7 +188,12 @@ class SearchPlayer(Player):
 
     def ask(self, tables: Slots) -> None:
         """Begin a search."""
-        self.search.ask(tables)
+        if self.cap is None:
+            self.search.ask(tables)
+        else:
+            full = self._full[tables] = self.rng.random(len(tables)) < self.cap.full_share
+            self.search.ask(tables[full])
+            self.search.ask(tables[~full], self.cap.fast_simulations, explore=False)
         if self.seconds is not None:
             self._deadlines[tables] = time.monotonic() + self.seconds
 
@@ -194,4 +213,5 @@ class SearchPlayer(Player):
         early = self._plies[tables] < self.temperature.moves
         temperatures = np.where(early, self.temperature.early, self.temperature.late)
         actions = draw_actions(policies, temperatures, self.rng)
+        policies[~self._full[tables]] = 0
         return Decisions(tables, actions, policies, roots.values.astype(np.float32))

@@ -20,7 +20,7 @@ from alphazero.search.cache import new_cache
 from alphazero.search.evaluator import Evaluator
 from alphazero.search.forest import Doubles, Slots, new_forest
 from alphazero.search.selection import selection_of
-from alphazero.search.tree import advance_trees, backup_leaves, read_roots, select_leaves
+from alphazero.search.tree import advance_trees, backup_leaves, mix_noise, read_roots, select_leaves
 
 TREE_ROOM = 4
 """Nodes per simulation that a tree has room for: what is kept between moves needs some."""
@@ -87,7 +87,6 @@ class Search:
         self._cache = new_cache(settings.cache_megabytes, game.num_actions, slots * leaves)
         self._observations = np.zeros((slots * leaves, *game.observation_shape), np.float32)
         self._searching = np.zeros(slots, np.bool_)
-        self._asked = np.zeros(slots, np.int64)
         self._rows = 0
         self._logits = np.zeros((0, game.num_actions), np.float32)
         self._values = np.zeros(0, np.float32)
@@ -96,21 +95,32 @@ class Search:
         """Put new positions `states` [n, S] into `slots`, with empty trees."""
         self._rest(slots)
         self._forest.root_state[slots] = states
-        self._forget(slots)
+        self._forest.num_nodes[slots] = 0
+        self._forest.num_edges[slots] = 0
 
     def follow(self, slots: Slots, actions: Slots) -> None:
         """Play `actions` [n] in `slots`; what the tree knows of the new position is kept."""
         self._rest(slots)
-        self._draw_noise(slots)
         keep = self.settings.reuse_tree
         advance_trees(self.game.rules, self._forest, slots, actions, keep)
 
-    def ask(self, slots: Slots, simulations: int | None = None) -> None:
-        """Start searching `slots`, for so many simulations (default: the configured number)."""
+    def ask(self, slots: Slots, simulations: int | None = None, explore: bool = True) -> None:
+        """Start searching `slots`, for so many simulations (default: the configured number).
+
+        The roots' noise, if this search has any and `explore` wants it, is drawn here: once per
+        move, never per simulation.
+        """
+        forest = self._forest
         wanted = self.settings.simulations if simulations is None else simulations
-        self._asked[slots] = self._forest.remaining[slots] = wanted
+        forest.remaining[slots] = wanted
         self._searching[slots] = True
         self.simulations += wanted * len(slots)
+        forest.noise_fraction[slots] = 0
+        if self.noise is not None and explore:
+            shape = len(slots), self.game.num_actions
+            forest.root_noise[slots] = self.rng.standard_gamma(self.noise.alpha, shape)
+            forest.noise_fraction[slots] = self.noise.fraction
+        mix_noise(forest, slots)
 
     def stop(self, slots: Slots) -> None:
         """End the search of `slots` with what it has: the next `collect` names them as done.
@@ -118,17 +128,7 @@ class Search:
         A root that was never evaluated needs one more `think` before that.
         """
         self.simulations -= int(self._forest.remaining[slots].sum())
-        self._asked[slots] = self._forest.remaining[slots] = 0
-
-    def restart(self) -> None:
-        """Forget every tree, because the evaluator has changed; searches begin anew."""
-        self._rows = 0
-        self._forest.leaf_depth[:] = -1
-        self._forget(np.arange(self.slots))
-        searching = np.flatnonzero(self._searching)
-        asked = self._asked[searching]
-        self.simulations += int((asked - self._forest.remaining[searching]).sum())
-        self._forest.remaining[searching] = asked
+        self._forest.remaining[slots] = 0
 
     def think(self) -> int:
         """Select leaves in every searching slot and evaluate them; return their number."""
@@ -194,15 +194,3 @@ class Search:
         """Give up what is left of a search of `slots`."""
         self.stop(slots)
         self._searching[slots] = False
-
-    def _forget(self, slots: Slots) -> None:
-        self._forest.num_nodes[slots] = 0
-        self._forest.num_edges[slots] = 0
-        self._draw_noise(slots)
-
-    def _draw_noise(self, slots: Slots) -> None:
-        """Draw the noise of the roots to come: once per move, never per simulation."""
-        if self.noise is not None:
-            shape = len(slots), self.game.num_actions
-            self._forest.root_noise[slots] = self.rng.standard_gamma(self.noise.alpha, shape)
-            self._forest.noise_fraction[slots] = self.noise.fraction

@@ -279,6 +279,17 @@ def backup_leaves(forest: Forest, cache: Cache, rows: int, logits: Floats, value
         forest.leaf_depth[slot, leaf] = -1
 
 
+@kernel(types.void(ForestType, SlotsType))
+def mix_noise(forest: Forest, slots: Slots) -> None:
+    """Give the roots of `slots` the noise that `root_noise` holds now.
+
+    A root that waits for its evaluation gets it when it is expanded.
+    """
+    for slot in slots:
+        if forest.num_nodes[slot] > 0:
+            _mix_root_noise(forest, slot)
+
+
 @helper
 def _keep_subtree(forest: Forest, slot: int, root: int) -> None:
     """Move the subtree below `root` to the front of the slot's arrays; the rest is forgotten.
@@ -325,8 +336,7 @@ def _keep_subtree(forest: Forest, slot: int, root: int) -> None:
 def advance_trees(rules: Any, forest: Forest, slots: Slots, actions: Slots, keep: bool) -> None:
     """Play `actions` [n] at the roots of `slots` [n]; with `keep`, the child becomes the root.
 
-    A reused root gets the noise that `root_noise` holds now; nothing is kept of a tree whose
-    child was not expanded.
+    Nothing is kept of a tree whose child was not expanded.
     """
     for index in range(len(slots)):
         slot, action = slots[index], actions[index]
@@ -338,7 +348,6 @@ def advance_trees(rules: Any, forest: Forest, slots: Slots, actions: Slots, keep
                     child = forest.child[slot, edge]
         if child >= 0 and forest.edge_count[slot, child] > 0:
             _keep_subtree(forest, slot, child)
-            _mix_root_noise(forest, slot)
         else:
             forest.num_nodes[slot] = 0
             forest.num_edges[slot] = 0

@@ -3,6 +3,7 @@
 Letters: B batch, A actions, [C, H, W] observation.
 """
 
+import copy
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -74,6 +75,8 @@ class Learner:
         self.settings = settings
         self.device = torch.device(resolve_device(device))
         self.network = network.to(self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.player = copy.deepcopy(network) if settings.average else network
+        """What plays: the network, or the running average of its weights."""
         self.step = 0
         self._bfloat16 = resolve_precision(settings.precision, self.device.type) == "bfloat16"
         self._optimizer = self._make_optimizer()
@@ -137,6 +140,7 @@ class Learner:
             group["lr"] = settings.rate_at(self.step)
         self._optimizer.step()
         self.step += 1
+        self._update_average()
         return {
             "total": total,
             "policy": parts.policy.detach(),
@@ -146,6 +150,22 @@ class Learner:
             "error": parts.error,
             "gradient_norm": norm,
         }
+
+    @torch.no_grad()
+    def _update_average(self) -> None:
+        """Move the player's weights towards the network's; quickly at first, when they are young.
+
+        Statistics of normalisation are averaged alike; counters are copied.
+        """
+        if self.player is self.network:
+            return
+        decay = min(self.settings.average, (1 + self.step) / (10 + self.step))
+        current = self.network.state_dict()
+        for name, average in self.player.state_dict().items():
+            if average.is_floating_point():
+                average.lerp_(current[name], 1 - decay)
+            else:
+                average.copy_(current[name])
 
     def train(self, batches: Iterable[Batch]) -> StepReport:
         """Do one step for each batch and return the means."""
@@ -163,6 +183,8 @@ class Learner:
     def state(self) -> dict[str, Tensor]:
         """Return copies of weights and optimizer as named tensors."""
         tensors = {f"network.{name}": each for name, each in self.network.state_dict().items()}
+        if self.player is not self.network:
+            tensors |= {f"player.{name}": each for name, each in self.player.state_dict().items()}
         for index, values in self._optimizer.state_dict()["state"].items():
             for name, value in values.items():
                 if value is not None:
@@ -174,15 +196,18 @@ class Learner:
 
     def restore(self, tensors: dict[str, Tensor], step: int) -> None:
         """Take up the tensors of `state`."""
-        weights: dict[str, Tensor] = {}
+        weights: dict[str, dict[str, Tensor]] = {"network": {}, "player": {}}
         moments: dict[int, dict[str, Tensor]] = {}
         for name, tensor in tensors.items():
-            if name.startswith("network."):
-                weights[name.removeprefix("network.")] = tensor
+            kind, rest = name.split(".", 1)
+            if kind in weights:
+                weights[kind][rest] = tensor
             else:
-                _, index, part = name.split(".")
+                index, part = rest.split(".")
                 moments.setdefault(int(index), {})[part] = tensor.clone()
-        self.network.load_state_dict(weights)
+        self.network.load_state_dict(weights["network"])
+        if self.player is not self.network:
+            self.player.load_state_dict(weights["player"] or weights["network"])
         groups = self._optimizer.state_dict()["param_groups"]
         self._optimizer.load_state_dict({"state": moments, "param_groups": groups})
         self.step = step

@@ -142,7 +142,10 @@ class Training:
         rng = np.random.default_rng(self._seed(LEARN))
         with self._stage("learn", steps, "step") as bar:
             report = self.learner.train(
-                self.replay.sample(settings.batch_size, rng, settings.symmetries) for _ in bar
+                self.replay.sample(
+                    settings.batch_size, rng, settings.symmetries, settings.value_mix
+                )
+                for _ in bar
             )
         self.run.state.step = self.learner.step
         return report
@@ -150,7 +153,7 @@ class Training:
     def gate(self) -> MatchResult | None:
         """Let the challenger take the best player's place, if it earns it or no gate is asked."""
         state, settings = self.run.state, self.config.gate
-        challenger = make_evaluator(self.learner.network, self.config.inference)
+        challenger = make_evaluator(self.learner.player, self.config.inference)
         if not settings.games:
             self.best = challenger
             state.best = self._save_challenger(None)
@@ -257,7 +260,7 @@ class Training:
 
     def _save_first(self) -> None:
         """Publish the untrained network, so that a run has a best player from the start."""
-        self.best = make_evaluator(self.learner.network, self.config.inference)
+        self.best = make_evaluator(self.learner.player, self.config.inference)
         self.run.state.best = self._save_challenger(0.0 if self.config.gate.games else None)
         self.save()
 
@@ -278,7 +281,7 @@ class Training:
                 game_name=config.game.name,
                 game_options=dict(config.game.options),
                 network_settings=config.network,
-                weights=self.learner.network.state_dict(),
+                weights=self.learner.player.state_dict(),
                 step=state.step,
                 iteration=state.iteration,
                 rating=rating,

@@ -192,7 +192,7 @@ class Batch(NamedTuple):
     policies: Floats
     """[B, A] the search policies pi"""
     values: Floats
-    """[B] the outcomes z, for the player to move"""
+    """[B] the outcomes z, for the player to move, mixed with the search's values if so asked"""
 
 
 @kernel(
@@ -200,6 +200,8 @@ class Batch(NamedTuple):
         RulesType,
         *(_integers,) * 4,
         types.Array(types.float32, 2, "C"),
+        types.Array(types.float32, 1, "C"),
+        types.float64,
         *(_integers,) * 2,
         *(types.Array(types.int64, 2, "C"),) * 2,
         types.Array(types.float32, 4, "C"),
@@ -214,6 +216,8 @@ def _fill(
     starts: Integers,
     outcomes: Integers,
     policies: Floats,
+    search_values: Floats,
+    value_mix: float,
     positions: Integers,
     symmetries: Integers,
     action_images: Integers,
@@ -242,7 +246,8 @@ def _fill(
                 ]
         for action in range(policies.shape[1]):
             targets[row, action_images[symmetry, action]] = policies[position, action]
-        values[row] = value_of(outcomes[position], state[PLY] % 2)
+        value = value_of(outcomes[position], state[PLY] % 2)
+        values[row] = (1 - value_mix) * value + value_mix * search_values[position]
 
 
 @dataclass
@@ -298,8 +303,14 @@ class Replay:
             self._shards.pop(0)
             self._join()
 
-    def sample(self, batch_size: int, rng: np.random.Generator, augment: bool) -> Batch:
-        """Draw a batch, every position of the window alike, each under a random symmetry."""
+    def sample(
+        self, batch_size: int, rng: np.random.Generator, augment: bool, value_mix: float = 0.0
+    ) -> Batch:
+        """Draw a batch, every position of the window alike.
+
+        With `augment` each is seen under a random symmetry; its value is (1 - `value_mix`) z +
+        `value_mix` q, where q is the search's value.
+        """
         drawn = rng.integers(len(self._trainable) - self.window, len(self._trainable), batch_size)
         kinds = len(self._symmetries.actions) if augment else 1
         symmetries = rng.integers(0, kinds, batch_size)
@@ -315,6 +326,8 @@ class Replay:
             self._starts,
             self._outcomes,
             self._policies,
+            self._values,
+            value_mix,
             self._trainable[drawn],
             symmetries,
             self._symmetries.actions,
@@ -338,6 +351,7 @@ class Replay:
         sizes = [len(each.actions) for each in games]
         self._moves = np.concatenate([each.actions for each in games]).astype(np.int64)
         self._policies = np.concatenate([each.policies for each in games])
+        self._values = np.concatenate([each.values for each in games])
         self._starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
         self._outcomes = np.repeat(outcomes, lengths)
         born: list[Any] = [shard.iteration for shard in self._shards] or [0]

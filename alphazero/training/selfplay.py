@@ -15,7 +15,7 @@ import numpy as np
 from alphazero.config import Config
 from alphazero.games.game import Game
 from alphazero.players.match import GameRecord, Match, Pairing
-from alphazero.players.player import SearchPlayer, Temperature
+from alphazero.players.player import PlayoutCap, SearchPlayer, Temperature
 from alphazero.players.workers import Progress, run_jobs, shares
 from alphazero.search.evaluator import Evaluator
 from alphazero.search.mcts import RootNoise
@@ -93,6 +93,9 @@ def _play_share(
             settings.temperature, settings.temperature_moves, settings.final_temperature
         ),
         noise=RootNoise(settings.noise_fraction, settings.noise_alpha),
+        cap=PlayoutCap(settings.full_share, settings.fast_simulations)
+        if settings.full_share < 1
+        else None,
         rng=rng,
     )
     match = Match(game, [player], tables, itertools.repeat(Pairing()))
