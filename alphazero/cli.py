@@ -123,12 +123,49 @@ def parser() -> argparse.ArgumentParser:
     )
 
     each = command(
+        "match",
+        match,
+        "let two checkpoints play each other",
+        "alphazero match checkpoints/new checkpoints/old --games 100 --simulations 200",
+    )
+    each.add_argument("first", type=Path, metavar="A", help="a checkpoint or a run's folder")
+    each.add_argument("second", type=Path, metavar="B", help="its opponent")
+    each.add_argument(
+        "--games", type=_even_number, default=100, metavar="N", help="games, even (default: 100)"
+    )
+    each.add_argument(
+        "--opening-moves",
+        type=_whole_number,
+        default=4,
+        metavar="N",
+        help="random moves that open each pair of games (default: 4)",
+    )
+    each.add_argument(
+        "--seed", type=_whole_number, default=0, metavar="N", help="of the openings (default: 0)"
+    )
+    _thinking_arguments(each)
+
+    each = command(
         "show",
         show,
         "say what a checkpoint is, how it was trained and how strong it is",
         "alphazero show checkpoints/tic_tac_toe",
     )
     _checkpoint_argument(each)
+
+    each = command(
+        "bench",
+        bench,
+        "measure self-play beside the bare network",
+        "alphazero bench configs/connect_four.yaml search.cache_megabytes=0 --seconds 40",
+    )
+    each.add_argument("config", metavar="CONFIG", help="the YAML file of a run")
+    each.add_argument(
+        "overrides", nargs="*", metavar="section.key=value", help="in place of what the file says"
+    )
+    each.add_argument(
+        "--seconds", type=_seconds, default=40, metavar="S", help="about so long (default: 40)"
+    )
 
     command("games", games, "list the games and their options", "alphazero games")
     return whole
@@ -158,6 +195,15 @@ def _whole_number(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise argparse.ArgumentTypeError(f"expected a whole number from 0 on, got {text[:20]!r}")
     return int(text)
+
+
+def _even_number(text: str) -> int:
+    number = _whole_number(text)
+    if number == 0 or number % 2:
+        raise argparse.ArgumentTypeError(
+            f"expected an even number: openings are played twice, colours swapped; got {text}"
+        )
+    return number
 
 
 def _seconds(text: str) -> float:
@@ -256,6 +302,27 @@ def grade(options: argparse.Namespace) -> int:
     return 0 if passed else 1
 
 
+def match(options: argparse.Namespace) -> None:
+    """Play a match."""
+    import numpy as np
+    from tqdm import tqdm
+
+    from alphazero.players.match import paired_openings, play_schedule
+    from alphazero.players.ratings import judge
+    from alphazero.players.saved import load_opponents
+
+    game, seat_players = load_opponents(
+        (options.first, options.second), simulations=options.simulations, seconds=options.seconds
+    )
+    rng = np.random.default_rng(options.seed)
+    schedule = paired_openings(game, options.games, options.opening_moves, rng)
+    workers = os.cpu_count() or 1
+    tables = workers if options.seconds else options.games
+    with tqdm(total=options.games, unit="game", leave=False, disable=None) as bar:
+        records = play_schedule(game, seat_players, schedule, tables, workers, bar.update)
+    print(f"{options.first} against {options.second}: {judge(records)}")
+
+
 def show(options: argparse.Namespace) -> None:
     """Describe a checkpoint."""
     from alphazero.network.checkpoint import load_checkpoint
@@ -263,6 +330,19 @@ def show(options: argparse.Namespace) -> None:
 
     path = find_checkpoint(options.checkpoint)
     print(describe(path, load_checkpoint(path)))
+
+
+def bench(options: argparse.Namespace) -> None:
+    """Measure self-play."""
+    from tqdm import tqdm
+
+    from alphazero.config import load_config
+    from alphazero.training.bench import ROUNDS, benchmark
+
+    config = load_config(options.config, options.overrides)
+    workers = config.run.threads or os.cpu_count() or 1
+    with tqdm(total=ROUNDS + 1, unit="round", leave=False, disable=None) as bar:
+        print(benchmark(config, options.seconds, workers, bar.update))
 
 
 def games(_: argparse.Namespace) -> None:

@@ -87,6 +87,7 @@ class Match:
         self._policies = np.zeros((self.tables, length, game.num_actions), np.float32)
         self._values = np.zeros((self.tables, length), np.float32)
         self._finished: list[tuple[int, int]] = []
+        self.moves_made = 0
 
     @property
     def playing(self) -> list[int]:
@@ -137,6 +138,7 @@ class Match:
         """Make moves, tell every player of them, and ask for the next ones."""
         tables, actions = decisions.tables, decisions.actions
         plies = self.states[tables, PLY]
+        self.moves_made += len(tables)
         self._actions[tables, plies] = actions
         self._policies[tables, plies] = decisions.policies
         self._values[tables, plies] = decisions.values

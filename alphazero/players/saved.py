@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from alphazero.games.game import Game
 from alphazero.games.registry import make_game
 from alphazero.network.backend import make_evaluator
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint
-from alphazero.players.player import UNLIMITED, SearchPlayer
+from alphazero.players.player import UNLIMITED, Player, SearchPlayer
 from alphazero.yamlfile import WrongValueError, check_value, noted_fields
 
 EDGE_BYTES = 28
@@ -90,10 +91,42 @@ def load_player(
     return game, player
 
 
+def load_opponents(
+    paths: tuple[Path, Path], *, simulations: int | None = None, seconds: float | None = None
+) -> tuple[Game, Callable[[int], list[Player]]]:
+    """Read two checkpoints of one game; return it, and how to seat both at so many tables.
+
+    Raises:
+        CheckpointError: when one is no player, or they play different games.
+    """
+    checkpoints = [load_checkpoint(find_checkpoint(path)) for path in paths]
+    first, second = (
+        make_game(checkpoint.game_name, **checkpoint.game_options) for checkpoint in checkpoints
+    )
+    if first != second:
+        raise CheckpointError(
+            f"{paths[0]} plays {describe_game(checkpoints[0])} and {paths[1]} plays "
+            f"{describe_game(checkpoints[1])}: a match needs two players of one game"
+        )
+
+    def seat_players(tables: int) -> list[Player]:
+        return [
+            load_player(path, simulations=simulations, seconds=seconds, tables=tables)[1]
+            for path in paths
+        ]
+
+    return first, seat_players
+
+
+def describe_game(checkpoint: Checkpoint) -> str:
+    """Return the name and the options of a checkpoint's game."""
+    options = ", ".join(f"{name} {value}" for name, value in checkpoint.game_options.items())
+    return checkpoint.game_name + (f" ({options})" if options else "")
+
+
 def describe(path: Path, checkpoint: Checkpoint) -> str:
     """Say what a checkpoint is, how it was trained and how strong it is."""
     network, details = checkpoint.network_settings, checkpoint.details
-    options = ", ".join(f"{name} {value}" for name, value in checkpoint.game_options.items())
     weights = sum(tensor.numel() for tensor in checkpoint.weights.values())
     search = search_settings(checkpoint)
     rating = "not measured"
@@ -107,7 +140,7 @@ def describe(path: Path, checkpoint: Checkpoint) -> str:
     return "\n".join(
         [
             f"file      {path}",
-            f"game      {checkpoint.game_name}" + (f" ({options})" if options else ""),
+            f"game      {describe_game(checkpoint)}",
             f"network   {network.blocks} blocks x {network.filters} filters, {weights:,} weights",
             f"trained   {count('games')} games, {count('positions')} positions, "
             f"{checkpoint.step:,} steps, {checkpoint.iteration:,} iterations",

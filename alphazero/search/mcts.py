@@ -79,6 +79,7 @@ class Search:
         self.rng = rng or np.random.default_rng(0)
         self.slots = slots
         self.evaluations = 0
+        self.batches = 0
         self.simulations = 0
         self._selection = selection_of(settings)
         self._forest = new_forest(
@@ -145,6 +146,7 @@ class Search:
             batch = self._observations[: self._rows]
             self._logits, self._values = self.evaluator.evaluate(batch)
             self.evaluations += self._rows
+            self.batches += 1
         return self._rows
 
     def collect(self) -> Slots:

@@ -252,8 +252,10 @@ class Training:
             "selfplay/search_entropy": float(entropies.mean()),
             "selfplay/positions": state.positions,
             "speed/games_per_second": count / seconds["play"],
-            "speed/simulations_per_second": games.simulations / seconds["play"],
-            "speed/evaluations_per_second": games.evaluations / seconds["play"],
+            "speed/simulations_per_second": games.work.simulations / seconds["play"],
+            "speed/evaluations_per_second": games.work.evaluations / seconds["play"],
+            "speed/cache_hits": games.work.cache_hits,
+            "speed/batch_fill": games.work.batch_fill,
             "replay/window": self.replay.window,
             "replay/mean_age": self.replay.mean_age(state.iteration),
         } | {f"seconds/{stage}": spent for stage, spent in seconds.items()}

@@ -35,6 +35,8 @@ METRICS: Mapping[str, Metric] = {
     "speed/games_per_second": Metric("1/s", "self-play games ended"),
     "speed/simulations_per_second": Metric("1/s", "simulations in self-play"),
     "speed/evaluations_per_second": Metric("1/s", "positions evaluated by the network"),
+    "speed/cache_hits": Metric("share", "positions whose evaluation was remembered"),
+    "speed/batch_fill": Metric("share", "rows of the evaluated batches that were used"),
     "replay/window": Metric("positions", "newest positions that training draws from"),
     "replay/mean_age": Metric("iterations", "mean age of the positions in the window"),
     "gate/score": Metric("share", "the challenger's score against the best, a draw counts half"),

@@ -8,6 +8,7 @@ are not: the network has changed.
 import functools
 import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from alphazero.players.match import GameRecord, Match, Pairing
 from alphazero.players.player import PlayoutCap, SearchPlayer, Temperature
 from alphazero.players.workers import Progress, run_jobs, shares
 from alphazero.search.evaluator import Evaluator
-from alphazero.search.mcts import RootNoise
+from alphazero.search.mcts import RootNoise, Search
 
 
 class SelfPlay(NamedTuple):
@@ -26,8 +27,40 @@ class SelfPlay(NamedTuple):
 
     finished: list[GameRecord]
     unfinished: list[GameRecord]
-    simulations: int
-    evaluations: int
+    work: "Work"
+
+
+@dataclass
+class Work:
+    """What searches did: counts, added up over the workers."""
+
+    simulations: int = 0
+    evaluations: int = 0
+    places: int = 0
+    """rows that the batches had room for"""
+    questions: int = 0
+    """positions looked up among the remembered evaluations"""
+    answers: int = 0
+    """and found there"""
+
+    def add(self, search: Search) -> None:
+        """Add what `search` has done."""
+        self.simulations += search.simulations
+        self.evaluations += search.evaluations
+        self.places += search.batches * search.slots
+        questions, answers = search.cache_hits
+        self.questions += questions
+        self.answers += answers
+
+    @property
+    def cache_hits(self) -> float:
+        """The share of positions that were remembered."""
+        return self.answers / max(self.questions, 1)
+
+    @property
+    def batch_fill(self) -> float:
+        """The share of the batches' rows that were used."""
+        return self.evaluations / max(self.places, 1)
 
 
 def play_games(
@@ -64,12 +97,20 @@ def play_games(
         for worker, target in enumerate(targets)
     ]
     parts = run_jobs(jobs, progress)
+    work = Work()
+    for part in parts:
+        work.add(part.search)
     return SelfPlay(
         [record for part in parts for record in part.finished],
         [record for part in parts for record in part.unfinished],
-        sum(part.simulations for part in parts),
-        sum(part.evaluations for part in parts),
+        work,
     )
+
+
+class _Share(NamedTuple):
+    finished: list[GameRecord]
+    unfinished: list[GameRecord]
+    search: Search
 
 
 def _play_share(
@@ -81,8 +122,25 @@ def _play_share(
     tables: int,
     target: int,
     progress: Progress,
-) -> SelfPlay:
+) -> _Share:
     """Play one worker's share: until `target` games have ended at its `tables`."""
+    match, search = seat_explorer(game, config, evaluator, rng, tables)
+    for table, record in enumerate(unfinished[:tables]):
+        match.begin(table, record)
+    match.fill()
+    finished: list[GameRecord] = []
+    while len(finished) < target:
+        ended = match.step()
+        finished += ended
+        progress.done(len(ended))
+    search.stop(np.arange(tables))  # what it still owes is not counted as done
+    return _Share(finished, [match.record(table) for table in match.playing], search)
+
+
+def seat_explorer(
+    game: Game, config: Config, evaluator: Evaluator, rng: np.random.Generator, tables: int
+) -> tuple[Match, Search]:
+    """Return a match, without end, of one exploring player with itself, and its search."""
     settings = config.selfplay
     player = SearchPlayer(
         game,
@@ -98,19 +156,4 @@ def _play_share(
         else None,
         rng=rng,
     )
-    match = Match(game, [player], tables, itertools.repeat(Pairing()))
-    for table, record in enumerate(unfinished[:tables]):
-        match.begin(table, record)
-    match.fill()
-    finished: list[GameRecord] = []
-    while len(finished) < target:
-        ended = match.step()
-        finished += ended
-        progress.done(len(ended))
-    player.search.stop(np.arange(tables))  # what it still owes is not counted as done
-    return SelfPlay(
-        finished,
-        [match.record(table) for table in match.playing],
-        player.search.simulations,
-        player.search.evaluations,
-    )
+    return Match(game, [player], tables, itertools.repeat(Pairing())), player.search
