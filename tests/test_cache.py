@@ -1,0 +1,115 @@
+"""Remembered evaluations: they change the work that is done, never the answer."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from alphazero.config import SearchConfig
+from alphazero.games import make_game
+from alphazero.search.cache import key_of, look_up, new_cache, remember
+from alphazero.search.evaluator import Floats
+from alphazero.search.mcts import Search
+
+GAMES = {"tic_tac_toe": {}, "connect_four": {"rows": 4, "columns": 5, "length": 3}}
+
+
+class HashedEvaluator:
+    """Answers from a hash of what it sees, and counts what it was asked."""
+
+    def __init__(self, num_actions: int) -> None:
+        self.num_actions = num_actions
+        self.seen: list[bytes] = []
+
+    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+        logits, values = [], []
+        for observation in observations:
+            self.seen.append(observation.tobytes())
+            rng = np.random.default_rng(list(observation.tobytes()))
+            logits.append(rng.normal(size=self.num_actions))
+            values.append(rng.uniform(-1, 1))
+        return np.array(logits, np.float32), np.array(values, np.float32)
+
+
+def visits_of_a_game(name: str, megabytes: int, evaluator: HashedEvaluator) -> list[list[int]]:
+    """Play a game in two slots that follow each other's moves; return every root's visits."""
+    game = make_game(name, **GAMES[name])
+    settings = SearchConfig(simulations=40, cache_megabytes=megabytes, reuse_tree=False)
+    search = Search(game, evaluator, settings, slots=2)
+    slots = np.arange(2)
+    search.start(slots, np.tile(game.initial_state(), (2, 1)))
+    state, told = game.initial_state(), []
+    for _ in range(6):
+        search.ask(slots)
+        done = np.zeros(0, np.int64)
+        while len(done) < 2:
+            search.think()
+            done = np.union1d(done, search.collect())
+        visits = search.roots(slots).visits
+        told += visits.tolist()
+        action = int(visits[0].argmax())
+        state = game.play(state, action)
+        search.follow(slots, np.array([action, action]))
+    return told
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_remembered_evaluation_gives_the_same_visits(name: str) -> None:
+    num_actions = make_game(name, **GAMES[name]).num_actions
+    without, remembering = HashedEvaluator(num_actions), HashedEvaluator(num_actions)
+    assert visits_of_a_game(name, 0, without) == visits_of_a_game(name, 1, remembering)
+    assert set(without.seen) == set(remembering.seen)
+    assert len(without.seen) > 1.5 * len(remembering.seen)
+
+
+def test_no_position_is_evaluated_again_in_a_later_batch() -> None:
+    evaluator = HashedEvaluator(9)
+    game = make_game("tic_tac_toe")
+    search = Search(game, evaluator, SearchConfig(simulations=300, cache_megabytes=1))
+    search.start(np.array([0]), game.initial_state()[None])
+    search.ask(np.array([0]))
+    while not len(search.collect()):
+        search.think()
+    assert len(set(evaluator.seen)) == len(evaluator.seen) == search.evaluations
+    questions, answers = search.cache_hits
+    assert questions == answers + search.evaluations
+    assert answers > 0
+
+
+def test_memory_is_bounded_and_an_entry_gives_way_to_a_newer_one() -> None:
+    cache = new_cache(1, 7, 4)
+    assert sum(array.nbytes for array in cache[:3]) <= 1 << 20
+    places = len(cache.keys)
+    assert places & (places - 1) == 0
+    old, new = 5, 5 + places
+    remember(cache, np.uint64(old), np.full(7, 1, np.float32), 0.1)
+    assert look_up(cache, np.uint64(old)) == 5
+    remember(cache, np.uint64(new), np.full(7, 2, np.float32), 0.2)
+    assert look_up(cache, np.uint64(old)) == -1
+    place = look_up(cache, np.uint64(new))
+    assert cache.logits[place].tolist() == [2] * 7
+    assert cache.values[place] == np.float32(0.2)
+    assert cache.counts.tolist() == [3, 2]
+
+
+def test_a_cache_of_no_size_remembers_nothing() -> None:
+    cache = new_cache(0, 7, 4)
+    remember(cache, np.uint64(3), np.zeros(7, np.float32), 0.0)
+    assert look_up(cache, np.uint64(3)) == -1
+    assert cache.counts.tolist() == [0, 0]
+
+
+def test_observations_that_differ_anywhere_have_different_keys() -> None:
+    empty = np.zeros((3, 6, 7), np.float32)
+    boards = [empty]
+    for cells in itertools.chain(
+        itertools.combinations(range(126), 1), itertools.combinations(range(126), 2)
+    ):
+        board = empty.copy()
+        board.reshape(-1)[list(cells)] = 1
+        boards.append(board)
+    keys = [int(key_of(board)) for board in boards]
+    assert len(set(keys)) == len(boards)
+    # Each bit of the place is set about half of the time: entries spread over the table.
+    bits = np.array([[key >> bit & 1 for bit in range(24)] for key in keys]).mean(axis=0)
+    assert (abs(bits - 0.5) < 0.03).all()
