@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from alphazero.config import load_config
+    from alphazero.configfile import load_config
     from alphazero.errors import AlphaZeroError
     from alphazero.games import make_game
     from alphazero.players.saved import load_player
@@ -19,7 +19,7 @@ __all__ = ["AlphaZeroError", "load_config", "load_player", "make_game", "resume"
 
 _HOMES = {
     "AlphaZeroError": "alphazero.errors",
-    "load_config": "alphazero.config",
+    "load_config": "alphazero.configfile",
     "load_player": "alphazero.players.saved",
     "make_game": "alphazero.games",
     "resume": "alphazero.training.loop",

@@ -228,7 +228,7 @@ def _share(text: str) -> float:
 
 def train(options: argparse.Namespace) -> int:
     """Train from a YAML file, or resume a run."""
-    from alphazero.config import load_config
+    from alphazero.configfile import load_config
     from alphazero.training.loop import resume, train
     from alphazero.training.run import folder_of, holds_run
 
@@ -336,7 +336,7 @@ def bench(options: argparse.Namespace) -> None:
     """Measure self-play."""
     from tqdm import tqdm
 
-    from alphazero.config import load_config
+    from alphazero.configfile import load_config
     from alphazero.training.bench import ROUNDS, benchmark
 
     config = load_config(options.config, options.overrides)

@@ -16,13 +16,11 @@ from alphazero.config import (
     GameConfig,
     LearnerConfig,
     RatePoint,
-    describe_schema,
-    dump_config,
-    load_config,
-    parse_config,
 )
+from alphazero.configfile import describe_schema, dump_config, load_config, parse_config
 from alphazero.errors import ConfigError, GameError
-from alphazero.yamlfile import MAXIMUM_BYTES, check_value, noted_fields, yaml_scalar
+from alphazero.schema import check_value, noted_fields
+from alphazero.yamlfile import MAXIMUM_BYTES, yaml_scalar
 
 SMALLEST = "game: {name: connect_four}\nbudget: {iterations: 1}\n"
 SHIPPED = sorted((Path(__file__).parent.parent / "configs").glob("*.yaml"))
@@ -356,7 +354,8 @@ def random_value(kind: Any, note: Any, source: random.Random) -> Any:
         return tuple(RatePoint(step, 10 ** source.uniform(-9, 3)) for step in steps)
     low = max(x for x in (note.at_least, note.above, 0) if x is not None)
     if kind in (int, int | None):
-        return int(low) + source.randrange(10 ** source.randrange(1, 12))
+        most = 10 ** source.randrange(1, 12)
+        return int(low) + source.randrange(most if note.at_most is None else note.at_most)
     high = next((x for x in (note.at_most, note.below) if x is not None), 10.0**20)
     return float(low) + (high - low) * 10 ** source.uniform(-25, -0.01)
 

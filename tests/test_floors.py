@@ -3,7 +3,7 @@
     floor 5   cli.py, __main__.py, play/    cli.py alone knows both play/ and training/
     floor 4   training/
     floor 3   players/
-    floor 2   search/, network/, config.py, yamlfile.py    the first two do not know each other
+    floor 2   search/, network/, config*.py, schema.py, yamlfile.py    the first two do not know each other
     floor 1   games/, errors.py, files.py, jit.py          the files do not know the games
     (apart)   foundations/                  imports nothing of the above
 
@@ -28,6 +28,8 @@ FLOORS = {
     "search": 2,
     "network": 2,
     "config": 2,
+    "configfile": 2,
+    "schema": 2,
     "yamlfile": 2,
     "players": 3,
     "training": 4,

@@ -370,8 +370,10 @@ def test_the_loop_augments_by_symmetries_when_it_is_asked_to(
     first_moves: set[int] = set()
     sample = Replay.sample
 
-    def watch(self: Replay, size: int, rng: np.random.Generator, augment: bool) -> Batch:
-        batch = sample(self, size, rng, augment)
+    def watch(
+        self: Replay, size: int, rng: np.random.Generator, augment: bool, value_mix: float
+    ) -> Batch:
+        batch = sample(self, size, rng, augment, value_mix)
         for seen, policy in zip(batch.observations, batch.policies, strict=True):
             if seen[:2].sum() == 1:  # the second move of the game: a corner
                 first_moves.add(int(policy.argmax()))

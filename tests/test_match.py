@@ -212,7 +212,12 @@ def test_each_step_evaluates_what_each_game_would_alone_without_a_gap_between_ga
     def rows_of(tables: int, schedule: Sequence[Pairing]) -> list[int]:
         """How many positions each step evaluates."""
         evaluator = HashedEvaluator(SMALL_FOUR)
-        player = SearchPlayer(SMALL_FOUR, evaluator, SearchConfig(simulations=9), tables=tables)
+        player = SearchPlayer(
+            SMALL_FOUR,
+            evaluator,
+            SearchConfig(simulations=9, cache_megabytes=0),
+            tables=tables,
+        )
         match = Match(SMALL_FOUR, [player], tables, iter(schedule))
         match.fill()
         rows = []
@@ -454,7 +459,7 @@ def self_play(
 
 def everything(games: SelfPlay) -> str:
     finished, unfinished = ([*map(as_text, each)] for each in games[:2])
-    return repr((finished, unfinished, games.simulations, games.evaluations))
+    return repr((finished, unfinished, games.work))
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -507,7 +512,7 @@ def test_games_under_way_are_carried_over_and_none_is_lost_or_counted_twice(
         # Every move was searched for: so many simulations, or else some moves are missing.
         moves = sum(len(record.actions) for record in everyone)
         searched = (moves - moves_before) * config.search.simulations
-        assert searched <= games.simulations < searched + parallel * config.search.simulations
+        assert searched <= games.work.simulations < searched + parallel * config.search.simulations
         for record in games.finished:
             state = TIC_TAC_TOE.play(TIC_TAC_TOE.initial_state(), *record.actions.tolist())
             assert TIC_TAC_TOE.outcome(state) == record.outcome != ONGOING

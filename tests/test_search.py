@@ -172,6 +172,7 @@ def test_every_combination_of_options_builds_the_tree_of_the_plain_twin(name: st
             first_play=first_play,
             first_play_reduction=float(rng.choice([0.0, 0.25, 1.0])),
             reuse_tree=reuse_tree,
+            cache_megabytes=0,
         )
         noise = RootNoise(0.25, 0.5) if noisy else None
         search = Search(game, evaluator, settings, nodes=nodes, leaves=leaves, noise=noise, rng=rng)
@@ -184,17 +185,18 @@ def test_every_combination_of_options_builds_the_tree_of_the_plain_twin(name: st
 
         state = random_position(game, int(rng.integers(0, 5)), rng)
         search.start(FIRST, state[None])
-        twin.start(state, *drawn())
+        twin.start(state)
         for _ in range(3):
             simulations = int(rng.choice([0, 1, 7, 30, 80]))
             search.ask(FIRST, simulations)
+            twin.noise, twin.fraction = drawn()
             finish(search)
             twin.search(simulations)
             assert_same_tree(search, 0, twin)
             action = int(rng.choice(np.flatnonzero(game.legal_action_mask(state))))
             state = game.play(state, action)
             search.follow(FIRST, np.array([action]))
-            twin.follow(action, *drawn())
+            twin.follow(action)
             if game.outcome(state) != ONGOING:
                 break
 
@@ -223,7 +225,7 @@ def test_whole_games_agree_with_the_plain_twin(name: str, reuse_tree: bool) -> N
 @pytest.mark.parametrize("leaves", [1, 4])
 def test_a_slot_among_others_answers_as_it_does_alone(name: str, leaves: int) -> None:
     game, slots, moves = GAMES[name], 5, 12
-    settings, rng = SearchConfig(), np.random.default_rng(2)
+    settings, rng = SearchConfig(cache_megabytes=0), np.random.default_rng(2)
     budgets = rng.integers(0, 60, (slots, moves))
     starts = [random_position(game, int(rng.integers(0, 4)), rng) for _ in range(slots)]
 
@@ -420,8 +422,8 @@ def test_root_noise_is_drawn_once_a_move_and_mixed_into_legal_priors_only() -> N
     search.start(FIRST, state[None])
     for move in range(4):
         legal = np.flatnonzero(game.legal_action_mask(state))
-        drawn = forest.root_noise[0].copy()
         search.ask(FIRST, 50)
+        drawn = forest.root_noise[0].copy()
         roots = finish(search)
         assert rng.calls == move + 1
         assert (forest.root_noise[0] == drawn).all()
@@ -580,32 +582,9 @@ def test_a_solved_position_does_not_outlast_its_stop() -> None:
     assert search.roots(FIRST).visits.sum() == search.simulations == 2 * tree.PATIENCE
 
 
-@pytest.mark.parametrize("under_way", [True, False])
-@pytest.mark.parametrize("leaves", [1, 4])
-def test_restart_forgets_and_searches_as_long_as_was_asked(leaves: int, under_way: bool) -> None:
-    game, budgets = CONNECT_FOUR, [10, 90]
-    search = Search(game, HashedEvaluator(game, 1), SearchConfig(), slots=2, leaves=leaves)
-    search.start(np.arange(2), np.tile(game.initial_state(), (2, 1)))
-    for slot, budget in enumerate(budgets):
-        search.ask(np.array([slot]), budget)
-    for _ in range(2):
-        search.think()
-        search.collect()
-    if under_way:
-        search.think()
-    search.evaluator = HashedEvaluator(game, 2)
-    search.restart()
-    assert search.collect().size == 0
-    roots = finish(search, np.arange(2))
-    for slot, budget in enumerate(budgets):
-        expected = answer(game, game.initial_state(), budget, search.evaluator, leaves=leaves)
-        assert (roots.visits[slot] == expected.visits[0]).all()
-        assert roots.values[slot] == expected.values[0]
-
-
 def test_a_new_start_ends_the_search_before_it() -> None:
     game = CONNECT_FOUR
-    search = Search(game, HashedEvaluator(game), SearchConfig())
+    search = Search(game, HashedEvaluator(game), SearchConfig(cache_megabytes=0))
     for _ in range(2):
         search.start(FIRST, game.initial_state()[None])
         assert search.think() == 0, "nothing was asked yet"

@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from alphazero.config import Config, parse_config
+from alphazero.config import Config
+from alphazero.configfile import parse_config
 from alphazero.files import sha256_of
 
 ITERATIONS = 4

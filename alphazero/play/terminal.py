@@ -55,14 +55,14 @@ class Terminal:
         game: Game,
         player: SearchPlayer,
         sides: tuple[bool, bool],
-        read: Callable[[str], str] = input,
+        read: Callable[[str], str] | None = None,
         say: Callable[[str], None] = print,
     ) -> None:
         self.game = game
         self.player = player
         self.sides = sides
         """Whether the person plays the first side, the second side."""
-        self.read = read
+        self.read = read or input
         self.say = say
         self.match = self._new_match(())
 

@@ -14,7 +14,8 @@ from alphazero.games.registry import make_game
 from alphazero.network.backend import make_evaluator
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint
 from alphazero.players.player import UNLIMITED, Player, SearchPlayer
-from alphazero.yamlfile import WrongValueError, check_value, noted_fields
+from alphazero.schema import check_value, noted_fields
+from alphazero.yamlfile import WrongValueError
 
 EDGE_BYTES = 28
 """Memory that an action of a node in the tree takes."""

@@ -12,7 +12,10 @@ from alphazero.errors import GameError
 from alphazero.games.game import ONGOING, Game, State, to_play, value_of
 
 POSITION_LIMIT = 500_000
-"""Positions that are counted out at most: some minutes and some hundred megabytes."""
+"""Positions that are counted out at most: some ten or twenty seconds."""
+
+MOVE_LIMIT = 100
+"""Moves of the longest game that is counted out: a game that may last longer has too many."""
 
 
 class Solution(NamedTuple):
@@ -35,6 +38,11 @@ def solve(game: Game, limit: int = POSITION_LIMIT) -> Solution:
     Raises:
         GameError: when there are more than `limit` positions.
     """
+    too_many = GameError(
+        f"the game has more than {limit:,} positions, too many to look at every one"
+    )
+    if game.max_moves > MOVE_LIMIT:
+        raise too_many
     values: dict[bytes, int] = {}
     solved: dict[bytes, tuple[State, npt.NDArray[np.bool_]]] = {}
 
@@ -47,9 +55,7 @@ def solve(game: Game, limit: int = POSITION_LIMIT) -> Solution:
             values[key] = value_of(outcome, to_play(state))
             return values[key]
         if len(solved) >= limit:
-            raise GameError(
-                f"the game has more than {limit:,} positions, too many to look at every one"
-            )
+            raise too_many
         optimal = np.zeros(game.num_actions, np.bool_)
         solved[key] = (state, optimal)
         answers = {

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from alphazero.config import Config, dump_config
+from alphazero.config import Config
+from alphazero.configfile import dump_config
 from alphazero.games.game import ONGOING
 from alphazero.network.backend import explain_backend, make_evaluator
 from alphazero.network.checkpoint import Checkpoint

@@ -20,7 +20,8 @@ from typing import Any, Final
 from filelock import FileLock, Timeout
 from torch import Tensor
 
-from alphazero.config import Config, dump_config, load_config
+from alphazero.config import Config
+from alphazero.configfile import dump_config, load_config
 from alphazero.errors import RunError
 from alphazero.files import (
     TEMPORARY_SUFFIX,

@@ -1,0 +1,208 @@
+"""YAML files and `section.key=value` overrides turned into a `Config`, and back."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from alphazero.config import SECTIONS, Config, GameConfig, LearnerConfig
+from alphazero.errors import ConfigError, GameError
+from alphazero.schema import REQUIRED, Reader, did_you_mean, noted_fields, type_words
+from alphazero.yamlfile import (
+    KeyPath,
+    described,
+    parse_mapping,
+    parse_yaml,
+    read_text,
+    shown,
+    yaml_scalar,
+)
+
+
+def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
+    """The configuration in a YAML file, with `section.key=value` overrides; raises ConfigError."""
+    path = Path(path)
+    return _parse(read_text(path), str(path), overrides, default_name=path.stem)
+
+
+def parse_config(text: str, source_name: str = "config", overrides: Sequence[str] = ()) -> Config:
+    """The configuration in YAML text; `source_name` stands in errors; raises ConfigError."""
+    return _parse(text, source_name, overrides, default_name="")
+
+
+def _parse(text: str, source: str, overrides: Sequence[str], default_name: str) -> Config:
+    """Read, override, build, cross-check: every problem ends up in one ConfigError."""
+    document = parse_mapping(text, source)
+    reader = Reader(source, document)
+    values: dict[str, dict[str, Any]] = {}
+    for name, content in document.value.items():
+        if name not in SECTIONS:
+            nearest = did_you_mean(name, SECTIONS)
+            reader.report((name,), f"unknown section {shown(name)}{nearest}")
+        elif content is not None and not isinstance(content, dict):
+            reader.report((name,), f"{name}: expected keys and values, got {described(content)}")
+        else:
+            values[name] = dict(content or {})
+    for override in overrides:
+        _apply_override(reader, values, override)
+    sections: dict[str, Any] = {"game": _read_game(reader, values.pop("game", {}))}
+    for name, content in values.items():
+        sections[name] = reader.read(SECTIONS[name], (name,), content)
+    config = Config(**sections)
+    if not config.run.name:
+        config = replace(config, run=replace(config.run, name=default_name))
+    for paths, message in _cross_checks(config):
+        if reader.wrong.isdisjoint([*paths, *(path[:1] for path in paths)]):
+            reader.report(_given(reader, paths), message)
+    reader.finish()
+    return config
+
+
+def _apply_override(reader: Reader, values: dict[str, dict[str, Any]], override: str) -> None:
+    """Put one `section.key=value` over what the file says."""
+    path_text, equals, value_text = override.partition("=")
+    section, dot, name = path_text.strip().partition(".")
+    path = (section, name)
+    reader.overridden[path] = override
+    if not (equals and dot and section and name):
+        reader.report(path, "expected section.key=value")
+    elif section not in SECTIONS:
+        nearest = did_you_mean(section, SECTIONS)
+        reader.report(path, f"unknown section {shown(section)}{nearest}")
+    else:
+        try:
+            document = parse_yaml(value_text)
+        except ConfigError as error:
+            reader.report(path, str(error).split("\n", 1)[0].partition(": ")[2])
+            return
+        for problem in document.problems:
+            reader.report(path, problem.message)
+        values.setdefault(section, {})[name] = document.value
+
+
+def _read_game(reader: Reader, values: dict[str, Any]) -> GameConfig:
+    """The game section, whose options the game itself checks."""
+    from alphazero.games import make_game
+
+    options = {name: value for name, value in values.items() if name != "name"}
+    for name, value in options.items():
+        path = ("game", name)
+        if value is None or isinstance(value, list | dict) or not name.isidentifier():
+            expected = "expected a name and a number, a text, true or false"
+            reader.report(path, f"game.{name}: {expected}, got {described(value)}")
+    named = {"name": values["name"]} if "name" in values else {}
+    game = replace(reader.read(GameConfig, ("game",), named), options=options)
+    if not any(path[:1] == ("game",) for path in reader.wrong):
+        try:
+            make_game(game.name, **options)
+        except GameError as error:
+            message = "".join(c if c.isprintable() else " " for c in str(error))[:500]
+            spoken = {("game", each): each for each in options} | {("game", "name"): game.name}
+            overridden = [path for path in spoken if path in reader.overridden]
+            guilty = [path for path in overridden if spoken[path] in message]
+            reader.report(guilty[0] if guilty else ("game",), message)
+    return game
+
+
+def _given(reader: Reader, paths: Sequence[KeyPath]) -> KeyPath:
+    """Of several keys that disagree, the one to point at: overridden, else in the file."""
+    for known in (reader.overridden, reader.lines):
+        for path in paths:
+            if path in known:
+                return path
+    return paths[0]
+
+
+def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
+    """What no single key can tell: the keys concerned, and what is wrong."""
+    run, learner, replay, gate = config.run, config.learner, config.replay, config.gate
+    if run.name and not re.fullmatch(r"(?!\.+$)(?!-)[A-Za-z0-9._-]{1,100}", run.name):
+        yield (
+            [("run", "name")],
+            f"run.name: {shown(run.name)} is no plain folder name; "
+            "use letters, digits and . _ - (not first), at most 100",
+        )
+    smallest: KeyPath = ("replay", "window_minimum")
+    largest: KeyPath = ("replay", "window_maximum")
+    if replay.window_minimum > replay.window_maximum:
+        yield (
+            [smallest, largest],
+            f"replay.window_minimum ({replay.window_minimum}) must be at most "
+            f"replay.window_maximum ({replay.window_maximum})",
+        )
+    if learner.batch_size > replay.window_maximum:
+        yield (
+            [("learner", "batch_size"), largest],
+            f"learner.batch_size ({learner.batch_size}) must be at most "
+            f"replay.window_maximum ({replay.window_maximum})",
+        )
+    if gate.games % 2:
+        yield (
+            [("gate", "games")],
+            f"gate.games: must be even, since pairs of games swap colours, got {gate.games}",
+        )
+    optimizer: KeyPath = ("learner", "optimizer")
+    if learner.optimizer == "sgd" and learner.weight_decay:
+        yield (
+            [("learner", "weight_decay"), optimizer],
+            "learner.weight_decay: use learner.l2; weight_decay is AdamW's",
+        )
+    if learner.optimizer == "adamw" and learner.momentum != LearnerConfig.momentum:
+        yield (
+            [("learner", "momentum"), optimizer],
+            "learner.momentum: remove it; momentum is SGD's, and learner.optimizer is adamw",
+        )
+    limits = [each.name for each in fields(config.budget)]
+    if all(getattr(config.budget, name) is None for name in limits):
+        yield (
+            [("budget",), *(("budget", name) for name in limits)],
+            f"budget: set at least one of {', '.join(limits)}",
+        )
+
+
+def dump_config(config: Config) -> str:
+    """YAML that loads back to an equal configuration."""
+    lines = []
+    for name in SECTIONS:
+        section = getattr(config, name)
+        content = {each.name: getattr(section, each.name) for each in fields(section)}
+        content |= content.pop("options", {})
+        lines.append(f"{name}:")
+        lines += [f"  {yaml_scalar(k)}: {_written(value)}" for k, value in content.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _written(value: Any) -> str:
+    """A value of a section as YAML on one line."""
+    if not isinstance(value, tuple):
+        return yaml_scalar(value)
+    if len(value) == 1 and value[0].step == 0:
+        return yaml_scalar(value[0].rate)
+    points = [f"{{step: {point.step}, rate: {yaml_scalar(point.rate)}}}" for point in value]
+    return f"[{', '.join(points)}]"
+
+
+class KeyDescription(NamedTuple):
+    """A row of the documentation; all texts, `source` empty where the key has none."""
+
+    section: str
+    key: str
+    type: str
+    default: str
+    range: str
+    meaning: str
+    source: str
+
+
+def describe_schema() -> list[KeyDescription]:
+    """Every key of every section, in the order of the file, for documentation."""
+    rows = []
+    for name, section in SECTIONS.items():
+        for each, kind, note in noted_fields(section):
+            default = "required" if each.default is REQUIRED else _written(each.default)
+            words = [note.unit, *note.bounds(), *([" or ".join(note.choices)] * bool(note.choices))]
+            limits = ", ".join(word for word in words if word)
+            row = (type_words(kind, note), default, limits, note.meaning, note.source)
+            rows.append(KeyDescription(name, each.name, *row))
+    return rows
