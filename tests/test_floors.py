@@ -3,7 +3,7 @@
     floor 5   cli.py, __main__.py, play/    cli.py alone knows both play/ and training/
     floor 4   training/
     floor 3   players/
-    floor 2   search/, network/, config*.py, schema.py, yamlfile.py    the first two do not know each other
+    floor 2   search/, network/ (which do not know each other), config*.py, schema.py, yamlfile.py
     floor 1   games/, errors.py, files.py, jit.py          the files do not know the games
     (apart)   foundations/                  imports nothing of the above
 
