@@ -147,5 +147,13 @@ def kernel(signature: Any) -> Callable[[Function], Function]:
 
 
 def helper(function: Function) -> Function:
-    """Mark a function that kernels call: it is compiled into each of them."""
-    return numba.njit(nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+    """Mark a function that kernels call: it is compiled into each of them.
+
+    One whose name begins with an underscore cannot be called from Python, which saves a fifth of
+    the time to compile.
+    """
+    inner = function.__name__.startswith("_")
+    decorate = numba.njit(
+        nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=inner
+    )
+    return decorate(function)  # type: ignore[no-any-return]

@@ -108,7 +108,7 @@ def test_observations_that_differ_anywhere_have_different_keys() -> None:
         board = empty.copy()
         board.reshape(-1)[list(cells)] = 1
         boards.append(board)
-    keys = [int(key_of(board)) for board in boards]
+    keys = [int(key_of(board.reshape(-1).view(np.uint32))) for board in boards]
     assert len(set(keys)) == len(boards)
     # Each bit of the place is set about half of the time: entries spread over the table.
     bits = np.array([[key >> bit & 1 for bit in range(24)] for key in keys]).mean(axis=0)

@@ -4,7 +4,7 @@ Positions are told apart by what the network sees, through a hash of 64 bits. An
 possible place, and a newer one takes it, so memory never grows. With a million entries, a
 position is mistaken for another about once in 10^13 questions.
 
-Letters: N entries, A actions, R rows of a batch, [C, H, W] an observation.
+Letters: N entries, A actions, R rows of a batch.
 """
 
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from alphazero.jit import helper
 
 Floats = npt.NDArray[np.float32]
 Keys = npt.NDArray[np.uint64]
+Words = npt.NDArray[np.uint32]
 
 
 class Cache(NamedTuple):
@@ -63,12 +64,11 @@ def new_cache(megabytes: int, num_actions: int, rows: int) -> Cache:
 
 
 @helper
-def key_of(observation: Floats) -> int:
-    """Return a hash of an observation [C, H, W], never 0.
+def key_of(words: Words) -> int:
+    """Return a hash of an observation, given as the bits of its numbers, never 0.
 
     Words are mixed by the finaliser of SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
     """
-    words = observation.reshape(-1).view(np.uint32)
     key = np.uint64(0x9E3779B97F4A7C15)
     for index in range(len(words)):
         key = (key ^ np.uint64(words[index])) * np.uint64(0xBF58476D1CE4E5B9)
@@ -97,5 +97,6 @@ def remember(cache: Cache, key: int, logits: Floats, value: float) -> None:
     if len(cache.keys) > 0:
         place = key & np.uint64(len(cache.keys) - 1)
         cache.keys[place] = key
-        cache.logits[place] = logits
+        for action in range(len(logits)):
+            cache.logits[place, action] = logits[action]
         cache.values[place] = value

@@ -87,6 +87,7 @@ class Search:
         )
         self._cache = new_cache(settings.cache_megabytes, game.num_actions, slots * leaves)
         self._observations = np.zeros((slots * leaves, *game.observation_shape), np.float32)
+        self._words = self._observations.reshape(slots * leaves, -1).view(np.uint32)
         self._searching = np.zeros(slots, np.bool_)
         self._rows = 0
         self._logits = np.zeros((0, game.num_actions), np.float32)
@@ -141,6 +142,7 @@ class Search:
             self._selection,
             searching,
             self._observations,
+            self._words,
         )
         if self._rows:
             batch = self._observations[: self._rows]

@@ -12,7 +12,7 @@ from numba import types
 
 from alphazero.games.game import ONGOING, PLY, RulesType, value_of
 from alphazero.jit import helper, kernel
-from alphazero.search.cache import Cache, CacheType, key_of, look_up, remember
+from alphazero.search.cache import Cache, CacheType, Words, key_of, look_up, remember
 from alphazero.search.forest import Doubles, Floats, Forest, ForestType, Slots, SlotsType
 from alphazero.search.selection import Selection, first_play_value, puct, puct_constant
 
@@ -82,6 +82,13 @@ def _add_node(forest: Forest, slot: int, depth: int, leaf: int, value: float, ed
 
 
 @helper
+def _reset_state(forest: Forest, slot: int) -> None:
+    """Copy the root's state to the scratch state; a loop, which compiles faster than a slice."""
+    for index in range(len(forest.state)):
+        forest.state[index] = forest.root_state[slot, index]
+
+
+@helper
 def _descend(
     rules: Any, forest: Forest, selection: Selection, slot: int, leaf: int
 ) -> tuple[int, int, float]:
@@ -89,7 +96,7 @@ def _descend(
 
     Returns how the walk ended, its depth, and at a finished game the value for its `to_play`.
     """
-    forest.state[:] = forest.root_state[slot]
+    _reset_state(forest, slot)
     node, depth = 0, 0
     while True:
         edge = _select_edge(forest, selection, slot, node)
@@ -114,7 +121,7 @@ def _descend(
 @helper
 def _add_finished_root(rules: Any, forest: Forest, slot: int) -> None:
     """Give an empty tree its root, without edges, where the game is finished already."""
-    forest.state[:] = forest.root_state[slot]
+    _reset_state(forest, slot)
     outcome = rules.outcome(forest.state)
     if outcome != ONGOING:
         _add_node(forest, slot, 0, 0, float(value_of(outcome, forest.state[PLY] % 2)), 0)
@@ -190,6 +197,7 @@ def _mix_root_noise(forest: Forest, slot: int) -> None:
         SelectionType,
         SlotsType,
         types.Array(types.float32, 4, "C"),
+        types.Array(types.uint32, 2, "C"),
     )
 )
 def select_leaves(
@@ -199,10 +207,12 @@ def select_leaves(
     selection: Selection,
     slots: Slots,
     observations: Floats,
+    words: Words,
 ) -> int:
     """Run simulations in every one of `slots` until each has its leaves to evaluate.
 
-    Writes one observation per leaf into `observations` [R, C, H, W] and returns their number.
+    Writes one observation per leaf into `observations` [R, C, H, W], whose bits `words`
+    [R, C * H * W] are, and returns their number.
     Simulations that end at a finished game or at a remembered position need no evaluation and
     are backed up at once, at most `PATIENCE` of them. A root that is a finished game needs no
     simulation.
@@ -230,11 +240,11 @@ def select_leaves(
             elif leaf > 0:
                 break
             else:
-                forest.state[:] = forest.root_state[slot]
+                _reset_state(forest, slot)
             forest.leaf_depth[slot, leaf] = depth
             rules.legal(forest.state, forest.leaf_mask[slot, leaf])
             rules.observe(forest.state, observations[rows])
-            key = key_of(observations[rows])
+            key = key_of(words[rows])
             place = look_up(cache, key)
             if place >= 0:
                 value = float(cache.values[place])
@@ -298,7 +308,8 @@ def _keep_subtree(forest: Forest, slot: int, root: int) -> None:
     """
     renumbered = forest.renumbered
     nodes = forest.num_nodes[slot]
-    renumbered[:nodes] = -1
+    for node in range(nodes):
+        renumbered[node] = -1
     renumbered[root] = 0
     kept = 0
     for node in range(root, nodes):
@@ -376,9 +387,11 @@ def read_roots(
     `priors` are the network's, without noise. `action_values` of unvisited actions are NaN.
     `root_values` [n] are the means of all evaluations, for the player to move.
     """
-    visits[:], priors[:], action_values[:] = 0, 0.0, np.nan
     for index in range(len(slots)):
         slot = slots[index]
+        for action in range(visits.shape[1]):
+            visits[index, action], priors[index, action] = 0, 0.0
+            action_values[index, action] = np.nan
         total_visits, total_value = 1, forest.node_value[slot, 0]
         for edge in range(forest.edge_count[slot, 0]):
             action, count = forest.action[slot, edge], forest.visits[slot, edge]
