@@ -1,6 +1,7 @@
 """The command line: one command each, no logic."""
 
 import argparse
+import functools
 import os
 import shlex
 import signal
@@ -22,13 +23,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return its exit code: 0, 2 for a mistake told in one line, 130 for Ctrl-C."""
     try:
         try:
-            options = parser().parse_args(arguments)
+            options = _parse(arguments)
             signal.signal(signal.SIGTERM, signal.default_int_handler)
             return int(options.run(options) or 0)
         finally:
             print(end="", flush=True)
     except AlphaZeroError as error:
         print(f"error: {error}", file=sys.stderr)
+        return 2
+    except MemoryError as error:
+        print(f"error: not enough memory ({error}); choose smaller sizes", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("\nstopped", file=sys.stderr)
@@ -37,6 +41,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # What is still buffered would fail once more, and loudly, when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return UNREAD
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Parse a command line; overrides may stand anywhere, after options too."""
+    whole = parser()
+    options, rest = whole.parse_known_args(arguments)
+    if "overrides" in options:
+        options.overrides += [word for word in rest if "=" in word and not word.startswith("-")]
+        rest = [word for word in rest if word not in options.overrides]
+    if rest:
+        whole.error(f"unrecognized arguments: {' '.join(rest)[:200]}")
+    return options
 
 
 class _Parser(argparse.ArgumentParser):
@@ -97,7 +113,7 @@ def parser() -> argparse.ArgumentParser:
         "grade",
         grade,
         "count how often a checkpoint plays an optimal move",
-        "alphazero grade checkpoints/tic_tac_toe --simulations 0 50",
+        "alphazero grade checkpoints/tic_tac_toe --simulations 0,50",
     )
     _checkpoint_argument(each)
     each.add_argument(
@@ -109,9 +125,8 @@ def parser() -> argparse.ArgumentParser:
     )
     each.add_argument(
         "--simulations",
-        nargs="+",
-        type=_whole_number,
-        metavar="N",
+        type=_whole_numbers,
+        metavar="N,N",
         help="simulations a move, each number in turn; 0 is the bare network",
     )
     each.add_argument(
@@ -197,6 +212,10 @@ def _whole_number(text: str) -> int:
     return int(text)
 
 
+def _whole_numbers(text: str) -> list[int]:
+    return [_whole_number(part) for part in text.split(",")]
+
+
 def _even_number(text: str) -> int:
     number = _whole_number(text)
     if number == 0 or number % 2:
@@ -274,21 +293,18 @@ def grade(options: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from alphazero.players.grade import grade, read_positions
-    from alphazero.players.player import Player
-    from alphazero.players.saved import load_player
+    from alphazero.players.saved import load_saved
     from alphazero.search.minimax import solve
 
-    game, player = load_player(options.checkpoint)
+    saved = load_saved(options.checkpoint)
+    game = saved.game
     if options.positions:
         sets = [(path.name, read_positions(game, path)) for path in options.positions]
     else:
         sets = [("every reachable position", solve(game))]
     passed = True
-    for simulations in options.simulations or [player.search.settings.simulations]:
-
-        def seat_player(tables: int, simulations: int = simulations) -> Player:
-            return load_player(options.checkpoint, simulations=simulations, tables=tables)[1]
-
+    for simulations in options.simulations or [saved.settings.simulations]:
+        seat_player = functools.partial(saved.seat, simulations=simulations)
         for name, solution in sets:
             total = len(solution.states)
             with tqdm(total=total, unit="position", leave=False, disable=None) as bar:
@@ -307,17 +323,24 @@ def match(options: argparse.Namespace) -> None:
     import numpy as np
     from tqdm import tqdm
 
-    from alphazero.players.match import paired_openings, play_schedule
+    from alphazero.players.match import TABLES, paired_openings, play_schedule
+    from alphazero.players.player import SearchPlayer
     from alphazero.players.ratings import judge
     from alphazero.players.saved import load_opponents
 
-    game, seat_players = load_opponents(
-        (options.first, options.second), simulations=options.simulations, seconds=options.seconds
-    )
+    saved = load_opponents(options.first, options.second)
+    game = saved[0].game
+
+    def seat_players(tables: int) -> list[SearchPlayer]:
+        return [
+            each.seat(tables, simulations=options.simulations, seconds=options.seconds)
+            for each in saved
+        ]
+
     rng = np.random.default_rng(options.seed)
     schedule = paired_openings(game, options.games, options.opening_moves, rng)
     workers = os.cpu_count() or 1
-    tables = workers if options.seconds else options.games
+    tables = workers if options.seconds else TABLES
     with tqdm(total=options.games, unit="game", leave=False, disable=None) as bar:
         records = play_schedule(game, seat_players, schedule, tables, workers, bar.update)
     print(f"{options.first} against {options.second}: {judge(records)}")

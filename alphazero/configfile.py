@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from alphazero.config import SECTIONS, Config, GameConfig, LearnerConfig
-from alphazero.errors import ConfigError, GameError
-from alphazero.schema import REQUIRED, Reader, did_you_mean, noted_fields, type_words
+from alphazero.errors import ConfigError, GameError, did_you_mean
+from alphazero.schema import REQUIRED, Reader, noted_fields, type_words
 from alphazero.yamlfile import (
     KeyPath,
     described,
     parse_mapping,
     parse_yaml,
+    quoted,
     read_text,
-    shown,
     yaml_scalar,
 )
 
@@ -39,7 +39,7 @@ def _parse(text: str, source: str, overrides: Sequence[str], default_name: str) 
     for name, content in document.value.items():
         if name not in SECTIONS:
             nearest = did_you_mean(name, SECTIONS)
-            reader.report((name,), f"unknown section {shown(name)}{nearest}")
+            reader.report((name,), f"unknown section {quoted(name)}{nearest}")
         elif content is not None and not isinstance(content, dict):
             reader.report((name,), f"{name}: expected keys and values, got {described(content)}")
         else:
@@ -69,7 +69,7 @@ def _apply_override(reader: Reader, values: dict[str, dict[str, Any]], override:
         reader.report(path, "expected section.key=value")
     elif section not in SECTIONS:
         nearest = did_you_mean(section, SECTIONS)
-        reader.report(path, f"unknown section {shown(section)}{nearest}")
+        reader.report(path, f"unknown section {quoted(section)}{nearest}")
     else:
         try:
             document = parse_yaml(value_text)
@@ -120,7 +120,7 @@ def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
     if run.name and not re.fullmatch(r"(?!\.+$)(?!-)[A-Za-z0-9._-]{1,100}", run.name):
         yield (
             [("run", "name")],
-            f"run.name: {shown(run.name)} is no plain folder name; "
+            f"run.name: {quoted(run.name)} is no plain folder name; "
             "use letters, digits and . _ - (not first), at most 100",
         )
     smallest: KeyPath = ("replay", "window_minimum")

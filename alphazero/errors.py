@@ -4,6 +4,9 @@ Everything raised because of input from outside derives from `AlphaZeroError`; t
 prints its text and leaves with exit code 2. Anything else that is raised is a bug of ours.
 """
 
+import difflib
+from collections.abc import Iterable
+
 
 class AlphaZeroError(Exception):
     """A mistake in what came from outside: the text says where it is and how to mend it."""
@@ -23,3 +26,9 @@ class GameError(AlphaZeroError):
 
 class RunError(AlphaZeroError):
     """A run folder that cannot be used, or a training that had to stop."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return `; did you mean 'x'?` with the nearest known word, or nothing."""
+    close = difflib.get_close_matches(word[:60], list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

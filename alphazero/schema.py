@@ -1,14 +1,13 @@
 """Documented keys: dataclass fields with unit, range and source, by which values are checked."""
 
 import dataclasses
-import difflib
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from types import UnionType
 from typing import Any, TypeVar, get_args, get_type_hints
 
-from alphazero.errors import ConfigError
+from alphazero.errors import ConfigError, did_you_mean
 from alphazero.yamlfile import (
     MAXIMUM_PROBLEMS_SHOWN,
     NO_LINE,
@@ -17,7 +16,7 @@ from alphazero.yamlfile import (
     Problem,
     WrongValueError,
     described,
-    shown,
+    quoted,
     yaml_scalar,
 )
 
@@ -100,7 +99,7 @@ def check_value(kind: Any, note: Note, value: Any) -> Any:
     if note.choices and value not in note.choices:
         listed = ", ".join(note.choices)
         nearest = did_you_mean(value, note.choices)
-        raise WrongValueError(f"must be one of {listed}, got {shown(value)}{nearest}")
+        raise WrongValueError(f"must be one of {listed}, got {quoted(value)}{nearest}")
     if kind in (int, float) and note.breaks(value):
         raise WrongValueError(f"must be {' and '.join(note.bounds())}, got {given}")
     return value
@@ -120,15 +119,9 @@ def _wrong_type(kind: Any, value: Any) -> str:
                 whole, fraction, sign, exponent = parts.groups(default="")
                 power = f"{whole}{fraction or '.0'}e{sign or '+'}{exponent}"
                 plain = power if power == plain else f"{power} or {plain}"
-            return f"{shown(value)} is text in YAML; write {shown(plain)[1:-1]}"
+            return f"{quoted(value)} is text in YAML; write {quoted(plain)[1:-1]}"
     hint = "; put it in quotes" if kind is str and isinstance(value, int | float) else ""
     return f"expected {KIND_WORDS[kind]}, got {described(value)}{hint}"
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`; did you mean 'x'?` with the nearest known word, or nothing."""
-    close = difflib.get_close_matches(word[:60], list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 class Reader:
@@ -147,7 +140,7 @@ class Reader:
         for length in range(len(path), 0, -1):
             if path[:length] in self.overridden:
                 typed = self.overridden[path[:length]]
-                self.problems.append(Problem(NO_LINE, f"override {shown(typed)}: {message}"))
+                self.problems.append(Problem(NO_LINE, f"override {quoted(typed)}: {message}"))
                 return
             if path[:length] in self.lines:
                 line = self.lines[path[:length]]
@@ -169,11 +162,11 @@ class Reader:
         """A section built from a mapping; keys with problems are left out or keep their default."""
         fields = noted_fields(section)
         names = [field.name for field, _, _ in fields]
-        place = shown(".".join(map(str, path)))
+        place = quoted(".".join(map(str, path)))
         for name in values:
             if name not in names:
                 nearest = did_you_mean(name, names)
-                self.report((*path, name), f"unknown key {shown(name)} in {place}{nearest}")
+                self.report((*path, name), f"unknown key {quoted(name)} in {place}{nearest}")
         built: dict[str, Any] = {}
         for field, kind, note in fields:
             here = (*path, field.name)

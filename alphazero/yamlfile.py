@@ -73,7 +73,7 @@ def parse_yaml(text: str) -> Document:
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, ValueError, OverflowError) as error:
-        raise ConfigError(f"1: not readable as YAML: {shown(str(error))}") from None
+        raise ConfigError(f"1: not readable as YAML: {quoted(str(error))}") from None
     value = None if node is None else _value(node, (), lines, problems)
     return Document(value, lines, problems)
 
@@ -117,7 +117,7 @@ def _forbidden(text: str) -> list[Problem]:
                 message = "anchors and aliases (& and *) are not accepted; write the value out"
                 problems.append(Problem(line, message))
             if (tag := getattr(event, "tag", None)) is not None:
-                message = f"tags are not accepted; remove the tag {shown(str(tag))}"
+                message = f"tags are not accepted; remove the tag {quoted(str(tag))}"
                 problems.append(Problem(line, message))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -142,7 +142,7 @@ def _value(
     if isinstance(node, yaml.ScalarNode):
         return _scalar(node, problems)
     mapping: dict[str, Any] = {}
-    place = f"in {shown('.'.join(map(str, path)))}" if path else "at the top level"
+    place = f"in {quoted('.'.join(map(str, path)))}" if path else "at the top level"
     for key_node, value_node in node.value:
         line = key_node.start_mark.line + 1
         if not isinstance(key_node, yaml.ScalarNode):
@@ -151,7 +151,7 @@ def _value(
         name = key_node.value
         if name in mapping:
             first = lines[(*path, name)]
-            message = f"duplicate key {shown(name)} {place} (first on line {first})"
+            message = f"duplicate key {quoted(name)} {place} (first on line {first})"
             problems.append(Problem(line, message))
             continue
         lines[(*path, name)] = line
@@ -197,12 +197,12 @@ def described(value: Any) -> str:
     if value is None:
         return "nothing"
     if isinstance(value, str):
-        return f"text {shown(value)}"
+        return f"text {quoted(value)}"
     if isinstance(value, list | dict):
         return "a list" if isinstance(value, list) else "a mapping"
     return yaml_scalar(value)
 
 
-def shown(text: str) -> str:
+def quoted(text: str) -> str:
     """Text in quotes, on one line and short, whatever it holds."""
     return ascii(text if len(text) <= 60 else text[:57] + "...")

@@ -203,7 +203,7 @@ def test_grade_reads_solved_positions_from_a_file(tmp_path: Path, capsys: Captur
         ("name: tic_tac_toe", "name: tic_tak_toe", 1, "did you mean 'tic_tac_toe'?"),
         ("name: tic_tac_toe", "name: tic_tac_toe, rows: -1", 1, "rows"),
         ("name: tic_tac_toe", "name: tic_tac_toe, rows: 1000000", 1, "rows"),
-        ("filters: 8", "filters: 0", 3, "must be at least 1, got 0"),
+        ("filters: 8", "filters: 0", 3, "must be at least 1 and at most 4096, got 0"),
         ("games: 4", "games: 3", 8, "gate.games: must be even"),
         ("iterations: 4", "iterations: 0", 9, "must be at least 1, got 0"),
     ],

@@ -124,7 +124,7 @@ run:
 """
     assert errors_of(text, "replay.reuse=0") == [
         "go.yaml:4: unknown key 'num_simulations' in 'search'; did you mean 'simulations'?",
-        "go.yaml:5: search.simulations: must be at least 1, got 0",
+        "go.yaml:5: search.simulations: must be at least 1 and at most 1000000, got 0",
         "go.yaml:6: search.c_puct: '1e-3' is text in YAML; write 1.0e-3 or 0.001",
         "go.yaml:7: search.first_play: must be one of zero, parent, got 'parnt'; "
         "did you mean 'parent'?",

@@ -380,6 +380,7 @@ def test_the_loop_augments_by_symmetries_when_it_is_asked_to(
         return batch
 
     monkeypatch.setattr(Replay, "sample", watch)
-    report = training.learn()
+    training.run.state.positions = training.replay.total_positions
+    report = training.learn(0)
     assert report.steps == 9 * 10 // 4
     assert first_moves == ({0, 2, 6, 8} if symmetries else {0})

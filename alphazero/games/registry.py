@@ -7,7 +7,6 @@ Another package names its game in the entry-point group `alphazero.games`:
     my_game = "my_package.my_game"       # a module that calls register("my_game")
 """
 
-import difflib
 import functools
 import importlib
 import pkgutil
@@ -17,7 +16,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TypeVar, cast
 
-from alphazero.errors import GameError
+from alphazero.errors import GameError, did_you_mean
 from alphazero.games.game import Game
 
 Kind = TypeVar("Kind", bound=type[Game])
@@ -53,8 +52,7 @@ def game_options(name: str) -> dict[str, int]:
     """Return the options that game `name` takes, with their defaults."""
     _import_all()
     if name not in _registered:
-        near = difflib.get_close_matches(name, _registered, n=1)
-        hint = f"; did you mean '{near[0]}'?" if near else ""
+        hint = did_you_mean(name, _registered)
         raise GameError(f"unknown game '{name}'{hint} (known: {', '.join(sorted(_registered))})")
     kind, defaults = _registered[name]
     own = {field.name: cast(int, field.default) for field in fields(kind)}
@@ -70,8 +68,7 @@ def make_game(name: str, **options: int | float | bool | str) -> Game:
     known = game_options(name)
     for option, value in options.items():
         if option not in known:
-            near = difflib.get_close_matches(option, known, n=1)
-            hint = f"; did you mean '{near[0]}'?" if near else ""
+            hint = did_you_mean(option, known)
             takes = ", ".join(known) or "none"
             raise GameError(f"{name} has no option '{option}'{hint} (options: {takes})")
         if type(value) is not type(known[option]):

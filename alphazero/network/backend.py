@@ -15,10 +15,10 @@ def resolve_backend(settings: InferenceConfig) -> str:
     """
     on_cpu = resolve_device(settings.device) == "cpu"
     if settings.backend == "openvino" and not (on_cpu and openvino_is_installed()):
-        why = "is not installed" if on_cpu else "computes on CPUs only"
-        raise ConfigError(
-            f"inference.backend: OpenVINO {why}; use 'auto', or pip install 'alphazero[openvino]'"
-        )
+        why = "is not installed; use 'auto', or pip install 'alphazero[openvino]'"
+        if not on_cpu:
+            why = "computes on CPUs only; use 'auto', or inference.device=cpu"
+        raise ConfigError(f"inference.backend: OpenVINO {why}")
     if settings.backend == "auto":
         return "openvino" if on_cpu and openvino_is_installed() else "torch"
     return settings.backend

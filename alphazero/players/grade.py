@@ -15,6 +15,7 @@ import numpy.typing as npt
 from alphazero.errors import GameError
 from alphazero.files import read_limited, shown
 from alphazero.games.game import Game, State
+from alphazero.players.match import TABLES
 from alphazero.players.player import Player
 from alphazero.players.workers import Progress, run_jobs
 from alphazero.search.minimax import Solution
@@ -48,7 +49,7 @@ def grade(
     game: Game,
     seat_player: Callable[[int], Player],
     solution: Solution,
-    tables: int = 128,
+    tables: int = TABLES,
     workers: int = 1,
     show: Callable[[int], object] = bool,
 ) -> Grade:

@@ -22,6 +22,9 @@ from alphazero.players.player import Decisions, Player
 from alphazero.players.workers import Progress, run_jobs
 from alphazero.search.forest import Slots
 
+TABLES = 128
+"""Games at once where nobody says how many: enough to fill the batches of two cores."""
+
 _slots = types.int64[::1]
 
 
@@ -189,7 +192,7 @@ def play_schedule(
     workers: int = 1,
     show: Callable[[int], object] = bool,
 ) -> list[GameRecord]:
-    """Play every game of a schedule at up to `tables` tables, on `workers` cores.
+    """Play every game of a schedule at `tables` tables, at least one a worker, on `workers` cores.
 
     `seat_players` makes the players for so many tables, anew for each worker. `show` is called
     with the number of games that ended. The records' order is the same every time.
@@ -217,6 +220,7 @@ def random_opening(game: Game, moves: int, rng: np.random.Generator) -> tuple[in
 
     Where a draw ends the game the next is shorter, so that tiny games have openings too.
     """
+    moves = min(moves, game.max_moves - 1)
     while True:
         state, opening = game.initial_state(), []
         for _ in range(moves):

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from alphazero.config import SearchConfig
-from alphazero.games.game import PLY, Game, State
+from alphazero.errors import GameError
+from alphazero.games.game import ONGOING, OUTCOME, PLY, Game, State
 from alphazero.search.decision import draw_actions
 from alphazero.search.evaluator import Evaluator
 from alphazero.search.forest import Slots
@@ -61,7 +62,13 @@ class Player(ABC):
         """Return the moves that are ready, each once."""
 
     def choose(self, state: State) -> int:
-        """Return this player's move in one position `int64 [S]`, outside any match."""
+        """Return this player's move in one position `int64 [S]`, outside any match.
+
+        Raises:
+            GameError: when the game is over.
+        """
+        if state[OUTCOME] != ONGOING:
+            raise GameError("the game is over: there is no move to choose")
         table = np.array([0])
         self.start(table, state[None])
         self.ask(table)

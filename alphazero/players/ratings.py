@@ -29,7 +29,7 @@ class MatchResult:
     draws: int
     losses: int
     distinct: int
-    """Games that differ from every other one with the same player to begin."""
+    """Different games among them, the players' seats considered."""
     elo: float
     elo_low: float
     elo_high: float
@@ -69,7 +69,7 @@ def judge(records: Sequence[GameRecord]) -> MatchResult:
     games = len(values)
     means = np.array([np.mean(scores) for scores in pairs.values()])
     score = (sum((1 + value) / 2 for value in values) + 0.5) / (games + 1)
-    # A prior of two drawn pairs keeps the interval honest when every pair ended alike.
+    # Two imagined pairs, a quarter point off the mean: honest also when every pair ended alike.
     freedom = len(means) + 1
     spread = float(((means - score) ** 2).sum() + 2 * 0.25**2) / freedom
     # Student's t, by its first correction to the normal: (z^3 + z) / 4 for each degree of freedom.

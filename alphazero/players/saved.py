@@ -2,7 +2,7 @@
 
 import contextlib
 import dataclasses
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,10 @@ from alphazero.games.game import Game
 from alphazero.games.registry import make_game
 from alphazero.network.backend import make_evaluator
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint
-from alphazero.players.player import UNLIMITED, Player, SearchPlayer
+from alphazero.players.player import UNLIMITED, SearchPlayer
 from alphazero.schema import check_value, noted_fields
+from alphazero.search.evaluator import Evaluator
+from alphazero.search.mcts import TREE_ROOM
 from alphazero.yamlfile import WrongValueError
 
 EDGE_BYTES = 28
@@ -55,68 +57,86 @@ def search_settings(checkpoint: Checkpoint) -> SearchConfig:
     return SearchConfig(**known)
 
 
-def load_player(
-    path: Path | str,
-    *,
-    simulations: int | None = None,
-    seconds: float | None = None,
-    tables: int = 1,
-    inference: InferenceConfig | None = None,
-) -> tuple[Game, SearchPlayer]:
-    """Read a checkpoint, or the best of a run's folder, and seat its player.
+@dataclass(frozen=True)
+class SavedPlayer:
+    """A checkpoint that was read: it can be seated at any number of tables, again and again."""
 
-    It thinks for `simulations` a move, or for `seconds` if given, or for as many simulations as
-    it was trained with. At a single table several leaves of the tree are evaluated together.
+    path: Path
+    checkpoint: Checkpoint
+    game: Game
+    evaluator: Evaluator
+    settings: SearchConfig
+    """The search it was trained with."""
+
+    def seat(
+        self, tables: int = 1, *, simulations: int | None = None, seconds: float | None = None
+    ) -> SearchPlayer:
+        """Return the player, with trees for so many tables.
+
+        It thinks for `simulations` a move, or for `seconds` if given, or for as many simulations
+        as it was trained with. At a single table several leaves of the tree are evaluated
+        together.
+        """
+        if simulations is None:
+            simulations = self.settings.simulations if seconds is None else UNLIMITED
+        settings = dataclasses.replace(self.settings, simulations=simulations)
+        fresh = 1 if simulations == UNLIMITED else simulations + 1
+        room = TREE_BYTES // (EDGE_BYTES * self.game.num_actions * tables)
+        return SearchPlayer(
+            self.game,
+            self.evaluator,
+            settings,
+            tables=tables,
+            nodes=max(fresh, min(TREE_ROOM * simulations + 1, room)),
+            leaves=8 if tables == 1 and simulations > 32 else 1,
+            seconds=seconds,
+        )
+
+
+def load_saved(path: Path | str, inference: InferenceConfig | None = None) -> SavedPlayer:
+    """Read a checkpoint, or the best player of a run's folder.
 
     Raises:
         CheckpointError: in one line, for a file that is no player.
     """
-    checkpoint = load_checkpoint(find_checkpoint(Path(path)))
-    game = make_game(checkpoint.game_name, **checkpoint.game_options)
-    settings = search_settings(checkpoint)
-    if simulations is None and seconds is not None:
-        simulations = UNLIMITED
-    if simulations is not None:
-        settings = dataclasses.replace(settings, simulations=simulations)
-    room = TREE_BYTES // (EDGE_BYTES * game.num_actions * tables)
-    player = SearchPlayer(
-        game,
+    found = find_checkpoint(Path(path))
+    checkpoint = load_checkpoint(found)
+    return SavedPlayer(
+        found,
+        checkpoint,
+        make_game(checkpoint.game_name, **checkpoint.game_options),
         make_evaluator(checkpoint.network(), inference or InferenceConfig()),
-        settings,
-        name=Path(path).stem,
-        tables=tables,
-        nodes=min(4 * settings.simulations + 1, room),
-        leaves=8 if tables == 1 and settings.simulations > 32 else 1,
-        seconds=seconds,
+        search_settings(checkpoint),
     )
-    return game, player
 
 
-def load_opponents(
-    paths: tuple[Path, Path], *, simulations: int | None = None, seconds: float | None = None
-) -> tuple[Game, Callable[[int], list[Player]]]:
-    """Read two checkpoints of one game; return it, and how to seat both at so many tables.
+def load_player(
+    path: Path | str, *, simulations: int | None = None, seconds: float | None = None
+) -> tuple[Game, SearchPlayer]:
+    """Read a checkpoint, or the best of a run's folder; return its game and its player.
+
+    The budget of a move is as in `SavedPlayer.seat`.
+
+    Raises:
+        CheckpointError: in one line, for a file that is no player.
+    """
+    saved = load_saved(path)
+    return saved.game, saved.seat(simulations=simulations, seconds=seconds)
+
+
+def load_opponents(first: Path, second: Path) -> tuple[SavedPlayer, SavedPlayer]:
+    """Read two players of one game.
 
     Raises:
         CheckpointError: when one is no player, or they play different games.
     """
-    checkpoints = [load_checkpoint(find_checkpoint(path)) for path in paths]
-    first, second = (
-        make_game(checkpoint.game_name, **checkpoint.game_options) for checkpoint in checkpoints
-    )
-    if first != second:
+    players = load_saved(first), load_saved(second)
+    if players[0].game != players[1].game:
         raise CheckpointError(
-            f"{paths[0]} plays {describe_game(checkpoints[0])} and {paths[1]} plays "
-            f"{describe_game(checkpoints[1])}: a match needs two players of one game"
+            f"{first} plays {describe_game(players[0].checkpoint)} and {second} plays "
+            f"{describe_game(players[1].checkpoint)}: a match needs two players of one game"
         )
-
-    def seat_players(tables: int) -> list[Player]:
-        return [
-            load_player(path, simulations=simulations, seconds=seconds, tables=tables)[1]
-            for path in paths
-        ]
-
-    return first, seat_players
+    return players
 
 
 def describe_game(checkpoint: Checkpoint) -> str:

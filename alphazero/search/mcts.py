@@ -82,9 +82,8 @@ class Search:
         self.batches = 0
         self.simulations = 0
         self._selection = selection_of(settings)
-        self._forest = new_forest(
-            game, slots, nodes or TREE_ROOM * settings.simulations + 1, leaves
-        )
+        room = TREE_ROOM * settings.simulations + 1 if nodes is None else nodes
+        self._forest = new_forest(game, slots, room, leaves)
         self._cache = new_cache(settings.cache_megabytes, game.num_actions, slots * leaves)
         self._observations = np.zeros((slots * leaves, *game.observation_shape), np.float32)
         self._words = self._observations.reshape(slots * leaves, -1).view(np.uint32)

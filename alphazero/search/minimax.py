@@ -32,11 +32,11 @@ class Solution(NamedTuple):
 def solve(game: Game, limit: int = POSITION_LIMIT) -> Solution:
     """Solve a game by looking at everything.
 
-    Positions are told apart as the network sees them, so by their last move as well where the
-    game shows it.
+    Positions are told apart by their whole state, the last move included.
 
     Raises:
-        GameError: when there are more than `limit` positions.
+        GameError: when there are more than `limit` positions, or a game may last so long that there
+            must be.
     """
     too_many = GameError(
         f"the game has more than {limit:,} positions, too many to look at every one"

@@ -90,13 +90,22 @@ def benchmark(
             bare, games, moves, bare_time, time_played = 0, 0, 0, 0.0, 0.0
             for _, search in halls:
                 before.add(search)
-        jobs = [functools.partial(_evaluate, game, evaluator, size, length) for size in tables]
+        progress = Progress()
         begin = time.perf_counter()
-        bare += sum(run_jobs(jobs, Progress()))
+        bare += sum(
+            run_jobs(
+                [
+                    functools.partial(_evaluate, game, evaluator, size, length, progress)
+                    for size in tables
+                ],
+                progress,
+            )
+        )
         bare_time += time.perf_counter() - begin
+        progress = Progress()
         begin = time.perf_counter()
         ended = run_jobs(
-            [functools.partial(_play, match, length) for match, _ in halls], Progress()
+            [functools.partial(_play, match, length, progress) for match, _ in halls], progress
         )
         time_played += time.perf_counter() - begin
         games += sum(each[0] for each in ended)
@@ -122,7 +131,9 @@ def benchmark(
     )
 
 
-def _evaluate(game: Game, evaluator: Evaluator, size: int, seconds: float) -> int:
+def _evaluate(
+    game: Game, evaluator: Evaluator, size: int, seconds: float, progress: Progress
+) -> int:
     """Evaluate full batches for a while; return the number of positions."""
     observations = np.zeros((size, *game.observation_shape), np.float32)
     observations[:] = game.observe(game.initial_state())
@@ -130,15 +141,17 @@ def _evaluate(game: Game, evaluator: Evaluator, size: int, seconds: float) -> in
     while time.perf_counter() < end:
         evaluator.evaluate(observations)
         positions += size
+        progress.done(0)
     return positions
 
 
-def _play(match: Match, seconds: float) -> tuple[int, int]:
+def _play(match: Match, seconds: float, progress: Progress) -> tuple[int, int]:
     """Turn a match's wheel for a while; return the games that ended and the moves made."""
     end, games = time.perf_counter() + seconds, 0
     before = match.moves_made
     while time.perf_counter() < end:
         games += len(match.step())
+        progress.done(0)
     return games, match.moves_made - before
 
 

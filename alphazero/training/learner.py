@@ -106,8 +106,8 @@ class Learner:
         """Do one optimizer step; return the parts of its loss as scalars.
 
         Raises:
-            RunError: when the batch, the loss or the gradient is not finite; the weights are
-                then still those before the step.
+            RunError: when the batch, the loss or the gradient is not finite; the weights (but
+                not the statistics of normalisation) are then still those before the step.
         """
         settings = self.settings
         for name, array in zip(Batch._fields, batch, strict=True):

@@ -103,10 +103,12 @@ class Training:
         """Do one turn of the loop and publish its result."""
         state = self.run.state
         state.iteration += 1
+        self.seconds.pop("gate", None)
+        before = state.positions
         games = self.play()
         self.remember(games)
-        steps = self.learn()
-        result = self.gate()
+        steps = self.learn(before)
+        result = self.gate() if steps.steps else None
         self.report(curves, games, steps, result)
         self.save()
 
@@ -135,11 +137,14 @@ class Training:
         state.shards = self.replay.iterations
         self.run.save_games(arrays)
 
-    def learn(self) -> StepReport:
-        """Do the optimizer steps that the positions played so far are good for."""
+    def learn(self, positions_before: int) -> StepReport:
+        """Do the optimizer steps that the positions of this iteration are good for.
+
+        Over all iterations they are `reuse` times the positions, divided by the batch size.
+        """
         settings = self.config.learner
-        due = int(self.replay.total_positions * self.config.replay.reuse / settings.batch_size)
-        steps = max(0, due - self.learner.step)
+        each = self.config.replay.reuse / settings.batch_size
+        steps = int(self.run.state.positions * each) - int(positions_before * each)
         rng = np.random.default_rng(self._seed(LEARN))
         with self._stage("learn", steps, "step") as bar:
             report = self.learner.train(
@@ -234,8 +239,10 @@ class Training:
         """Return the figures of an iteration by their names in the table of metrics."""
         state, count, seconds = self.run.state, len(games.finished), self.seconds
         outcomes = np.array([record.outcome for record in games.finished])
+        moves = sum(len(record.actions) for record in games.finished)
         policies = np.concatenate([record.policies for record in games.finished])
-        entropies = -(policies * np.log(np.where(policies > 0, policies, 1))).sum(axis=1)
+        policies = policies[policies.any(axis=1)]
+        entropy = -float((policies * np.log(np.where(policies > 0, policies, 1))).sum())
         return {
             "loss/total": steps.total,
             "loss/policy": steps.policy,
@@ -246,11 +253,11 @@ class Training:
             "learner/learning_rate": steps.learning_rate,
             "learner/gradient_norm": steps.gradient_norm,
             "learner/steps": state.step,
-            "selfplay/game_length": len(policies) / count,
+            "selfplay/game_length": moves / count,
             "selfplay/first_player_wins": float((outcomes == 1).mean()),
             "selfplay/draws": float((outcomes == 0).mean()),
             "selfplay/first_player_losses": float((outcomes == -1).mean()),
-            "selfplay/search_entropy": float(entropies.mean()),
+            "selfplay/search_entropy": entropy / max(len(policies), 1),
             "selfplay/positions": state.positions,
             "speed/games_per_second": count / seconds["play"],
             "speed/simulations_per_second": games.work.simulations / seconds["play"],

@@ -1,7 +1,7 @@
 """The replay window: the newest positions of self-play, and batches drawn from them.
 
 Games are kept as they were played, moves and search policies; observations are made when a
-batch is drawn, by replaying the moves, so nothing is stored twice.
+batch is drawn, by replaying the moves.
 
 Letters: P positions (one for each move played), A actions, B batch, [C, H, W] observation.
 """
@@ -88,11 +88,12 @@ class Games(NamedTuple):
     def to_bytes(self) -> bytes:
         """Return the games as the bytes of an `.npz` file, the same for the same games."""
         buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        with zipfile.ZipFile(buffer, "w") as archive:
             for name, array in zip(self._fields, self, strict=True):
                 part = io.BytesIO()
                 np.lib.format.write_array(part, np.ascontiguousarray(array), allow_pickle=False)
-                archive.writestr(zipfile.ZipInfo(f"{name}.npy"), part.getvalue())
+                entry = zipfile.ZipInfo(f"{name}.npy")  # without a date: the same bytes every time
+                archive.writestr(entry, part.getvalue(), zipfile.ZIP_DEFLATED, compresslevel=1)
         return buffer.getvalue()
 
     @classmethod

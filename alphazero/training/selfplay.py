@@ -134,7 +134,8 @@ def _play_share(
         finished += ended
         progress.done(len(ended))
     search.stop(np.arange(tables))  # what it still owes is not counted as done
-    return _Share(finished, [match.record(table) for table in match.playing], search)
+    under_way = [match.record(table) for table in match.playing]
+    return _Share(finished, [*under_way, *unfinished[tables:]], search)
 
 
 def seat_explorer(
