@@ -26,7 +26,7 @@ _ADVICE: Final = {
     errno.EACCES: "check who may use this file and its folder",
     errno.EPERM: "check who may use this file and its folder",
     errno.EROFS: "choose a folder on a disk that can be written",
-    errno.ENOENT: "check the path, and create the folder if it is missing",
+    errno.ENOENT: "check the path",
     errno.EISDIR: "give the path of a file, not of a folder",
     errno.ENOTDIR: "a part of the path is a file, not a folder; check the path",
     errno.ENAMETOOLONG: "choose a shorter name",

@@ -3,6 +3,7 @@
 Typed words: a move in the game's own notation, or one of COMMANDS.
 """
 
+import sys
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -20,6 +21,10 @@ COMMANDS = {
     "help": "these words",
     "quit": "leave",
 }
+
+NO_INPUT = (
+    "no more input: moves are typed in a terminal, or piped in one a line and ended by 'quit'"
+)
 
 TABLE = np.array([0])
 
@@ -198,7 +203,7 @@ class Terminal:
 
     def _wants_another(self) -> bool:
         try:
-            return self._ask("Another game? [y/N] ").strip().lower() in ("y", "yes")
+            return self._ask("Another game? [y/N] ").strip().lower() in ("y", "yes", "new")
         except AlphaZeroError:
             return False
 
@@ -207,11 +212,13 @@ class Terminal:
             return self.read(prompt)
         except UnicodeDecodeError:
             return "\N{REPLACEMENT CHARACTER}"
-        except (EOFError, RuntimeError):  # RuntimeError: there is no standard input at all
-            raise AlphaZeroError(
-                "no more input: moves are typed in a terminal, or piped in one a line and "
-                "ended by 'quit'"
-            ) from None
+        except EOFError:
+            if sys.stdin.isatty():
+                self.say("")
+                return "quit"
+            raise AlphaZeroError(NO_INPUT) from None
+        except RuntimeError:  # RuntimeError: there is no standard input at all
+            raise AlphaZeroError(NO_INPUT) from None
 
 
 def _names(game: Game, state: State, actions: list[int]) -> Iterator[str]:

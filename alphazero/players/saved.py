@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from alphazero.config import InferenceConfig, SearchConfig
 from alphazero.errors import CheckpointError
 from alphazero.files import reason, shown
@@ -80,6 +82,10 @@ class SavedPlayer:
         if simulations is None:
             simulations = self.settings.simulations if seconds is None else UNLIMITED
         settings = dataclasses.replace(self.settings, simulations=simulations)
+        if seconds is not None:
+            # The clock shall measure thinking, not the first use of the evaluator.
+            for size in (1, 8):
+                self.evaluator.evaluate(np.zeros((size, *self.game.observation_shape), np.float32))
         fresh = 1 if simulations == UNLIMITED else simulations + 1
         room = TREE_BYTES // (EDGE_BYTES * self.game.num_actions * tables)
         return SearchPlayer(

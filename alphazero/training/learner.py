@@ -18,6 +18,9 @@ from alphazero.network.inference import resolve_device, resolve_precision
 from alphazero.network.resnet import ResNet
 from alphazero.training.replay import Batch
 
+SMALL_STEP = 10**9
+"""Products of a forward pass below which a step stays on one core."""
+
 
 class Losses(NamedTuple):
     """The parts of the loss (z - v)^2 - pi . log p + c |theta|^2, and what goes with them."""
@@ -80,6 +83,18 @@ class Learner:
         self.step = 0
         self._bfloat16 = resolve_precision(settings.precision, self.device.type) == "bfloat16"
         self._optimizer = self._make_optimizer()
+
+    @property
+    def useful_threads(self) -> int:
+        """How many cores one step can use without waiting more than it computes.
+
+        Threads inside a step wait for each other at every layer; where layers are small, and
+        other programs run, that costs far more than it saves.
+        """
+        _, height, width = self.network.observation_shape
+        weights = sum(each.numel() for each in self.network.parameters())
+        products = weights * height * width * self.settings.batch_size
+        return 1 if products < SMALL_STEP else 1 << 16
 
     def _make_optimizer(self) -> torch.optim.Optimizer:
         """Build the optimizer of the configuration.

@@ -146,7 +146,8 @@ class Training:
         each = self.config.replay.reuse / settings.batch_size
         steps = int(self.run.state.positions * each) - int(positions_before * each)
         rng = np.random.default_rng(self._seed(LEARN))
-        with self._stage("learn", steps, "step") as bar:
+        threads = min(self.workers, self.learner.useful_threads)
+        with self._stage("learn", steps, "step") as bar, threads_per_evaluation(threads):
             report = self.learner.train(
                 self.replay.sample(
                     settings.batch_size, rng, settings.symmetries, settings.value_mix
@@ -198,9 +199,9 @@ class Training:
         if state.iteration == 1:
             texts["run/config"] = dump_config(self.config)
         line = (
-            f"iteration {state.iteration}: {state.games:,} games, {state.positions:,} positions, "
-            f"step {state.step:,}; loss {steps.total:.3f} (policy {steps.policy:.3f}, value "
-            f"{steps.value:.3f}); {values['speed/simulations_per_second']:,.0f} simulations/s, "
+            f"iteration {state.iteration}: {state.games:,} games, {state.positions:,} positions; "
+            f"loss {steps.total:.3f} (policy {steps.policy:.3f}, value {steps.value:.3f}); "
+            f"{values['speed/simulations_per_second']:,.0f} simulations/s, "
             f"{values['speed/games_per_second'] * 3600:,.0f} games/h"
         )
         if result is not None:
@@ -212,7 +213,7 @@ class Training:
                 "gate/distinct_games": result.distinct / result.games,
                 "gate/rating": state.rating,
             }
-            verdict = "new best" if result.score >= self.config.gate.threshold else "best stays"
+            verdict = "accepted" if result.score >= self.config.gate.threshold else "refused"
             line += f"; gate {result.score:.1%}, Elo {result.elo:+.0f}, {verdict}"
         curves.write(state.iteration, values, texts)
         tqdm.write(line, file=sys.stdout)
