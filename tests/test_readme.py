@@ -39,6 +39,12 @@ def shell_lines() -> list[str]:
     return [line for block in blocks for line in block.splitlines() if line]
 
 
+def inline_commands() -> list[list[str]]:
+    """Return the arguments of every `alphazero` command that stands in a table or a sentence."""
+    outside = re.sub(r"```.*?```", "", README, flags=re.DOTALL)
+    return [shlex.split(each)[1:] for each in re.findall(r"`(alphazero \w+ [^`]+)`", outside)]
+
+
 def alphazero_commands() -> list[list[str]]:
     """Return the arguments of every `alphazero` command of the README, in order."""
     parts = [part for line in shell_lines() for part in line.split(" && ")]
@@ -48,7 +54,8 @@ def alphazero_commands() -> list[list[str]]:
 def test_every_command_is_understood_and_names_files_that_exist() -> None:
     commands = alphazero_commands()
     assert {command[0] for command in commands} >= {"train", "play", "show", "grade", "games"}
-    for command in commands:
+    assert inline_commands()
+    for command in [*commands, *inline_commands()]:
         cli.parser().parse_args(command)
         for word in command:
             if word.startswith("configs/"):

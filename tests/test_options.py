@@ -1,0 +1,199 @@
+"""The choices that change what is learned or played: caps, averages, mixtures; and the bench."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from test_learner import make_batch, make_learner
+from tiny import fingerprint, tiny_config
+
+from alphazero.config import SearchConfig
+from alphazero.games import make_game, to_play, value_of
+from alphazero.players.match import GameRecord, Pairing, play_schedule
+from alphazero.players.player import PlayoutCap, SearchPlayer
+from alphazero.search.evaluator import Floats, UniformEvaluator
+from alphazero.search.mcts import RootNoise
+from alphazero.training import loop
+from alphazero.training.bench import benchmark
+from alphazero.training.replay import Games, Replay
+
+# Playout caps
+
+
+class CountingEvaluator(UniformEvaluator):
+    """Counts the positions that it was asked for."""
+
+    rows = 0
+
+    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+        self.rows += len(observations)
+        return super().evaluate(observations)
+
+
+def capped_games(share: float) -> tuple[list[GameRecord], SearchPlayer]:
+    game = make_game("connect_four", rows=4, columns=5, length=3)
+    players: list[SearchPlayer] = []
+
+    def seat(tables: int) -> list[SearchPlayer]:
+        settings = SearchConfig(simulations=40, reuse_tree=False)
+        cap = PlayoutCap(share, 3)
+        rng = np.random.default_rng(4)
+        players.append(
+            SearchPlayer(
+                game,
+                CountingEvaluator(5),
+                settings,
+                tables=tables,
+                cap=cap,
+                noise=RootNoise(0.5, 1.0),
+                rng=rng,
+            )
+        )
+        return players
+
+    records = play_schedule(game, seat, [Pairing()] * 60, 12)
+    return records, players[0]
+
+
+def test_only_full_searches_are_learned_from_and_they_are_as_many_as_asked() -> None:
+    records, player = capped_games(0.3)
+    policies = np.concatenate([record.policies for record in records])
+    full = policies.any(axis=1)
+    error = 3 * np.sqrt(0.3 * 0.7 / len(full))
+    assert full.mean() == pytest.approx(0.3, abs=error)
+    assert np.allclose(policies[full].sum(axis=1), 1, atol=1e-5)
+    assert np.allclose(np.rint(policies[full] * 40), policies[full] * 40, atol=1e-3)
+    searched = int(full.sum()) * 40 + int((~full).sum()) * 3
+    assert player.search.simulations == searched
+
+
+def test_quick_searches_have_no_noise() -> None:
+    game = make_game("tic_tac_toe")
+    player = SearchPlayer(
+        game,
+        UniformEvaluator(9),
+        SearchConfig(simulations=20),
+        tables=200,
+        cap=PlayoutCap(0.5, 5),
+        noise=RootNoise(0.5, 1.0),
+    )
+    tables = np.arange(200)
+    player.start(tables, np.tile(game.initial_state(), (200, 1)))
+    player.ask(tables)
+    player.think()
+    player.search.collect()
+    forest = player.search._forest
+    full = forest.remaining == 20
+    assert 60 < full.sum() < 140
+    assert (forest.remaining[~full] == 5).all()
+    noisy = (forest.root_prior != np.float32(1 / 9)).any(axis=1)
+    assert (noisy == full).all()
+
+
+# The average of the weights
+
+
+def test_the_player_is_the_running_average_of_the_weights() -> None:
+    learner = make_learner(average=0.5)
+    assert learner.player is not learner.network
+    expected = {name: each.clone() for name, each in learner.player.state_dict().items()}
+    for step in range(1, 8):
+        learner.train_step(make_batch(seed=step))
+        decay = min(0.5, (1 + step) / (10 + step))
+        for name, weight in learner.network.state_dict().items():
+            if weight.is_floating_point():
+                expected[name] = decay * expected[name] + (1 - decay) * weight
+    for name, weight in learner.player.state_dict().items():
+        if weight.is_floating_point():
+            torch.testing.assert_close(weight, expected[name])
+    moved = [
+        not torch.equal(a, b)
+        for a, b in zip(learner.player.parameters(), learner.network.parameters(), strict=True)
+    ]
+    assert all(moved)
+
+
+def test_an_average_is_restored_with_the_learner() -> None:
+    first, second = make_learner(average=0.9), make_learner(1, average=0.9)
+    for step in range(3):
+        first.train_step(make_batch(seed=step))
+    second.restore(first.state(), first.step)
+    for learner in (first, second):
+        learner.train_step(make_batch(seed=9))
+    for name, tensor in first.state().items():
+        assert torch.equal(tensor, second.state()[name]), name
+
+
+def test_without_an_average_the_weights_themselves_play() -> None:
+    learner = make_learner()
+    assert learner.player is learner.network
+    assert not any(name.startswith("player.") for name in learner.state())
+
+
+def test_a_small_step_stays_on_one_core() -> None:
+    assert make_learner(batch_size=16).useful_threads == 1
+    assert make_learner(batch_size=10**6).useful_threads > 64
+
+
+# Values mixed from outcome and search
+
+
+def test_the_target_is_mixed_from_the_outcome_and_the_value_of_the_search() -> None:
+    config = tiny_config(Path("unused"))
+    game = make_game("tic_tac_toe")
+    actions = np.array([4, 0, 8, 2, 1, 7, 3, 5, 6], np.int32)
+    state, outcomes = game.initial_state(), []
+    for action in actions:
+        outcomes.append(to_play(state))
+        state = game.play(state, int(action))
+    outcome = game.outcome(state)
+    values = np.linspace(-0.9, 0.9, 9).astype(np.float32)
+    policies = np.eye(9, dtype=np.float32)[actions]
+    replay = Replay(game, config.replay)
+    record = GameRecord(Pairing(), actions, policies, values, outcome)
+    replay.add(1, Games.of(game, [record]))
+    for mix in (0.0, 0.25, 1.0):
+        batch = replay.sample(64, np.random.default_rng(0), augment=False, value_mix=mix)
+        plies = [int(np.flatnonzero(actions == policy.argmax())[0]) for policy in batch.policies]
+        z = np.array([value_of(outcome, outcomes[ply]) for ply in plies])
+        assert np.allclose(batch.values, (1 - mix) * z + mix * values[plies], atol=1e-6)
+
+
+# All together
+
+
+def test_a_run_with_every_option_resumes_to_the_very_same_files(tmp_path: Path) -> None:
+    options = [
+        "selfplay.full_share=0.5",
+        "selfplay.fast_simulations=2",
+        "learner.average=0.9",
+        "learner.value_mix=0.3",
+        "learner.optimizer=adamw",
+        "learner.learning_rate=0.001",
+        "search.first_play=parent",
+        "search.cache_megabytes=1",
+    ]
+    whole = loop.train(tiny_config(tmp_path / "whole", *options))
+    broken = loop.train(tiny_config(tmp_path / "broken", *options, "budget.iterations=2"))
+    loop.resume(broken, ["budget.iterations=4"])
+    expected, received = fingerprint(whole), fingerprint(broken)
+    for each in (expected, received):
+        del each["config.yaml"]
+    assert received == expected
+
+
+def test_the_benchmark_counts_what_it_says(tmp_path: Path) -> None:
+    config = tiny_config(tmp_path, "selfplay.parallel_games=6", "search.cache_megabytes=0")
+    result = benchmark(config, 0.8, 2)
+    assert result.workers == 2
+    assert result.tables == 6
+    assert result.efficiency > 0
+    assert result.evaluations == pytest.approx(result.efficiency * result.bare)
+    assert 0 < result.batch_fill <= 1
+    assert result.cache_hits == 0
+    # At least five moves end a game, at most nine; each move has four simulations.
+    assert 5 <= result.moves / result.games <= 9.5
+    assert result.simulations / result.moves == pytest.approx(4, rel=0.1)
+    assert result.peak_megabytes > 10
+    assert "search efficiency" in str(result)
