@@ -32,8 +32,6 @@ TABLE = np.array([0])
 class Human(Player):
     """The seat of someone whose moves are typed: the terminal makes them on the match."""
 
-    name = "you"
-
     def start(self, tables: np.ndarray, states: State) -> None:
         """See the board in the terminal."""
 

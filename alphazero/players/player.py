@@ -39,8 +39,6 @@ class Decisions(NamedTuple):
 class Player(ABC):
     """Someone who plays on many tables at once."""
 
-    name: str
-
     @abstractmethod
     def start(self, tables: Slots, states: State) -> None:
         """A game begins, or goes on elsewhere: `tables` [n] now show `states` [n, S]."""
@@ -79,8 +77,6 @@ class Player(ABC):
 
 class RandomPlayer(Player):
     """Plays any legal move, all alike."""
-
-    name = "random"
 
     def __init__(self, game: Game, tables: int, rng: np.random.Generator) -> None:
         self.game = game
@@ -154,7 +150,6 @@ class SearchPlayer(Player):
         evaluator: Evaluator,
         settings: SearchConfig,
         *,
-        name: str = "search",
         tables: int = 1,
         nodes: int | None = None,
         leaves: int = 1,
@@ -164,7 +159,6 @@ class SearchPlayer(Player):
         cap: PlayoutCap | None = None,
         rng: np.random.Generator | None = None,
     ) -> None:
-        self.name = name
         self.cap = cap
         self.rng = rng or np.random.default_rng(0)
         self.search = Search(

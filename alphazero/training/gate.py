@@ -34,8 +34,7 @@ def run_gate(
 
     def seat_players(tables: int) -> list[Player]:
         return [
-            SearchPlayer(game, evaluator, search, name=name, tables=tables)
-            for name, evaluator in (("challenger", challenger), ("best", best))
+            SearchPlayer(game, evaluator, search, tables=tables) for evaluator in (challenger, best)
         ]
 
     rng = np.random.default_rng(seed)
