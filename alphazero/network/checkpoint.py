@@ -97,7 +97,7 @@ class Checkpoint:
         if odd := sorted(expected.keys() ^ self.weights.keys()):
             kind = "lacks" if odd[0] in expected else "has an unknown"
             _refuse(self.source, f"its network {kind} weight {odd[0]!r}; it is of another program")
-        for name, tensor in self.weights.items():
+        for name, tensor in sorted(self.weights.items()):
             wanted = expected[name]
             if (tensor.shape, tensor.dtype) != (wanted.shape, wanted.dtype):
                 _refuse(
