@@ -55,7 +55,7 @@ class State:
     games: int = 0
     """games ended since the run began"""
     seconds: float = 0.0
-    """spent on training, over all sessions"""
+    """spent on training, resumed or not"""
     rating: float = 0.0
     """the best player's, in Elo, gains at the gates added up"""
     best: str = ""
