@@ -8,7 +8,7 @@ import math
 import re
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -20,7 +20,6 @@ MAXIMUM_PROBLEMS_SHOWN = 50
 NO_LINE = sys.maxsize  # sorts behind every line of the file
 
 KeyPath = tuple[str | int, ...]
-Section = TypeVar("Section")
 
 
 class Problem(NamedTuple):

@@ -22,10 +22,6 @@ COMMANDS = {
     "quit": "leave",
 }
 
-NO_INPUT = (
-    "no more input: moves are typed in a terminal, or piped in one a line and ended by 'quit'"
-)
-
 TABLE = np.array([0])
 
 
@@ -210,13 +206,14 @@ class Terminal:
             return self.read(prompt)
         except UnicodeDecodeError:
             return "\N{REPLACEMENT CHARACTER}"
-        except EOFError:
-            if sys.stdin.isatty():
+        except (EOFError, RuntimeError):  # RuntimeError: there is no standard input at all
+            if sys.stdin is not None and sys.stdin.isatty():
                 self.say("")
                 return "quit"
-            raise AlphaZeroError(NO_INPUT) from None
-        except RuntimeError:  # RuntimeError: there is no standard input at all
-            raise AlphaZeroError(NO_INPUT) from None
+            raise AlphaZeroError(
+                "no more input: moves are typed in a terminal, or piped in one a line and "
+                "ended by 'quit'"
+            ) from None
 
 
 def _names(game: Game, state: State, actions: list[int]) -> Iterator[str]:

@@ -160,13 +160,13 @@ class Training:
     def gate(self) -> MatchResult | None:
         """Let the challenger take the best player's place, if it earns it or no gate is asked."""
         state, settings = self.run.state, self.config.gate
+        if settings.games and state.iteration % settings.interval:
+            self._save_challenger(None)
+            return None
         challenger = make_evaluator(self.learner.player, self.config.inference)
         if not settings.games:
             self.best = challenger
             state.best = self._save_challenger(None)
-            return None
-        if state.iteration % settings.interval:
-            self._save_challenger(None)
             return None
         with self._stage("gate", settings.games, "game") as bar:
             result, records = run_gate(

@@ -308,7 +308,7 @@ class Run:
                 path.unlink(missing_ok=True)
         if self.config.run.keep_checkpoints:
             for path in players[: -self.config.run.keep_checkpoints]:
-                if path.name not in (state.best, *keep):
+                if path.name not in keep:
                     path.unlink(missing_ok=True)
 
 
