@@ -132,8 +132,49 @@ class SearchConfig:
     )
     reuse_tree: bool = key(
         True,
-        "keep the chosen child's subtree for the next move",
+        "keep the chosen child's subtree for the next move; Gumbel search never does",
         source="AGZ, Methods, Search algorithm, Play: the child becomes the new root",
+    )
+    solver: bool = key(
+        False,
+        "prove wins, draws and losses in the tree: moves that win at once are found without the "
+        "network, what is proven is not searched again, and a proven root ends its search",
+        source="not in AGZ; MCTS-Solver: Winands et al. 2008; bounds: Cazenave & Saffidine 2010; "
+        "winning moves at leaves: Teytaud & Teytaud 2010",
+    )
+    symmetry: str = key(
+        "none",
+        "how a position is shown to the network: as it is, under a `random` symmetry of the game, "
+        "or under all of them, whose answers are averaged",
+        choices=("none", "random", "average"),
+        source="AGZ, Methods, Search algorithm, Expand: random",
+    )
+    selection: str = key(
+        "puct",
+        "how actions are chosen in the tree: `puct`, or `gumbel`, sequential halving at the root "
+        "and an improved policy below it, which is also the policy that is learned",
+        choices=("puct", "gumbel"),
+        source="AGZ: PUCT; Danihelka et al., ICLR 2022",
+    )
+    gumbel_actions: int = key(
+        16,
+        "root actions that Gumbel search considers at most",
+        unit="actions",
+        at_least=1,
+        source="Danihelka et al. 2022, section 5: 16",
+    )
+    gumbel_visits: float = key(
+        50.0,
+        "c_visit of sigma(q) = (c_visit + max N) c_scale q",
+        unit="visits",
+        at_least=0,
+        source="Danihelka et al. 2022, section 5: 50",
+    )
+    gumbel_scale: float = key(
+        1.0,
+        "c_scale of sigma(q), for q in [0, 1]",
+        at_least=0,
+        source="Danihelka et al. 2022, section 5: 1.0 for Go and chess",
     )
     cache_megabytes: int = key(
         64,
@@ -195,6 +236,25 @@ class SelfplayConfig:
         above=0,
         source="AlphaZero: 0.3 chess, 0.15 shogi, 0.03 Go; AGZ: 0.03; ours suits small boards",
     )
+    noise_shaped: bool = key(
+        False,
+        "give half of the noise's concentration to actions whose prior stands out",
+        source="not in AGZ; KataGo, docs/KataGoMethods.md, Shaped Dirichlet Noise",
+    )
+    root_temperature: float = key(
+        1.0,
+        "temperature of the root's priors before the noise; above 1 flattens them",
+        above=0,
+        source="AGZ: 1; KataGo, docs/KataGoMethods.md, Root Policy Softmax Temperature: 1.25 "
+        "early in a game, 1.1 late",
+    )
+    forced_playouts: float = key(
+        0.0,
+        "k of the visits sqrt(k P(a) sum N) that every tried root action is forced to get; what "
+        "they alone brought is taken out of the policy that is learned; 0 is off",
+        at_least=0,
+        source="Wu 2019 (arXiv:1902.10565), section 3.2: 2; AGZ: 0",
+    )
     full_share: float = key(
         1.0,
         "share of moves that are searched with `search.simulations` and learned from; the others "
@@ -209,6 +269,17 @@ class SelfplayConfig:
         unit="simulations",
         at_least=1,
         source="Wu 2019, section 3.1: 100 beside 600",
+    )
+    random_starts: float = key(
+        0.0,
+        "share of games that begin with random legal moves, from none to `random_start_moves`, "
+        "which are not learned from: positions that good play never reaches are learned too",
+        at_least=0,
+        at_most=1,
+        source="AGZ: 0; exploring starts: Sutton & Barto, 2nd ed., section 5.3",
+    )
+    random_start_moves: int = key(
+        16, "greatest number of random moves a game begins with", unit="moves", at_least=1
     )
 
 

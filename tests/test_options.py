@@ -13,7 +13,7 @@ from alphazero.games import make_game, to_play, value_of
 from alphazero.players.match import GameRecord, Pairing, play_schedule
 from alphazero.players.player import PlayoutCap, SearchPlayer
 from alphazero.search.evaluator import Floats, UniformEvaluator
-from alphazero.search.mcts import RootNoise
+from alphazero.search.mcts import Exploration
 from alphazero.training import loop
 from alphazero.training.bench import benchmark
 from alphazero.training.replay import Games, Replay
@@ -46,7 +46,7 @@ def capped_games(share: float) -> tuple[list[GameRecord], SearchPlayer]:
                 settings,
                 tables=tables,
                 cap=cap,
-                noise=RootNoise(0.5, 1.0),
+                exploration=Exploration(0.5, 1.0),
                 rng=rng,
             )
         )
@@ -76,7 +76,7 @@ def test_quick_searches_have_no_noise() -> None:
         SearchConfig(simulations=20),
         tables=200,
         cap=PlayoutCap(0.5, 5),
-        noise=RootNoise(0.5, 1.0),
+        exploration=Exploration(0.5, 1.0),
     )
     tables = np.arange(200)
     player.start(tables, np.tile(game.initial_state(), (200, 1)))
@@ -84,9 +84,9 @@ def test_quick_searches_have_no_noise() -> None:
     player.think()
     player.search.collect()
     forest = player.search._forest
-    full = forest.remaining == 20
+    full = forest.slots["remaining"] == 20
     assert 60 < full.sum() < 140
-    assert (forest.remaining[~full] == 5).all()
+    assert (forest.slots["remaining"][~full] == 5).all()
     noisy = (forest.root_prior != np.float32(1 / 9)).any(axis=1)
     assert (noisy == full).all()
 

@@ -26,7 +26,7 @@ from numba import types
 from numba.experimental import structref
 
 from alphazero.errors import GameError
-from alphazero.jit import helper, kernel
+from alphazero.jit import kernel, shared
 
 State = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -46,7 +46,7 @@ OUTCOME_RULE = types.int64(_state)
 OBSERVE_RULE = types.void(_state, types.float32[:, :, ::1])
 
 
-@helper
+@shared
 def value_of(outcome: int, player: int) -> int:
     """Turn an absolute outcome (for player 0) into a value relative to `player`.
 

@@ -20,7 +20,7 @@ from alphazero.games.game import ONGOING, OUTCOME, PLY, Game, State
 from alphazero.search.decision import draw_actions
 from alphazero.search.evaluator import Evaluator
 from alphazero.search.forest import Slots
-from alphazero.search.mcts import RootNoise, Search
+from alphazero.search.mcts import Exploration, Search
 
 
 class Decisions(NamedTuple):
@@ -155,7 +155,7 @@ class SearchPlayer(Player):
         leaves: int = 1,
         seconds: float | None = None,
         temperature: Temperature = ALWAYS_BEST,
-        noise: RootNoise | None = None,
+        exploration: Exploration | None = None,
         cap: PlayoutCap | None = None,
         rng: np.random.Generator | None = None,
     ) -> None:
@@ -168,7 +168,7 @@ class SearchPlayer(Player):
             slots=tables,
             nodes=nodes,
             leaves=leaves,
-            noise=noise,
+            exploration=exploration,
             rng=self.rng,
         )
         self.temperature = temperature
@@ -210,9 +210,9 @@ class SearchPlayer(Player):
         """Return a move for every search that is done."""
         tables = self.search.collect()
         roots = self.search.roots(tables)
-        policies = roots.search_policies()
         early = self._plies[tables] < self.temperature.moves
         temperatures = np.where(early, self.temperature.early, self.temperature.late)
-        actions = draw_actions(policies, temperatures, self.rng)
-        policies[~self._full[tables]] = 0
-        return Decisions(tables, actions, policies, roots.values.astype(np.float32))
+        actions = draw_actions(roots.policies, temperatures, self.rng)
+        targets = roots.targets.astype(np.float32)
+        targets[~self._full[tables]] = 0
+        return Decisions(tables, actions, targets, roots.values.astype(np.float32))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from alphazero.search.forest import Doubles, Slots
 
 
-def tempered(policies: npt.NDArray[np.float32], temperatures: Doubles) -> Doubles:
+def tempered(policies: npt.NDArray[np.floating], temperatures: Doubles) -> Doubles:
     """Return pi^(1/tau), renormalised: `policies` [n, A] at `temperatures` [n] >= 0.
 
     pi is proportional to the visits N, so this is N^(1/tau) of Silver et al., Nature 550 (2017),
@@ -26,7 +26,7 @@ def tempered(policies: npt.NDArray[np.float32], temperatures: Doubles) -> Double
 
 
 def draw_actions(
-    policies: npt.NDArray[np.float32], temperatures: Doubles, rng: np.random.Generator
+    policies: npt.NDArray[np.floating], temperatures: Doubles, rng: np.random.Generator
 ) -> Slots:
     """Draw one action a row from `policies` [n, A] at `temperatures` [n].
 

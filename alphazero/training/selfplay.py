@@ -7,19 +7,19 @@ are not: the network has changed.
 
 import functools
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from alphazero.config import Config
+from alphazero.config import Config, SelfplayConfig
 from alphazero.games.game import Game
-from alphazero.players.match import GameRecord, Match, Pairing
+from alphazero.players.match import GameRecord, Match, Pairing, random_opening
 from alphazero.players.player import PlayoutCap, SearchPlayer, Temperature
 from alphazero.players.workers import Progress, run_jobs, shares
 from alphazero.search.evaluator import Evaluator
-from alphazero.search.mcts import RootNoise, Search
+from alphazero.search.mcts import Exploration, Search
 
 
 class SelfPlay(NamedTuple):
@@ -151,10 +151,30 @@ def seat_explorer(
         temperature=Temperature(
             settings.temperature, settings.temperature_moves, settings.final_temperature
         ),
-        noise=RootNoise(settings.noise_fraction, settings.noise_alpha),
+        exploration=Exploration(
+            settings.noise_fraction,
+            settings.noise_alpha,
+            settings.noise_shaped,
+            settings.root_temperature,
+            settings.forced_playouts,
+        ),
         cap=PlayoutCap(settings.full_share, settings.fast_simulations)
         if settings.full_share < 1
         else None,
         rng=rng,
     )
-    return Match(game, [player], tables, itertools.repeat(Pairing())), player.search
+    return Match(game, [player], tables, _pairings(game, settings, rng)), player.search
+
+
+def _pairings(game: Game, settings: SelfplayConfig, rng: np.random.Generator) -> Iterator[Pairing]:
+    """Yield games without end, some of which begin with random moves."""
+    if settings.random_starts == 0:
+        return itertools.repeat(Pairing())
+
+    def draw() -> Pairing:
+        if rng.random() >= settings.random_starts:
+            return Pairing()
+        moves = int(rng.integers(settings.random_start_moves + 1))
+        return Pairing(opening=random_opening(game, moves, rng))
+
+    return iter(draw, None)
