@@ -15,6 +15,7 @@ from alphazero.yamlfile import KeyPath, WrongValueError, described
 
 GameOption = int | float | bool | str
 PRECISIONS = ("auto", "float32", "bfloat16")
+VALUE_HEADS = ("scalar", "wdl")
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class GameConfig:
 
 @dataclass(frozen=True)
 class NetworkConfig:
-    """The width and depth of the network f_θ(s) = (p, v)."""
+    """The shape of the network f_θ(s) = (p, v); the defaults are AGZ's but for the sizes."""
 
     blocks: int = key(
         5,
@@ -88,6 +89,31 @@ class NetworkConfig:
         "units of the value head's hidden layer",
         at_least=1,
         source="AGZ, Methods, Neural network architecture: 256; ours follows our `filters`",
+    )
+    value_head: str = key(
+        "scalar",
+        "what the value head learns: the value by its squared error, or (`wdl`) the probabilities "
+        "of win, draw and loss by their cross-entropy; the value is then P(win) - P(loss)",
+        choices=VALUE_HEADS,
+        source="AGZ, Methods, Neural network architecture: scalar; Leela Chess Zero: wdl",
+    )
+    squeeze_excitation: int = key(
+        0,
+        "hidden units of the squeeze-and-excitation that ends each block; 0 is off",
+        unit="units",
+        at_least=0,
+        at_most=4096,
+        source="not in AGZ; Hu et al. 2018 (arXiv:1709.01507): filters / 16; "
+        "Leela Chess Zero: about 32",
+    )
+    global_pooling: int = key(
+        0,
+        "filters that every third block, from the second on, pools over the whole board to shift "
+        "its other filters; below `filters`; 0 is off",
+        unit="filters",
+        at_least=0,
+        at_most=4095,
+        source="not in AGZ; Wu 2019 (arXiv:1902.10565), section 3.3; KataGo: 32 of 128 filters",
     )
 
 
@@ -356,7 +382,10 @@ def _read_rates(reader: Reader, path: KeyPath, value: Any) -> tuple[RatePoint, .
 
 @dataclass(frozen=True)
 class LearnerConfig:
-    """The optimizer of the loss (z - v)² - π·log p + c‖θ‖² (AGZ, equation 1)."""
+    """The optimizer of the loss (z - v)² - π·log p + c‖θ‖² (AGZ, equation 1).
+
+    With `network.value_head: wdl` a cross-entropy takes the place of the square.
+    """
 
     optimizer: str = key(
         "sgd",

@@ -1,6 +1,7 @@
 """OpenVINO computes what the network computes."""
 
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,9 +18,18 @@ from alphazero.network.resnet import ResNet
 needs_openvino = pytest.mark.skipif(not openvino_is_installed(), reason="OpenVINO not installed")
 
 
-def scrambled(shape: tuple[int, int, int] = (3, 6, 7), actions: int = 7) -> ResNet:
+SETTINGS = NetworkConfig(blocks=2, filters=16, value_hidden=8)
+OPTIONS = [
+    {"value_head": "wdl"},
+    {"squeeze_excitation": 5},
+    {"global_pooling": 6},
+    {"value_head": "wdl", "squeeze_excitation": 5, "global_pooling": 6},
+]
+
+
+def scrambled(**options: str | int) -> ResNet:
     """Return a network with weights and statistics that a trained one might have."""
-    network = ResNet(shape, actions, NetworkConfig(blocks=2, filters=16, value_hidden=8), 1)
+    network = ResNet((3, 6, 7), 7, replace(SETTINGS, **options), 1)
     generator = torch.Generator().manual_seed(2)
     with torch.no_grad():
         for name, tensor in network.state_dict().items():
@@ -47,8 +57,27 @@ def test_answers_agree_with_the_plain_network(count: int) -> None:
 
 
 @needs_openvino
-def test_bfloat16_stays_close() -> None:
-    network, observations = scrambled(), boards(64)
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("count", [1, 5])
+def test_each_option_is_computed_as_by_the_plain_network(
+    options: dict[str, str | int], count: int
+) -> None:
+    network, observations = scrambled(**options), boards(count)
+    with torch.no_grad():
+        # Far from their start, so that what is compared counts.
+        for part in network.tower.modules():
+            if isinstance(part, torch.nn.Linear):
+                part.weight.mul_(10)
+        logits, values = network(torch.from_numpy(observations))
+    evaluated = OpenVINOEvaluator(network, "float32").evaluate(observations)
+    np.testing.assert_allclose(evaluated[0], logits.numpy(), atol=1e-4)
+    np.testing.assert_allclose(evaluated[1], values.numpy(), atol=1e-4)
+
+
+@needs_openvino
+@pytest.mark.parametrize("options", [{}, OPTIONS[-1]])
+def test_bfloat16_stays_close(options: dict[str, str | int]) -> None:
+    network, observations = scrambled(**options), boards(64)
     exact = TorchEvaluator(network, precision="float32").evaluate(observations)
     rounded = OpenVINOEvaluator(network, "bfloat16").evaluate(observations)
     assert np.abs(rounded[0] - exact[0]).max() < 0.05 * exact[0].std() + 0.02

@@ -21,7 +21,14 @@ from alphazero.network.inference import (
     pieces,
     resolve_precision,
 )
-from alphazero.network.resnet import Convolution, ResidualBlock, ResNet, folded
+from alphazero.network.resnet import (
+    Convolution,
+    GlobalPooling,
+    ResidualBlock,
+    ResNet,
+    SqueezeExcitation,
+    folded,
+)
 
 Floats = NDArray[np.float32]
 
@@ -118,6 +125,8 @@ def _graph(network: ResNet, size: int) -> Any:
     import openvino
     from openvino import opset13 as ops
 
+    over_board = np.array([2, 3])
+
     def constant(tensor: Tensor) -> Any:
         return ops.constant(tensor.detach().float().numpy())
 
@@ -134,16 +143,46 @@ def _graph(network: ResNet, size: int) -> Any:
         product = ops.matmul(features, constant(layer.weight), False, True)
         return ops.add(product, constant(layer.bias.reshape(1, -1)))
 
+    def of_each_filter(numbers: Any) -> Any:
+        return ops.reshape(numbers, np.array([size, -1, 1, 1]), False)
+
+    def excite(features: Any, layer: SqueezeExcitation) -> Any:
+        hidden = ops.relu(dense(ops.reduce_mean(features, over_board, False), layer.squeeze))
+        return ops.multiply(features, of_each_filter(ops.sigmoid(dense(hidden, layer.excite))))
+
+    def pool(features: Any, layer: GlobalPooling) -> Any:
+        lengths = np.array([layer.dense.out_features, layer.pooled])
+        shifted, last = ops.variadic_split(features, 1, lengths).outputs()
+        pooled = ops.relu(last)
+        means, maxima = (
+            each(pooled, over_board, False) for each in (ops.reduce_mean, ops.reduce_max)
+        )
+        return ops.add(shifted, of_each_filter(dense(ops.concat([means, maxima], 1), layer.dense)))
+
+    def residual(features: Any, block: ResidualBlock) -> Any:
+        inner = convolve(features, block.first)
+        if block.pooling is not None:
+            inner = pool(inner, block.pooling)
+        change = convolve(ops.relu(inner), block.second)
+        if block.excitation is not None:
+            change = excite(change, block.excitation)
+        return ops.relu(ops.add(change, features))
+
     def head(layer: Convolution) -> Any:
         return ops.reshape(ops.relu(convolve(trunk, layer)), np.array([size, -1]), False)
+
+    def value_of_output(output: Any) -> Any:
+        if network.settings.value_head == "scalar":
+            return ops.tanh(output)
+        win_less_loss = np.array([[1], [0], [-1]], np.float32)
+        return ops.matmul(ops.softmax(output, 1), ops.constant(win_less_loss), False, False)
 
     observations = ops.parameter([size, *network.observation_shape], np.float32)
     trunk = ops.relu(convolve(observations, network.stem))
     for block in network.tower:
         assert isinstance(block, ResidualBlock)
-        change = convolve(ops.relu(convolve(trunk, block.first)), block.second)
-        trunk = ops.relu(ops.add(change, trunk))
+        trunk = residual(trunk, block)
     logits = dense(head(network.policy_features), network.policy_output)
     hidden = ops.relu(dense(head(network.value_features), network.value_hidden))
-    values = ops.tanh(dense(hidden, network.value_output))
+    values = value_of_output(dense(hidden, network.value_output))
     return openvino.Model([logits, values], [observations], "alphazero")

@@ -19,7 +19,9 @@ class Metric(NamedTuple):
 METRICS: Mapping[str, Metric] = {
     "loss/total": Metric("", "(z - v)² - π·log p + c‖θ‖², mean over the iteration's steps"),
     "loss/policy": Metric("nats", "-π·log p, cross-entropy of the network's policy"),
-    "loss/value": Metric("", "(z - v)², squared error of the value"),
+    "loss/value": Metric(
+        "", "(z - v)², squared error of the value; with `value_head: wdl` a cross-entropy, nats"
+    ),
     "loss/l2": Metric("", "c‖θ‖²"),
     "learner/policy_entropy": Metric("nats", "entropy of the network's policy; falls as it learns"),
     "learner/value_error": Metric("", "distance between z and v, mean"),
