@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,8 +14,9 @@ from alphazero.games.game import Game, to_play
 from alphazero.games.mnk import Mnk
 from alphazero.players.match import GameRecord, Pairing
 from alphazero.players.picture import OPINIONS, STONES, grid_of
+from alphazero.search import mcts
 from alphazero.search.evaluator import Floats
-from alphazero.training import loop
+from alphazero.training import loop, selfplay
 from alphazero.training.insight import (
     EXAMINED,
     Findings,
@@ -204,7 +206,26 @@ def test_a_run_shows_every_metric_and_asks_the_network_that_played(
         assert 0 <= histogram.min <= histogram.max <= math.log(9)
 
 
-def test_search_efficiency_is_the_share_of_the_time_in_the_evaluator() -> None:
-    work = Work(seconds_evaluating=3.0, seconds_playing=4.0)
-    assert work.search_efficiency == 0.75
+def test_search_efficiency_is_the_share_of_the_time_in_the_evaluator(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a clock that goes on by 3 at each evaluation, by 5 at each end of a game, else not."""
+    spent = {"evaluating": 0, "else": 0}
+
+    class Slow(Stub):
+        def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+            spent["evaluating"] += 3
+            return super().evaluate(observations)
+
+    def show(ended: int) -> None:
+        spent["else"] += 5 * ended
+
+    clock = SimpleNamespace(perf_counter=lambda: float(sum(spent.values())))
+    for module in (mcts, selfplay):
+        monkeypatch.setattr(module, "time", clock)
+    work = selfplay.play_games(Mnk(), tiny_config(tmp_path), Slow(), [0], show=show).work
+    assert spent["evaluating"] >= 3
+    assert spent["else"] >= 30
+    assert work.seconds_evaluating == spent["evaluating"]
+    assert work.search_efficiency == spent["evaluating"] / sum(spent.values())
     assert Work().search_efficiency == 0

@@ -9,7 +9,7 @@ import functools
 import itertools
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -45,10 +45,10 @@ class Work:
     """positions looked up among the remembered evaluations"""
     answers: int = 0
     """and found there"""
-    seconds_evaluating: float = 0.0
+    seconds_evaluating: float = field(default=0.0, repr=False, compare=False)
     """time inside the evaluator, by each worker's clock"""
-    seconds_playing: float = 0.0
-    """time of playing, that included, by each worker's clock; 0 where nobody took it"""
+    seconds_playing: float = field(default=0.0, repr=False, compare=False)
+    """time of playing, that included; 0 where nobody took it. No two runs agree in these two."""
 
     def add(self, search: Search) -> None:
         """Add what `search` has done."""
