@@ -117,6 +117,20 @@ def test_the_newest_positions_are_looked_at_and_no_other() -> None:
     assert surprise.record is not record
 
 
+def test_of_a_game_that_fits_in_part_the_last_moves_are_looked_at() -> None:
+    game = Mnk()
+    dull = {move: {8: 1.0} for move in range(5)}
+    sure = record_of(game, [0, 3, 1, 4, 2], {**dull, 0: {0: 1.0}})
+    alone = find_surprise(game, [sure], Stub())
+    assert alone is not None
+    assert (alone.move, alone.divergence) == (0, pytest.approx(math.log(45)))
+    games = [sure, *[record_of(game, [0, 3, 1, 4, 2], dull)] * (EXAMINED // 5)]
+    assert EXAMINED % 5 == 4, "its first move is the one that does not fit"
+    surprise = find_surprise(game, games, Stub())
+    assert surprise is not None
+    assert surprise.divergence < alone.divergence
+
+
 def test_without_full_searches_there_is_no_surprise() -> None:
     game = Mnk()
     assert find_surprise(game, [record_of(game, [0, 3, 1, 4, 2], {})], Stub()) is None

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from alphazero.games import make_game
+from alphazero.games import game_names, make_game
 from alphazero.games.connect_four import ConnectFour
 from alphazero.games.game import Game, State, to_play
 from alphazero.games.mnk import Mnk
@@ -199,6 +199,20 @@ def test_moves_without_a_cell_are_named_below_the_board() -> None:
     assert picture.tobytes() != other.tobytes()
     assert picture.height > draw(usual, state, {0: 0.7, 4: 0.3}).height
     draw(game, state, {0: 1.0}, played=0)  # and nothing is framed
+
+
+@pytest.mark.parametrize("name", game_names())
+def test_every_registered_game_has_its_picture(name: str) -> None:
+    game = make_game(name)
+    state = game.initial_state()
+    for _ in range(3):
+        before, action = state, int(np.flatnonzero(game.legal_action_mask(state))[-1])
+        state = game.play(state, action)
+        last = game.action_cell(before, action)
+        best = int(np.flatnonzero(game.legal_action_mask(state))[0])
+        picture = draw(game, state, {best: 1.0}, last_cell=last, played=best)
+        assert picture.width > grid_of(game, 2).left
+        assert last is None or picture.getpixel(grid_of(game, 1).centre(last)) in STONES
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 4), (19, 19), (26, 26), (5, 26)])
