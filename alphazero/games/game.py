@@ -163,6 +163,14 @@ class Game(ABC):
     def parse_action(self, state: State, text: str) -> int:
         """Read a legal action from the game's notation; raise GameError when it is none."""
 
+    def action_cell(self, state: State, action: int) -> int | None:  # noqa: ARG002
+        """Return the cell, counted row by row, on which a picture marks legal `action`.
+
+        Playing it puts a stone of the player to move there. None, as here, for a move that has no
+        such cell, like a pass: pictures name it beside the board.
+        """
+        return None
+
     @property
     def state_size(self) -> int:
         """The length S of a state."""

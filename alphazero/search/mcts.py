@@ -8,6 +8,7 @@ the batch stays full whatever number of simulations each slot has.
 Letters: G slots, n some of them, A actions.
 """
 
+import time
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -107,6 +108,8 @@ class Search:
         self.slots = slots
         self.evaluations = 0
         self.batches = 0
+        self.seconds_evaluating = 0.0
+        """Time spent inside the evaluator, by the clock; reported, and nothing more."""
         self._selection = selection_of(settings)
         room = TREE_ROOM * settings.simulations + 1 if nodes is None else nodes
         self._forest = new_forest(game, slots, room, leaves)
@@ -180,7 +183,9 @@ class Search:
         )
         if self._rows:
             batch = self._observations[: self._rows]
+            begin = time.perf_counter()
             self._logits, self._values = self.evaluator.evaluate(batch)
+            self.seconds_evaluating += time.perf_counter() - begin
             self.evaluations += self._rows
             self.batches += 1
         return self._rows

@@ -25,6 +25,7 @@ from alphazero.network.resnet import ResNet
 from alphazero.players.match import GameRecord
 from alphazero.players.ratings import MatchResult
 from alphazero.training.gate import run_gate
+from alphazero.training.insight import Findings, find_surprise
 from alphazero.training.learner import Learner, StepReport
 from alphazero.training.metrics import Curves
 from alphazero.training.replay import Games, Replay
@@ -194,7 +195,8 @@ class Training:
     ) -> None:
         """Add a point to every curve, and say in one line what happened."""
         state = self.run.state
-        values = self._measure(games, steps)
+        findings = Findings.of(games.finished)
+        values = self._measure(games, findings, steps)
         texts = {"selfplay/sample_game": self._save_sample("selfplay", games.finished)}
         if state.iteration == 1:
             texts["run/config"] = dump_config(self.config)
@@ -215,7 +217,16 @@ class Training:
             }
             verdict = "accepted" if result.score >= self.config.gate.threshold else "refused"
             line += f"; gate {result.score:.1%}, Elo {result.elo:+.0f}, {verdict}"
-        curves.write(state.iteration, values, texts)
+        histograms = {
+            "selfplay/search_entropies": findings.entropies,
+            "selfplay/search_values": findings.values,
+        }
+        pictures = {}
+        surprise = find_surprise(self.game, games.finished, games.evaluator)
+        if surprise is not None:
+            title = f"{self.config.game.name}, iteration {state.iteration}"
+            pictures["selfplay/surprise"] = surprise.draw(self.game, title)
+        curves.write(state.iteration, values, texts, histograms, pictures)
         tqdm.write(line, file=sys.stdout)
 
     def save(self) -> None:
@@ -236,14 +247,11 @@ class Training:
         )
         return any(limit is not None and used >= limit for used, limit in spent)
 
-    def _measure(self, games: SelfPlay, steps: StepReport) -> dict[str, float]:
+    def _measure(self, games: SelfPlay, findings: Findings, steps: StepReport) -> dict[str, float]:
         """Return the figures of an iteration by their names in the table of metrics."""
         state, count, seconds = self.run.state, len(games.finished), self.seconds
         outcomes = np.array([record.outcome for record in games.finished])
         moves = sum(len(record.actions) for record in games.finished)
-        policies = np.concatenate([record.policies for record in games.finished])
-        policies = policies[policies.any(axis=1)]
-        entropy = -float((policies * np.log(np.where(policies > 0, policies, 1))).sum())
         return {
             "loss/total": steps.total,
             "loss/policy": steps.policy,
@@ -258,12 +266,14 @@ class Training:
             "selfplay/first_player_wins": float((outcomes == 1).mean()),
             "selfplay/draws": float((outcomes == 0).mean()),
             "selfplay/first_player_losses": float((outcomes == -1).mean()),
-            "selfplay/search_entropy": entropy / max(len(policies), 1),
+            "selfplay/search_entropy": float(findings.entropies.sum())
+            / max(len(findings.entropies), 1),
             "selfplay/positions": state.positions,
             "speed/games_per_second": count / seconds["play"],
             "speed/simulations_per_second": games.work.simulations / seconds["play"],
             "speed/evaluations_per_second": games.work.evaluations / seconds["play"],
             "speed/cache_hits": games.work.cache_hits,
+            "speed/search_efficiency": games.work.search_efficiency,
             "speed/batch_fill": games.work.batch_fill,
             "replay/window": self.replay.window,
             "replay/mean_age": self.replay.mean_age(state.iteration),

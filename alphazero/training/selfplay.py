@@ -7,8 +7,9 @@ are not: the network has changed.
 
 import functools
 import itertools
+import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -28,11 +29,13 @@ class SelfPlay(NamedTuple):
     finished: list[GameRecord]
     unfinished: list[GameRecord]
     work: "Work"
+    evaluator: Evaluator
+    """the network that played, which a gate may replace before its games are looked at"""
 
 
 @dataclass
 class Work:
-    """What searches did: counts, added up over the workers."""
+    """What searches did, added up over the workers."""
 
     simulations: int = 0
     evaluations: int = 0
@@ -42,6 +45,10 @@ class Work:
     """positions looked up among the remembered evaluations"""
     answers: int = 0
     """and found there"""
+    seconds_evaluating: float = field(default=0.0, repr=False, compare=False)
+    """time inside the evaluator, by each worker's clock"""
+    seconds_playing: float = field(default=0.0, repr=False, compare=False)
+    """time of playing, that included; 0 where nobody took it. No two runs agree in these two."""
 
     def add(self, search: Search) -> None:
         """Add what `search` has done."""
@@ -51,6 +58,7 @@ class Work:
         questions, answers = search.cache_hits
         self.questions += questions
         self.answers += answers
+        self.seconds_evaluating += search.seconds_evaluating
 
     @property
     def cache_hits(self) -> float:
@@ -61,6 +69,11 @@ class Work:
     def batch_fill(self) -> float:
         """The share of the batches' rows that were used."""
         return self.evaluations / max(self.places, 1)
+
+    @property
+    def search_efficiency(self) -> float:
+        """The share of the playing time that was spent inside the evaluator, 0 to 1."""
+        return self.seconds_evaluating / self.seconds_playing if self.seconds_playing else 0.0
 
 
 def play_games(
@@ -100,10 +113,12 @@ def play_games(
     work = Work()
     for part in parts:
         work.add(part.search)
+        work.seconds_playing += part.seconds
     return SelfPlay(
         [record for part in parts for record in part.finished],
         [record for part in parts for record in part.unfinished],
         work,
+        evaluator,
     )
 
 
@@ -111,6 +126,7 @@ class _Share(NamedTuple):
     finished: list[GameRecord]
     unfinished: list[GameRecord]
     search: Search
+    seconds: float
 
 
 def _play_share(
@@ -125,6 +141,7 @@ def _play_share(
 ) -> _Share:
     """Play one worker's share: until `target` games have ended at its `tables`."""
     match, search = seat_explorer(game, config, evaluator, rng, tables)
+    begin = time.perf_counter()
     for table, record in enumerate(unfinished[:tables]):
         match.begin(table, record)
     match.fill()
@@ -135,7 +152,8 @@ def _play_share(
         progress.done(len(ended))
     search.stop(np.arange(tables))  # what it still owes is not counted as done
     under_way = [match.record(table) for table in match.playing]
-    return _Share(finished, [*under_way, *unfinished[tables:]], search)
+    seconds = time.perf_counter() - begin
+    return _Share(finished, [*under_way, *unfinished[tables:]], search, seconds)
 
 
 def seat_explorer(
