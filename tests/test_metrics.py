@@ -13,6 +13,13 @@ from alphazero.training.metrics import METRICS, Curves
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+    from tensorboard.summary.writer import event_file_writer
+
+
+@pytest.fixture(autouse=True)
+def _files_are_numbered_from_0(monkeypatch: pytest.MonkeyPatch) -> None:
+    """TensorBoard reads the files of one second by name, in which 10 comes before 9."""
+    monkeypatch.setattr(event_file_writer, "_global_uid", event_file_writer.AtomicCounter(0))
 
 
 def read(folder: Path) -> EventAccumulator:
