@@ -520,6 +520,28 @@ class InferenceConfig:
         choices=("auto", "cpu", "cuda"),
     )
     precision: str = key("auto", "arithmetic; `auto` suits the device", choices=PRECISIONS)
+    selfplay_precision: str = key(
+        "same",
+        "arithmetic of self-play: that of `precision`, or the tower in int8 (OpenVINO only)",
+        choices=("same", "int8"),
+        source="not in AGZ; on two cores 1.7 times as fast as bfloat16, 3 times as float32",
+    )
+    int8_agreement: float = key(
+        0.97,
+        "least share of positions where int8 has the same best move as `precision`; below it, "
+        "the iteration's self-play is in `precision`",
+        at_least=0,
+        at_most=1,
+        source="not in AGZ; bfloat16 itself has 0.996 to 0.999 of float32's, int8 0.991 to 0.997",
+    )
+    int8_value_error: float = key(
+        0.03,
+        "greatest mean distance of int8's values from those in `precision`; above it likewise",
+        unit="value",
+        at_least=0,
+        at_most=2,
+        source="not in AGZ; bfloat16 itself is 0.002 from float32, int8 0.002 to 0.003",
+    )
 
 
 @dataclass(frozen=True)

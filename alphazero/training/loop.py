@@ -20,19 +20,21 @@ from alphazero.configfile import dump_config
 from alphazero.games.game import ONGOING
 from alphazero.network.backend import explain_backend, make_evaluator
 from alphazero.network.checkpoint import Checkpoint
-from alphazero.network.inference import threads_per_evaluation
+from alphazero.network.inference import TorchEvaluator, threads_per_evaluation
+from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
 from alphazero.players.match import GameRecord
 from alphazero.players.ratings import MatchResult
 from alphazero.training.gate import run_gate
 from alphazero.training.insight import Findings, find_surprise
+from alphazero.training.int8 import Comparison, round_evaluator
 from alphazero.training.learner import Learner, StepReport
 from alphazero.training.metrics import Curves
 from alphazero.training.replay import Games, Replay
 from alphazero.training.run import Run, check_resumable, folder_of, locked
 from alphazero.training.selfplay import SelfPlay, play_games
 
-PLAY, LEARN, GATE, INITIALISE = range(4)
+PLAY, LEARN, GATE, INITIALISE, CALIBRATE = range(5)
 """What random numbers are for: each purpose in each iteration has a stream of its own."""
 
 
@@ -95,6 +97,8 @@ class Training:
         self.replay = Replay(self.game, config.replay)
         self.unfinished: list[GameRecord] = []
         self.seconds: dict[str, float] = {"save": 0.0}
+        self.int8: Comparison | None = None
+        """how int8 stood beside the ordinary precision in this iteration, if it was tried"""
         if run.state.best:
             self._restore()
         else:
@@ -119,7 +123,7 @@ class Training:
             games = play_games(
                 self.game,
                 self.config,
-                self.best,
+                self._explorer(),
                 self._seed(PLAY),
                 self.unfinished,
                 self.workers,
@@ -127,6 +131,25 @@ class Training:
             )
         self.unfinished = games.unfinished
         return games
+
+    def _explorer(self) -> TorchEvaluator | OpenVINOEvaluator:
+        """Return the best player's evaluator for self-play: in int8 where asked for and sound."""
+        settings = self.config.inference
+        if settings.selfplay_precision != "int8":
+            return self.best
+        assert isinstance(self.best, OpenVINOEvaluator)  # resolve_backend has seen to it
+        explorer, self.int8 = round_evaluator(
+            self.best, self.replay, settings, self._seed(CALIBRATE)
+        )
+        if self.int8 and explorer is self.best:
+            tqdm.write(
+                f"iteration {self.run.state.iteration}: self-play stays in {self.best.precision}; "
+                f"int8 has {self.int8.agreement:.1%} of the best moves (at least "
+                f"{settings.int8_agreement:.1%} wanted) and a value error of "
+                f"{self.int8.value_error:.3f} (at most {settings.int8_value_error:.3f})",
+                file=sys.stdout,
+            )
+        return explorer
 
     def remember(self, games: SelfPlay) -> None:
         """Put the games into the replay window, in memory and on disk."""
@@ -206,6 +229,9 @@ class Training:
             f"{values['speed/simulations_per_second']:,.0f} simulations/s, "
             f"{values['speed/games_per_second'] * 3600:,.0f} games/h"
         )
+        if self.int8:
+            values["inference/int8_agreement"] = self.int8.agreement
+            values["inference/int8_value_error"] = self.int8.value_error
         if result is not None:
             values |= {
                 "gate/score": result.score,

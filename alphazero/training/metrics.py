@@ -61,6 +61,12 @@ METRICS: Mapping[str, Metric] = {
         "`alphazero bench` compares with the bare network",
     ),
     "speed/batch_fill": Metric("share", "rows of the evaluated batches that were used"),
+    "inference/int8_agreement": Metric(
+        "share", "positions where int8 has the same best move as the ordinary precision"
+    ),
+    "inference/int8_value_error": Metric(
+        "", "distance between int8's values and those of the ordinary precision, mean"
+    ),
     "replay/window": Metric("positions", "newest positions that training draws from"),
     "replay/mean_age": Metric("iterations", "mean age of the positions in the window"),
     "gate/score": Metric("share", "the challenger's score against the best, a draw counts half"),
