@@ -28,9 +28,10 @@ from alphazero.errors import RunError
 from alphazero.games import make_game
 from alphazero.network.resnet import ResNet
 from alphazero.players.match import GameRecord, Pairing
+from alphazero.training.gamefile import Games
 from alphazero.training.learner import Learner, losses, squared_norm
 from alphazero.training.loop import Training
-from alphazero.training.replay import Batch, Games, Replay
+from alphazero.training.replay import Batch, Replay
 from alphazero.training.run import Run
 
 SHAPE, ACTIONS = (4, 3, 3), 9

@@ -16,7 +16,8 @@ from alphazero.search.evaluator import Floats, UniformEvaluator
 from alphazero.search.mcts import RootNoise
 from alphazero.training import loop
 from alphazero.training.bench import benchmark
-from alphazero.training.replay import Games, Replay
+from alphazero.training.gamefile import Games
+from alphazero.training.replay import Replay
 
 # Playout caps
 

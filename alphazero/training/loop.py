@@ -24,10 +24,11 @@ from alphazero.network.inference import threads_per_evaluation
 from alphazero.network.resnet import ResNet
 from alphazero.players.match import GameRecord
 from alphazero.players.ratings import MatchResult
+from alphazero.training.gamefile import Games
 from alphazero.training.gate import run_gate
 from alphazero.training.learner import Learner, StepReport
 from alphazero.training.metrics import Curves
-from alphazero.training.replay import Games, Replay
+from alphazero.training.replay import Replay
 from alphazero.training.run import Run, check_resumable, folder_of, locked
 from alphazero.training.selfplay import SelfPlay, play_games
 
