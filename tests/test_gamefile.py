@@ -1,5 +1,6 @@
 """The files that recorded games are kept in: exact, strict, and never unpickled."""
 
+import dataclasses
 import io
 import pickle
 import zipfile
@@ -20,11 +21,12 @@ from test_replay import (
 
 from alphazero.errors import RunError
 from alphazero.games import ONGOING, Game, make_game
-from alphazero.training.gamefile import Games
+from alphazero.players.match import Pairing
+from alphazero.training.gamefile import MAY_RESIGN, PLAYED_OUT, RESIGNED, Games
 from alphazero.training.replay import Replay
 
 
-@pytest.mark.parametrize("field", ["policies", "values"])
+@pytest.mark.parametrize("field", ["policies", "values", "surprises", "prospects"])
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
 def test_a_search_that_answered_with_nan_or_infinity_is_not_stored(field: str, number: float):
     records = drawn_games(3)
@@ -45,8 +47,35 @@ def test_games_come_back_from_their_bytes_exactly(name: str):
         assert np.array_equal(before, after)
     for before, after in zip(records, again.records(), strict=True):
         assert before.outcome == after.outcome
-        for each in ("actions", "policies", "values"):
+        for each in ("actions", "policies", "values", "surprises", "prospects"):
             assert np.array_equal(getattr(before, each), getattr(after, each))
+
+
+def test_a_resigned_game_is_lost_for_the_player_to_move_and_comes_back_as_it_was():
+    whole = random_records(CONNECT_FOUR, 4)
+    records = [
+        dataclasses.replace(
+            unfinished(record, moves),
+            pairing=Pairing(may_resign=True),
+            outcome=outcome,
+            resigned=True,
+        )
+        for record, moves, outcome in zip(whole, (0, 3, 4, 5), (-1, 1, -1, 1), strict=True)
+    ]
+    under_way = dataclasses.replace(unfinished(whole[0], 2), pairing=Pairing(may_resign=True))
+    records += [under_way, *whole]
+    games = Games.of(CONNECT_FOUR, records)
+    assert games.resignations.tolist() == [RESIGNED] * 4 + [MAY_RESIGN] + [PLAYED_OUT] * 4
+    again = Games.from_bytes(CONNECT_FOUR, games.to_bytes(), "here").records()
+    for before, after in zip(records, again, strict=True):
+        assert (after.outcome, after.resigned) == (before.outcome, before.resigned)
+        assert after.pairing == before.pairing
+        assert len(after.actions) == len(before.actions)
+    for index in range(4):
+        wrong = dataclasses.replace(records[index], outcome=-records[index].outcome)
+        refusal(Games.of(CONNECT_FOUR, [*records[:index], wrong]).to_bytes())
+        untold = dataclasses.replace(records[index], resigned=False)
+        refusal(Games.of(CONNECT_FOUR, [untold]).to_bytes())
 
 
 def test_equal_games_give_equal_bytes():
@@ -182,7 +211,29 @@ def drop_values(arrays: dict[str, Any]) -> None:
     del arrays["values"]
 
 
+def set_resignation(value: int, outcome: int | None = None) -> Callable[[dict[str, Any]], None]:
+    def change(arrays: dict[str, Any]) -> None:
+        arrays["resignations"][2] = value
+        if outcome is not None:
+            arrays["outcomes"][2] = outcome
+
+    return change
+
+
 FAULTS = {
+    "an unknown kind of resignation": set_resignation(3),
+    "a finished game called resigned": set_resignation(RESIGNED),
+    "a resignation that draws": set_resignation(RESIGNED, 0),
+    "a resignation in a game under way": set_resignation(RESIGNED, ONGOING),
+    "NaN as a surprise": lambda arrays: arrays["surprises"].put(3, np.nan),
+    "infinite surprise": lambda arrays: arrays["surprises"].put(3, np.inf),
+    "less than no surprise": lambda arrays: arrays["surprises"].put(3, -0.1),
+    "NaN as a prospect": lambda arrays: arrays["prospects"].put(3, np.nan),
+    "a prospect below minus one": lambda arrays: arrays["prospects"].put(3, -1.5),
+    "fewer surprises": shorten("surprises"),
+    "fewer prospects": shorten("prospects"),
+    "fewer resignations": shorten("resignations"),
+    "resignations as truth": convert("resignations", "?"),
     "outcome of nothing": set_outcome(3),
     "another outcome": set_outcome(-2),
     "a huge outcome": set_outcome(2**31 - 1),
@@ -300,7 +351,7 @@ def test_mutated_arrays_are_refused_or_can_be_drawn_from():
     refused = drawn = 0
     for _ in range(300):
         arrays = some_games()
-        name = Games._fields[rng.integers(5)]
+        name = Games._fields[rng.integers(len(Games._fields))]
         raw = arrays[name].reshape(-1).view(np.uint8)
         for _ in range(rng.integers(1, 3)):
             raw[rng.integers(len(raw))] ^= 1 << rng.integers(8)

@@ -3,7 +3,10 @@
 Letters: P positions, A actions, B batch, [C, H, W] observation.
 """
 
+import dataclasses
+from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -36,11 +39,17 @@ def random_record(game: Game, rng: np.random.Generator, opening: int = 0) -> Gam
         policies.append(policy)
         actions.append(int(rng.choice(np.flatnonzero(mask))))
         state = game.play(state, actions[-1])
-    values = rng.uniform(-1, 1, len(actions)).astype(np.float32)
-    values[:opening] = 0
-    outcome = game.outcome(state)
+    values, surprises, prospects = rng.uniform(-1, 1, (3, len(actions))).astype(np.float32)
+    for numbers in (values, surprises, prospects):
+        numbers[:opening] = 0
     return GameRecord(
-        Pairing(), np.array(actions, np.int32), np.array(policies, np.float32), values, outcome
+        Pairing(),
+        np.array(actions, np.int32),
+        np.array(policies, np.float32),
+        values,
+        abs(surprises),
+        np.maximum(values, prospects),
+        game.outcome(state),
     )
 
 
@@ -56,7 +65,18 @@ def unfinished(record: GameRecord, moves: int) -> GameRecord:
         record.actions[:moves],
         record.policies[:moves],
         record.values[:moves],
+        record.surprises[:moves],
+        record.prospects[:moves],
         ONGOING,
+    )
+
+
+def taught(actions: Sequence[int], policies: Any, outcome: int) -> GameRecord:
+    """A game of these moves and search policies, whose searches thought nothing of anything."""
+    nothing = np.zeros(len(actions), np.float32)
+    moves = np.array(actions, np.int32)
+    return GameRecord(
+        Pairing(), moves, np.array(policies, np.float32), nothing, nothing, nothing, outcome
     )
 
 
@@ -132,9 +152,8 @@ def test_symmetries_move_planes_and_policy_together_and_all_occur(name: str):
 
 def test_the_value_is_the_outcome_for_the_player_to_move():
     # X: the top row. O: two cells of the bottom row.
-    actions = np.array([0, 8, 1, 7, 2], np.int32)
-    policies = np.eye(9, dtype=np.float32)[actions]
-    record = GameRecord(Pairing(), actions, policies, np.zeros(5, np.float32), 1)
+    actions = [0, 8, 1, 7, 2]
+    record = taught(actions, np.eye(9)[actions], 1)
     replay = filled(TIC_TAC_TOE, [[record]], window())
     batch = replay.sample(200, np.random.default_rng(0), False)
     for seen, policy, value in zip(*batch, strict=True):
@@ -154,6 +173,25 @@ def test_moves_of_openings_are_never_drawn_nor_counted():
     assert set(keys(replay.sample(3_000, np.random.default_rng(0), False))) == set(
         keys(plain_samples(TIC_TAC_TOE, records))
     )
+
+
+def test_a_resigned_game_teaches_that_who_resigned_has_lost():
+    record = taught([4, 0, 8], np.eye(9)[[4, 0, 8]], 1)  # O resigns before its second move
+    record = dataclasses.replace(record, pairing=Pairing(may_resign=True), resigned=True)
+    batch = filled(TIC_TAC_TOE, [[record]], window()).sample(50, np.random.default_rng(0), False)
+    for policy, value in zip(batch.policies, batch.values, strict=True):
+        assert value == {4: 1, 0: -1, 8: 1}[int(policy.argmax())]
+
+
+def test_without_options_the_positions_drawn_are_those_of_one_draw_of_integers():
+    shards = [random_records(TIC_TAC_TOE, 10, seed) for seed in range(3)]
+    replay = filled(TIC_TAC_TOE, shards, window(maximum=150))
+    newest = keys(plain_samples(TIC_TAC_TOE, [each for shard in shards for each in shard]))[-150:]
+    held = sum(len(record.actions) for record in shards[-1] + shards[-2])
+    held += sum(len(record.actions) for record in shards[0]) if replay.iterations[0] == 1 else 0
+    places = np.random.default_rng(5).integers(held - 150, held, 64) - (held - 150)
+    drawn = keys(replay.sample(64, np.random.default_rng(5), augment=False))
+    assert drawn == [newest[place] for place in places]
 
 
 def test_batches_are_settled_by_their_seed():
@@ -192,6 +230,125 @@ def test_symmetries_are_drawn_alike():
     assert statistic < 24.3  # chi-square with 7 degrees of freedom, 99.9 %
 
 
+# Weights
+
+
+def statistic_of(drawn: Sequence[bytes], expected: dict[bytes, float]) -> float:
+    """Chi-square of what was drawn, less its mean, in standard deviations."""
+    counts = Counter(drawn)
+    assert counts.keys() <= expected.keys()
+    total = sum(expected.values())
+    statistic = 0.0
+    for key, weight in expected.items():
+        mean = len(drawn) * weight / total
+        assert mean > 5, "too few draws to tell"
+        statistic += (counts[key] - mean) ** 2 / mean
+    freedom = len(expected) - 1
+    return float((statistic - freedom) / np.sqrt(2 * freedom))
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9])
+def test_a_share_of_a_game_s_draws_follows_the_surprise_of_its_positions(share: float):
+    settings = dataclasses.replace(window(maximum=70), surprise_weight=share)
+    records = random_records(TIC_TAC_TOE, 14, opening=2)
+    records.append(dataclasses.replace(records[3], surprises=np.zeros_like(records[3].surprises)))
+    samples = iter(keys(plain_samples(TIC_TAC_TOE, records)))
+    games = [
+        [
+            (next(samples), float(surprise))
+            for policy, surprise in zip(record.policies, record.surprises, strict=True)
+            if policy.any()
+        ]
+        for record in records
+    ]
+    first = sum(map(len, games)) - 70
+    expected: dict[bytes, float] = {}
+    for game in games:
+        inside, first = game[first:] if first > 0 else game, first - len(game)
+        total = sum(surprise for _, surprise in inside)
+        for key, surprise in inside:
+            weight = len(inside) * surprise / total if total else 1
+            expected[key] = expected.get(key, 0) + (1 - share) + share * weight
+    assert sum(expected.values()) == pytest.approx(70)
+    replay = filled(TIC_TAC_TOE, [records], settings)
+    drawn = keys(replay.sample(60_000, np.random.default_rng(1), augment=False))
+    assert abs(statistic_of(drawn, expected)) < 4
+    plain = filled(TIC_TAC_TOE, [records], window(maximum=70))
+    assert statistic_of(keys(plain.sample(60_000, np.random.default_rng(1), False)), expected) > 50
+
+
+Position = tuple[bytes, int]
+
+
+def merged_samples(
+    game: Game, records: Sequence[GameRecord], newest: int, mix: float
+) -> dict[Position, tuple[npt.NDArray[np.float64], float, int]]:
+    """The mean policy and value, and the number, of the positions that look the same."""
+    listed = []
+    for record in records:
+        plies = [ply for ply, policy in enumerate(record.policies) if policy.any()]
+        samples = plain_samples(game, [record])
+        for (seen, policy, z), ply in zip(samples, plies, strict=True):
+            value = (1 - mix) * z + mix * float(record.values[ply])
+            listed.append(((seen.tobytes(), ply % 2), policy, value))
+    same: dict[Position, list[tuple[Any, float]]] = {}
+    for key, policy, value in listed[-newest:]:
+        same.setdefault(key, []).append((policy.astype(np.float64), value))
+    return {
+        key: (sum(p for p, _ in all_) / len(all_), sum(v for _, v in all_) / len(all_), len(all_))
+        for key, all_ in same.items()
+    }
+
+
+@pytest.mark.parametrize("repeats", ["log", "once"])
+@pytest.mark.parametrize("mix", [0.0, 0.25])
+def test_positions_that_look_the_same_have_their_mean_targets_and_are_drawn_less(
+    repeats: str, mix: float
+):
+    settings = dataclasses.replace(window(maximum=400), repeats=repeats)
+    shards = [random_records(TIC_TAC_TOE, 30, seed, opening=seed % 2) for seed in range(3)]
+    records = [record for shard in shards for record in shard]
+    expected = merged_samples(TIC_TAC_TOE, records, 400, mix)
+    counts = [count for *_, count in expected.values()]
+    assert max(counts) > 20
+    assert counts.count(1) > 20
+    replay = filled(TIC_TAC_TOE, shards, settings)
+    batch = replay.sample(40_000, np.random.default_rng(0), False, mix)
+    drawn = []
+    for seen, policy, value in zip(*batch, strict=True):
+        key = seen.tobytes(), int(seen[:2].sum()) % 2
+        mean_policy, mean_value, _ = expected[key]
+        assert np.allclose(policy, mean_policy, atol=1e-6)
+        assert value == pytest.approx(mean_value, abs=1e-6)
+        drawn.append(key[0])
+    weights = {
+        key[0]: 1 + np.log2(count) if repeats == "log" else 1.0
+        for key, (*_, count) in expected.items()
+    }
+    assert abs(statistic_of(drawn, weights)) < 4
+
+
+def test_merged_positions_share_the_weight_of_their_surprise():
+    # Three beginnings of games: all have the first position in common, two of them the second.
+    records = [taught([4, 0], np.eye(9)[[4, 0]], 1), taught([4, 0], np.eye(9)[[5, 0]], -1)]
+    records.append(taught([0, 8], np.eye(9)[[6, 8]], 1))
+    surprises = ([3, 1], [1, 1], [0, 2])
+    records = [
+        dataclasses.replace(record, surprises=np.array(numbers, np.float32))
+        for record, numbers in zip(records, surprises, strict=True)
+    ]
+    settings = dataclasses.replace(window(), repeats="once", surprise_weight=0.5)
+    batch = filled(TIC_TAC_TOE, [records], settings).sample(50_000, np.random.default_rng(2), False)
+    # Weights by hand: (1.25, 0.75), (1, 1), (0.5, 1.5); merged: their means.
+    expected = {b"first": (1.25 + 1 + 0.5) / 3, b"a": (0.75 + 1) / 2, b"b": 1.5}
+    drawn = []
+    for policy, value in zip(batch.policies, batch.values, strict=True):
+        kind = b"first" if policy[4] else b"a" if policy[0] else b"b"
+        drawn.append(kind)
+        assert value == pytest.approx({b"first": 1 / 3, b"a": 0, b"b": -1}[kind], abs=1e-6)
+    assert abs(statistic_of(drawn, expected)) < 4
+
+
 # The window
 
 
@@ -204,10 +361,9 @@ def drawn_games(count: int, opening: int = 0) -> list[GameRecord]:
     rng = np.random.default_rng(count)
     records = []
     for _ in range(count):
-        policies = rng.dirichlet(np.ones(9), 9).astype(np.float32)
+        policies = rng.dirichlet(np.ones(9), 9)
         policies[:opening] = 0
-        actions = np.array(DRAWN, np.int32)
-        records.append(GameRecord(Pairing(), actions, policies, np.zeros(9, np.float32), 0))
+        records.append(taught(DRAWN, policies, 0))
     return records
 
 
@@ -271,10 +427,14 @@ def test_a_shard_without_searched_moves_does_no_harm():
     assert Replay(TIC_TAC_TOE, window()).window == 0
 
 
-def test_shards_that_come_back_from_the_disk_make_the_same_window():
-    settings = window(10, 400, 0.6)
+@pytest.mark.parametrize("options", [{}, {"surprise_weight": 0.5, "repeats": "log"}])
+def test_shards_that_come_back_from_the_disk_make_the_same_window(options: dict[str, Any]):
+    settings = dataclasses.replace(window(10, 400, 0.6), **options)
     shards = [random_records(TIC_TAC_TOE, 9, seed) for seed in range(8)]
-    before = filled(TIC_TAC_TOE, shards, settings)
+    before = Replay(TIC_TAC_TOE, settings)
+    for iteration, records in enumerate(shards, 1):
+        before.add(iteration, Games.of(TIC_TAC_TOE, records))
+        before.sample(5, np.random.default_rng(0), True)
     assert 1 < len(before.iterations) < 8
     after = Replay(TIC_TAC_TOE, settings)
     for iteration in before.iterations:

@@ -25,6 +25,18 @@ def tempered(policies: npt.NDArray[np.float32], temperatures: Doubles) -> Double
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
+def divergences(policies: npt.NDArray[np.float32], priors: Doubles) -> Doubles:
+    """Return KL(pi || p) = sum of pi log(pi / p), in nats, [n]; both are [n, A].
+
+    Priors that float32 cannot hold count as the least number that it can: all stays finite.
+    """
+    played = policies > 0
+    least = np.maximum(priors, np.finfo(np.float32).tiny)
+    ratios = np.where(played, policies, 1) / np.where(played, least, 1)
+    sums: Doubles = (policies * np.log(ratios)).sum(axis=1)
+    return np.maximum(sums, 0)  # rounding may leave less than nothing
+
+
 def draw_actions(
     policies: npt.NDArray[np.float32], temperatures: Doubles, rng: np.random.Generator
 ) -> Slots:

@@ -52,6 +52,11 @@ class Roots(NamedTuple):
         shares = self.visits / np.maximum(totals, 1)
         return np.where(totals > 0, shares, self.priors).astype(np.float32)
 
+    def prospects(self) -> Doubles:
+        """Return the better of the root's value and that of its most visited action, [n]."""
+        best = self.visits.argmax(axis=1)[:, None]
+        return np.fmax(self.values, np.take_along_axis(self.action_values, best, axis=1)[:, 0])
+
 
 class Search:
     """A forest, an evaluator, and the wheel that turns them.

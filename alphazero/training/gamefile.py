@@ -13,12 +13,15 @@ import numpy.typing as npt
 from numba import types
 
 from alphazero.errors import RunError
-from alphazero.games.game import ONGOING, Game, Mask, Rules, RulesType, State
+from alphazero.games.game import ONGOING, PLY, Game, Mask, Rules, RulesType, State, value_of
 from alphazero.jit import kernel
-from alphazero.players.match import GameRecord, Pairing
+from alphazero.players.match import Floats, GameRecord, Pairing
 
-Floats = npt.NDArray[np.float32]
 Integers = npt.NDArray[np.int64]
+
+
+PLAYED_OUT, MAY_RESIGN, RESIGNED = range(3)
+"""How a game stands with resignation: not allowed in it, allowed but not done, done."""
 
 
 class Games(NamedTuple):
@@ -27,13 +30,19 @@ class Games(NamedTuple):
     actions: npt.NDArray[np.int32]
     """[P]"""
     policies: Floats
-    """[P, A] the search policy of each move; zeros where no search chose it"""
+    """[P, A] the search policy of each move; zeros where it is not to be learned from"""
     values: Floats
     """[P] the search's value of each position, for the player to move"""
+    surprises: Floats
+    """[P] KL(search policy || network's prior) of each position, nats"""
+    prospects: Floats
+    """[P] the better of the position's value and that of its best action, for the player to move"""
     lengths: npt.NDArray[np.int32]
     """[games] moves of each game"""
     outcomes: npt.NDArray[np.int32]
     """[games] for player 0; ONGOING for a game that goes on in the next iteration"""
+    resignations: npt.NDArray[np.int32]
+    """[games] PLAYED_OUT, MAY_RESIGN or RESIGNED; who resigned is the player to move at the end"""
 
     @classmethod
     def of(cls, game: Game, records: Sequence[GameRecord]) -> "Games":
@@ -43,27 +52,35 @@ class Games(NamedTuple):
             RunError: when a search answered with NaN or infinity.
         """
         for record in records:
-            finite = np.isfinite(record.policies).all(axis=1) & np.isfinite(record.values)
+            finite = np.isfinite(record.policies).all(axis=1)
+            for numbers in (record.values, record.surprises, record.prospects):
+                finite &= np.isfinite(numbers)
             if not finite.all():
                 raise RunError(
                     f"the search answered with NaN or infinity at move {finite.argmin() + 1} of a "
                     "game; resume with a lower learner.learning_rate, the last saved iteration "
                     "is whole"
                 )
-        empty = GameRecord(
-            Pairing(),
-            np.zeros(0, np.int32),
-            np.zeros((0, game.num_actions), np.float32),
-            np.zeros(0, np.float32),
-            ONGOING,
-        )
-        parts = [empty, *records]
+        parts = [GameRecord.opening(game, Pairing()), *records]
         return cls(
             np.concatenate([record.actions for record in parts]),
             np.concatenate([record.policies for record in parts]),
             np.concatenate([record.values for record in parts]),
+            np.concatenate([record.surprises for record in parts]),
+            np.concatenate([record.prospects for record in parts]),
             np.array([len(record.actions) for record in records], np.int32),
             np.array([record.outcome for record in records], np.int32),
+            np.array(
+                [
+                    RESIGNED
+                    if record.resigned
+                    else MAY_RESIGN
+                    if record.pairing.may_resign
+                    else PLAYED_OUT
+                    for record in records
+                ],
+                np.int32,
+            ),
         )
 
     def records(self) -> list[GameRecord]:
@@ -71,13 +88,18 @@ class Games(NamedTuple):
         ends = np.cumsum(self.lengths)
         return [
             GameRecord(
-                Pairing(),
+                Pairing(may_resign=bool(resignation != PLAYED_OUT)),
                 self.actions[end - length : end],
                 self.policies[end - length : end],
                 self.values[end - length : end],
+                self.surprises[end - length : end],
+                self.prospects[end - length : end],
                 int(outcome),
+                bool(resignation == RESIGNED),
             )
-            for end, length, outcome in zip(ends, self.lengths, self.outcomes, strict=True)
+            for end, length, outcome, resignation in zip(
+                ends, self.lengths, self.outcomes, self.resignations, strict=True
+            )
         ]
 
     def to_bytes(self) -> bytes:
@@ -118,7 +140,7 @@ def _read_array(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
 
 def _fault(game: Game, games: Games) -> str:
     """Say what keeps `games` from being games of `game`; nothing when they are."""
-    counts = [len(games.actions)] * 3 + [len(games.lengths)] * 2
+    counts = [len(games.actions)] * 5 + [len(games.lengths)] * 3
     for name, array, count, example in zip(
         Games._fields, games, counts, Games.of(game, []), strict=True
     ):
@@ -135,14 +157,20 @@ def _fault(game: Game, games: Games) -> str:
     searched = policies.any(axis=1)
     if not ((policies >= 0).all() and (np.abs(sums[searched] - 1) < _ROUNDING).all()):
         return "there are search policies that are no probabilities"
-    if not (np.abs(games.values) <= 1 + _ROUNDING).all():
-        return "there are values outside -1 to 1"
+    for name, numbers in (("values", games.values), ("prospects", games.prospects)):
+        if not (np.abs(numbers) <= 1 + _ROUNDING).all():
+            return f"there are {name} outside -1 to 1"
+    if not ((games.surprises >= 0) & np.isfinite(games.surprises)).all():
+        return "there are surprises that are no divergences"
+    if not np.isin(games.resignations, (PLAYED_OUT, MAY_RESIGN, RESIGNED)).all():
+        return "there are resignations of no known kind"
     wrong = _find_wrong(
         game.rules,
         game.initial_state(),
         games.actions.astype(np.int64),
         lengths,
         games.outcomes.astype(np.int64),
+        games.resignations == RESIGNED,
         np.zeros(game.num_actions, np.bool_),
     )
     return f"game {wrong + 1} breaks the rules or ends otherwise" if wrong >= 0 else ""
@@ -154,16 +182,20 @@ _ROUNDING = 1e-3
 _integers, _masks = types.Array(types.int64, 1, "C"), types.Array(types.boolean, 1, "C")
 
 
-@kernel(types.int64(RulesType, *(_integers,) * 4, _masks))
+@kernel(types.int64(RulesType, *(_integers,) * 4, _masks, _masks))
 def _find_wrong(
     rules: Rules,
     initial_state: State,
     moves: Integers,
     lengths: Integers,
     outcomes: Integers,
+    resigned: Mask,
     mask: Mask,
 ) -> int:
-    """Replay the games; return the first with an illegal move or another outcome, else -1."""
+    """Replay the games; return the first with an illegal move or another outcome, else -1.
+
+    A game whose player to move has resigned goes on by the rules, and is lost for that player.
+    """
     begin = 0
     for game in range(len(lengths)):
         state = initial_state.copy()
@@ -174,7 +206,12 @@ def _find_wrong(
             if not mask[move]:
                 return game
             rules.play(state, move)
-        if rules.outcome(state) != outcomes[game]:
+        outcome = outcomes[game]
+        if resigned[game]:
+            if outcome == ONGOING or value_of(outcome, state[PLY] % 2) != -1:
+                return game
+            outcome = ONGOING
+        if rules.outcome(state) != outcome:
             return game
         begin += lengths[game]
     return -1

@@ -22,13 +22,14 @@ from alphazero.network.backend import explain_backend, make_evaluator
 from alphazero.network.checkpoint import Checkpoint
 from alphazero.network.inference import threads_per_evaluation
 from alphazero.network.resnet import ResNet
-from alphazero.players.match import GameRecord
+from alphazero.players.match import NEVER_RESIGN, GameRecord
 from alphazero.players.ratings import MatchResult
 from alphazero.training.gamefile import Games
 from alphazero.training.gate import run_gate
 from alphazero.training.learner import Learner, StepReport
 from alphazero.training.metrics import Curves
 from alphazero.training.replay import Replay
+from alphazero.training.resignation import judge_threshold, played_out, resign_threshold
 from alphazero.training.run import Run, check_resumable, folder_of, locked
 from alphazero.training.selfplay import SelfPlay, play_games
 
@@ -94,6 +95,7 @@ class Training:
         self.learner = Learner(network, config.learner, config.inference.device)
         self.replay = Replay(self.game, config.replay)
         self.unfinished: list[GameRecord] = []
+        self.resign_below = NEVER_RESIGN
         self.seconds: dict[str, float] = {"save": 0.0}
         if run.state.best:
             self._restore()
@@ -115,7 +117,15 @@ class Training:
 
     def play(self) -> SelfPlay:
         """Let the best player play against itself."""
-        with self._stage("play", self.config.selfplay.games_per_iteration, "game") as bar:
+        settings = self.config.selfplay
+        if settings.resign_share:
+            # Of the games that the last published state names: a resumed run finds the same.
+            self.resign_below = resign_threshold(
+                played_out(self.replay.shards),
+                settings.resign_false_positives,
+                settings.resign_ceiling,
+            )
+        with self._stage("play", settings.games_per_iteration, "game") as bar:
             games = play_games(
                 self.game,
                 self.config,
@@ -124,6 +134,7 @@ class Training:
                 self.unfinished,
                 self.workers,
                 bar.update,
+                self.resign_below,
             )
         self.unfinished = games.unfinished
         return games
@@ -268,7 +279,22 @@ class Training:
             "speed/batch_fill": games.work.batch_fill,
             "replay/window": self.replay.window,
             "replay/mean_age": self.replay.mean_age(state.iteration),
+            **self._measure_resignation(games.finished),
         } | {f"seconds/{stage}": spent for stage, spent in seconds.items()}
+
+    def _measure_resignation(self, records: Sequence[GameRecord]) -> dict[str, float]:
+        """Return what became of resignation in an iteration's games, if it is on."""
+        if not self.config.selfplay.resign_share:
+            return {}
+        values = {
+            "selfplay/resigned": sum(record.resigned for record in records) / len(records),
+            "selfplay/resign_threshold": self.resign_below,
+        }
+        whole = [record for record in records if not record.pairing.may_resign]
+        resigned, wrong = judge_threshold(whole, self.resign_below)
+        if resigned:
+            values["selfplay/resign_false_positives"] = wrong / resigned
+        return values
 
     def _save_first(self) -> None:
         """Publish the untrained network, so that a run has a best player from the start."""
@@ -340,6 +366,8 @@ def describe_game(run: Run, record: GameRecord) -> str:
     game = run.game
     winner = {1: "the first player won", 0: "a draw", -1: "the second player won"}
     result = "unfinished" if record.outcome == ONGOING else winner[record.outcome]
+    if record.resigned:
+        result += " by resignation"
     state = game.play(game.initial_state(), *map(int, record.actions))
     moves = " ".join(record.moves(game))
     return f"{result}, {len(record.actions)} moves\n{moves}\n{game.render(state)}"

@@ -10,13 +10,18 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from numba import types
 
 from alphazero.config import ReplayConfig
 from alphazero.errors import RunError
 from alphazero.games.game import ONGOING, PLY, Game, Rules, RulesType, State, value_of
 from alphazero.jit import kernel
-from alphazero.training.gamefile import Floats, Games, Integers
+from alphazero.players.match import Floats
+from alphazero.search.cache import Keys, Words, key_of
+from alphazero.training.gamefile import Games, Integers
+
+Doubles = npt.NDArray[np.float64]
 
 _integers = types.Array(types.int64, 1, "C")
 
@@ -35,7 +40,8 @@ class Batch(NamedTuple):
 @kernel(
     types.void(
         RulesType,
-        *(_integers,) * 4,
+        *(_integers,) * 3,
+        types.Array(types.float64, 1, "C"),
         types.Array(types.float32, 2, "C"),
         types.Array(types.float32, 1, "C"),
         types.float64,
@@ -51,7 +57,7 @@ def _fill(
     initial_state: State,
     moves: Integers,
     starts: Integers,
-    outcomes: Integers,
+    outcomes: Doubles,
     policies: Floats,
     search_values: Floats,
     value_mix: float,
@@ -65,7 +71,8 @@ def _fill(
 ) -> None:
     """Replay the games to `positions` [B] and write each as seen under its symmetry [B].
 
-    `starts` and `outcomes` [P] belong to the game that a position is of.
+    `starts` [P] belong to the game that a position is of, `outcomes` [P] as well, unless they
+    are means over positions in which the same player is to move.
     """
     _, channels, height, width = observations.shape
     planes = np.zeros((channels, height, width), np.float32)
@@ -87,10 +94,75 @@ def _fill(
         values[row] = (1 - value_mix) * value + value_mix * search_values[position]
 
 
+@kernel(
+    types.void(
+        RulesType,
+        *(_integers,) * 3,
+        types.Array(types.float32, 3, "C"),
+        types.Array(types.uint32, 1, "C"),
+        types.Array(types.uint64, 1, "C"),
+    )
+)
+def _write_keys(
+    rules: Rules,
+    initial_state: State,
+    moves: Integers,
+    lengths: Integers,
+    planes: Floats,
+    words: Words,
+    keys: Keys,
+) -> None:
+    """Write the hash of every position [P] of the games: equal where observation and player are.
+
+    `planes` [C, H, W] and `words`, their bits, are scratch.
+    """
+    position = 0
+    for length in lengths:
+        state = initial_state.copy()
+        for _ in range(length):
+            rules.observe(state, planes)
+            keys[position] = key_of(words) ^ np.uint64(state[PLY] % 2)
+            rules.play(state, moves[position])
+            position += 1
+
+
+def _keys(game: Game, games: Games) -> Keys:
+    """Return the hash of every position of the games, [P]."""
+    planes = np.zeros(game.observation_shape, np.float32)
+    keys = np.zeros(len(games.actions), np.uint64)
+    _write_keys(
+        game.rules,
+        game.initial_state(),
+        games.actions.astype(np.int64),
+        games.lengths.astype(np.int64),
+        planes,
+        planes.reshape(-1).view(np.uint32),
+        keys,
+    )
+    return keys
+
+
+def _surprise_weights(surprises: Floats, games: Integers, share: float) -> Doubles:
+    """Return how often each position [P] is drawn, 1 on average over each game.
+
+    `games` [P] number the game that a position is of. A `share` of a game's draws goes to its
+    positions in proportion to their `surprises`, the rest to all alike. KataGo,
+    docs/KataGoMethods.md, "Policy Surprise Weighting"; ours takes the network's prior without
+    noise, and draws with replacement in place of writing positions down repeatedly.
+    """
+    totals = np.bincount(games, surprises)
+    counts = np.bincount(games)
+    fair = np.divide(counts, totals, out=np.zeros(len(counts)), where=totals > 0)
+    by_surprise = np.where(totals[games] > 0, surprises * fair[games], 1.0)
+    return (1 - share) + share * by_surprise
+
+
 @dataclass
 class _Shard:
     iteration: int
     games: Games
+    keys: Keys
+    """[P] hashes of the positions; empty where repeats are kept"""
 
 
 class Replay:
@@ -103,12 +175,19 @@ class Replay:
         """Positions ever added."""
         self._shards: list[_Shard] = []
         self._symmetries = game.symmetries()
+        self._cumulated: Doubles | None = None
+        """Weights of the window's positions, added up; None until they are asked for."""
         self._join()
 
     @property
     def iterations(self) -> list[int]:
         """The iterations whose games are held, oldest first."""
         return [shard.iteration for shard in self._shards]
+
+    @property
+    def shards(self) -> list[Games]:
+        """The games that are held, an iteration each, oldest first."""
+        return [shard.games for shard in self._shards]
 
     @property
     def window(self) -> int:
@@ -127,7 +206,9 @@ class Replay:
         """
         if (games.outcomes == ONGOING).any():
             raise RunError(f"the games of iteration {iteration} include one that is not finished")
-        self._shards.append(_Shard(iteration, games))
+        merging = self.settings.repeats != "keep"
+        keys = _keys(self.game, games) if merging else np.zeros(0, np.uint64)
+        self._shards.append(_Shard(iteration, games, keys))
         if total_positions is None:
             total_positions = self.total_positions + int(games.policies.any(axis=1).sum())
         self.total_positions = total_positions
@@ -143,12 +224,12 @@ class Replay:
     def sample(
         self, batch_size: int, rng: np.random.Generator, augment: bool, value_mix: float = 0.0
     ) -> Batch:
-        """Draw a batch, every position of the window alike.
+        """Draw a batch from the window, every position alike unless the settings weigh them.
 
         With `augment` each is seen under a random symmetry; its value is (1 - `value_mix`) z +
         `value_mix` q, where q is the search's value.
         """
-        drawn = rng.integers(len(self._trainable) - self.window, len(self._trainable), batch_size)
+        positions = self._draw(batch_size, rng)
         kinds = len(self._symmetries.actions) if augment else 1
         symmetries = rng.integers(0, kinds, batch_size)
         batch = Batch(
@@ -165,7 +246,7 @@ class Replay:
             self._policies,
             self._values,
             value_mix,
-            self._trainable[drawn],
+            positions,
             symmetries,
             self._symmetries.actions,
             self._symmetries.cells,
@@ -177,20 +258,67 @@ class Replay:
         """Return the mean age of the window's positions at `iteration`, in iterations."""
         if not self.window:
             return 0.0
-        newest = self._trainable[len(self._trainable) - self.window :]
-        return iteration - float(self._born[newest].mean())
+        return iteration - float(self._born[self._newest].mean())
+
+    @property
+    def _newest(self) -> Integers:
+        """The positions of the window, oldest first."""
+        return self._trainable[len(self._trainable) - self.window :]
+
+    def _draw(self, batch_size: int, rng: np.random.Generator) -> Integers:
+        """Draw positions of the window, with replacement."""
+        if not self.settings.surprise_weight and self.settings.repeats == "keep":
+            first = len(self._trainable) - self.window
+            return self._trainable[rng.integers(first, len(self._trainable), batch_size)]
+        if self._cumulated is None:
+            self._cumulated = np.cumsum(self._weigh())
+        points = rng.random(batch_size) * self._cumulated[-1]
+        drawn = np.searchsorted(self._cumulated, points, side="right")
+        positions: Integers = self._newest[np.minimum(drawn, self.window - 1)]
+        return positions  # the last where a product was rounded up to the sum
+
+    def _weigh(self) -> Doubles:
+        """Return how often each position of the window is drawn; merge its repeats."""
+        newest = self._newest
+        weights = np.ones(len(newest))
+        if self.settings.surprise_weight:
+            _, games = np.unique(self._starts[newest], return_inverse=True)
+            share = self.settings.surprise_weight
+            weights = _surprise_weights(self._surprises[newest], games, share)
+        if self.settings.repeats != "keep":
+            weights *= self._merge_repeats(newest)
+        return weights
+
+    def _merge_repeats(self, positions: Integers) -> Doubles:
+        """Give equal `positions` their mean targets; return what each one's weight shrinks to.
+
+        Weights: 1 + log2(n) or 1 for all n of them together, as LOG_WEIGHT and CONSTANT_WEIGHT of
+        AlphaZero.jl (src/params.jl, SamplesWeighingPolicy). Every one stays where it is, so that
+        nothing needs room but a few numbers a position.
+        """
+        keys = np.concatenate([shard.keys for shard in self._shards])[positions]
+        _, groups, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        repeated = counts[groups] > 1
+        places, members = positions[repeated], (np.cumsum(counts > 1) - 1)[groups[repeated]]
+        sizes = counts[counts > 1]
+        for targets in (*self._policies.T, self._values, self._outcomes):
+            targets[places] = (np.bincount(members, targets[places]) / sizes)[members]
+        together = 1 + np.log2(counts) if self.settings.repeats == "log" else np.ones(len(counts))
+        return (together / counts)[groups]
 
     def _join(self) -> None:
         """Lay all shards end to end, for drawing."""
         games = [shard.games for shard in self._shards] or [Games.of(self.game, [])]
         lengths = np.concatenate([each.lengths for each in games]).astype(np.int64)
-        outcomes = np.concatenate([each.outcomes for each in games]).astype(np.int64)
+        outcomes = np.concatenate([each.outcomes for each in games]).astype(np.float64)
         sizes = [len(each.actions) for each in games]
         self._moves = np.concatenate([each.actions for each in games]).astype(np.int64)
         self._policies = np.concatenate([each.policies for each in games])
         self._values = np.concatenate([each.values for each in games])
         self._starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
         self._outcomes = np.repeat(outcomes, lengths)
+        self._surprises = np.concatenate([each.surprises for each in games])
+        self._cumulated = None
         born: list[Any] = [shard.iteration for shard in self._shards] or [0]
         self._born = np.repeat(np.array(born, np.float64), sizes)
-        self._trainable = np.flatnonzero(self._policies.any(axis=1))
+        self._trainable: Integers = np.flatnonzero(self._policies.any(axis=1))

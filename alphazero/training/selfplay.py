@@ -7,7 +7,7 @@ are not: the network has changed.
 
 import functools
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from alphazero.config import Config
 from alphazero.games.game import Game
-from alphazero.players.match import GameRecord, Match, Pairing
+from alphazero.players.match import NEVER_RESIGN, GameRecord, Match, Pairing
 from alphazero.players.player import PlayoutCap, SearchPlayer, Temperature
 from alphazero.players.workers import Progress, run_jobs, shares
 from alphazero.search.evaluator import Evaluator
@@ -71,12 +71,14 @@ def play_games(
     unfinished: Sequence[GameRecord] = (),
     workers: int = 1,
     show: Callable[[int], object] = bool,
+    resign_below: float = NEVER_RESIGN,
 ) -> SelfPlay:
     """Play until `selfplay.games_per_iteration` games have ended, on `workers` cores.
 
     The same arguments give the same games: each worker has tables, a share of the games and a
     stream of random numbers of its own. `unfinished` are games carried over; `show` is called
-    with the number of games that ended.
+    with the number of games that ended. Where a game allows it, a player whose prospects are
+    below `resign_below` resigns.
     """
     progress = Progress(show)
     games = config.selfplay.games_per_iteration
@@ -88,6 +90,7 @@ def play_games(
             game,
             config,
             evaluator,
+            resign_below,
             np.random.default_rng([*seed, worker]),
             unfinished[worker :: len(targets)],
             tables[worker],
@@ -117,6 +120,7 @@ def _play_share(
     game: Game,
     config: Config,
     evaluator: Evaluator,
+    resign_below: float,
     rng: np.random.Generator,
     unfinished: Sequence[GameRecord],
     tables: int,
@@ -124,7 +128,7 @@ def _play_share(
     progress: Progress,
 ) -> _Share:
     """Play one worker's share: until `target` games have ended at its `tables`."""
-    match, search = seat_explorer(game, config, evaluator, rng, tables)
+    match, search = seat_explorer(game, config, evaluator, rng, tables, resign_below)
     for table, record in enumerate(unfinished[:tables]):
         match.begin(table, record)
     match.fill()
@@ -139,7 +143,12 @@ def _play_share(
 
 
 def seat_explorer(
-    game: Game, config: Config, evaluator: Evaluator, rng: np.random.Generator, tables: int
+    game: Game,
+    config: Config,
+    evaluator: Evaluator,
+    rng: np.random.Generator,
+    tables: int,
+    resign_below: float = NEVER_RESIGN,
 ) -> tuple[Match, Search]:
     """Return a match, without end, of one exploring player with itself, and its search."""
     settings = config.selfplay
@@ -157,4 +166,13 @@ def seat_explorer(
         else None,
         rng=rng,
     )
-    return Match(game, [player], tables, itertools.repeat(Pairing())), player.search
+    schedule = _endless_games(settings.resign_share, rng)
+    return Match(game, [player], tables, schedule, resign_below), player.search
+
+
+def _endless_games(resign_share: float, rng: np.random.Generator) -> Iterator[Pairing]:
+    """Yield games without end; in a share of them, drawn at random, players may resign."""
+    if not resign_share:
+        yield from itertools.repeat(Pairing())
+    while True:
+        yield Pairing(may_resign=bool(rng.random() < resign_share))
