@@ -15,6 +15,7 @@ from alphazero.yamlfile import KeyPath, WrongValueError, described
 
 GameOption = int | float | bool | str
 PRECISIONS = ("auto", "float32", "bfloat16")
+VALUE_HEADS = ("scalar", "wdl")
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class GameConfig:
 
 @dataclass(frozen=True)
 class NetworkConfig:
-    """The width and depth of the network f_θ(s) = (p, v)."""
+    """The shape of the network f_θ(s) = (p, v); the defaults are AGZ's but for the sizes."""
 
     blocks: int = key(
         5,
@@ -88,6 +89,31 @@ class NetworkConfig:
         "units of the value head's hidden layer",
         at_least=1,
         source="AGZ, Methods, Neural network architecture: 256; ours follows our `filters`",
+    )
+    value_head: str = key(
+        "scalar",
+        "what the value head learns: the value by its squared error, or (`wdl`) the probabilities "
+        "of win, draw and loss by their cross-entropy; the value is then P(win) - P(loss)",
+        choices=VALUE_HEADS,
+        source="AGZ, Methods, Neural network architecture: scalar; Leela Chess Zero: wdl",
+    )
+    squeeze_excitation: int = key(
+        0,
+        "hidden units of the squeeze-and-excitation that ends each block; 0 is off",
+        unit="units",
+        at_least=0,
+        at_most=4096,
+        source="not in AGZ; Hu et al. 2018 (arXiv:1709.01507): filters / 16; "
+        "Leela Chess Zero: about 32",
+    )
+    global_pooling: int = key(
+        0,
+        "filters that every third block, from the second on, pools over the whole board to shift "
+        "its other filters; below `filters`; 0 is off",
+        unit="filters",
+        at_least=0,
+        at_most=4095,
+        source="not in AGZ; Wu 2019 (arXiv:1902.10565), section 3.3; KataGo: 32 of 128 filters",
     )
 
 
@@ -132,8 +158,49 @@ class SearchConfig:
     )
     reuse_tree: bool = key(
         True,
-        "keep the chosen child's subtree for the next move",
+        "keep the chosen child's subtree for the next move; Gumbel search never does",
         source="AGZ, Methods, Search algorithm, Play: the child becomes the new root",
+    )
+    solver: bool = key(
+        False,
+        "prove wins, draws and losses in the tree: moves that win at once are found without the "
+        "network, what is proven is not searched again, and a proven root ends its search",
+        source="not in AGZ; MCTS-Solver: Winands et al. 2008; bounds: Cazenave & Saffidine 2010; "
+        "winning moves at leaves: Teytaud & Teytaud 2010",
+    )
+    symmetry: str = key(
+        "none",
+        "how a position is shown to the network: as it is, under a `random` symmetry of the game, "
+        "or under all of them, whose answers are averaged",
+        choices=("none", "random", "average"),
+        source="AGZ, Methods, Search algorithm, Expand: random",
+    )
+    selection: str = key(
+        "puct",
+        "how actions are chosen in the tree: `puct`, or `gumbel`, sequential halving at the root "
+        "and an improved policy below it, which is also the policy that is learned",
+        choices=("puct", "gumbel"),
+        source="AGZ: PUCT; Danihelka et al., ICLR 2022",
+    )
+    gumbel_actions: int = key(
+        16,
+        "root actions that Gumbel search considers at most",
+        unit="actions",
+        at_least=1,
+        source="Danihelka et al. 2022, section 5: 16",
+    )
+    gumbel_visits: float = key(
+        50.0,
+        "c_visit of sigma(q) = (c_visit + max N) c_scale q",
+        unit="visits",
+        at_least=0,
+        source="Danihelka et al. 2022, section 5: 50",
+    )
+    gumbel_scale: float = key(
+        1.0,
+        "c_scale of sigma(q), for q in [0, 1]",
+        at_least=0,
+        source="Danihelka et al. 2022, section 5: 1.0 for Go and chess",
     )
     cache_megabytes: int = key(
         64,
@@ -195,6 +262,25 @@ class SelfplayConfig:
         above=0,
         source="AlphaZero: 0.3 chess, 0.15 shogi, 0.03 Go; AGZ: 0.03; ours suits small boards",
     )
+    noise_shaped: bool = key(
+        False,
+        "give half of the noise's concentration to actions whose prior stands out",
+        source="not in AGZ; KataGo, docs/KataGoMethods.md, Shaped Dirichlet Noise",
+    )
+    root_temperature: float = key(
+        1.0,
+        "temperature of the root's priors before the noise; above 1 flattens them",
+        above=0,
+        source="AGZ: 1; KataGo, docs/KataGoMethods.md, Root Policy Softmax Temperature: 1.25 "
+        "early in a game, 1.1 late",
+    )
+    forced_playouts: float = key(
+        0.0,
+        "k of the visits sqrt(k P(a) sum N) that every tried root action is forced to get; what "
+        "they alone brought is taken out of the policy that is learned; 0 is off",
+        at_least=0,
+        source="Wu 2019 (arXiv:1902.10565), section 3.2: 2; AGZ: 0",
+    )
     full_share: float = key(
         1.0,
         "share of moves that are searched with `search.simulations` and learned from; the others "
@@ -233,6 +319,17 @@ class SelfplayConfig:
         at_least=-1,
         at_most=1,
         source="not in AGZ; thresholds in use are -0.7 to -0.9 (ELF OpenGo, Leela Zero)",
+    )
+    random_starts: float = key(
+        0.0,
+        "share of games that begin with random legal moves, from none to `random_start_moves`, "
+        "which are not learned from: positions that good play never reaches are learned too",
+        at_least=0,
+        at_most=1,
+        source="AGZ: 0; exploring starts: Sutton & Barto, 2nd ed., section 5.3",
+    )
+    random_start_moves: int = key(
+        16, "greatest number of random moves a game begins with", unit="moves", at_least=1
     )
 
 
@@ -325,7 +422,10 @@ def _read_rates(reader: Reader, path: KeyPath, value: Any) -> tuple[RatePoint, .
 
 @dataclass(frozen=True)
 class LearnerConfig:
-    """The optimizer of the loss (z - v)² - π·log p + c‖θ‖² (AGZ, equation 1)."""
+    """The optimizer of the loss (z - v)² - π·log p + c‖θ‖² (AGZ, equation 1).
+
+    With `network.value_head: wdl` a cross-entropy takes the place of the square.
+    """
 
     optimizer: str = key(
         "sgd",
@@ -460,6 +560,28 @@ class InferenceConfig:
         choices=("auto", "cpu", "cuda"),
     )
     precision: str = key("auto", "arithmetic; `auto` suits the device", choices=PRECISIONS)
+    selfplay_precision: str = key(
+        "same",
+        "arithmetic of self-play: that of `precision`, or the tower in int8 (OpenVINO only)",
+        choices=("same", "int8"),
+        source="not in AGZ; on two cores 1.7 times as fast as bfloat16, 3 times as float32",
+    )
+    int8_agreement: float = key(
+        0.97,
+        "least share of positions where int8 has the same best move as `precision`; below it, "
+        "the iteration's self-play is in `precision`",
+        at_least=0,
+        at_most=1,
+        source="not in AGZ; bfloat16 itself has 0.996 to 0.999 of float32's, int8 0.991 to 0.997",
+    )
+    int8_value_error: float = key(
+        0.03,
+        "greatest mean distance of int8's values from those in `precision`; above it likewise",
+        unit="value",
+        at_least=0,
+        at_most=2,
+        source="not in AGZ; bfloat16 itself is 0.002 from float32, int8 0.002 to 0.003",
+    )
 
 
 @dataclass(frozen=True)

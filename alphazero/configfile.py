@@ -153,6 +153,13 @@ def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
             [("learner", "momentum"), optimizer],
             "learner.momentum: remove it; momentum is SGD's, and learner.optimizer is adamw",
         )
+    network = config.network
+    if network.global_pooling >= network.filters:
+        yield (
+            [("network", "global_pooling"), ("network", "filters")],
+            f"network.global_pooling ({network.global_pooling}) must be below "
+            f"network.filters ({network.filters}), since it shifts the others",
+        )
     limits = [each.name for each in fields(config.budget)]
     if all(getattr(config.budget, name) is None for name in limits):
         yield (

@@ -117,6 +117,36 @@ def test_a_loaded_network_answers_as_the_saved_one(path: Path) -> None:
     assert all(parameter.requires_grad for parameter in network.parameters())
 
 
+OPTIONS = {"value_head": "wdl", "squeeze_excitation": 3, "global_pooling": 2}
+
+
+@pytest.mark.parametrize("names", [*([name] for name in OPTIONS), list(OPTIONS)])
+def test_a_network_with_options_comes_back_with_them(path: Path, names: list[str]) -> None:
+    options = {name: OPTIONS[name] for name in names}
+    settings = dataclasses.replace(SETTINGS, blocks=2, **options)
+    original = ResNet((3, 6, 7), 7, settings, seed=3).eval()
+    weights = original.state_dict()
+    save_checkpoint(path, player(network_settings=settings, weights=weights))
+    loaded = load_checkpoint(path)
+    assert loaded.network_settings == settings
+    observations = torch.from_numpy(np.random.default_rng(0).random((5, 3, 6, 7), np.float32))
+    for ours, theirs in zip(loaded.network()(observations), original(observations), strict=True):
+        assert torch.equal(ours, theirs)
+
+
+def test_a_header_from_before_the_options_loads_as_the_network_that_was_then(path: Path) -> None:
+    def forget(description: dict[str, Any], _: object) -> None:
+        for name in OPTIONS:
+            del description["network"][name]
+
+    forged(path, forget)
+    loaded = load_checkpoint(path)
+    assert loaded.network_settings == SETTINGS
+    assert (SETTINGS.value_head, SETTINGS.squeeze_excitation) == ("scalar", 0)
+    assert SETTINGS.global_pooling == 0
+    loaded.network()
+
+
 def test_training_a_loaded_network_leaves_the_checkpoint_as_it_was(path: Path) -> None:
     loaded = load_checkpoint(path)
     with torch.no_grad():
@@ -324,6 +354,15 @@ def test_weights_that_do_not_fit_the_game_are_refused(path: Path) -> None:
         (lambda player, _: player["network"].update(filters=0), "unreadable"),
         (lambda player, _: player["network"].update(filters="4"), "unreadable"),
         (lambda player, _: player["network"].update(attention=True), "unreadable"),
+        (lambda player, _: player["network"].update(value_filters=10**9), "value_filters = "),
+        (lambda player, _: player["network"].update(value_head="wld"), "value_head = 'wld'"),
+        (lambda player, _: player["network"].update(value_head="wdl"), "does not fit"),
+        (lambda player, _: player["network"].update(value_head=["wdl"]), "unreadable"),
+        (
+            lambda player, _: player["network"].update(squeeze_excitation=-1),
+            "squeeze_excitation = -1",
+        ),
+        (lambda player, _: player["network"].update(global_pooling=4), "global_pooling = 4"),
         (lambda player, _: player.update(step=1.5), "unreadable"),
         (lambda player, _: player.update(iteration=True), "unreadable"),
         (lambda player, _: player.update(rating="strong"), "unreadable"),

@@ -1,5 +1,6 @@
 """Every command does its work, and every mistake gets one line and exit code 2."""
 
+import dataclasses
 import functools
 import io
 import json
@@ -36,12 +37,17 @@ COMMANDS = [
 SETTINGS = NetworkConfig(blocks=1, filters=4, policy_filters=2, value_filters=1, value_hidden=4)
 
 
-def saved_player(path: Path, game_name: str = "tic_tac_toe", **details: Any) -> Path:
+def saved_player(
+    path: Path,
+    game_name: str = "tic_tac_toe",
+    settings: NetworkConfig = SETTINGS,
+    **details: Any,
+) -> Path:
     """Write an untrained player of a game."""
     game = make_game(game_name)
-    network = ResNet(game.observation_shape, game.num_actions, SETTINGS, seed=3)
+    network = ResNet(game.observation_shape, game.num_actions, settings, seed=3)
     weights = network.state_dict()
-    save_checkpoint(path, Checkpoint(game_name, {}, SETTINGS, weights, 12, 3, 25.0, details))
+    save_checkpoint(path, Checkpoint(game_name, {}, settings, weights, 12, 3, 25.0, details))
     return path
 
 
@@ -122,6 +128,18 @@ def test_show_describes_a_checkpoint(player: Path, capsys: Capture) -> None:
         "Elo +25",
     ):
         assert words in out
+
+
+def test_show_names_the_options_of_the_network(tmp_path: Path, capsys: Capture) -> None:
+    options = {"value_head": "wdl", "squeeze_excitation": 6, "global_pooling": 2}
+    settings = dataclasses.replace(SETTINGS, blocks=2, **options)
+    path = saved_player(tmp_path / "player.safetensors", settings=settings)
+    assert code_of("show", path) == 0
+    (line,) = (each for each in capsys.readouterr().out.splitlines() if "blocks" in each)
+    assert line.startswith(
+        "network   2 blocks x 4 filters, squeeze-and-excitation 6, global pooling 2, "
+        "wdl value head, "
+    )
 
 
 def test_show_describes_the_best_player_of_a_runs_folder(run: Path, capsys: Capture) -> None:

@@ -207,6 +207,11 @@ def test_a_number_where_text_is_expected_asks_for_quotes() -> None:
             "go.yaml:3: replay.window_minimum (9) must be at most replay.window_maximum (8)",
         ),
         (
+            "network: {filters: 8, global_pooling: 8}",
+            "go.yaml:3: network.global_pooling (8) must be below network.filters (8), "
+            "since it shifts the others",
+        ),
+        (
             "replay: {window_minimum: 8, window_maximum: 8}\nlearner: {batch_size: 16}",
             "go.yaml:4: learner.batch_size (16) must be at most replay.window_maximum (8)",
         ),
@@ -377,9 +382,11 @@ def test_a_dumped_config_loads_back_equal(seed: int) -> None:
     sgd = config.learner.optimizer == "sgd"
     decay = 0.0 if sgd else config.learner.weight_decay
     momentum = config.learner.momentum if sgd else LearnerConfig().momentum
+    pooled = min(config.network.global_pooling, config.network.filters - 1)
     config = dataclasses.replace(
         config,
         run=dataclasses.replace(config.run, name=source.choice(["", "on", "1e-3", "7", "a.b_c-d"])),
+        network=dataclasses.replace(config.network, global_pooling=pooled),
         gate=dataclasses.replace(config.gate, games=config.gate.games // 2 * 2),
         budget=dataclasses.replace(config.budget, minutes=1.0e-5),
         replay=dataclasses.replace(config.replay, window_minimum=5, window_maximum=10**13),

@@ -214,6 +214,16 @@ def replays_a_game_from_its_move_names(game: Game) -> None:
         assert np.array_equal(game.from_moves(names), record[-1][0])
 
 
+def marks_moves_where_their_stones_come_to_lie(game: Game) -> None:
+    for state, action in positions(game):
+        cell = game.action_cell(state, action) if action >= 0 else None
+        if cell is not None:
+            before, after = game.observe(state), game.observe(game.play(state, action))
+            assert 0 <= cell < before[0].size
+            assert not before[0].ravel()[cell], "the mover's own stone was there already"
+            assert after[1].ravel()[cell] == 1, "now the other player is to move"
+
+
 def keeps_a_state_in_one_row(game: Game) -> None:
     for state, _ in positions(game):
         assert state.dtype == np.int64
@@ -292,6 +302,7 @@ CONTRACT: list[Callable[[Game], None]] = [
     reads_its_own_drawings,
     reads_its_own_action_names,
     replays_a_game_from_its_move_names,
+    marks_moves_where_their_stones_come_to_lie,
     keeps_a_state_in_one_row,
     carries_its_parameters_in_the_header,
     refuses_illegal_actions,
@@ -426,6 +437,19 @@ def test_rules_agree_with_the_plain_twin(game: LineGame) -> None:
         assert (planes[-1] == 1 - player).all()
         if action >= 0:
             stones = twin.play(stones, action)
+
+
+@every_line_game
+def test_each_move_of_a_line_game_has_the_one_cell_that_it_fills(game: LineGame) -> None:
+    for state, _ in positions(game):
+        for action in np.flatnonzero(game.legal_action_mask(state)):
+            cells = game.play(state, int(action))[CELLS:] != state[CELLS:]
+            assert np.flatnonzero(cells).tolist() == [game.action_cell(state, int(action))]
+
+
+def test_a_move_has_no_cell_unless_its_game_says_so() -> None:
+    game = Take()
+    assert game.action_cell(game.initial_state(), 0) is None
 
 
 def test_the_random_games_see_wins_of_both_sides_and_draws() -> None:

@@ -1,24 +1,36 @@
 """The curves as TensorBoard's own reader sees them."""
 
+import io
 import re
 import warnings
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from alphazero.errors import RunError
+from alphazero.training.insight import EXAMINED
 from alphazero.training.metrics import METRICS, Curves
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+    from tensorboard.summary.writer import event_file_writer
 
 
 def read(folder: Path) -> EventAccumulator:
-    accumulator = EventAccumulator(str(folder))
+    everything = {"images": 0, "histograms": 0, "scalars": 0, "tensors": 0}
+    accumulator = EventAccumulator(str(folder), size_guidance=everything)
     accumulator.Reload()
     return accumulator
+
+
+@pytest.fixture(autouse=True)
+def names_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let files begun in one second be read in their order: their names end in a plain number."""
+    monkeypatch.setattr(event_file_writer, "_global_uid", event_file_writer.AtomicCounter(100))
 
 
 def points(folder: Path, name: str) -> list[tuple[int, float]]:
@@ -26,7 +38,7 @@ def points(folder: Path, name: str) -> list[tuple[int, float]]:
 
 
 def test_curves_come_back_as_they_were_written(tmp_path: Path):
-    names = list(METRICS)
+    names = [name for name, metric in METRICS.items() if metric.kind == "curve"]
     with Curves(tmp_path, 0) as curves:
         for iteration in (1, 2, 3):
             values = {name: iteration + index / 4 for index, name in enumerate(names)}
@@ -51,6 +63,40 @@ def test_texts_keep_their_lines(tmp_path: Path):
     assert event.step == 1
     # Four spaces are a code block in TensorBoard's Markdown.
     assert event.tensor_proto.string_val == [b"    X . O\n    . X ."]
+
+
+def test_histograms_keep_their_numbers_and_pictures_their_pixels(tmp_path: Path):
+    numbers = np.array([0.0, 0.25, 0.25, 1.0])
+    picture = Image.new("RGB", (7, 5), (230, 159, 0))
+    picture.putpixel((3, 2), (0, 0, 255))
+    with Curves(tmp_path, 0) as curves:
+        curves.write(1, {}, {}, {"selfplay/search_values": numbers}, {"selfplay/surprise": picture})
+        curves.write(2, {}, {}, {"selfplay/search_values": numbers[:0]})
+    reader = read(tmp_path)
+    (event,) = reader.Histograms("selfplay/search_values")
+    histogram = event.histogram_value
+    assert (event.step, histogram.num, histogram.sum) == (1, 4, 1.5)
+    assert (histogram.min, histogram.max, histogram.sum_squares) == (0, 1, 1.125)
+    filled = {
+        round(right, 6): count
+        for right, count in zip(histogram.bucket_limit, histogram.bucket, strict=True)
+        if count
+    }
+    assert filled == {0.025: 1, 0.275: 2, 1: 1}, "forty bins from the least to the greatest"
+    (shown,) = reader.Images("selfplay/surprise")
+    decoded = Image.open(io.BytesIO(shown.encoded_image_string))
+    assert (shown.step, shown.width, shown.height) == (1, 7, 5)
+    assert decoded.tobytes() == picture.tobytes()
+
+
+@pytest.mark.parametrize("name", ["selfplay/search_valus", "loss/total", "selfplay/surprise"])
+def test_a_histogram_that_is_not_in_the_table_fails(tmp_path: Path, name: str):
+    with Curves(tmp_path, 0) as curves, pytest.raises(AssertionError, match=name):
+        curves.write(1, {}, {}, {name: np.zeros(2)})
+
+
+def test_the_table_tells_how_many_positions_a_surprise_is_looked_for_in():
+    assert f"{EXAMINED} newest positions" in METRICS["selfplay/surprise"].meaning
 
 
 def test_a_curve_that_is_not_in_the_table_fails(tmp_path: Path):

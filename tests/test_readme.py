@@ -1,8 +1,9 @@
 """The README says what is so: its commands run, its paths exist, its tables are the code's."""
 
+import itertools
 import re
+import runpy
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -144,7 +145,11 @@ def test_every_link_leads_somewhere() -> None:
 
 
 def test_the_table_of_curves_is_the_table_of_metrics() -> None:
-    rows = [f"| `{name}` | {metric.unit} | {metric.meaning} |" for name, metric in METRICS.items()]
+    kinds = {"curve": "", "histogram": "histogram: ", "picture": "picture: "}
+    rows = [
+        f"| `{name}` | {metric.unit} | {kinds[metric.kind]}{metric.meaning} |"
+        for name, metric in METRICS.items()
+    ]
     assert marked("metrics").splitlines()[2:] == rows
 
 
@@ -155,19 +160,62 @@ def test_what_a_game_needs_is_what_the_readme_says() -> None:
     assert needed <= named, needed - named
 
 
-@pytest.mark.parametrize("script", ["train.py", "play.py"])
+@pytest.mark.parametrize(
+    ("script", "given", "expected"),
+    [
+        ("train.py", ["--resume", "somewhere"], ["train", "--resume", "somewhere"]),
+        ("play.py", ["--side", "second"], ["play", "--side", "second"]),
+        ("benchmark.py", ["some.yaml", "--seconds", "3"], ["bench", "some.yaml", "--seconds", "3"]),
+        ("evaluate.py", ["match", "A", "B"], ["match", "A", "B"]),
+        ("evaluate.py", ["grade", "A"], ["grade", "A"]),
+    ],
+)
 def test_scripts_are_thin_starters_of_the_same_functions(
-    script: str, monkeypatch: pytest.MonkeyPatch, read_script: Callable[[str], str]
+    script: str, given: list[str], expected: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     called: list[list[str]] = []
     monkeypatch.setattr(cli, "main", lambda arguments: called.append(arguments) or 0)
-    monkeypatch.setattr("sys.argv", [script, "--resume", "somewhere"])
+    assert start(script, given, monkeypatch) == 0
+    assert called == [expected]
+
+
+def test_every_script_is_in_the_tree_and_explains_itself(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scripts = sorted(path.name for path in (ROOT / "scripts").glob("*.py"))
+    (line,) = [line for line in marked("tree").splitlines() if line.startswith("scripts/")]
+    assert sorted(re.findall(r"\w+\.py", line)) == scripts
+    for script in scripts:
+        assert start(script, ["--help"], monkeypatch) == 0
+        assert len(capsys.readouterr().out.splitlines()) > 2, script
+
+
+@pytest.mark.parametrize("given", [[], ["train", "some.yaml"], ["A", "B"]])
+def test_evaluating_needs_to_be_told_how(
+    given: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert start("evaluate.py", given, monkeypatch) == 2
+    assert "evaluate.py match A B" in capsys.readouterr().err
+
+
+def start(script: str, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> int:
+    """Run a script as a shell would, within this process; return its exit code."""
+    monkeypatch.setattr("sys.argv", [script, *arguments])
     with pytest.raises(SystemExit) as ended:
-        exec(compile(read_script(script), script, "exec"), {"__name__": "__main__"})
-    assert ended.value.code == 0
-    assert called == [[script.removesuffix(".py"), "--resume", "somewhere"]]
+        runpy.run_path(str(ROOT / "scripts" / script), run_name="__main__")
+    return int(ended.value.code or 0)
 
 
-@pytest.fixture
-def read_script() -> Callable[[str], str]:
-    return lambda name: (ROOT / "scripts" / name).read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "configs").glob("*.yaml")), ids=lambda path: path.name
+)
+def test_every_config_says_what_it_costs_and_how_to_measure_it(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    head = list(itertools.takewhile(lambda line: line.startswith("#"), lines))
+    for word in ("Time: ", "Strength: "):
+        assert [line for line in head if line.startswith(f"# {word}")], word
+    for line in head:
+        command = re.search(r"alphazero (\w+ .*)", line)
+        if line.startswith("# Measure"):
+            assert command
+            cli.parser().parse_args(shlex.split(command[1]))

@@ -144,11 +144,11 @@ def test_nobody_resigns_without_a_threshold() -> None:
     assert [(len(record.actions), record.resigned) for record in records] == [(7, False)]
 
 
-def test_prospects_are_the_better_of_the_root_s_value_and_that_of_its_most_visited_action() -> None:
-    nan = np.nan
-    visits = np.array([[3, 5, 1], [3, 5, 1], [0, 0, 0]])
+def test_prospects_are_the_better_of_the_root_s_value_and_that_of_its_best_action() -> None:
+    nan, visits = np.nan, np.array([[3, 5, 1], [3, 5, 1], [0, 0, 0]])
     action_values = np.array([[0.9, -0.2, 1.0], [0.9, 0.4, -1.0], [nan, nan, nan]])
-    roots = Roots(visits, np.zeros((3, 3)), action_values, np.array([0.1, 0.3, -0.7]))
+    values, shares = np.array([0.1, 0.3, -0.7]), visits / 9
+    roots = Roots(visits, shares, action_values, shares, shares, values)
     assert roots.prospects().tolist() == [0.1, 0.4, -0.7]
 
 

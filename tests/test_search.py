@@ -18,7 +18,7 @@ from alphazero.search import tree
 from alphazero.search.decision import draw_actions, tempered
 from alphazero.search.evaluator import Evaluator, UniformEvaluator
 from alphazero.search.forest import Forest
-from alphazero.search.mcts import RootNoise, Roots, Search
+from alphazero.search.mcts import Exploration, Roots, Search
 from alphazero.search.selection import first_play_value, puct, puct_constant
 
 Floats = npt.NDArray[np.float32]
@@ -126,20 +126,25 @@ def assert_same_tree(search: Search, slot: int, twin: PlainSearch) -> None:
     forest = search._forest
     nodes = [(0, twin.root)]
     for index, node in nodes:
-        first, count = forest.first_edge[slot, index], forest.edge_count[slot, index]
+        first, count = (
+            forest.nodes["first_edge"][slot, index],
+            forest.nodes["edge_count"][slot, index],
+        )
         block = slice(first, first + count)
-        assert forest.node_value[slot, index] == pytest.approx(node.value)
-        assert forest.action[slot, block].tolist() == list(node.priors)
-        assert forest.visits[slot, block].tolist() == list(node.visits.values())
-        assert not forest.pending[slot, block].any()
-        assert np.allclose(forest.prior[slot, block], list(node.priors.values()), rtol=1e-6)
-        assert np.allclose(forest.value_sum[slot, block], list(node.value_sums.values()))
+        assert forest.nodes["value"][slot, index] == pytest.approx(node.value)
+        assert forest.edges["action"][slot, block].tolist() == list(node.priors)
+        assert forest.edges["visits"][slot, block].tolist() == list(node.visits.values())
+        assert not forest.edges["pending"][slot, block].any()
+        assert np.allclose(
+            forest.edges["prior"][slot, block], list(node.priors.values()), rtol=1e-6
+        )
+        assert np.allclose(forest.edges["value_sum"][slot, block], list(node.value_sums.values()))
         for edge, action in zip(range(first, first + count), node.priors, strict=True):
-            child = int(forest.child[slot, edge])
+            child = int(forest.edges["child"][slot, edge])
             assert (child >= 0) == (action in node.children)
             if child >= 0:
                 nodes.append((child, node.children[action]))
-    assert forest.num_nodes[slot] == len(nodes)
+    assert forest.slots["num_nodes"][slot] == len(nodes)
 
     roots, root = search.roots(np.array([slot])), twin.root
     for action in range(search.game.num_actions):
@@ -174,8 +179,10 @@ def test_every_combination_of_options_builds_the_tree_of_the_plain_twin(name: st
             reuse_tree=reuse_tree,
             cache_megabytes=0,
         )
-        noise = RootNoise(0.25, 0.5) if noisy else None
-        search = Search(game, evaluator, settings, nodes=nodes, leaves=leaves, noise=noise, rng=rng)
+        noise = Exploration(0.25, 0.5) if noisy else None
+        search = Search(
+            game, evaluator, settings, nodes=nodes, leaves=leaves, exploration=noise, rng=rng
+        )
         twin = PlainSearch(game, evaluator, settings, leaves=leaves, capacity=nodes)
 
         def drawn(search: Search = search, noisy: bool = noisy) -> tuple[list[float], float]:
@@ -245,7 +252,7 @@ def test_a_slot_among_others_answers_as_it_does_alone(name: str, leaves: int) ->
                 roots = search.roots(one)
                 found[player, turn] = [*roots.visits[0], *roots.priors[0], *roots.values]
                 turns[slot] += 1
-                action = int(roots.search_policies()[0].argmax())
+                action = int(roots.policies[0].argmax())
                 states[slot] = game.play(states[slot], action)
                 search.follow(one, np.array([action]))
                 if game.outcome(states[slot]) != ONGOING:
@@ -292,21 +299,23 @@ def test_a_recorded_tree_grows_again() -> None:
 
 
 def test_puct_adds_exploration_to_the_action_value() -> None:
-    assert puct(0.5, 0.2, 3, 16, 1.25) == pytest.approx(0.5 + 1.25 * 0.2 * 4 / 4)
-    assert puct(-0.25, 0.9, 0, 0, 4.0) == -0.25
-    assert puct(0.0, 0.5, 1, 9, 2.0) == pytest.approx(1.5)
+    assert puct.py_func(0.5, 0.2, 3, 16, 1.25) == pytest.approx(0.5 + 1.25 * 0.2 * 4 / 4)
+    assert puct.py_func(-0.25, 0.9, 0, 0, 4.0) == -0.25
+    assert puct.py_func(0.0, 0.5, 1, 9, 2.0) == pytest.approx(1.5)
 
 
 def test_the_exploration_constant_grows_with_the_logarithm_of_the_visits() -> None:
-    assert puct_constant(10_000, 1.25, 0.0) == 1.25
-    assert puct_constant(19651, 1.25, 19652.0) == pytest.approx(1.25 + math.log(2))
-    assert puct_constant(59, 1.0, 20.0) == pytest.approx(1.0 + math.log(4))
+    assert puct_constant.py_func(10_000, 1.25, 0.0) == 1.25
+    assert puct_constant.py_func(19651, 1.25, 19652.0) == pytest.approx(1.25 + math.log(2))
+    assert puct_constant.py_func(59, 1.0, 20.0) == pytest.approx(1.0 + math.log(4))
 
 
 def test_an_unvisited_action_is_worth_zero_or_the_mean_below_its_node_less_a_reduction() -> None:
-    assert first_play_value(0.2, 1.0, 3, False, 0.25) == 0
-    assert first_play_value(0.2, 1.0, 3, True, 0.25) == pytest.approx((0.2 + 1.0) / 4 - 0.25)
-    assert first_play_value(-0.6, 0.0, 0, True, 0.0) == pytest.approx(-0.6)
+    assert first_play_value.py_func(0.2, 1.0, 3, False, 0.25) == 0
+    assert first_play_value.py_func(0.2, 1.0, 3, True, 0.25) == pytest.approx(
+        (0.2 + 1.0) / 4 - 0.25
+    )
+    assert first_play_value.py_func(-0.6, 0.0, 0, True, 0.0) == pytest.approx(-0.6)
 
 
 # Positions with one answer
@@ -332,7 +341,7 @@ def test_search_wins_in_one_and_blocks_in_one(
     game: Game, diagram: str, action: int, leaves: int
 ) -> None:
     roots = answer(game, game.parse(diagram), 300, leaves=leaves)
-    assert roots.search_policies()[0, action] > 0.5
+    assert roots.policies[0, action] > 0.5
     assert np.nanargmax(roots.action_values[0]) == action
 
 
@@ -417,7 +426,9 @@ FULL_COLUMN = "O . . . .\nX . . . .\nO . . . .\nX . . . ."
 def test_root_noise_is_drawn_once_a_move_and_mixed_into_legal_priors_only() -> None:
     game = GAMES["connect_four 4x5x3"]
     evaluator, rng = HashedEvaluator(game), CountingGenerator()
-    search = Search(game, evaluator, SearchConfig(), noise=RootNoise(0.25, 0.5), nodes=400, rng=rng)
+    search = Search(
+        game, evaluator, SearchConfig(), exploration=Exploration(0.25, 0.5), nodes=400, rng=rng
+    )
     forest, state, seen = search._forest, game.parse(FULL_COLUMN), set()
     search.start(FIRST, state[None])
     for move in range(4):
@@ -435,25 +446,27 @@ def test_root_noise_is_drawn_once_a_move_and_mixed_into_legal_priors_only() -> N
         mixed = 0.75 * clean[legal] + 0.25 * noise
         assert np.allclose(forest.root_prior[0, : len(legal)], mixed, rtol=1e-6)
         assert mixed.sum() == pytest.approx(1)
-        assert forest.action[0, : forest.edge_count[0, 0]].tolist() == legal.tolist()
+        assert (
+            forest.edges["action"][0, : forest.nodes["edge_count"][0, 0]].tolist() == legal.tolist()
+        )
         assert not np.delete(roots.visits[0], legal).any()
 
         action = int(roots.visits[0].argmax())
         state = game.play(state, action)
         search.follow(FIRST, np.array([action]))
-        assert forest.num_nodes[0] > 1, "the root is a reused one"
+        assert forest.slots["num_nodes"][0] > 1, "the root is a reused one"
     assert len(seen) == 4
 
 
 def test_noise_changes_the_visits_and_no_noise_leaves_the_priors_alone() -> None:
     game = TIC_TAC_TOE
     visits = []
-    for noise in (None, RootNoise(0.0, 0.5), RootNoise(0.75, 0.1)):
-        search = Search(game, HashedEvaluator(game), SearchConfig(), noise=noise)
+    for noise in (None, Exploration(0.0, 0.5), Exploration(0.75, 0.1)):
+        search = Search(game, HashedEvaluator(game), SearchConfig(), exploration=noise)
         search.start(FIRST, game.initial_state()[None])
         search.ask(FIRST, 50)
         visits.append(finish(search).visits.tolist())
-        same = (search._forest.root_prior[0] == search._forest.prior[0, :9]).all()
+        same = (search._forest.root_prior[0] == search._forest.edges["prior"][0, :9]).all()
         assert same == (noise is None or noise.fraction == 0)
     assert visits[0] == visits[1] != visits[2]
 
@@ -467,7 +480,7 @@ def test_noise_has_the_moments_of_a_dirichlet_distribution(alpha: float) -> None
         SearchConfig(),
         slots=len(slots),
         nodes=1,
-        noise=RootNoise(1.0, alpha),
+        exploration=Exploration(1.0, alpha),
         rng=np.random.default_rng(5),
     )
     search.start(slots, np.tile(game.parse(FULL_COLUMN), (len(slots), 1)))
@@ -503,7 +516,7 @@ def test_a_new_root_has_exactly_the_visits_that_were_asked(
         assert roots.visits.sum() == simulations == search.simulations
         assert search.evaluations == sum(evaluator.rows)
         assert max(evaluator.rows) <= leaves
-        assert not search._forest.pending.any()
+        assert not search._forest.edges["pending"].any()
         assert (search._forest.leaf_depth == -1).all()
 
 
@@ -524,19 +537,14 @@ def test_without_simulations_the_prior_is_the_search_policy() -> None:
     logits, values = evaluator.evaluate(game.observe(game.initial_state())[None])
     roots = answer(game, game.initial_state(), 0, evaluator)
     expected = np.exp(logits[0]) / np.exp(logits[0]).sum()
-    assert np.allclose(roots.search_policies()[0], expected, rtol=1e-5)
+    assert np.allclose(roots.policies[0], expected, rtol=1e-5)
     assert roots.values == pytest.approx(values)
 
 
 def test_search_policies_are_shares_of_visits() -> None:
-    roots = Roots(
-        np.array([[3, 0, 1], [0, 0, 0]]),
-        np.array([[0.2, 0.3, 0.5], [0.0, 0.4, 0.6]]),
-        np.zeros((2, 3)),
-        np.zeros(2),
-    )
-    assert roots.search_policies().dtype == np.float32
-    assert np.allclose(roots.search_policies(), [[0.75, 0, 0.25], [0, 0.4, 0.6]])
+    roots = answer(CONNECT_FOUR, CONNECT_FOUR.initial_state(), 90, HashedEvaluator(CONNECT_FOUR))
+    assert np.allclose(roots.targets, roots.visits / 90)
+    assert (roots.policies == roots.targets).all()
 
 
 @pytest.mark.parametrize("leaves", [1, 4])
@@ -565,8 +573,8 @@ def test_a_stopped_search_answers_with_what_it_has(turns: int, moment: str, leav
     roots = search.roots(FIRST)
     assert roots.visits.sum() == search.simulations
     assert search.simulations <= leaves * (turns + 1)
-    assert roots.search_policies().sum() == pytest.approx(1)
-    assert not search._forest.pending.any()
+    assert roots.policies.sum() == pytest.approx(1)
+    assert not search._forest.edges["pending"].any()
 
 
 def test_a_solved_position_does_not_outlast_its_stop() -> None:
@@ -589,11 +597,12 @@ def test_a_new_start_ends_the_search_before_it() -> None:
         search.start(FIRST, game.initial_state()[None])
         assert search.think() == 0, "nothing was asked yet"
         search.ask(FIRST, 100)
-        search.think()
-        search.collect()
-    assert search.simulations == 100
+        for _ in range(3):
+            search.think()
+            search.collect()
+    assert search.simulations == 2 * 2, "the first look at a root is no simulation"
     search.follow(FIRST, np.array([3]))
-    assert search.simulations == 0
+    assert search.think() == 0
 
 
 def test_variation_follows_the_most_visited_line() -> None:
@@ -626,12 +635,14 @@ def guarded(forest: Forest) -> tuple[Forest, Callable[[], None]]:
 
     What must be set beforehand is: no nodes, no leaves under way, no noise, the root states.
     """
-    kept = {"root_state", "remaining", "root_noise", "noise_fraction", "num_nodes", "leaf_depth"}
+    kept = {"slots", "root_state", "root_noise", "leaf_depth"}
     arrays, buffers = {}, []
     for name, array in forest._asdict().items():
-        buffer = np.ones(array.size + 2 * GUARD, array.dtype)
-        if array.dtype != np.bool_:
-            buffer *= 77
+        buffer = np.frombuffer(
+            bytes([77] * array.itemsize) * (array.size + 2 * GUARD), array.dtype
+        ).copy()
+        if array.dtype == np.bool_:
+            buffer[:] = True
         inside = buffer[GUARD:-GUARD].reshape(array.shape)
         if name in kept:
             inside[...] = array
@@ -662,8 +673,8 @@ def test_a_full_tree_stays_within_its_arrays(nodes: int, leaves: int) -> None:
         while game.outcome(state) == ONGOING:
             search.ask(middle, 150)
             roots = finish(search, middle)
-            assert forest.num_nodes[1] <= nodes
-            assert forest.num_edges[1] <= nodes * game.num_actions
+            assert forest.slots["num_nodes"][1] <= nodes
+            assert forest.slots["num_edges"][1] <= nodes * game.num_actions
             moves.append(int(roots.visits[0].argmax()))
             visits.append(roots.visits[0].tolist())
             state = game.play(state, moves[-1])

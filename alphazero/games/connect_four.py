@@ -75,6 +75,11 @@ class ConnectFour(LineGame):
         """Own stones, opponent's stones, colour to move."""
         return 3, self.rows, self.columns
 
+    def action_cell(self, state: State, action: int) -> int:
+        """Return where the stone will land: the lowest empty cell of the column."""
+        column = state[CELLS + action :: self.columns]
+        return (int((column == 0).sum()) - 1) * self.columns + action
+
     def symmetries(self) -> Symmetries:
         """Left and right exchanged."""
         columns = np.arange(self.columns)

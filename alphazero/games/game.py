@@ -26,7 +26,7 @@ from numba import types
 from numba.experimental import structref
 
 from alphazero.errors import GameError
-from alphazero.jit import helper, kernel
+from alphazero.jit import kernel, shared
 
 State = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -46,7 +46,7 @@ OUTCOME_RULE = types.int64(_state)
 OBSERVE_RULE = types.void(_state, types.float32[:, :, ::1])
 
 
-@helper
+@shared
 def value_of(outcome: int, player: int) -> int:
     """Turn an absolute outcome (for player 0) into a value relative to `player`.
 
@@ -162,6 +162,14 @@ class Game(ABC):
     @abstractmethod
     def parse_action(self, state: State, text: str) -> int:
         """Read a legal action from the game's notation; raise GameError when it is none."""
+
+    def action_cell(self, state: State, action: int) -> int | None:  # noqa: ARG002
+        """Return the cell, counted row by row, on which a picture marks legal `action`.
+
+        Playing it puts a stone of the player to move there. None, as here, for a move that has no
+        such cell, like a pass: pictures name it beside the board.
+        """
+        return None
 
     @property
     def state_size(self) -> int:

@@ -10,12 +10,12 @@ import numpy as np
 from alphazero.errors import GameError
 from alphazero.games import board
 from alphazero.games.game import HEADER, LAST, ONGOING, OUTCOME, PLY, Game, State
-from alphazero.jit import helper
+from alphazero.jit import helper, shared
 
 ROWS, COLUMNS, LENGTH, CELLS = HEADER, HEADER + 1, HEADER + 2, HEADER + 3
 
 
-@helper
+@shared
 def makes_line(cells: State, rows: int, columns: int, cell: int, length: int) -> bool:
     """Whether the stone on `cell` stands in a straight line of at least `length` of its colour."""
     row, column, stone = cell // columns, cell % columns, cells[cell]

@@ -77,6 +77,10 @@ class Mnk(LineGame):
         """Own stones, opponent's stones, last move, colour to move."""
         return 4, self.rows, self.columns
 
+    def action_cell(self, state: State, action: int) -> int:  # noqa: ARG002
+        """Return the action: it is its cell."""
+        return action
+
     def symmetries(self) -> Symmetries:
         """The board's: 8 when it is square, else 4."""
         return board.cell_symmetries(self.rows, self.columns)

@@ -23,6 +23,7 @@ from alphazero.errors import CheckpointError, GameError, RunError
 from alphazero.files import read_limited, sha256_hex, shown, write_atomic
 from alphazero.games import make_game
 from alphazero.network.resnet import ResNet
+from alphazero.schema import noted_fields
 
 JSON: TypeAlias = dict[str, "JSON"] | list["JSON"] | str | int | float | bool | None
 
@@ -161,15 +162,19 @@ def _checkpoint_of(player: dict[str, Any], weights: dict[str, Tensor], source: s
 
 
 def _settings_of(values: dict[str, Any]) -> NetworkConfig:
-    """Return the network's settings; TypeError for an unknown one, ValueError out of range."""
-    for name, value in values.items():
-        least = 0 if name == "blocks" else 1
-        if type(value) is int and not least <= value <= _WIDTH_LIMIT:
-            raise ValueError(f"{name} = {value}")
-    defaults = NetworkConfig()
+    """Return the network's settings; TypeError for an unknown one, ValueError out of range.
+
+    A setting that is younger than the file has its default, which is how networks were before.
+    """
     settings = NetworkConfig(**values)
-    for each in dataclasses.fields(settings):
-        _typed(getattr(settings, each.name), type(getattr(defaults, each.name)))
+    for each, kind, note in noted_fields(NetworkConfig):
+        value = _typed(getattr(settings, each.name), kind)
+        if kind is int and not (note.at_least or 0) <= value <= _WIDTH_LIMIT:
+            raise ValueError(f"{each.name} = {value}")
+        if note.choices and value not in note.choices:
+            raise ValueError(f"{each.name} = {value!r}")
+    if settings.global_pooling >= settings.filters:
+        raise ValueError(f"global_pooling = {settings.global_pooling}")
     return settings
 
 

@@ -3,13 +3,15 @@
 Shapes: B positions, C planes, H rows, W columns, A actions, F filters.
 """
 
+import copy
 import functools
 import os
 import threading
 from importlib.util import find_spec
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
@@ -21,7 +23,21 @@ from alphazero.network.inference import (
     pieces,
     resolve_precision,
 )
-from alphazero.network.resnet import Convolution, ResidualBlock, ResNet, folded
+from alphazero.network.quantization import (
+    SIGNED_LEVELS,
+    UNSIGNED_LEVELS,
+    Ranges,
+    measure_ranges,
+    weight_ranges,
+)
+from alphazero.network.resnet import (
+    Convolution,
+    GlobalPooling,
+    ResidualBlock,
+    ResNet,
+    SqueezeExcitation,
+    folded,
+)
 
 Floats = NDArray[np.float32]
 
@@ -56,9 +72,28 @@ class OpenVINOEvaluator:
         self.observation_shape = network.observation_shape
         self.num_actions = network.num_actions
         self._network = folded(network).to("cpu")
+        self._hint = _PRECISIONS[self.precision]
+        self._ranges: Ranges = {}
+        self._forget()
+
+    def _forget(self) -> None:
+        """Have nothing compiled yet."""
         self._compiled: dict[int, Any] = {}
         self._lock = threading.Lock()
         self._requests = _Requests()
+
+    def quantized(self, observations: Floats) -> Self:
+        """Return an evaluator of the same network that computes its tower in int8.
+
+        `observations`: float32 [B, C, H, W], B above 0, like those it will see: they set the
+        ranges of what is rounded. Stem, sums and heads stay in `precision`.
+        """
+        check_observations(observations, self.observation_shape)
+        twin = copy.copy(self)
+        twin.precision = f"int8 and {self.precision}"
+        twin._ranges = measure_ranges(self._network, observations)
+        twin._forget()
+        return twin
 
     def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
         """Return policy logits float32 [B, A] and values float32 [B], for `to_play` of each.
@@ -86,7 +121,8 @@ class OpenVINOEvaluator:
         if size not in requests:
             with self._lock:
                 if size not in self._compiled:
-                    self._compiled[size] = _compile(self._network, size, self.precision)
+                    graph = _graph(self._network, size, self._ranges)
+                    self._compiled[size] = _compile(graph, self._hint)
             request = self._compiled[size].create_infer_request()
             requests[size] = request.get_input_tensor(0).data, request
         return requests[size]
@@ -99,51 +135,95 @@ def _core() -> Any:
     return openvino.Core()
 
 
-def _compile(network: ResNet, size: int, precision: str) -> Any:
-    """Build and compile the graph of a folded network for batches of `size`."""
+def _compile(graph: Any, hint: str) -> Any:
+    """Compile a model for this machine's cores; `hint` is the arithmetic of what is not int8."""
     settings = {
-        "INFERENCE_PRECISION_HINT": _PRECISIONS[precision],
+        "INFERENCE_PRECISION_HINT": hint,
         "INFERENCE_NUM_THREADS": os.cpu_count() or 1,
         "NUM_STREAMS": os.cpu_count() or 1,
         "ENABLE_CPU_PINNING": False,
     }
-    return _core().compile_model(_graph(network, size), "CPU", settings)
+    return _core().compile_model(graph, "CPU", settings)
 
 
-def _graph(network: ResNet, size: int) -> Any:
+def _graph(network: ResNet, size: int, ranges: Ranges) -> Any:
     """Write down a folded ResNet as an OpenVINO model of fixed batch size.
 
-    The twin of `ResNet.forward`, layer by layer; a test compares their answers.
+    The twin of `ResNet.forward`, layer by layer; a test compares their answers. Convolutions
+    in `ranges` round what goes in and their weights to int8; OpenVINO compiles such ones to
+    int8 kernels.
     """
     import openvino
     from openvino import opset13 as ops
 
+    over_board = np.array([2, 3])
+
     def constant(tensor: Tensor) -> Any:
         return ops.constant(tensor.detach().float().numpy())
+
+    def quantize(numbers: Any, greatest: Tensor, signed: bool) -> Any:
+        high = constant(greatest)
+        low = constant(-greatest if signed else torch.zeros_like(greatest))
+        levels = SIGNED_LEVELS if signed else UNSIGNED_LEVELS
+        return ops.fake_quantize(numbers, low, high, low, high, levels)
 
     def convolve(features: Any, layer: Convolution) -> Any:
         convolution = layer.convolution
         padding = list(cast(tuple[int, int], convolution.padding))
         bias = cast(Tensor, convolution.bias).reshape(1, -1, 1, 1)
-        convolved = ops.convolution(
-            features, constant(convolution.weight), [1, 1], padding, padding, [1, 1]
-        )
+        weight = constant(convolution.weight)
+        if layer in ranges:
+            # The skip around the block takes `features` as they were: rounding them too is no
+            # faster and twice as far from the exact answers, because the errors add up.
+            features = quantize(features, ranges[layer], signed=False)
+            weight = quantize(weight, weight_ranges(convolution.weight), signed=True)
+        convolved = ops.convolution(features, weight, [1, 1], padding, padding, [1, 1])
         return ops.add(convolved, constant(bias))
 
     def dense(features: Any, layer: nn.Linear) -> Any:
         product = ops.matmul(features, constant(layer.weight), False, True)
         return ops.add(product, constant(layer.bias.reshape(1, -1)))
 
+    def of_each_filter(numbers: Any) -> Any:
+        return ops.reshape(numbers, np.array([size, -1, 1, 1]), False)
+
+    def excite(features: Any, layer: SqueezeExcitation) -> Any:
+        hidden = ops.relu(dense(ops.reduce_mean(features, over_board, False), layer.squeeze))
+        return ops.multiply(features, of_each_filter(ops.sigmoid(dense(hidden, layer.excite))))
+
+    def pool(features: Any, layer: GlobalPooling) -> Any:
+        lengths = np.array([layer.dense.out_features, layer.pooled])
+        shifted, last = ops.variadic_split(features, 1, lengths).outputs()
+        pooled = ops.relu(last)
+        means, maxima = (
+            each(pooled, over_board, False) for each in (ops.reduce_mean, ops.reduce_max)
+        )
+        return ops.add(shifted, of_each_filter(dense(ops.concat([means, maxima], 1), layer.dense)))
+
+    def residual(features: Any, block: ResidualBlock) -> Any:
+        inner = convolve(features, block.first)
+        if block.pooling is not None:
+            inner = pool(inner, block.pooling)
+        change = convolve(ops.relu(inner), block.second)
+        if block.excitation is not None:
+            change = excite(change, block.excitation)
+        return ops.relu(ops.add(change, features))
+
     def head(layer: Convolution) -> Any:
         return ops.reshape(ops.relu(convolve(trunk, layer)), np.array([size, -1]), False)
+
+    def value_of_output(output: Any) -> Any:
+        if network.settings.value_head == "scalar":
+            return ops.tanh(output)
+        win_less_loss = np.array([[1], [0], [-1]], np.float32)
+        return ops.matmul(ops.softmax(output, 1), ops.constant(win_less_loss), False, False)
 
     observations = ops.parameter([size, *network.observation_shape], np.float32)
     trunk = ops.relu(convolve(observations, network.stem))
     for block in network.tower:
         assert isinstance(block, ResidualBlock)
-        change = convolve(ops.relu(convolve(trunk, block.first)), block.second)
-        trunk = ops.relu(ops.add(change, trunk))
+        trunk = residual(trunk, block)
     logits = dense(head(network.policy_features), network.policy_output)
     hidden = ops.relu(dense(head(network.value_features), network.value_hidden))
-    values = ops.tanh(dense(hidden, network.value_output))
+    values = value_of_output(dense(hidden, network.value_output))
     return openvino.Model([logits, values], [observations], "alphazero")

@@ -2,13 +2,15 @@
 
 Source: AlphaGo Zero, Nature 550 (2017), Methods, "Neural network architecture". The paper's
 sizes are 19 or 39 blocks, 256 filters, 2 policy filters, 1 value filter and 256 hidden units.
+Three options that it does not have are off by default: squeeze-and-excitation, global pooling,
+and a value head that tells win, draw and loss apart.
 
-Shapes: B positions, C planes, H rows, W columns, A actions, F filters.
+Shapes: B positions, C planes, H rows, W columns, A actions, F filters, G pooled filters.
 """
 
 import copy
 import math
-from typing import cast
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -17,8 +19,11 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from alphazero.config import NetworkConfig
 
-HEAD_SCALE = 0.1
-"""Standard deviation of an untrained head's output, for inputs of unit mean square."""
+SMALL_START = 0.1
+"""Standard deviation of an untrained output without relu, for inputs of unit mean square."""
+
+POOLING_INTERVAL = 3
+"""Global pooling is in blocks 2, 5, 8, ...; KataGo's networks have it in about every third."""
 
 
 class Convolution(nn.Module):
@@ -40,19 +45,82 @@ class Convolution(nn.Module):
             self.normalisation = nn.Identity()
 
 
-class ResidualBlock(nn.Module):
-    """relu(x + normalised convolution of relu(normalised convolution of x)), F filters each."""
+class SqueezeExcitation(nn.Module):
+    """Scales each filter by a share between 0 and 1 that the means of all filters decide.
 
-    def __init__(self, filters: int) -> None:
+    Hu et al. 2018 (arXiv:1709.01507), equations 2 to 4. Leela Chess Zero adds a bias to each
+    filter too; as in the paper, there is none here: `GlobalPooling` is the option that adds one.
+    """
+
+    def __init__(self, filters: int, hidden: int) -> None:
         super().__init__()
-        self.first = Convolution(filters, filters, 3)
-        self.second = Convolution(filters, filters, 3)
+        self.squeeze = nn.Linear(filters, hidden)
+        self.excite = nn.Linear(hidden, filters)
 
     def forward(self, features: Tensor) -> Tensor:
         """Map features [B, F, H, W] to the same shape."""
-        # In place is safe for the gradient: neither a normalisation nor a sum needs its output.
-        change = self.second(relu(self.first(features), inplace=True))
+        # Dense layers stay in float32 where convolutions do not.
+        means = features.mean((2, 3), dtype=torch.float32)
+        shares = torch.sigmoid(self.excite(relu(self.squeeze(means), inplace=True)))
+        return features * shares.to(features.dtype)[:, :, None, None]
+
+
+class GlobalPooling(nn.Module):
+    """Shifts filters by numbers that the means and maxima of the last G filters decide.
+
+    The global pooling bias of KataGo: Wu 2019 (arXiv:1902.10565), section 3.3. Left out: the mean
+    scaled by the board's width, for a network here sees boards of one size; and a normalisation
+    of its own, since what comes in is normalised.
+    """
+
+    def __init__(self, filters: int, pooled: int) -> None:
+        super().__init__()
+        self.pooled = pooled
+        self.dense = nn.Linear(2 * pooled, filters - pooled)
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Map features [B, F, H, W] to [B, F - G, H, W]: those pooled go no further."""
+        shifted, pooled = features[:, : -self.pooled], relu(features[:, -self.pooled :])
+        summary = torch.cat([pooled.mean((2, 3)), pooled.amax((2, 3))], 1).float()
+        shifts: Tensor = self.dense(summary).to(features.dtype)
+        return shifted + shifts[:, :, None, None]
+
+
+class ResidualBlock(nn.Module):
+    """relu(x + normalised convolution of relu(normalised convolution of x)), F filters each.
+
+    With `pooled` above 0, global pooling follows the first convolution; with `hidden` above 0,
+    squeeze-and-excitation of so many hidden units follows the second.
+    """
+
+    def __init__(self, filters: int, pooled: int, hidden: int) -> None:
+        super().__init__()
+        self.first = Convolution(filters, filters, 3)
+        self.pooling = GlobalPooling(filters, pooled) if pooled else None
+        self.second = Convolution(filters - pooled, filters, 3)
+        self.excitation = SqueezeExcitation(filters, hidden) if hidden else None
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Map features [B, F, H, W] to the same shape."""
+        # In place is safe for the gradient: no normalisation, product or sum needs its output.
+        inner = self.first(features)
+        if self.pooling is not None:
+            inner = self.pooling(inner)
+        change = self.second(relu(inner, inplace=True))
+        if self.excitation is not None:
+            change = self.excitation(change)
         return relu(change.add_(features), inplace=True)
+
+
+class Answers(NamedTuple):
+    """What a network says of B positions, for `to_play` of each."""
+
+    policy_logits: Tensor
+    """float32 [B, A]"""
+    values: Tensor
+    """float32 [B] in [-1, 1]"""
+    outcome_logits: Tensor | None
+    """float32 [B, 3] of win, draw and loss, from which the values come; None: the head is scalar"""
 
 
 class ResNet(nn.Module):
@@ -67,7 +135,8 @@ class ResNet(nn.Module):
     a saturated tanh would teach the search false values and pass hardly any gradient. So the last
     layer of each head starts small, and the last normalisation of each block starts with scale 0
     (arXiv:1706.02677, section 5.1): each block is then the identity, and the signal does not
-    double with each block before the running statistics have been learnt.
+    double with each block before the running statistics have been learnt. What decides shares and
+    shifts within a block starts small too: all filters alike half open, and hardly shifted.
     """
 
     def __init__(
@@ -87,13 +156,21 @@ class ResNet(nn.Module):
         with torch.device("meta"):
             self.stem = Convolution(planes, settings.filters, 3)
             self.tower = nn.Sequential(
-                *(ResidualBlock(settings.filters) for _ in range(settings.blocks))
+                *(
+                    ResidualBlock(
+                        settings.filters,
+                        settings.global_pooling if index % POOLING_INTERVAL == 1 else 0,
+                        settings.squeeze_excitation,
+                    )
+                    for index in range(settings.blocks)
+                )
             )
             self.policy_features = Convolution(settings.filters, settings.policy_filters, 1)
             self.policy_output = nn.Linear(settings.policy_filters * cells, num_actions)
             self.value_features = Convolution(settings.filters, settings.value_filters, 1)
             self.value_hidden = nn.Linear(settings.value_filters * cells, settings.value_hidden)
-            self.value_output = nn.Linear(settings.value_hidden, 1)
+            outputs = 3 if settings.value_head == "wdl" else 1
+            self.value_output = nn.Linear(settings.value_hidden, outputs)
         if seed is not None:
             self.to_empty(device="cpu")
             generator = torch.Generator().manual_seed(seed) if isinstance(seed, int) else seed
@@ -104,6 +181,11 @@ class ResNet(nn.Module):
 
         `observations`: [B, C, H, W], each seen by the player to move.
         """
+        answers = self.answer(observations)
+        return answers.policy_logits, answers.values
+
+    def answer(self, observations: Tensor) -> Answers:
+        """Return all that the heads say: what `forward` returns, and what a loss needs beside."""
         if observations.shape[1:] != self.observation_shape:
             planes, height, width = self.observation_shape
             raise ValueError(
@@ -115,19 +197,25 @@ class ResNet(nn.Module):
         value = relu(self.value_features(trunk), inplace=True).flatten(1).float()
         value = relu(self.value_hidden(value), inplace=True)
         logits: Tensor = self.policy_output(policy).float()
-        values: Tensor = torch.tanh(self.value_output(value).float()).squeeze(1)
-        return logits, values
+        output: Tensor = self.value_output(value).float()
+        if self.settings.value_head == "scalar":
+            return Answers(logits, torch.tanh(output).squeeze(1), None)
+        win, _, loss = torch.softmax(output, dim=1).unbind(1)
+        return Answers(logits, win - loss, output)
 
     @torch.no_grad()
     def _initialise(self, generator: torch.Generator) -> None:
         """Fill every parameter and buffer, drawing from `generator` only, always in one order."""
+        before_relu: list[nn.Module] = [self.value_hidden]
         for module in self.modules():
-            if isinstance(module, nn.Conv2d):
+            if isinstance(module, SqueezeExcitation):
+                before_relu.append(module.squeeze)
+            elif isinstance(module, nn.Conv2d):
                 nn.init.kaiming_normal_(module.weight, nonlinearity="relu", generator=generator)
             elif isinstance(module, nn.BatchNorm2d):
                 module.reset_parameters()  # scale 1, shift 0, mean 0, variance 1
             elif isinstance(module, nn.Linear):
-                gain = math.sqrt(2.0) if module is self.value_hidden else HEAD_SCALE
+                gain = math.sqrt(2.0) if module in before_relu else SMALL_START
                 scale = gain / math.sqrt(module.in_features)
                 module.weight.normal_(0.0, scale, generator=generator)
                 module.bias.zero_()

@@ -154,7 +154,7 @@ class Terminal:
             line = " ".join(_names(self.game, state, search.variation(0, int(action))))
             lines.append(
                 f"  {self.game.action_name(state, int(action)):>4} "
-                f"{roots.visits[0, action]:7,} {roots.search_policies()[0, action]:6.1%} "
+                f"{roots.visits[0, action]:7,} {roots.targets[0, action]:6.1%} "
                 f"{told:>6} {roots.priors[0, action]:6.1%}  {line}"
             )
         return "\n".join(lines)

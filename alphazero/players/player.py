@@ -20,7 +20,7 @@ from alphazero.games.game import ONGOING, OUTCOME, PLY, Game, State
 from alphazero.search.decision import divergences, draw_actions
 from alphazero.search.evaluator import Evaluator
 from alphazero.search.forest import Slots
-from alphazero.search.mcts import RootNoise, Search
+from alphazero.search.mcts import Exploration, Search
 
 _NO_SEARCH = np.zeros(1, np.float32)
 
@@ -161,7 +161,7 @@ class SearchPlayer(Player):
         leaves: int = 1,
         seconds: float | None = None,
         temperature: Temperature = ALWAYS_BEST,
-        noise: RootNoise | None = None,
+        exploration: Exploration | None = None,
         cap: PlayoutCap | None = None,
         rng: np.random.Generator | None = None,
     ) -> None:
@@ -174,7 +174,7 @@ class SearchPlayer(Player):
             slots=tables,
             nodes=nodes,
             leaves=leaves,
-            noise=noise,
+            exploration=exploration,
             rng=self.rng,
         )
         self.temperature = temperature
@@ -216,18 +216,18 @@ class SearchPlayer(Player):
         """Return a move for every search that is done."""
         tables = self.search.collect()
         roots = self.search.roots(tables)
-        policies = roots.search_policies()
         early = self._plies[tables] < self.temperature.moves
         temperatures = np.where(early, self.temperature.early, self.temperature.late)
-        actions = draw_actions(policies, temperatures, self.rng)
-        surprises = divergences(policies, roots.priors)
+        actions = draw_actions(roots.policies, temperatures, self.rng)
+        surprises = divergences(roots.targets, roots.priors).astype(np.float32)
+        targets = roots.targets.astype(np.float32)
         quick = ~self._full[tables]
-        policies[quick], surprises[quick] = 0, 0
+        targets[quick], surprises[quick] = 0, 0
         return Decisions(
             tables,
             actions,
-            policies,
+            targets,
             roots.values.astype(np.float32),
-            surprises.astype(np.float32),
+            surprises,
             roots.prospects().astype(np.float32),
         )

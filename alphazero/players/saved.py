@@ -156,6 +156,13 @@ def describe(path: Path, checkpoint: Checkpoint) -> str:
     network, details = checkpoint.network_settings, checkpoint.details
     weights = sum(tensor.numel() for tensor in checkpoint.weights.values())
     search = search_settings(checkpoint)
+    parts = [f"{network.blocks} blocks x {network.filters} filters"]
+    if network.squeeze_excitation:
+        parts.append(f"squeeze-and-excitation {network.squeeze_excitation}")
+    if network.global_pooling:
+        parts.append(f"global pooling {network.global_pooling}")
+    if network.value_head != "scalar":
+        parts.append(f"{network.value_head} value head")
     rating = "not measured"
     if checkpoint.rating is not None:
         rating = f"Elo {checkpoint.rating:+.0f}, where the run's untrained network has 0"
@@ -168,7 +175,7 @@ def describe(path: Path, checkpoint: Checkpoint) -> str:
         [
             f"file      {path}",
             f"game      {describe_game(checkpoint)}",
-            f"network   {network.blocks} blocks x {network.filters} filters, {weights:,} weights",
+            f"network   {', '.join(parts)}, {weights:,} weights",
             f"trained   {count('games')} games, {count('positions')} positions, "
             f"{checkpoint.step:,} steps, {checkpoint.iteration:,} iterations",
             f"search    {search.simulations} simulations a move, c_puct {search.c_puct}",

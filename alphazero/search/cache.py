@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from alphazero.jit import helper
+from alphazero.jit import shared
 
 Floats = npt.NDArray[np.float32]
 Keys = npt.NDArray[np.uint64]
@@ -63,7 +63,7 @@ def new_cache(megabytes: int, num_actions: int, rows: int) -> Cache:
     )
 
 
-@helper
+@shared
 def key_of(words: Words) -> int:
     """Return a hash of an observation, given as the bits of its numbers, never 0.
 
@@ -78,7 +78,7 @@ def key_of(words: Words) -> int:
     return key if key != 0 else np.uint64(1)  # type: ignore[return-value]
 
 
-@helper
+@shared
 def look_up(cache: Cache, key: int) -> int:
     """Return the place of a remembered evaluation, or -1."""
     if len(cache.keys) == 0:
@@ -91,7 +91,7 @@ def look_up(cache: Cache, key: int) -> int:
     return np.int64(place)  # type: ignore[return-value]
 
 
-@helper
+@shared
 def remember(cache: Cache, key: int, logits: Floats, value: float) -> None:
     """Keep an evaluation, `logits` [A], in place of whatever was there."""
     if len(cache.keys) > 0:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from alphazero.search.forest import Doubles, Slots
 
 
-def tempered(policies: npt.NDArray[np.float32], temperatures: Doubles) -> Doubles:
+def tempered(policies: npt.NDArray[np.floating], temperatures: Doubles) -> Doubles:
     """Return pi^(1/tau), renormalised: `policies` [n, A] at `temperatures` [n] >= 0.
 
     pi is proportional to the visits N, so this is N^(1/tau) of Silver et al., Nature 550 (2017),
@@ -25,20 +25,19 @@ def tempered(policies: npt.NDArray[np.float32], temperatures: Doubles) -> Double
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
-def divergences(policies: npt.NDArray[np.float32], priors: Doubles) -> Doubles:
+def divergences(policies: npt.NDArray[np.floating], priors: Doubles) -> Doubles:
     """Return KL(pi || p) = sum of pi log(pi / p), in nats, [n]; both are [n, A].
 
-    Priors that float32 cannot hold count as the least number that it can: all stays finite.
+    A prior that rounding has made 0 counts as the least number that float32 holds: all is finite.
     """
-    played = policies > 0
+    shares = policies.astype(np.float64)
     least = np.maximum(priors, np.finfo(np.float32).tiny)
-    ratios = np.where(played, policies, 1) / np.where(played, least, 1)
-    sums: Doubles = (policies * np.log(ratios)).sum(axis=1)
+    sums: Doubles = (shares * np.log(np.where(shares > 0, shares / least, 1))).sum(axis=1)
     return np.maximum(sums, 0)  # rounding may leave less than nothing
 
 
 def draw_actions(
-    policies: npt.NDArray[np.float32], temperatures: Doubles, rng: np.random.Generator
+    policies: npt.NDArray[np.floating], temperatures: Doubles, rng: np.random.Generator
 ) -> Slots:
     """Draw one action a row from `policies` [n, A] at `temperatures` [n].
 

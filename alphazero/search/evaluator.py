@@ -8,6 +8,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from alphazero.games.game import Game
+
 Floats = npt.NDArray[np.float32]
 
 
@@ -32,3 +34,50 @@ class UniformEvaluator:
         """Return zeros: `logits` [R, A] and `values` [R]."""
         rows = len(observations)
         return np.zeros((rows, self.num_actions), np.float32), np.zeros(rows, np.float32)
+
+
+class SymmetricEvaluator:
+    """Asks another evaluator about positions as the game's symmetries show them.
+
+    About each under a random one, or, without `rng`, under all of them, whose logits and values
+    are averaged.
+    """
+
+    def __init__(
+        self, game: Game, evaluator: Evaluator, rng: np.random.Generator | None = None
+    ) -> None:
+        self.evaluator = evaluator
+        self.rng = rng
+        symmetries = game.symmetries()
+        self._actions = symmetries.actions
+        self._cells = np.argsort(symmetries.cells, axis=1)
+
+    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+        """Return logits [R, A] and values [R] for the positions as they are."""
+        if self.rng is not None:
+            drawn = self.rng.integers(len(self._actions), size=len(observations))
+            return self._ask(observations, drawn)
+        answers = [
+            self._ask(observations, np.full(len(observations), symmetry))
+            for symmetry in range(len(self._actions))
+        ]
+        logits, values = zip(*answers, strict=True)
+        return np.mean(logits, axis=0, dtype=np.float32), np.mean(values, axis=0, dtype=np.float32)
+
+    def _ask(
+        self, observations: Floats, symmetries: npt.NDArray[np.int64]
+    ) -> tuple[Floats, Floats]:
+        """Show each position under its symmetry [R]; turn the logits back."""
+        flat = observations.reshape(*observations.shape[:2], -1)
+        turned = np.take_along_axis(flat, self._cells[symmetries][:, None, :], axis=2)
+        logits, values = self.evaluator.evaluate(turned.reshape(observations.shape))
+        return np.take_along_axis(logits, self._actions[symmetries], axis=1), values
+
+
+def under_symmetries(
+    game: Game, evaluator: Evaluator, symmetry: str, rng: np.random.Generator
+) -> Evaluator:
+    """Return the evaluator that `search.symmetry` asks for."""
+    if symmetry == "none":
+        return evaluator
+    return SymmetricEvaluator(game, evaluator, rng if symmetry == "random" else None)

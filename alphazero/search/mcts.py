@@ -8,30 +8,57 @@ the batch stays full whatever number of simulations each slot has.
 Letters: G slots, n some of them, A actions.
 """
 
+import time
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from alphazero.config import SearchConfig
 from alphazero.games.game import Game, State
 from alphazero.search.cache import new_cache
-from alphazero.search.evaluator import Evaluator
+from alphazero.search.evaluator import Evaluator, under_symmetries
 from alphazero.search.forest import Doubles, Slots, new_forest
+from alphazero.search.root import advance_trees, mix_noise, read_roots
 from alphazero.search.selection import selection_of
-from alphazero.search.tree import advance_trees, backup_leaves, mix_noise, read_roots, select_leaves
+from alphazero.search.tree import backup_leaves, select_leaves
 
 TREE_ROOM = 4
 """Nodes per simulation that a tree has room for: what is kept between moves needs some."""
 
 
 @dataclass(frozen=True)
-class RootNoise:
-    """Dirichlet noise on the root's priors: P = (1 - fraction) p + fraction Dir(alpha)."""
+class Exploration:
+    """What makes a root look beyond what it believes, in self-play.
 
-    fraction: float
-    alpha: float
+    Its priors become P = (1 - `fraction`) p^(1/`temperature`) + `fraction` Dir(`alpha`), and
+    actions that were tried are forced to get sqrt(`forced` P sum N) visits.
+    """
+
+    fraction: float = 0.0
+    alpha: float = 0.3
+    shaped: bool = False
+    temperature: float = 1.0
+    forced: float = 0.0
+
+
+def shaped_alphas(priors: Doubles, alpha: float) -> Doubles:
+    """Return the concentrations of shaped noise: `alpha` on the mean of the legal actions.
+
+    `priors` [n, A] are 0 exactly where an action is not legal, and there the result is 0. Half is
+    spread evenly, half in proportion to how far the logarithm of the prior, cut at 4 times the
+    even share, stands above the mean. KataGo, docs/KataGoMethods.md, "Shaped Dirichlet Noise",
+    cuts at 0.01, which is 3.6 times the even share on its board of 19 x 19.
+    """
+    legal = priors > 0
+    counts = legal.sum(axis=1, keepdims=True)
+    logs = np.log(np.clip(priors, 1e-20, 4 / np.maximum(counts, 1)))
+    means = (logs * legal).sum(axis=1, keepdims=True) / np.maximum(counts, 1)
+    above = np.maximum(logs - means, 0) * legal
+    sums = above.sum(axis=1, keepdims=True)
+    even = legal / np.maximum(counts, 1)
+    shape = np.where(sums > 0, (even + above / np.maximum(sums, 1e-20)) / 2, even)
+    return np.asarray(alpha * counts * shape)
 
 
 class Roots(NamedTuple):
@@ -43,18 +70,19 @@ class Roots(NamedTuple):
     """[n, A] the network's, without noise"""
     action_values: Doubles
     """[n, A] mean values, NaN where not visited"""
+    policies: Doubles
+    """[n, A] by which the move is drawn: the shares of the visits, or the one action that Gumbel
+    search has chosen; the priors where nothing was visited. What is proven to be worse has none.
+    """
+    targets: Doubles
+    """[n, A] the search policies, to be learned: as `policies`, without forced visits, or the
+    improved policy of Gumbel search"""
     values: Doubles
-    """[n] means over everything below the root"""
-
-    def search_policies(self) -> npt.NDArray[np.float32]:
-        """Return visits divided by their sum, [n, A]; the priors where nothing was visited."""
-        totals = self.visits.sum(axis=1, keepdims=True)
-        shares = self.visits / np.maximum(totals, 1)
-        return np.where(totals > 0, shares, self.priors).astype(np.float32)
+    """[n] means over everything below the root, or exact where proven"""
 
     def prospects(self) -> Doubles:
-        """Return the better of the root's value and that of its most visited action, [n]."""
-        best = self.visits.argmax(axis=1)[:, None]
+        """Return the better of the root's value and that of its best action, [n]."""
+        best = self.policies.argmax(axis=1)[:, None]
         return np.fmax(self.values, np.take_along_axis(self.action_values, best, axis=1)[:, 0])
 
 
@@ -74,18 +102,19 @@ class Search:
         slots: int = 1,
         nodes: int | None = None,
         leaves: int = 1,
-        noise: RootNoise | None = None,
+        exploration: Exploration | None = None,
         rng: np.random.Generator | None = None,
     ) -> None:
         self.game = game
-        self.evaluator = evaluator
         self.settings = settings
-        self.noise = noise
+        self.exploration = exploration
         self.rng = rng or np.random.default_rng(0)
+        self.evaluator = under_symmetries(game, evaluator, settings.symmetry, self.rng)
         self.slots = slots
         self.evaluations = 0
         self.batches = 0
-        self.simulations = 0
+        self.seconds_evaluating = 0.0
+        """Time spent inside the evaluator, by the clock; reported, and nothing more."""
         self._selection = selection_of(settings)
         room = TREE_ROOM * settings.simulations + 1 if nodes is None else nodes
         self._forest = new_forest(game, slots, room, leaves)
@@ -101,31 +130,40 @@ class Search:
         """Put new positions `states` [n, S] into `slots`, with empty trees."""
         self._rest(slots)
         self._forest.root_state[slots] = states
-        self._forest.num_nodes[slots] = 0
-        self._forest.num_edges[slots] = 0
+        self._forest.slots["num_nodes"][slots] = 0
+        self._forest.slots["num_edges"][slots] = 0
 
     def follow(self, slots: Slots, actions: Slots) -> None:
         """Play `actions` [n] in `slots`; what the tree knows of the new position is kept."""
         self._rest(slots)
-        keep = self.settings.reuse_tree
+        keep = self.settings.reuse_tree and not self._selection.gumbel
         advance_trees(self.game.rules, self._forest, slots, actions, keep)
 
     def ask(self, slots: Slots, simulations: int | None = None, explore: bool = True) -> None:
         """Start searching `slots`, for so many simulations (default: the configured number).
 
-        The roots' noise, if this search has any and `explore` wants it, is drawn here: once per
-        move, never per simulation.
+        What the roots get of this search's exploration, if it has any and `explore` wants it, is
+        drawn once per move, never per simulation.
         """
         forest = self._forest
         wanted = self.settings.simulations if simulations is None else simulations
-        forest.remaining[slots] = wanted
+        forest.slots["remaining"][slots] = forest.slots["wanted"][slots] = wanted
         self._searching[slots] = True
-        self.simulations += wanted * len(slots)
-        forest.noise_fraction[slots] = 0
-        if self.noise is not None and explore:
-            shape = len(slots), self.game.num_actions
-            forest.root_noise[slots] = self.rng.standard_gamma(self.noise.alpha, shape)
-            forest.noise_fraction[slots] = self.noise.fraction
+        exploration = self.exploration if self.exploration and explore else Exploration()
+        forest.slots["root_temperature"][slots] = exploration.temperature
+        forest.slots["forced_playouts"][slots] = exploration.forced
+        forest.slots["noise_fraction"][slots] = exploration.fraction
+        forest.slots["awaits_noise"][slots] = False
+        shape = len(slots), self.game.num_actions
+        if exploration is not self.exploration:
+            forest.root_noise[slots] = 0
+        elif self._selection.gumbel:
+            forest.slots["noise_fraction"][slots] = 0
+            forest.root_noise[slots] = self.rng.gumbel(size=shape)
+        elif exploration.shaped:
+            forest.slots["awaits_noise"][slots] = True
+        else:
+            forest.root_noise[slots] = self.rng.standard_gamma(exploration.alpha, shape)
         mix_noise(forest, slots)
 
     def stop(self, slots: Slots) -> None:
@@ -133,12 +171,12 @@ class Search:
 
         A root that was never evaluated needs one more `think` before that.
         """
-        self.simulations -= int(self._forest.remaining[slots].sum())
-        self._forest.remaining[slots] = 0
+        self._forest.slots["remaining"][slots] = 0
 
     def think(self) -> int:
         """Select leaves in every searching slot and evaluate them; return their number."""
         searching = np.flatnonzero(self._searching)
+        self._draw_shaped_noise(searching)
         self._rows = select_leaves(
             self.game.rules,
             self._forest,
@@ -150,20 +188,28 @@ class Search:
         )
         if self._rows:
             batch = self._observations[: self._rows]
+            begin = time.perf_counter()
             self._logits, self._values = self.evaluator.evaluate(batch)
+            self.seconds_evaluating += time.perf_counter() - begin
             self.evaluations += self._rows
             self.batches += 1
         return self._rows
 
     def collect(self) -> Slots:
         """Back up the last evaluations; return the slots whose search is done, which then rest."""
-        if self._rows:
-            backup_leaves(self._forest, self._cache, self._rows, self._logits, self._values)
-            self._rows = 0
         forest = self._forest
-        done = self._searching & (forest.remaining <= 0) & (forest.num_nodes > 0)
+        if self._rows:
+            answers = self._rows, self._logits, self._values
+            backup_leaves(forest, self._cache, self._selection, *answers)
+            self._rows = 0
+        done = self._searching & (forest.slots["remaining"] <= 0) & (forest.slots["num_nodes"] > 0)
         self._searching[done] = False
         return np.flatnonzero(done)
+
+    @property
+    def simulations(self) -> int:
+        """How many were run so far."""
+        return int(self._forest.slots["simulations"].sum())
 
     @property
     def cache_hits(self) -> tuple[int, int]:
@@ -173,30 +219,45 @@ class Search:
     def roots(self, slots: Slots) -> Roots:
         """Return what the search of `slots` has found so far; their roots must be evaluated."""
         shape = len(slots), self.game.num_actions
-        roots = Roots(
-            np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape), np.zeros(len(slots))
-        )
-        read_roots(self._forest, slots, *roots)
+        visits, values = np.zeros(shape, np.int64), np.zeros(len(slots))
+        priors, policies, targets = np.zeros((3, *shape))
+        roots = Roots(visits, priors, np.full(shape, np.nan), policies, targets, values)
+        read_roots(self._forest, self._selection, slots, *roots)
         return roots
 
     def variation(self, slot: int, action: int, length: int = 8) -> list[int]:
         """Return the most visited line that begins with `action`, at most `length` long."""
         forest, node, line = self._forest, 0, [action]
         while len(line) < length:
-            first = forest.first_edge[slot, node]
-            block = slice(first, first + forest.edge_count[slot, node])
+            first = forest.nodes["first_edge"][slot, node]
+            block = slice(first, first + forest.nodes["edge_count"][slot, node])
             if node == 0:
-                edge = first + int(np.flatnonzero(forest.action[slot, block] == action)[0])
+                edge = first + int(np.flatnonzero(forest.edges["action"][slot, block] == action)[0])
             else:
-                edge = first + int(forest.visits[slot, block].argmax())
-                line.append(int(forest.action[slot, edge]))
-            node = int(forest.child[slot, edge])
-            if node < 0 or not forest.edge_count[slot, node]:
+                edge = first + int(forest.edges["visits"][slot, block].argmax())
+                line.append(int(forest.edges["action"][slot, edge]))
+            node = int(forest.edges["child"][slot, edge])
+            if node < 0 or not forest.nodes["edge_count"][slot, node]:
                 break
-            first = forest.first_edge[slot, node]
-            if not forest.visits[slot, first : first + forest.edge_count[slot, node]].any():
+            first = forest.nodes["first_edge"][slot, node]
+            if not forest.edges["visits"][
+                slot, first : first + forest.nodes["edge_count"][slot, node]
+            ].any():
                 break
         return line
+
+    def _draw_shaped_noise(self, slots: Slots) -> None:
+        """Draw the noise of those roots whose priors it waited for."""
+        forest = self._forest
+        ready = slots[forest.slots["awaits_noise"][slots] & (forest.slots["num_nodes"][slots] > 0)]
+        if len(ready):
+            assert self.exploration is not None
+            edges = np.arange(self.game.num_actions) < forest.nodes["edge_count"][ready, :1]
+            priors = np.where(edges, forest.edges["prior"][ready, : self.game.num_actions], 0.0)
+            alphas = shaped_alphas(priors, self.exploration.alpha)
+            forest.root_noise[ready] = self.rng.standard_gamma(alphas)
+            forest.slots["awaits_noise"][ready] = False
+            mix_noise(forest, ready)
 
     def _rest(self, slots: Slots) -> None:
         """Give up what is left of a search of `slots`."""

@@ -7,6 +7,8 @@ appears here.
 import math
 from typing import NamedTuple
 
+from numba import types
+
 from alphazero.config import SearchConfig
 from alphazero.jit import helper
 
@@ -18,6 +20,20 @@ class Selection(NamedTuple):
     c_puct_base: float
     first_play_parent: bool
     first_play_reduction: float
+    solver: bool
+    gumbel: bool
+    gumbel_actions: int
+    gumbel_visits: float
+    gumbel_scale: float
+
+
+SelectionType = types.NamedTuple(
+    [
+        {float: types.float64, bool: types.boolean, int: types.int64}[kind]
+        for kind in Selection.__annotations__.values()
+    ],
+    Selection,
+)
 
 
 def selection_of(settings: SearchConfig) -> Selection:
@@ -27,6 +43,11 @@ def selection_of(settings: SearchConfig) -> Selection:
         float(settings.c_puct_base),
         settings.first_play == "parent",
         float(settings.first_play_reduction),
+        settings.solver,
+        settings.selection == "gumbel",
+        settings.gumbel_actions,
+        float(settings.gumbel_visits),
+        float(settings.gumbel_scale),
     )
 
 
@@ -64,3 +85,58 @@ def first_play_value(
     if not parent:
         return 0.0
     return (node_value + total_value) / (1 + total_visits) - reduction
+
+
+@helper
+def forced_visits(prior: float, total_visits: int, forced: float) -> float:
+    """Return the visits that exploration owes a root action: sqrt(k P(c) sum_b N(b)).
+
+    Wu, *Accelerating Self-Play Learning in Go* (arXiv:1902.10565), section 3.2, k = 2.
+    """
+    return math.sqrt(forced * prior * total_visits)
+
+
+@helper
+def improvement(value: float, most_visits: int, gumbel_visits: float, scale: float) -> float:
+    """Return sigma(q) = (c_visit + max_b N(b)) c_scale q, for q = (value + 1) / 2 in [0, 1].
+
+    Danihelka et al., *Policy improvement by planning with Gumbel* (ICLR 2022), equation 8.
+    """
+    return (gumbel_visits + most_visits) * scale * (value + 1) / 2
+
+
+@helper
+def mixed_value(
+    node_value: float, visits: int, visited_prior: float, visited_value: float
+) -> float:
+    """Return v_mix, the value that actions without visits are given.
+
+    (v + N / sum_b P(b) sum_b P(b) Q(b)) / (1 + N), sums over the visited actions, N all their
+    visits: `visited_prior` is the first sum, `visited_value` the second. Danihelka et al. (ICLR
+    2022), appendix D, equation 33.
+    """
+    if visited_prior <= 0:
+        return node_value
+    return (node_value + visits * visited_value / visited_prior) / (1 + visits)
+
+
+@helper
+def considered_visits(simulation: int, simulations: int, actions: int) -> int:
+    """Return how often sequential halving has tried the actions whose turn it is.
+
+    `simulation` counts from 0 to `simulations`; `actions` are considered at first, and half as
+    many in each of log2(actions) phases of about equal length, never fewer than two.
+    Danihelka et al. (ICLR 2022), algorithm 2; Karnin, Koren & Somekh (ICML 2013).
+    """
+    if actions <= 1:
+        return simulation
+    phases, size = 0, 1
+    while size < actions:
+        phases, size = phases + 1, 2 * size
+    begin, visits = 0, 0
+    while True:
+        rounds = max(1, simulations // (phases * actions))
+        if simulation < begin + rounds * actions:
+            return visits + (simulation - begin) // actions
+        begin, visits = begin + rounds * actions, visits + rounds
+        actions = max(2, actions // 2)

@@ -1,4 +1,4 @@
-"""The kernels that grow the forest: walk down, expand, back up, move the root.
+"""The kernels that grow the forest: walk down, expand, back up.
 
 Letters as in `forest.py`.
 """
@@ -6,15 +6,24 @@ Letters as in `forest.py`.
 import math
 from typing import Any
 
-import numba
 import numpy as np
 from numba import types
 
 from alphazero.games.game import ONGOING, PLY, RulesType, value_of
 from alphazero.jit import helper, kernel
 from alphazero.search.cache import Cache, CacheType, Words, key_of, look_up, remember
-from alphazero.search.forest import Doubles, Floats, Forest, ForestType, Slots, SlotsType
-from alphazero.search.selection import Selection, first_play_value, puct, puct_constant
+from alphazero.search.forest import Floats, Forest, ForestType, Slots, SlotsType
+from alphazero.search.gumbel import select_by_halving, select_by_improvement
+from alphazero.search.root import set_root_priors
+from alphazero.search.selection import (
+    Selection,
+    SelectionType,
+    first_play_value,
+    forced_visits,
+    puct,
+    puct_constant,
+)
+from alphazero.search.solver import is_proven, loses, node_on_path, prove
 
 LEAF, TERMINAL, BLOCKED = 0, 1, 2
 """How a walk ends: at a leaf to evaluate, at a finished game, at a leaf already under way."""
@@ -24,61 +33,87 @@ PATIENCE = 1000
 evaluation, and would hold up the other slots and the clock until its budget is spent."""
 
 
-SelectionType = numba.typeof(Selection(1.0, 0.0, False, 0.0))
+@helper
+def _select_edge(forest: Forest, selection: Selection, slot: int, node: int) -> int:
+    """Return the edge of `node` that the next simulation goes through."""
+    if not selection.gumbel:
+        return _select_by_puct(forest, selection, slot, node)
+    if node == 0:
+        return select_by_halving(forest, selection, slot)
+    return select_by_improvement(forest, selection, slot, node)
 
 
 @helper
-def _select_edge(forest: Forest, selection: Selection, slot: int, node: int) -> int:
-    """Return the edge of `node` with the highest PUCT score.
+def _select_by_puct(forest: Forest, selection: Selection, slot: int, node: int) -> int:
+    """Return the edge with the highest PUCT score, or at the root one whose visits are forced.
 
     Ties go to the higher prior, then to the earlier action; so the first visit of a node, where
     the exploration term is zero, follows the prior. An edge's pending simulations count as
-    visits that were lost (virtual loss).
+    visits that were lost (virtual loss). Edges that are proven to lose are not walked.
     """
-    first = forest.first_edge[slot, node]
-    last = first + forest.edge_count[slot, node]
+    first = forest.nodes[slot, node].first_edge
+    last = first + forest.nodes[slot, node].edge_count
     total_visits, total_value = 0, 0.0
     for edge in range(first, last):
-        total_visits += forest.visits[slot, edge] + forest.pending[slot, edge]
-        total_value += forest.value_sum[slot, edge] - forest.pending[slot, edge]
+        total_visits += forest.edges[slot, edge].visits + forest.edges[slot, edge].pending
+        total_value += forest.edges[slot, edge].value_sum - forest.edges[slot, edge].pending
     c_puct = puct_constant(total_visits, selection.c_puct, selection.c_puct_base)
     first_play = first_play_value(
-        forest.node_value[slot, node],
+        forest.nodes[slot, node].value,
         total_value,
         total_visits,
         selection.first_play_parent,
         selection.first_play_reduction,
     )
-    best, best_score, best_prior = first, -np.inf, -1.0
+    forced = forest.slots[slot].forced_playouts if node == 0 else 0.0
+    best, best_score, best_prior = -1, -np.inf, -1.0
     for edge in range(first, last):
-        visits = forest.visits[slot, edge] + forest.pending[slot, edge]
-        prior = forest.prior[slot, edge]
+        if selection.solver and loses(forest, slot, edge):
+            continue
+        visits = forest.edges[slot, edge].visits + forest.edges[slot, edge].pending
+        prior = forest.edges[slot, edge].prior
         if node == 0:
             prior = forest.root_prior[slot, edge - first]
         value = first_play
         if visits > 0:
-            value = (forest.value_sum[slot, edge] - forest.pending[slot, edge]) / visits
+            value = (forest.edges[slot, edge].value_sum - forest.edges[slot, edge].pending) / visits
+            if forced > 0 and visits < forced_visits(prior, total_visits, forced):
+                return edge
         score = puct(value, prior, visits, total_visits, c_puct)
         if score > best_score or (score == best_score and prior > best_prior):
             best, best_score, best_prior = edge, score, prior
-    return best  # type: ignore[no-any-return]
+    return max(best, first)  # type: ignore[no-any-return]
 
 
 @helper
 def _add_node(forest: Forest, slot: int, depth: int, leaf: int, value: float, edges: int) -> int:
     """Append a node behind the last edge of a path; return it, or -1 when the tree is full."""
-    node = forest.num_nodes[slot]
-    first = forest.num_edges[slot]
-    if node == forest.first_edge.shape[1] or first + edges > forest.action.shape[1]:
+    node = forest.slots[slot].num_nodes
+    first = forest.slots[slot].num_edges
+    if node == forest.nodes.shape[1] or first + edges > forest.edges.shape[1]:
         return -1
-    forest.first_edge[slot, node] = first
-    forest.edge_count[slot, node] = edges
-    forest.node_value[slot, node] = value
-    forest.num_nodes[slot] += 1
-    forest.num_edges[slot] += edges
+    forest.nodes[slot, node].first_edge = first
+    forest.nodes[slot, node].edge_count = edges
+    forest.nodes[slot, node].value = value
+    forest.nodes[slot, node].lower = -1
+    forest.nodes[slot, node].upper = 1
+    forest.slots[slot].num_nodes += 1
+    forest.slots[slot].num_edges += edges
     if depth > 0:
-        forest.child[slot, forest.leaf_path[slot, leaf, depth - 1]] = node
+        forest.edges[slot, forest.leaf_path[slot, leaf, depth - 1]].child = node
     return int(node)
+
+
+@helper
+def _add_known(
+    forest: Forest, selection: Selection, slot: int, depth: int, leaf: int, value: int
+) -> None:
+    """Append a node without edges, whose exact value is known."""
+    node = _add_node(forest, slot, depth, leaf, float(value), 0)
+    if node >= 0:
+        forest.nodes[slot, node].lower = forest.nodes[slot, node].upper = value
+        if selection.solver:
+            prove(forest, slot, leaf, depth)
 
 
 @helper
@@ -100,45 +135,80 @@ def _descend(
     node, depth = 0, 0
     while True:
         edge = _select_edge(forest, selection, slot, node)
-        rules.play(forest.state, forest.action[slot, edge])
+        rules.play(forest.state, forest.edges[slot, edge].action)
         forest.leaf_path[slot, leaf, depth] = edge
         depth += 1
-        node = forest.child[slot, edge]
+        node = forest.edges[slot, edge].child
         if node >= 0:
-            if forest.edge_count[slot, node] == 0:
-                return TERMINAL, depth, forest.node_value[slot, node]
+            if forest.nodes[slot, node].edge_count == 0 or (
+                selection.solver and is_proven(forest, slot, node)
+            ):
+                return TERMINAL, depth, forest.nodes[slot, node].value
             continue
         outcome = rules.outcome(forest.state)
         if outcome != ONGOING:
-            value = float(value_of(outcome, forest.state[PLY] % 2))
-            _add_node(forest, slot, depth, leaf, value, 0)
-            return TERMINAL, depth, value
-        if forest.pending[slot, edge] > 0:
+            value = value_of(outcome, forest.state[PLY] % 2)
+            _add_known(forest, selection, slot, depth, leaf, value)
+            return TERMINAL, depth, float(value)
+        if forest.edges[slot, edge].pending > 0:
             return BLOCKED, depth, 0.0
         return LEAF, depth, 0.0
 
 
 @helper
-def _add_finished_root(rules: Any, forest: Forest, slot: int) -> None:
+def _add_finished_root(rules: Any, forest: Forest, selection: Selection, slot: int) -> None:
     """Give an empty tree its root, without edges, where the game is finished already."""
     _reset_state(forest, slot)
     outcome = rules.outcome(forest.state)
     if outcome != ONGOING:
-        _add_node(forest, slot, 0, 0, float(value_of(outcome, forest.state[PLY] % 2)), 0)
+        _add_known(forest, selection, slot, 0, 0, value_of(outcome, forest.state[PLY] % 2))
 
 
 @helper
-def _backup(forest: Forest, slot: int, leaf: int, depth: int, value: float) -> None:
+def _rests(forest: Forest, selection: Selection, slot: int) -> bool:
+    """Whether the root wants no simulation now: it is done, or waits for its noise.
+
+    It is done at once where its game is finished or its value proven.
+    """
+    if forest.nodes[slot, 0].edge_count == 0 or (selection.solver and is_proven(forest, slot, 0)):
+        forest.slots[slot].remaining = 0
+    return bool(forest.slots[slot].remaining <= 0 or forest.slots[slot].awaits_noise)
+
+
+@helper
+def _wins_at_once(rules: Any, forest: Forest, slot: int, leaf: int) -> bool:
+    """Whether a move in `forest.state`, whose legal actions are known, ends the game and wins."""
+    mask = forest.leaf_mask[slot, leaf]
+    for action in range(len(mask)):
+        if mask[action]:
+            for index in range(len(forest.state)):
+                forest.next_state[index] = forest.state[index]
+            rules.play(forest.next_state, action)
+            outcome = rules.outcome(forest.next_state)
+            if outcome != ONGOING and value_of(outcome, forest.state[PLY] % 2) == 1:
+                return True
+    return False
+
+
+@helper
+def _backup(
+    forest: Forest, selection: Selection, slot: int, leaf: int, depth: int, value: float
+) -> None:
     """Credit a simulation to every edge of its path.
 
     `value` is for the player to move at the leaf; each edge receives it for the player who
-    chose the edge, so it is negated once per ply. The one flip of sign in the search.
+    chose the edge, so it is negated once per ply. The one flip of sign in the search. What the
+    solver has proven of a node on the way takes the place of the value from below.
     """
     for ply in range(depth - 1, -1, -1):
         value = -value
         edge = forest.leaf_path[slot, leaf, ply]
-        forest.visits[slot, edge] += 1
-        forest.value_sum[slot, edge] += value
+        forest.edges[slot, edge].visits += 1
+        forest.edges[slot, edge].value_sum += value
+        if selection.solver:
+            node = node_on_path(forest, slot, leaf, ply)
+            if is_proven(forest, slot, node):
+                value = forest.nodes[slot, node].value
 
 
 @helper
@@ -157,36 +227,18 @@ def _expand(forest: Forest, slot: int, leaf: int, logits: Floats, value: float) 
     for action in range(len(mask)):
         if mask[action]:
             total += math.exp(logits[action] - highest)
-    edge = forest.first_edge[slot, node]
+    edge = forest.nodes[slot, node].first_edge
     for action in range(len(mask)):
         if mask[action]:
-            forest.action[slot, edge] = action
-            forest.prior[slot, edge] = math.exp(logits[action] - highest) / total
-            forest.visits[slot, edge] = 0
-            forest.pending[slot, edge] = 0
-            forest.value_sum[slot, edge] = 0.0
-            forest.child[slot, edge] = -1
+            forest.edges[slot, edge].action = action
+            forest.edges[slot, edge].prior = math.exp(logits[action] - highest) / total
+            forest.edges[slot, edge].visits = 0
+            forest.edges[slot, edge].pending = 0
+            forest.edges[slot, edge].value_sum = 0.0
+            forest.edges[slot, edge].child = -1
             edge += 1
     if node == 0:
-        _mix_root_noise(forest, slot)
-
-
-@helper
-def _mix_root_noise(forest: Forest, slot: int) -> None:
-    """Set the root's priors to (1 - epsilon) p + epsilon eta, eta ~ Dirichlet(alpha).
-
-    Silver et al., Nature 550 (2017), Methods, "Self-play". Gamma draws divided by their sum are
-    a Dirichlet draw; only legal actions have edges, so only they receive noise.
-    """
-    first, count = forest.first_edge[slot, 0], forest.edge_count[slot, 0]
-    total = 0.0
-    for index in range(count):
-        total += forest.root_noise[slot, index]
-    fraction = forest.noise_fraction[slot] if total > 0 else 0.0
-    for index in range(count):
-        noise = forest.root_noise[slot, index] / total if total > 0 else 0.0
-        prior = forest.prior[slot, first + index]
-        forest.root_prior[slot, index] = (1 - fraction) * prior + fraction * noise
+        set_root_priors(forest, slot)
 
 
 @kernel(
@@ -214,50 +266,54 @@ def select_leaves(
     Writes one observation per leaf into `observations` [R, C, H, W], whose bits `words`
     [R, C * H * W] are, and returns their number.
     Simulations that end at a finished game or at a remembered position need no evaluation and
-    are backed up at once, at most `PATIENCE` of them. A root that is a finished game needs no
-    simulation.
+    are backed up at once, at most `PATIENCE` of them. A root that is a finished game, or proven,
+    needs no simulation; one whose noise has not been drawn yet waits for it.
     """
     rows = 0
     for slot in slots:
-        if forest.num_nodes[slot] == 0:
-            _add_finished_root(rules, forest, slot)
-        if forest.num_nodes[slot] > 0 and forest.edge_count[slot, 0] == 0:
-            forest.remaining[slot] = 0
+        if forest.slots[slot].num_nodes == 0:
+            _add_finished_root(rules, forest, selection, slot)
         leaf, patience = 0, PATIENCE
         while leaf < forest.leaf_depth.shape[1] and patience > 0:
             depth = 0
-            if forest.num_nodes[slot] > 0:
-                if forest.remaining[slot] <= 0:
+            if forest.slots[slot].num_nodes > 0:
+                if _rests(forest, selection, slot):
                     break
                 end, depth, value = _descend(rules, forest, selection, slot, leaf)
                 if end == BLOCKED:
                     break
-                forest.remaining[slot] -= 1
+                forest.slots[slot].remaining -= 1
+                forest.slots[slot].simulations += 1
                 if end == TERMINAL:
-                    _backup(forest, slot, leaf, depth, value)
+                    _backup(forest, selection, slot, leaf, depth, value)
                     patience -= 1
                     continue
             elif leaf > 0:
                 break
             else:
                 _reset_state(forest, slot)
-            forest.leaf_depth[slot, leaf] = depth
             rules.legal(forest.state, forest.leaf_mask[slot, leaf])
+            if selection.solver and depth > 0 and _wins_at_once(rules, forest, slot, leaf):
+                _add_known(forest, selection, slot, depth, leaf, 1)
+                _backup(forest, selection, slot, leaf, depth, 1.0)
+                patience -= 1
+                continue
+            forest.leaf_depth[slot, leaf] = depth
             rules.observe(forest.state, observations[rows])
             key = key_of(words[rows])
             place = look_up(cache, key)
             if place >= 0:
                 value = float(cache.values[place])
                 _expand(forest, slot, leaf, cache.logits[place], value)
-                _backup(forest, slot, leaf, depth, value)
+                _backup(forest, selection, slot, leaf, depth, value)
                 forest.leaf_depth[slot, leaf] = -1
                 patience -= 1
                 continue
             for ply in range(depth):
-                forest.pending[slot, forest.leaf_path[slot, leaf, ply]] += 1
+                forest.edges[slot, forest.leaf_path[slot, leaf, ply]].pending += 1
             cache.row_keys[rows] = key
-            forest.row_slot[rows] = slot
-            forest.row_leaf[rows] = leaf
+            forest.rows[rows].slot = slot
+            forest.rows[rows].leaf = leaf
             rows += 1
             leaf += 1
     return rows
@@ -267,138 +323,31 @@ def select_leaves(
     types.void(
         ForestType,
         CacheType,
+        SelectionType,
         types.int64,
         types.Array(types.float32, 2, "C"),
         types.Array(types.float32, 1, "C"),
     )
 )
-def backup_leaves(forest: Forest, cache: Cache, rows: int, logits: Floats, values: Floats) -> None:
+def backup_leaves(
+    forest: Forest,
+    cache: Cache,
+    selection: Selection,
+    rows: int,
+    logits: Floats,
+    values: Floats,
+) -> None:
     """Expand and back up the leaves of the last batch with their evaluations.
 
     `logits` [R, A], `values` [R]: for the player to move at each leaf.
     """
     for row in range(rows):
-        slot, leaf = forest.row_slot[row], forest.row_leaf[row]
+        slot, leaf = forest.rows[row].slot, forest.rows[row].leaf
         depth = forest.leaf_depth[slot, leaf]
         value = float(values[row])
         remember(cache, cache.row_keys[row], logits[row], value)
         for ply in range(depth):
-            forest.pending[slot, forest.leaf_path[slot, leaf, ply]] -= 1
+            forest.edges[slot, forest.leaf_path[slot, leaf, ply]].pending -= 1
         _expand(forest, slot, leaf, logits[row], value)
-        _backup(forest, slot, leaf, depth, value)
+        _backup(forest, selection, slot, leaf, depth, value)
         forest.leaf_depth[slot, leaf] = -1
-
-
-@kernel(types.void(ForestType, SlotsType))
-def mix_noise(forest: Forest, slots: Slots) -> None:
-    """Give the roots of `slots` the noise that `root_noise` holds now.
-
-    A root that waits for its evaluation gets it when it is expanded.
-    """
-    for slot in slots:
-        if forest.num_nodes[slot] > 0:
-            _mix_root_noise(forest, slot)
-
-
-@helper
-def _keep_subtree(forest: Forest, slot: int, root: int) -> None:
-    """Move the subtree below `root` to the front of the slot's arrays; the rest is forgotten.
-
-    Node by node in ascending order: nodes and blocks of edges only ever move forward.
-    """
-    renumbered = forest.renumbered
-    nodes = forest.num_nodes[slot]
-    for node in range(nodes):
-        renumbered[node] = -1
-    renumbered[root] = 0
-    kept = 0
-    for node in range(root, nodes):
-        if renumbered[node] < 0:
-            continue
-        renumbered[node] = kept
-        kept += 1
-        first = forest.first_edge[slot, node]
-        for edge in range(first, first + forest.edge_count[slot, node]):
-            if forest.child[slot, edge] >= 0:
-                renumbered[forest.child[slot, edge]] = 0
-    target = 0
-    for node in range(root, nodes):
-        place = renumbered[node]
-        if place < 0:
-            continue
-        first, count = forest.first_edge[slot, node], forest.edge_count[slot, node]
-        forest.first_edge[slot, place] = target
-        forest.edge_count[slot, place] = count
-        forest.node_value[slot, place] = forest.node_value[slot, node]
-        for edge in range(first, first + count):
-            forest.action[slot, target] = forest.action[slot, edge]
-            forest.prior[slot, target] = forest.prior[slot, edge]
-            forest.visits[slot, target] = forest.visits[slot, edge]
-            forest.pending[slot, target] = forest.pending[slot, edge]
-            forest.value_sum[slot, target] = forest.value_sum[slot, edge]
-            child = forest.child[slot, edge]
-            forest.child[slot, target] = renumbered[child] if child >= 0 else -1
-            target += 1
-    forest.num_nodes[slot] = kept
-    forest.num_edges[slot] = target
-
-
-@kernel(types.void(RulesType, ForestType, SlotsType, SlotsType, types.boolean))
-def advance_trees(rules: Any, forest: Forest, slots: Slots, actions: Slots, keep: bool) -> None:
-    """Play `actions` [n] at the roots of `slots` [n]; with `keep`, the child becomes the root.
-
-    Nothing is kept of a tree whose child was not expanded.
-    """
-    for index in range(len(slots)):
-        slot, action = slots[index], actions[index]
-        rules.play(forest.root_state[slot], action)
-        child = -1
-        if keep and forest.num_nodes[slot] > 0:
-            for edge in range(forest.edge_count[slot, 0]):
-                if forest.action[slot, edge] == action:
-                    child = forest.child[slot, edge]
-        if child >= 0 and forest.edge_count[slot, child] > 0:
-            _keep_subtree(forest, slot, child)
-        else:
-            forest.num_nodes[slot] = 0
-            forest.num_edges[slot] = 0
-
-
-@kernel(
-    types.void(
-        ForestType,
-        SlotsType,
-        types.Array(types.int64, 2, "C"),
-        types.Array(types.float64, 2, "C"),
-        types.Array(types.float64, 2, "C"),
-        types.Array(types.float64, 1, "C"),
-    )
-)
-def read_roots(
-    forest: Forest,
-    slots: Slots,
-    visits: Slots,
-    priors: Doubles,
-    action_values: Doubles,
-    root_values: Doubles,
-) -> None:
-    """Write the statistics of the roots of `slots` [n], action by action [n, A].
-
-    `priors` are the network's, without noise. `action_values` of unvisited actions are NaN.
-    `root_values` [n] are the means of all evaluations, for the player to move.
-    """
-    for index in range(len(slots)):
-        slot = slots[index]
-        for action in range(visits.shape[1]):
-            visits[index, action], priors[index, action] = 0, 0.0
-            action_values[index, action] = np.nan
-        total_visits, total_value = 1, forest.node_value[slot, 0]
-        for edge in range(forest.edge_count[slot, 0]):
-            action, count = forest.action[slot, edge], forest.visits[slot, edge]
-            visits[index, action] = count
-            priors[index, action] = forest.prior[slot, edge]
-            if count > 0:
-                action_values[index, action] = forest.value_sum[slot, edge] / count
-            total_visits += count
-            total_value += forest.value_sum[slot, edge]
-        root_values[index] = total_value / total_visits

@@ -12,6 +12,7 @@ import numpy as np
 from alphazero.config import Config
 from alphazero.games import Game, make_game
 from alphazero.network.backend import make_evaluator
+from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
 from alphazero.players.match import Match
 from alphazero.players.workers import Progress, run_jobs, shares
@@ -73,6 +74,9 @@ def benchmark(
     game = make_game(config.game.name, **config.game.options)
     network = ResNet(game.observation_shape, game.num_actions, config.network, config.run.seed)
     evaluator = make_evaluator(network, config.inference)
+    if config.inference.selfplay_precision == "int8":
+        assert isinstance(evaluator, OpenVINOEvaluator)  # resolve_backend has seen to it
+        evaluator = evaluator.quantized(game.observe(game.initial_state())[None])
     tables = shares(config.selfplay.parallel_games, workers)
     halls = [
         seat_explorer(game, config, evaluator, np.random.default_rng([config.run.seed, each]), size)

@@ -20,12 +20,15 @@ from alphazero.configfile import dump_config
 from alphazero.games.game import ONGOING
 from alphazero.network.backend import explain_backend, make_evaluator
 from alphazero.network.checkpoint import Checkpoint
-from alphazero.network.inference import threads_per_evaluation
+from alphazero.network.inference import TorchEvaluator, threads_per_evaluation
+from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
 from alphazero.players.match import NEVER_RESIGN, GameRecord
 from alphazero.players.ratings import MatchResult
 from alphazero.training.gamefile import Games
 from alphazero.training.gate import run_gate
+from alphazero.training.insight import Findings, find_surprise
+from alphazero.training.int8 import Comparison, round_evaluator
 from alphazero.training.learner import Learner, StepReport
 from alphazero.training.metrics import Curves
 from alphazero.training.replay import Replay
@@ -33,7 +36,7 @@ from alphazero.training.resignation import judge_threshold, played_out, resign_t
 from alphazero.training.run import Run, check_resumable, folder_of, locked
 from alphazero.training.selfplay import SelfPlay, play_games
 
-PLAY, LEARN, GATE, INITIALISE = range(4)
+PLAY, LEARN, GATE, INITIALISE, CALIBRATE = range(5)
 """What random numbers are for: each purpose in each iteration has a stream of its own."""
 
 
@@ -97,6 +100,8 @@ class Training:
         self.unfinished: list[GameRecord] = []
         self.resign_below = NEVER_RESIGN
         self.seconds: dict[str, float] = {"save": 0.0}
+        self.int8: Comparison | None = None
+        """how int8 stood beside the ordinary precision in this iteration, if it was tried"""
         if run.state.best:
             self._restore()
         else:
@@ -129,7 +134,7 @@ class Training:
             games = play_games(
                 self.game,
                 self.config,
-                self.best,
+                self._explorer(),
                 self._seed(PLAY),
                 self.unfinished,
                 self.workers,
@@ -138,6 +143,25 @@ class Training:
             )
         self.unfinished = games.unfinished
         return games
+
+    def _explorer(self) -> TorchEvaluator | OpenVINOEvaluator:
+        """Return the best player's evaluator for self-play: in int8 where asked for and sound."""
+        settings = self.config.inference
+        if settings.selfplay_precision != "int8":
+            return self.best
+        assert isinstance(self.best, OpenVINOEvaluator)  # resolve_backend has seen to it
+        explorer, self.int8 = round_evaluator(
+            self.best, self.replay, settings, self._seed(CALIBRATE)
+        )
+        if self.int8 and explorer is self.best:
+            tqdm.write(
+                f"iteration {self.run.state.iteration}: self-play stays in {self.best.precision}; "
+                f"int8 has {self.int8.agreement:.1%} of the best moves (at least "
+                f"{settings.int8_agreement:.1%} wanted) and a value error of "
+                f"{self.int8.value_error:.3f} (at most {settings.int8_value_error:.3f})",
+                file=sys.stdout,
+            )
+        return explorer
 
     def remember(self, games: SelfPlay) -> None:
         """Put the games into the replay window, in memory and on disk."""
@@ -206,7 +230,8 @@ class Training:
     ) -> None:
         """Add a point to every curve, and say in one line what happened."""
         state = self.run.state
-        values = self._measure(games, steps)
+        findings = Findings.of(games.finished)
+        values = self._measure(games, findings, steps)
         texts = {"selfplay/sample_game": self._save_sample("selfplay", games.finished)}
         if state.iteration == 1:
             texts["run/config"] = dump_config(self.config)
@@ -216,6 +241,9 @@ class Training:
             f"{values['speed/simulations_per_second']:,.0f} simulations/s, "
             f"{values['speed/games_per_second'] * 3600:,.0f} games/h"
         )
+        if self.int8:
+            values["inference/int8_agreement"] = self.int8.agreement
+            values["inference/int8_value_error"] = self.int8.value_error
         if result is not None:
             values |= {
                 "gate/score": result.score,
@@ -227,7 +255,16 @@ class Training:
             }
             verdict = "accepted" if result.score >= self.config.gate.threshold else "refused"
             line += f"; gate {result.score:.1%}, Elo {result.elo:+.0f}, {verdict}"
-        curves.write(state.iteration, values, texts)
+        histograms = {
+            "selfplay/search_entropies": findings.entropies,
+            "selfplay/search_values": findings.values,
+        }
+        pictures = {}
+        surprise = find_surprise(self.game, games.finished, games.evaluator)
+        if surprise is not None:
+            title = f"{self.config.game.name}, iteration {state.iteration}"
+            pictures["selfplay/surprise"] = surprise.draw(self.game, title)
+        curves.write(state.iteration, values, texts, histograms, pictures)
         tqdm.write(line, file=sys.stdout)
 
     def save(self) -> None:
@@ -248,14 +285,11 @@ class Training:
         )
         return any(limit is not None and used >= limit for used, limit in spent)
 
-    def _measure(self, games: SelfPlay, steps: StepReport) -> dict[str, float]:
+    def _measure(self, games: SelfPlay, findings: Findings, steps: StepReport) -> dict[str, float]:
         """Return the figures of an iteration by their names in the table of metrics."""
         state, count, seconds = self.run.state, len(games.finished), self.seconds
         outcomes = np.array([record.outcome for record in games.finished])
         moves = sum(len(record.actions) for record in games.finished)
-        policies = np.concatenate([record.policies for record in games.finished])
-        policies = policies[policies.any(axis=1)]
-        entropy = -float((policies * np.log(np.where(policies > 0, policies, 1))).sum())
         return {
             "loss/total": steps.total,
             "loss/policy": steps.policy,
@@ -270,12 +304,14 @@ class Training:
             "selfplay/first_player_wins": float((outcomes == 1).mean()),
             "selfplay/draws": float((outcomes == 0).mean()),
             "selfplay/first_player_losses": float((outcomes == -1).mean()),
-            "selfplay/search_entropy": entropy / max(len(policies), 1),
+            "selfplay/search_entropy": float(findings.entropies.sum())
+            / max(len(findings.entropies), 1),
             "selfplay/positions": state.positions,
             "speed/games_per_second": count / seconds["play"],
             "speed/simulations_per_second": games.work.simulations / seconds["play"],
             "speed/evaluations_per_second": games.work.evaluations / seconds["play"],
             "speed/cache_hits": games.work.cache_hits,
+            "speed/search_efficiency": games.work.search_efficiency,
             "speed/batch_fill": games.work.batch_fill,
             "replay/window": self.replay.window,
             "replay/mean_age": self.replay.mean_age(state.iteration),

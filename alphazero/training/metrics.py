@@ -1,25 +1,32 @@
-"""Every curve that a run draws: one table of names, units and meanings, and its writer."""
+"""All that a run draws, but for texts: one table of names, units and meanings, and its writer."""
 
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
 
 from alphazero.errors import RunError
 from alphazero.files import reason, shown
 
 
 class Metric(NamedTuple):
-    """A curve in TensorBoard; its horizontal axis counts iterations."""
+    """What TensorBoard shows under one name, for each iteration."""
 
     unit: str
     meaning: str
+    kind: Literal["curve", "histogram", "picture"] = "curve"
 
 
 METRICS: Mapping[str, Metric] = {
     "loss/total": Metric("", "(z - v)² - π·log p + c‖θ‖², mean over the iteration's steps"),
     "loss/policy": Metric("nats", "-π·log p, cross-entropy of the network's policy"),
-    "loss/value": Metric("", "(z - v)², squared error of the value"),
+    "loss/value": Metric(
+        "", "(z - v)², squared error of the value; with `value_head: wdl` a cross-entropy, nats"
+    ),
     "loss/l2": Metric("", "c‖θ‖²"),
     "learner/policy_entropy": Metric("nats", "entropy of the network's policy; falls as it learns"),
     "learner/value_error": Metric("", "distance between z and v, mean"),
@@ -38,12 +45,33 @@ METRICS: Mapping[str, Metric] = {
         "share", "games played out, of those the threshold would have ended, that it had misjudged"
     ),
     "selfplay/search_entropy": Metric("nats", "entropy of the search policies, mean"),
+    "selfplay/search_entropies": Metric("nats", "entropy of each search policy", kind="histogram"),
+    "selfplay/search_values": Metric(
+        "", "value that each full search found, for the player to move", kind="histogram"
+    ),
+    "selfplay/surprise": Metric(
+        "",
+        "among the 64 newest positions the one where the search policy π differs most from the "
+        "network's p, by Σ π·log(π/p): prior, visits and values side by side",
+        kind="picture",
+    ),
     "selfplay/positions": Metric("positions", "positions searched fully, to learn from, so far"),
     "speed/games_per_second": Metric("1/s", "self-play games ended"),
     "speed/simulations_per_second": Metric("1/s", "simulations in self-play"),
     "speed/evaluations_per_second": Metric("1/s", "positions evaluated by the network"),
     "speed/cache_hits": Metric("share", "positions whose evaluation was remembered"),
+    "speed/search_efficiency": Metric(
+        "share",
+        "the workers' time of playing that was spent inside the evaluator, by the clock; "
+        "`alphazero bench` compares with the bare network",
+    ),
     "speed/batch_fill": Metric("share", "rows of the evaluated batches that were used"),
+    "inference/int8_agreement": Metric(
+        "share", "positions where int8 has the same best move as the ordinary precision"
+    ),
+    "inference/int8_value_error": Metric(
+        "", "distance between int8's values and those of the ordinary precision, mean"
+    ),
     "replay/window": Metric("positions", "newest positions that training draws from"),
     "replay/mean_age": Metric("iterations", "mean age of the positions in the window"),
     "gate/score": Metric("share", "the challenger's score against the best, a draw counts half"),
@@ -58,6 +86,9 @@ METRICS: Mapping[str, Metric] = {
     "seconds/save": Metric("s", "time of saving, measured in the iteration before"),
 }
 
+BINS = 40
+"""Bins of a histogram, equally wide from the least number to the greatest."""
+
 
 class Curves:
     """The TensorBoard folder of a run; on resume what lies after `iteration` is purged."""
@@ -71,13 +102,31 @@ class Curves:
         except OSError as error:
             raise RunError(f"cannot write {shown(folder)}: {reason(error)}") from error
 
-    def write(self, iteration: int, values: Mapping[str, float], texts: Mapping[str, str]) -> None:
-        """Add a point to each curve named in `values` and a text under each name in `texts`."""
-        unknown = values.keys() - METRICS.keys()
-        assert not unknown, f"not in the table of metrics: {unknown}"
+    def write(
+        self,
+        iteration: int,
+        values: Mapping[str, float],
+        texts: Mapping[str, str],
+        histograms: Mapping[str, npt.NDArray[Any]] | None = None,
+        pictures: Mapping[str, Image.Image] | None = None,
+    ) -> None:
+        """Add a point to each curve named in `values`, and what is given under the other names.
+
+        `histograms` are the numbers themselves, [n]; of none at all there is no histogram.
+        """
+        histograms, pictures = histograms or {}, pictures or {}
+        for kind, given in (("curve", values), ("histogram", histograms), ("picture", pictures)):
+            unknown = given.keys() - {name for name, each in METRICS.items() if each.kind == kind}
+            assert not unknown, f"no {kind} in the table of metrics: {unknown}"
         try:
             for name, value in values.items():
                 self._writer.add_scalar(name, value, iteration)
+            for name, numbers in histograms.items():
+                if numbers.size:
+                    self._writer.add_histogram(name, numbers, iteration, bins=BINS)
+            for name, picture in pictures.items():
+                pixels = np.asarray(picture)
+                self._writer.add_image(name, pixels, iteration, dataformats="HWC")
             for name, text in texts.items():
                 block = "\n".join(f"    {line}" for line in text.splitlines())
                 self._writer.add_text(name, block, iteration)

@@ -6,20 +6,26 @@ are not: the network has changed.
 """
 
 import functools
-import itertools
+import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from alphazero.config import Config
+from alphazero.config import Config, SelfplayConfig
 from alphazero.games.game import Game
-from alphazero.players.match import NEVER_RESIGN, GameRecord, Match, Pairing
+from alphazero.players.match import (
+    NEVER_RESIGN,
+    GameRecord,
+    Match,
+    Pairing,
+    random_opening,
+)
 from alphazero.players.player import PlayoutCap, SearchPlayer, Temperature
 from alphazero.players.workers import Progress, run_jobs, shares
 from alphazero.search.evaluator import Evaluator
-from alphazero.search.mcts import RootNoise, Search
+from alphazero.search.mcts import Exploration, Search
 
 
 class SelfPlay(NamedTuple):
@@ -28,11 +34,13 @@ class SelfPlay(NamedTuple):
     finished: list[GameRecord]
     unfinished: list[GameRecord]
     work: "Work"
+    evaluator: Evaluator
+    """the network that played, which a gate may replace before its games are looked at"""
 
 
 @dataclass
 class Work:
-    """What searches did: counts, added up over the workers."""
+    """What searches did, added up over the workers."""
 
     simulations: int = 0
     evaluations: int = 0
@@ -42,6 +50,10 @@ class Work:
     """positions looked up among the remembered evaluations"""
     answers: int = 0
     """and found there"""
+    seconds_evaluating: float = field(default=0.0, repr=False, compare=False)
+    """time inside the evaluator, by each worker's clock"""
+    seconds_playing: float = field(default=0.0, repr=False, compare=False)
+    """time of playing, that included; 0 where nobody took it. No two runs agree in these two."""
 
     def add(self, search: Search) -> None:
         """Add what `search` has done."""
@@ -51,6 +63,7 @@ class Work:
         questions, answers = search.cache_hits
         self.questions += questions
         self.answers += answers
+        self.seconds_evaluating += search.seconds_evaluating
 
     @property
     def cache_hits(self) -> float:
@@ -61,6 +74,11 @@ class Work:
     def batch_fill(self) -> float:
         """The share of the batches' rows that were used."""
         return self.evaluations / max(self.places, 1)
+
+    @property
+    def search_efficiency(self) -> float:
+        """The share of the playing time that was spent inside the evaluator, 0 to 1."""
+        return self.seconds_evaluating / self.seconds_playing if self.seconds_playing else 0.0
 
 
 def play_games(
@@ -103,10 +121,12 @@ def play_games(
     work = Work()
     for part in parts:
         work.add(part.search)
+        work.seconds_playing += part.seconds
     return SelfPlay(
         [record for part in parts for record in part.finished],
         [record for part in parts for record in part.unfinished],
         work,
+        evaluator,
     )
 
 
@@ -114,6 +134,7 @@ class _Share(NamedTuple):
     finished: list[GameRecord]
     unfinished: list[GameRecord]
     search: Search
+    seconds: float
 
 
 def _play_share(
@@ -129,6 +150,7 @@ def _play_share(
 ) -> _Share:
     """Play one worker's share: until `target` games have ended at its `tables`."""
     match, search = seat_explorer(game, config, evaluator, rng, tables, resign_below)
+    begin = time.perf_counter()
     for table, record in enumerate(unfinished[:tables]):
         match.begin(table, record)
     match.fill()
@@ -139,7 +161,8 @@ def _play_share(
         progress.done(len(ended))
     search.stop(np.arange(tables))  # what it still owes is not counted as done
     under_way = [match.record(table) for table in match.playing]
-    return _Share(finished, [*under_way, *unfinished[tables:]], search)
+    seconds = time.perf_counter() - begin
+    return _Share(finished, [*under_way, *unfinished[tables:]], search, seconds)
 
 
 def seat_explorer(
@@ -160,19 +183,30 @@ def seat_explorer(
         temperature=Temperature(
             settings.temperature, settings.temperature_moves, settings.final_temperature
         ),
-        noise=RootNoise(settings.noise_fraction, settings.noise_alpha),
+        exploration=Exploration(
+            settings.noise_fraction,
+            settings.noise_alpha,
+            settings.noise_shaped,
+            settings.root_temperature,
+            settings.forced_playouts,
+        ),
         cap=PlayoutCap(settings.full_share, settings.fast_simulations)
         if settings.full_share < 1
         else None,
         rng=rng,
     )
-    schedule = _endless_games(settings.resign_share, rng)
+    schedule = _pairings(game, settings, rng)
     return Match(game, [player], tables, schedule, resign_below), player.search
 
 
-def _endless_games(resign_share: float, rng: np.random.Generator) -> Iterator[Pairing]:
-    """Yield games without end; in a share of them, drawn at random, players may resign."""
-    if not resign_share:
-        yield from itertools.repeat(Pairing())
+def _pairings(game: Game, settings: SelfplayConfig, rng: np.random.Generator) -> Iterator[Pairing]:
+    """Yield games without end: some begin with random moves, in some players may resign."""
     while True:
-        yield Pairing(may_resign=bool(rng.random() < resign_share))
+        may_resign = False
+        opening: tuple[int, ...] = ()
+        if settings.resign_share:
+            may_resign = bool(rng.random() < settings.resign_share)
+        if settings.random_starts and rng.random() < settings.random_starts:
+            moves = int(rng.integers(settings.random_start_moves + 1))
+            opening = random_opening(game, moves, rng)
+        yield Pairing(opening=opening, may_resign=may_resign)

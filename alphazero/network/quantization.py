@@ -1,0 +1,64 @@
+"""Rounding to int8: which convolutions of the network, and in which ranges.
+
+A convolution's input, not negative after its ReLU, is rounded to 256 levels from 0 to the
+greatest value seen on positions from play, one range for the whole tensor. Its weights are
+rounded to 255 levels, symmetric around 0, one range for each output channel. (Jacob et al.,
+*Quantization and training of neural networks for efficient integer-arithmetic-only inference*,
+arXiv:1712.05877, sections 2.1 and 3; per channel: Krishnamoorthi, arXiv:1806.08342, section 3.)
+
+Shapes: B positions, C planes, H rows, W columns, F filters.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from alphazero.network.resnet import Convolution, ResidualBlock, ResNet
+
+UNSIGNED_LEVELS: Final = 256
+SIGNED_LEVELS: Final = 255
+"""-127 to 127: as many below 0 as above, so that 0 stays 0."""
+
+_LEAST: Final = 1e-6
+"""A range is never empty: an untrained block's weights are all 0."""
+
+Ranges = Mapping[Convolution, Tensor]
+"""The greatest input of each convolution that is to be rounded, [1, 1, 1, 1]."""
+
+
+def measure_ranges(network: ResNet, observations: NDArray[np.float32]) -> Ranges:
+    """Return the greatest input of every convolution of the tower on `observations` [B, C, H, W].
+
+    These convolutions are nearly all of the work; the stem and the heads are left as they are.
+    `network` is folded.
+    """
+    ranges: dict[Convolution, Tensor] = {}
+
+    def note(layer: Any, inputs: tuple[Tensor]) -> None:
+        ranges[layer] = inputs[0].max().clamp_min(_LEAST).reshape(1, 1, 1, 1)
+
+    layers = [
+        layer
+        for block in network.tower
+        for layer in (cast(ResidualBlock, block).first, cast(ResidualBlock, block).second)
+    ]
+    hooks = [layer.register_forward_pre_hook(note) for layer in layers]
+    try:
+        with torch.inference_mode():
+            network(torch.from_numpy(observations))
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return ranges
+
+
+def weight_ranges(weight: Tensor) -> Tensor:
+    """Return the greatest size of a weight in each output channel: [F, 1, 1, 1].
+
+    `weight`: [F, inputs, height, width].
+    """
+    return weight.abs().amax(dim=(1, 2, 3), keepdim=True).clamp_min(_LEAST)

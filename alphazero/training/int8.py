@@ -1,0 +1,82 @@
+"""Self-play in int8, where that answers as the network itself does.
+
+Each iteration rounds the best player anew, on positions of the replay window, and compares it
+with the ordinary evaluator on others. What it does depends on the published state alone, so a
+resumed run does the same.
+"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from alphazero.config import InferenceConfig
+from alphazero.network.openvino_evaluator import OpenVINOEvaluator
+from alphazero.search.evaluator import Evaluator
+from alphazero.training.replay import Replay
+
+Floats = npt.NDArray[np.float32]
+
+CALIBRATION: Final = 256
+"""Positions that set the ranges; a few hundred find the greatest values well enough."""
+CHECK: Final = 768
+"""Positions that are compared: enough to know a share of 0.99 to half a percent."""
+
+
+class Comparison(NamedTuple):
+    """How an evaluator's answers stand beside those of another one."""
+
+    agreement: float
+    """share of positions with the same best move"""
+    value_error: float
+    """mean distance of the values"""
+
+    def within(self, settings: InferenceConfig) -> bool:
+        """Whether both figures keep the limits of the configuration."""
+        return (
+            self.agreement >= settings.int8_agreement
+            and self.value_error <= settings.int8_value_error
+        )
+
+
+def compare(evaluator: Evaluator, reference: Evaluator, observations: Floats) -> Comparison:
+    """Compare answers on `observations` [B, C, H, W], B above 0.
+
+    The best move is that of the greatest logit, legal or not: a network learns to give illegal
+    moves nothing.
+    """
+    exact_logits, exact_values = reference.evaluate(observations)
+    logits, values = evaluator.evaluate(observations)
+    same = logits.argmax(axis=1) == exact_logits.argmax(axis=1)
+    return Comparison(float(same.mean()), float(np.abs(values - exact_values).mean()))
+
+
+def draw_positions(replay: Replay, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Draw positions of the window: one part to calibrate on, and others to check on.
+
+    Returns two arrays float32 [., C, H, W] of at most `CALIBRATION` and `CHECK` positions. No
+    position is in both, nor twice, however often games went through it.
+    """
+    drawn = replay.sample(CALIBRATION + CHECK, rng, augment=False).observations
+    distinct = rng.permutation(np.unique(drawn, axis=0))
+    border = len(distinct) * CALIBRATION // (CALIBRATION + CHECK)
+    return distinct[:border], distinct[border:]
+
+
+def round_evaluator(
+    best: OpenVINOEvaluator, replay: Replay, settings: InferenceConfig, seed: Sequence[int]
+) -> tuple[OpenVINOEvaluator, Comparison | None]:
+    """Return `best` in int8, or `best` itself where int8 breaks a limit; and their comparison.
+
+    As long as the window has too few positions there is nothing to calibrate on: then `best`, and
+    no comparison.
+    """
+    if not replay.window:
+        return best, None
+    calibration, check = draw_positions(replay, np.random.default_rng(seed))
+    if not len(calibration):
+        return best, None
+    rounded = best.quantized(calibration)
+    comparison = compare(rounded, best, check)
+    return (rounded if comparison.within(settings) else best), comparison

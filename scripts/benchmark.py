@@ -1,0 +1,8 @@
+"""Measure self-play beside the bare network: the same as `alphazero bench`."""
+
+import sys
+
+from alphazero.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main(["bench", *sys.argv[1:]]))

@@ -1,0 +1,16 @@
+"""Say how strong a checkpoint is: `match` and `grade`, the same as those commands of `alphazero`.
+
+python scripts/evaluate.py match A B     let two checkpoints play each other
+python scripts/evaluate.py grade A       count how often a checkpoint plays an optimal move
+"""
+
+import sys
+
+from alphazero.cli import main
+
+if __name__ == "__main__":
+    if sys.argv[1:2] not in (["match"], ["grade"]):
+        asked = "--help" in sys.argv or "-h" in sys.argv
+        print(__doc__, end="", file=sys.stdout if asked else sys.stderr)
+        sys.exit(0 if asked else 2)
+    sys.exit(main(sys.argv[1:]))

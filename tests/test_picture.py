@@ -1,0 +1,223 @@
+"""Pictures show what is so: stones, shares and values at their places, the same every time."""
+
+import io
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from alphazero.games import game_names, make_game
+from alphazero.games.connect_four import ConnectFour
+from alphazero.games.game import Game, State, to_play
+from alphazero.games.mnk import Mnk
+from alphazero.players.picture import (
+    BOARD,
+    INK,
+    OPINIONS,
+    STONES,
+    Grid,
+    draw_position,
+    grid_of,
+)
+
+BLACK, WHITE = STONES
+
+CONNECT_FOUR = """\
+. . . . . . .
+. . . . . . .
+. . . . . . .
+. . . X . . .
+. . . O . . .
+. X O X O . .
+"""
+TIC_TAC_TOE = """\
+X . .
+. O .
+. . X
+"""
+GOMOKU = "\n".join(
+    [". . . . . . . .", ". X O . . . . O", ". . X . . . . ."] + [". . . . . . . ."] * 5
+)
+POSITIONS: list[tuple[Game, str]] = [
+    (ConnectFour(), CONNECT_FOUR),
+    (Mnk(), TIC_TAC_TOE),
+    (make_game("gomoku", rows=8, columns=8), GOMOKU),
+]
+every_position = pytest.mark.parametrize(
+    ("game", "diagram"), POSITIONS, ids=["c4", "ttt", "gomoku"]
+)
+
+
+def draw(game: Game, state: State, shares: dict[int, float], **more: object) -> Image.Image:
+    """Draw a position with one policy on both boards."""
+    policy = np.zeros(game.num_actions)
+    for action, share in shares.items():
+        policy[action] = share
+    arguments = {"title": "t", "values": {"network": 0.5, "search": 0.0}, **more}
+    return draw_position(game, state, policies={"prior": policy, "visits": policy}, **arguments)
+
+
+def signs_of(diagram: str) -> str:
+    return "".join(diagram.split())
+
+
+def differs_in(one: Image.Image, other: Image.Image, grid: Grid, cell: int) -> bool:
+    box = tuple(map(int, grid.box(cell)))
+    return one.crop(box).tobytes() != other.crop(box).tobytes()
+
+
+@every_position
+def test_stones_lie_where_the_diagram_has_them(game: Game, diagram: str) -> None:
+    """The colour belongs to the player, whoever is to move."""
+    state = game.parse(diagram)
+    picture = draw(game, state, {})
+    for place in (0, 1):
+        grid = grid_of(game, place)
+        for cell, sign in enumerate(signs_of(diagram)):
+            pixel = picture.getpixel(grid.centre(cell))
+            assert (pixel == BLACK, pixel == WHITE) == (sign == "X", sign == "O"), cell
+
+
+@every_position
+def test_only_legal_moves_are_marked(game: Game, diagram: str) -> None:
+    """A full board of shares, illegal actions included, looks like the legal ones alone."""
+    state = game.parse(diagram)
+    mask = game.legal_action_mask(state)
+    legal = {int(action): 1 / mask.sum() for action in np.flatnonzero(mask)}
+    illegal = {int(action): 0.5 for action in np.flatnonzero(~mask)}
+    picture = draw(game, state, legal)
+    assert picture.tobytes() == draw(game, state, {**legal, **illegal}).tobytes()
+    marked = {game.action_cell(state, action) for action in legal}
+    grid = grid_of(game, 0)
+    for cell, sign in enumerate(signs_of(diagram)):
+        left, top, _, _ = grid.box(cell)
+        tinted = picture.getpixel((int(left) + 4, int(top) + 4)) != BOARD
+        assert tinted == (cell in marked), (cell, sign)
+
+
+def test_the_share_of_a_column_is_where_its_stone_would_land() -> None:
+    game = ConnectFour()
+    state = game.parse(CONNECT_FOUR)
+    grid = grid_of(game, 0)
+    one, other = draw(game, state, {3: 0.75, 0: 0.25}), draw(game, state, {3: 0.25, 0: 0.75})
+    changed = {cell for cell in range(42) if differs_in(one, other, grid, cell)}
+    assert changed == {2 * 7 + 3, 5 * 7 + 0}
+
+
+def test_a_whole_share_has_the_full_colour_and_a_quarter_half_of_it() -> None:
+    """The tint is the root of the share, between the board's colour and the policy's."""
+    game = Mnk()
+    state = game.initial_state()
+    picture = draw(game, state, {0: 1.0})
+    for place in (0, 1):
+        left, top, _, _ = grid_of(game, place).box(0)
+        assert picture.getpixel((int(left) + 4, int(top) + 4)) == OPINIONS[place]
+    left, top, _, _ = grid_of(game, 0).box(8)
+    quarter = draw(game, state, {8: 0.25}).getpixel((int(left) + 4, int(top) + 4))
+    assert quarter == ((240 + 230) // 2, round((240 + 159) / 2), (238 + 0) // 2)
+
+
+def test_a_share_below_half_a_percent_is_a_dot_and_no_number() -> None:
+    game = Mnk()
+    state, grid = game.initial_state(), grid_of(Mnk(), 0)
+
+    def darkest(shares: dict[int, float]) -> int:
+        box = tuple(map(int, grid.box(4)))
+        return int(np.asarray(draw(game, state, shares).crop(box).convert("L"))[3:-3, 3:-3].min())
+
+    assert darkest({4: 0.006}) < 60, "the ink of a number"
+    assert 60 < darkest({4: 0.004}) < 200
+    assert 60 < darkest({4: 0.0}) < 200
+
+
+def test_the_last_move_has_a_ring_and_the_played_one_a_frame() -> None:
+    game = ConnectFour()
+    state = game.parse(CONNECT_FOUR)
+    assert to_play(state) == 0
+    plain, marked = draw(game, state, {}), draw(game, state, {}, last_cell=31, played=6)
+    for place in (0, 1):
+        grid = grid_of(game, place)
+        changed = {cell for cell in range(42) if differs_in(plain, marked, grid, cell)}
+        assert changed == {31, 41}
+        left, top, _, _ = grid.box(41)
+        assert marked.getpixel((int(left) + 1, int(top) + 1)) == INK
+        assert marked.getpixel(grid.centre(31)) == WHITE, "the stone is seen through its ring"
+
+
+@pytest.mark.parametrize(
+    ("value", "coloured"), [(1.0, (0, 1)), (-1.0, (-1, 0)), (0.5, (0, 0.5)), (0.0, (0, 0))]
+)
+def test_a_value_is_a_bar_from_the_middle(value: float, coloured: tuple[float, float]) -> None:
+    game = Mnk()
+    picture = draw(game, game.initial_state(), {}, values={"network": value})
+    left, width = grid_of(game, 2).left, 190
+    row = [picture.getpixel((left + x, 106 + 30)) == OPINIONS[0] for x in range(width)]
+    begin, end = (round(width * (1 + side) / 2) for side in coloured)
+    for x, found in enumerate(row):
+        if min(abs(x - edge) for edge in (begin, end, width // 2)) > 2:
+            assert found == (begin < x < end), x
+
+
+@every_position
+def test_pictures_are_as_large_as_they_need_and_the_same_every_time(
+    game: Game, diagram: str
+) -> None:
+    state = game.parse(diagram)
+    notes = ["a note", "and one that is much longer than the picture is wide " * 3]
+    narrow = draw(game, state, {0: 0.5})
+    again, wide = draw(game, state, {0: 0.5}), draw(game, state, {0: 0.5}, notes=notes)
+    assert narrow.mode == "RGB"
+    assert again.tobytes() == narrow.tobytes()
+    right, bottom = grid_of(game, 2).left + 190, grid_of(game, 1).bottom
+    assert narrow.width >= right + 16
+    assert narrow.height >= bottom + 16
+    assert wide.width > narrow.width
+    assert wide.height > narrow.height
+    edge = np.asarray(wide).astype(int)
+    assert (edge[:, -10:] == 255).all()
+    assert (edge[-6:] == 255).all()
+    file = io.BytesIO()
+    narrow.save(file, "PNG")
+    assert Image.open(file).tobytes() == narrow.tobytes()
+
+
+@dataclass(frozen=True)
+class Placeless(Mnk):
+    """Tic-tac-toe that does not say where its moves are marked."""
+
+    def action_cell(self, state: State, action: int) -> None:  # type: ignore[override]
+        return None
+
+
+def test_moves_without_a_cell_are_named_below_the_board() -> None:
+    game, usual = Placeless(), Mnk()
+    state = game.initial_state()
+    picture, other = draw(game, state, {0: 0.7, 4: 0.3}), draw(game, state, {0: 0.3, 4: 0.7})
+    grid = grid_of(game, 0)
+    assert not any(differs_in(picture, other, grid, cell) for cell in range(9))
+    assert picture.tobytes() != other.tobytes()
+    assert picture.height > draw(usual, state, {0: 0.7, 4: 0.3}).height
+    draw(game, state, {0: 1.0}, played=0)  # and nothing is framed
+
+
+@pytest.mark.parametrize("name", game_names())
+def test_every_registered_game_has_its_picture(name: str) -> None:
+    game = make_game(name)
+    state = game.initial_state()
+    for _ in range(3):
+        before, action = state, int(np.flatnonzero(game.legal_action_mask(state))[-1])
+        state = game.play(state, action)
+        last = game.action_cell(before, action)
+        best = int(np.flatnonzero(game.legal_action_mask(state))[0])
+        picture = draw(game, state, {best: 1.0}, last_cell=last, played=best)
+        assert picture.width > grid_of(game, 2).left
+        assert last is None or picture.getpixel(grid_of(game, 1).centre(last)) in STONES
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 4), (19, 19), (26, 26), (5, 26)])
+def test_every_size_of_board_has_its_picture(rows: int, columns: int) -> None:
+    game = Mnk(rows=rows, columns=columns, length=4)
+    state = game.play(game.initial_state(), rows * columns - 1)
+    picture = draw(game, state, {0: 1.0}, last_cell=rows * columns - 1, played=0)
+    assert picture.getpixel(grid_of(game, 1).centre(rows * columns - 1)) == BLACK
