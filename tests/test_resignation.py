@@ -17,7 +17,12 @@ from alphazero.search.evaluator import UniformEvaluator
 from alphazero.search.mcts import Roots
 from alphazero.training.gamefile import PLAYED_OUT, RESIGNED, Games
 from alphazero.training.loop import Training, describe_game
-from alphazero.training.resignation import judge_threshold, played_out, resign_threshold
+from alphazero.training.resignation import (
+    judge_threshold,
+    measure_resignation,
+    played_out,
+    resign_threshold,
+)
 from alphazero.training.run import Run
 from alphazero.training.selfplay import play_games
 
@@ -193,7 +198,7 @@ def test_a_run_learns_its_threshold_from_the_games_played_out_and_tells_it(tmp_p
         known = list(played_out(training.replay.shards))
         games = training.play()
         assert training.resign_below == resign_threshold(known, 1.0, 0.2)
-        told = training._measure_resignation(games.finished)
+        told = measure_resignation(games.finished, training.resign_below)
         assert told["selfplay/resign_threshold"] == training.resign_below
         resigned = [record for record in games.finished if record.resigned]
         assert told["selfplay/resigned"] == len(resigned) / len(games.finished)
@@ -209,10 +214,9 @@ def test_a_run_learns_its_threshold_from_the_games_played_out_and_tells_it(tmp_p
     assert "player won by resignation," in describe_game(run, resigned[0])
 
 
-def test_without_the_option_nothing_of_it_is_told(tmp_path: Path) -> None:
+def test_without_the_option_nobody_may_resign(tmp_path: Path) -> None:
     training = Training(Run.create(tiny_config(tmp_path)), 1)
     training.run.state.iteration = 1
     games = training.play()
     assert training.resign_below == NEVER_RESIGN
     assert not any(record.resigned or record.pairing.may_resign for record in games.finished)
-    assert training._measure_resignation(games.finished) == {}

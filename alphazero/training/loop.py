@@ -32,7 +32,7 @@ from alphazero.training.int8 import Comparison, round_evaluator
 from alphazero.training.learner import Learner, StepReport
 from alphazero.training.metrics import Curves
 from alphazero.training.replay import Replay
-from alphazero.training.resignation import judge_threshold, played_out, resign_threshold
+from alphazero.training.resignation import measure_resignation, played_out, resign_threshold
 from alphazero.training.run import Run, check_resumable, folder_of, locked
 from alphazero.training.selfplay import SelfPlay, play_games
 
@@ -241,6 +241,8 @@ class Training:
             f"{values['speed/simulations_per_second']:,.0f} simulations/s, "
             f"{values['speed/games_per_second'] * 3600:,.0f} games/h"
         )
+        if self.config.selfplay.resign_share:
+            values |= measure_resignation(games.finished, self.resign_below)
         if self.int8:
             values["inference/int8_agreement"] = self.int8.agreement
             values["inference/int8_value_error"] = self.int8.value_error
@@ -315,22 +317,7 @@ class Training:
             "speed/batch_fill": games.work.batch_fill,
             "replay/window": self.replay.window,
             "replay/mean_age": self.replay.mean_age(state.iteration),
-            **self._measure_resignation(games.finished),
         } | {f"seconds/{stage}": spent for stage, spent in seconds.items()}
-
-    def _measure_resignation(self, records: Sequence[GameRecord]) -> dict[str, float]:
-        """Return what became of resignation in an iteration's games, if it is on."""
-        if not self.config.selfplay.resign_share:
-            return {}
-        values = {
-            "selfplay/resigned": sum(record.resigned for record in records) / len(records),
-            "selfplay/resign_threshold": self.resign_below,
-        }
-        whole = [record for record in records if not record.pairing.may_resign]
-        resigned, wrong = judge_threshold(whole, self.resign_below)
-        if resigned:
-            values["selfplay/resign_false_positives"] = wrong / resigned
-        return values
 
     def _save_first(self) -> None:
         """Publish the untrained network, so that a run has a best player from the start."""

@@ -8,7 +8,7 @@ action, are below v_resign.
 Letters: T moves of a game.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -74,6 +74,23 @@ def resign_threshold(
         if end > value and enough and mistaken < false_positives * resigned:
             best = end
     return best
+
+
+def measure_resignation(records: Sequence[GameRecord], threshold: float) -> dict[str, float]:
+    """Return what became of resignation in an iteration's games, by the names of metrics.
+
+    The threshold is judged by games that it was not made from.
+    """
+    resigned = sum(record.resigned for record in records)
+    values = {
+        "selfplay/resigned": resigned / len(records),
+        "selfplay/resign_threshold": threshold,
+    }
+    whole = [record for record in records if not record.pairing.may_resign]
+    verdict = judge_threshold(whole, threshold)
+    if verdict.resigned:
+        values["selfplay/resign_false_positives"] = verdict.wrong / verdict.resigned
+    return values
 
 
 def _is_wrong(outcome: int, ply: int) -> bool:
