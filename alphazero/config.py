@@ -296,6 +296,30 @@ class SelfplayConfig:
         at_least=1,
         source="Wu 2019, section 3.1: 100 beside 600",
     )
+    resign_share: float = key(
+        0.0,
+        "share of games in which a player resigns when the values of the root and of its best "
+        "action are below a threshold; the others set it; 0 is off",
+        at_least=0,
+        below=1,
+        source="AGZ, Methods, Self-play: 0.9",
+    )
+    resign_false_positives: float = key(
+        0.05,
+        "the threshold is the highest that is wrong in a smaller share than this of the games it "
+        "would have ended, among those in the window that were played to the end",
+        above=0,
+        at_most=1,
+        source="AGZ, Methods, Self-play: 0.05",
+    )
+    resign_ceiling: float = key(
+        -0.5,
+        "the threshold is never higher, so that a position which is still open is played on",
+        unit="value",
+        at_least=-1,
+        at_most=1,
+        source="not in AGZ; thresholds in use are -0.7 to -0.9 (ELF OpenGo, Leela Zero)",
+    )
     random_starts: float = key(
         0.0,
         "share of games that begin with random legal moves, from none to `random_start_moves`, "
@@ -336,6 +360,22 @@ class ReplayConfig:
         unit="draws",
         above=0,
         source="AGZ: about 1.5 (700,000 batches of 2048 from 4.9 million games of some 200 moves)",
+    )
+    surprise_weight: float = key(
+        0.0,
+        "share of a game's draws that goes to its positions in proportion to KL(search policy || "
+        "network's prior); the rest goes to all alike",
+        at_least=0,
+        at_most=1,
+        source="KataGo, docs/KataGoMethods.md, Policy Surprise Weighting: 0.5; AGZ: 0",
+    )
+    repeats: str = key(
+        "keep",
+        "n positions of the window in which the network sees the same: `keep` each as it is, or "
+        "give all of them their mean targets, drawn together as often as 1 + log2(n) positions "
+        "(`log`) or as one (`once`)",
+        choices=("keep", "log", "once"),
+        source="AlphaZero.jl, use_position_averaging with LOG_WEIGHT, CONSTANT_WEIGHT; AGZ: keep",
     )
 
 

@@ -21,7 +21,6 @@ from alphazero.training.insight import (
     EXAMINED,
     Findings,
     ask_network,
-    divergences_of,
     entropies_of,
     find_surprise,
 )
@@ -47,21 +46,15 @@ def record_of(game: Game, actions: list[int], policies: dict[int, dict[int, floa
         for action, share in shares.items():
             rows[move, action] = share
     values = np.linspace(-0.8, 0.8, len(actions), dtype=np.float32)
-    return GameRecord(Pairing(), np.array(actions, np.int32), rows, values, game.outcome(state))
+    none = np.zeros(len(actions), np.float32)
+    moves = np.array(actions, np.int32)
+    return GameRecord(Pairing(), moves, rows, values, none, none, game.outcome(state))
 
 
 def test_entropies_are_those_computed_by_hand() -> None:
     policies = np.array([[0.5, 0.5, 0, 0], [0, 0, 1, 0], [0.25] * 4, [0.5, 0.25, 0.25, 0]])
     expected = [math.log(2), 0, math.log(4), 1.5 * math.log(2)]
     assert entropies_of(policies.astype(np.float32)) == pytest.approx(expected, abs=1e-12)
-
-
-def test_divergences_are_those_computed_by_hand() -> None:
-    policies = np.array([[0.5, 0.5, 0], [0, 1, 0], [0.25, 0.25, 0.5], [0, 0, 1]])
-    priors = np.array([[0.25, 0.75, 0], [0.5, 0.125, 0.375], [0.25, 0.25, 0.5], [1, 0, 0]])
-    expected = [0.5 * math.log(2) + 0.5 * math.log(2 / 3), math.log(8), 0, 126 * math.log(2)]
-    # The last: a prior of 0 counts as float32's least normal number, 2^-126.
-    assert divergences_of(policies, priors) == pytest.approx(expected, abs=1e-12)
 
 
 def test_only_full_searches_are_findings() -> None:

@@ -19,8 +19,9 @@ from alphazero.players.player import RandomPlayer
 from alphazero.search.evaluator import Floats
 from alphazero.training import loop
 from alphazero.training.bench import benchmark
+from alphazero.training.gamefile import Games
 from alphazero.training.int8 import Comparison, compare, draw_positions, round_evaluator
-from alphazero.training.replay import Games, Replay
+from alphazero.training.replay import Replay
 
 INT8 = "inference.selfplay_precision=int8"
 ANYTHING = ("inference.int8_agreement=0", "inference.int8_value_error=2")

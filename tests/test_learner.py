@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from test_replay import taught
 from torch import Tensor
 from torch.nn.functional import log_softmax
 
@@ -27,10 +28,10 @@ from alphazero.config import (
 from alphazero.errors import RunError
 from alphazero.games import make_game
 from alphazero.network.resnet import ResNet
-from alphazero.players.match import GameRecord, Pairing
+from alphazero.training.gamefile import Games
 from alphazero.training.learner import Learner, losses, squared_norm, win_draw_loss
 from alphazero.training.loop import Training
-from alphazero.training.replay import Batch, Games, Replay
+from alphazero.training.replay import Batch, Replay
 from alphazero.training.run import Run
 
 SHAPE, ACTIONS = (4, 3, 3), 9
@@ -421,9 +422,8 @@ def test_the_loop_augments_by_symmetries_when_it_is_asked_to(
         budget=BudgetConfig(iterations=1),
     )
     training = Training(Run.create(config), 1)
-    actions = np.array([4, 0, 8, 7, 1, 6, 2, 5, 3], np.int32)
-    policies = np.eye(9, dtype=np.float32)[actions]
-    record = GameRecord(Pairing(), actions, policies, np.zeros(9, np.float32), 0)
+    actions = [4, 0, 8, 7, 1, 6, 2, 5, 3]
+    record = taught(actions, np.eye(9)[actions], 0)
     training.replay.add(1, Games.of(make_game("tic_tac_toe"), [record]))
     first_moves: set[int] = set()
     sample = Replay.sample

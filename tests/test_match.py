@@ -130,7 +130,10 @@ def as_text(record: GameRecord) -> tuple[object, ...]:
         record.actions.tolist(),
         record.policies.tolist(),
         record.values.tolist(),
+        record.surprises.tolist(),
+        record.prospects.tolist(),
         record.outcome,
+        record.resigned,
     )
 
 
@@ -299,10 +302,7 @@ def test_a_game_laid_out_over_another_replaces_it_wholly():
     scripted = ScriptedPlayer(TIC_TAC_TOE, 1, last_legal)
     match = Match(TIC_TAC_TOE, [random, scripted], 1, iter([Pairing((0, 1))]))
     match.fill()  # the random player owes a move
-    policies = np.zeros((1, 9), np.float32)
-    under_way = GameRecord(
-        Pairing((0, 1), (4,)), np.array([4], np.int32), policies, np.zeros(1, np.float32), ONGOING
-    )
+    under_way = GameRecord.opening(TIC_TAC_TOE, Pairing((0, 1), (4,)))
     match.begin(0, under_way)  # and now it is the other's turn
     match.step()
     match.step()
@@ -310,15 +310,13 @@ def test_a_game_laid_out_over_another_replaces_it_wholly():
 
 
 def test_a_finished_game_that_is_laid_out_ends_at_the_next_step():
-    actions = np.array([0, 8, 1, 7, 2], np.int32)
-    finished = GameRecord(
-        Pairing(), actions, np.zeros((5, 9), np.float32), np.zeros(5, np.float32), ONGOING
-    )
+    actions = [0, 8, 1, 7, 2]
+    finished = GameRecord.opening(TIC_TAC_TOE, Pairing(opening=tuple(actions)))
     match = Match(TIC_TAC_TOE, [ScriptedPlayer(TIC_TAC_TOE, 1, first_legal)], 1, iter([]))
     match.begin(0, finished)
     (record,) = match.step()
     assert record.outcome == 1
-    assert record.actions.tolist() == actions.tolist()
+    assert record.actions.tolist() == actions
     assert match.playing == []
 
 

@@ -12,11 +12,13 @@ from alphazero.config import SearchConfig
 from alphazero.games import make_game, to_play, value_of
 from alphazero.players.match import GameRecord, Pairing, play_schedule
 from alphazero.players.player import PlayoutCap, SearchPlayer
+from alphazero.search.decision import divergences
 from alphazero.search.evaluator import Floats, UniformEvaluator
 from alphazero.search.mcts import Exploration
 from alphazero.training import loop
 from alphazero.training.bench import benchmark
-from alphazero.training.replay import Games, Replay
+from alphazero.training.gamefile import RESIGNED, Games
+from alphazero.training.replay import Replay
 
 # Playout caps
 
@@ -91,6 +93,35 @@ def test_quick_searches_have_no_noise() -> None:
     assert (noisy == full).all()
 
 
+# Surprise
+
+
+def test_divergences_are_those_computed_by_hand() -> None:
+    policies = np.array([[0.5, 0.5, 0], [0, 1, 0], [0.25, 0.25, 0.5], [0, 0, 1]])
+    priors = np.array([[0.25, 0.75, 0], [0.5, 0.125, 0.375], [0.25, 0.25, 0.5], [1, 0, 0]])
+    expected = [0.5 * np.log(2) + 0.5 * np.log(2 / 3), np.log(8), 0, 126 * np.log(2)]
+    # The last: a prior of 0 counts as float32's least normal number, 2^-126.
+    assert divergences(policies, priors) == pytest.approx(expected, abs=1e-12)
+
+
+def test_surprise_compares_the_search_with_the_network_s_prior_without_noise() -> None:
+    records, player = capped_games(0.5)
+    compared = 0
+    for record in records:
+        state = player.search.game.initial_state()
+        for ply, policy in enumerate(record.policies):
+            if policy.any():
+                legal = int(player.search.game.legal_action_mask(state).sum())
+                # The evaluator's priors are all alike: KL = log(legal) - entropy.
+                wanted = np.log(legal) + sum(p * np.log(p) for p in policy.tolist() if p)
+                assert record.surprises[ply] == pytest.approx(wanted, abs=1e-5)
+                compared += wanted > 0.01
+            else:
+                assert record.surprises[ply] == 0
+            state = player.search.game.play(state, int(record.actions[ply]))
+    assert compared > 50
+
+
 # The average of the weights
 
 
@@ -151,7 +182,8 @@ def test_the_target_is_mixed_from_the_outcome_and_the_value_of_the_search() -> N
     values = np.linspace(-0.9, 0.9, 9).astype(np.float32)
     policies = np.eye(9, dtype=np.float32)[actions]
     replay = Replay(game, config.replay)
-    record = GameRecord(Pairing(), actions, policies, values, outcome)
+    none = np.zeros(9, np.float32)
+    record = GameRecord(Pairing(), actions, policies, values, none, none, outcome)
     replay.add(1, Games.of(game, [record]))
     for mix in (0.0, 0.25, 1.0):
         batch = replay.sample(64, np.random.default_rng(0), augment=False, value_mix=mix)
@@ -173,8 +205,15 @@ def test_a_run_with_every_option_resumes_to_the_very_same_files(tmp_path: Path) 
         "learner.learning_rate=0.001",
         "search.first_play=parent",
         "search.cache_megabytes=1",
+        "selfplay.resign_share=0.6",
+        "selfplay.resign_false_positives=1.0",
+        "selfplay.resign_ceiling=0.1",
+        "replay.surprise_weight=0.5",
+        "replay.repeats=log",
     ]
     whole = loop.train(tiny_config(tmp_path / "whole", *options))
+    last = (whole / "replay/games-000004.npz").read_bytes()
+    assert RESIGNED in Games.from_bytes(make_game("tic_tac_toe"), last, "here").resignations
     broken = loop.train(tiny_config(tmp_path / "broken", *options, "budget.iterations=2"))
     loop.resume(broken, ["budget.iterations=4"])
     expected, received = fingerprint(whole), fingerprint(broken)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from alphazero.games.game import ONGOING, PLY, Game, RulesType, State
+from alphazero.games.game import ONGOING, PLY, Game, RulesType, State, value_of
 from alphazero.jit import kernel
 from alphazero.players.player import Decisions, Player
 from alphazero.players.workers import Progress, run_jobs
@@ -24,6 +24,11 @@ from alphazero.search.forest import Slots
 
 TABLES = 128
 """Games at once where nobody says how many: enough to fill the batches of two cores."""
+
+NEVER_RESIGN = -1.0
+"""A threshold that no value is below."""
+
+Floats = npt.NDArray[np.float32]
 
 _slots = types.int64[::1]
 
@@ -45,6 +50,8 @@ class Pairing:
     opening: tuple[int, ...] = ()
     label: int = 0
     """For the caller's own use."""
+    may_resign: bool = False
+    """Whether the players may resign; otherwise they play to the end."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +61,27 @@ class GameRecord:
     pairing: Pairing
     actions: npt.NDArray[np.int32]
     """[T]"""
-    policies: npt.NDArray[np.float32]
-    """[T, A] search policies; rows of zeros for the opening's moves"""
-    values: npt.NDArray[np.float32]
+    policies: Floats
+    """[T, A] search policies; rows of zeros for moves that are not to be learned from"""
+    values: Floats
     """[T] the searches' values, for the player to move; zeros for the opening's moves"""
+    surprises: Floats
+    """[T] KL(search policy || network's prior), nats; 0 for moves not to be learned from"""
+    prospects: Floats
+    """[T] the better of the value and that of the best action; zeros for the opening's moves"""
     outcome: int
     """For player 0: +1, 0, -1, or ONGOING."""
+    resigned: bool = False
+    """Whether the player to move after the last move resigned."""
+
+    @classmethod
+    def opening(cls, game: Game, pairing: Pairing) -> "GameRecord":
+        """Return a game under way that has only its opening's moves, which nobody searched."""
+        length = len(pairing.opening)
+        nothing = np.zeros(length, np.float32)
+        policies = np.zeros((length, game.num_actions), np.float32)
+        actions = np.array(pairing.opening, np.int32)
+        return cls(pairing, actions, policies, nothing, nothing, nothing, ONGOING)
 
     def moves(self, game: Game) -> list[str]:
         """Return the moves in the game's notation."""
@@ -72,12 +94,17 @@ class GameRecord:
 
 @dataclass
 class Match:
-    """Players at tables; `schedule` supplies the games, in order, until it ends."""
+    """Players at tables; `schedule` supplies the games, in order, until it ends.
+
+    Where a game's pairing allows it, a player whose prospects are below `resign_below` resigns
+    in place of its move.
+    """
 
     game: Game
     players: Sequence[Player]
     tables: int
     schedule: Iterator[Pairing]
+    resign_below: float = NEVER_RESIGN
     states: State = field(init=False)
     """[T, S] the positions on the tables"""
 
@@ -89,7 +116,10 @@ class Match:
         self._actions = np.zeros((self.tables, length), np.int32)
         self._policies = np.zeros((self.tables, length, game.num_actions), np.float32)
         self._values = np.zeros((self.tables, length), np.float32)
-        self._finished: list[tuple[int, int]] = []
+        self._surprises = np.zeros((self.tables, length), np.float32)
+        self._prospects = np.zeros((self.tables, length), np.float32)
+        self._may_resign = np.zeros(self.tables, np.bool_)
+        self._finished: list[tuple[int, int, bool]] = []
         self.moves_made = 0
 
     @property
@@ -108,9 +138,12 @@ class Match:
         length = len(game.actions)
         self._pairings[table] = game.pairing
         self._seats[table] = game.pairing.seats
+        self._may_resign[table] = game.pairing.may_resign
         self._actions[table, :length] = game.actions
         self._policies[table, :length] = game.policies
         self._values[table, :length] = game.values
+        self._surprises[table, :length] = game.surprises
+        self._prospects[table, :length] = game.prospects
         state = self.game.play(self.game.initial_state(), *map(int, game.actions))
         self.states[table] = state
         place = np.array([table])
@@ -120,7 +153,7 @@ class Match:
         if outcome == ONGOING:
             self._ask(place)
         else:
-            self._finished.append((table, outcome))
+            self._finished.append((table, outcome, False))
 
     def step(self) -> list[GameRecord]:
         """Turn the wheel once; return the games that ended."""
@@ -130,30 +163,38 @@ class Match:
                 self.play(decisions)
         records = []
         finished, self._finished = self._finished, []
-        for table, outcome in finished:
-            records.append(self.record(table, outcome))
+        for table, outcome, resigned in finished:
+            records.append(self.record(table, outcome, resigned))
             self._begin_next(table)
         for player in self.players:
             player.think()
         return records
 
     def play(self, decisions: Decisions) -> None:
-        """Make moves, tell every player of them, and ask for the next ones."""
+        """Make moves, tell every player of them, and ask for the next ones; or resign."""
         tables, actions = decisions.tables, decisions.actions
         plies = self.states[tables, PLY]
-        self.moves_made += len(tables)
         self._actions[tables, plies] = actions
         self._policies[tables, plies] = decisions.policies
         self._values[tables, plies] = decisions.values
+        self._surprises[tables, plies] = decisions.surprises
+        self._prospects[tables, plies] = decisions.prospects
+        given_up = self._may_resign[tables] & (decisions.prospects < self.resign_below)
+        for index in np.flatnonzero(given_up):
+            # The outcome whose value for the player to move is -1: `value_of` undoes itself.
+            lost = value_of(-1, int(plies[index]) % 2)
+            self._finished.append((int(tables[index]), lost, True))
+        tables, actions = tables[~given_up], actions[~given_up]
+        self.moves_made += len(tables)
         outcomes = np.zeros(len(tables), np.int64)
         _play_all(self.game.rules, self.states, tables, actions, outcomes)
         for player in self.players:
             player.follow(tables, actions)
         self._ask(tables[outcomes == ONGOING])
         for index in np.flatnonzero(outcomes != ONGOING):
-            self._finished.append((int(tables[index]), int(outcomes[index])))
+            self._finished.append((int(tables[index]), int(outcomes[index]), False))
 
-    def record(self, table: int, outcome: int = ONGOING) -> GameRecord:
+    def record(self, table: int, outcome: int = ONGOING, resigned: bool = False) -> GameRecord:
         """Return the game on `table` so far."""
         pairing = self._pairings[table]
         assert pairing is not None, f"no game on table {table}"
@@ -163,7 +204,10 @@ class Match:
             self._actions[table, :length].copy(),
             self._policies[table, :length].copy(),
             self._values[table, :length].copy(),
+            self._surprises[table, :length].copy(),
+            self._prospects[table, :length].copy(),
             outcome,
+            resigned,
         )
 
     def _ask(self, tables: Slots) -> None:
@@ -178,10 +222,7 @@ class Match:
         """Begin the schedule's next game on `table`, or leave the table free."""
         pairing = self._pairings[table] = next(self.schedule, None)
         if pairing is not None:
-            length, actions = len(pairing.opening), np.array(pairing.opening, np.int32)
-            policies = np.zeros((length, self.game.num_actions), np.float32)
-            values = np.zeros(length, np.float32)
-            self.begin(table, GameRecord(pairing, actions, policies, values, ONGOING))
+            self.begin(table, GameRecord.opening(self.game, pairing))
 
 
 def play_schedule(

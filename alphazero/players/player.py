@@ -17,14 +17,16 @@ import numpy.typing as npt
 from alphazero.config import SearchConfig
 from alphazero.errors import GameError
 from alphazero.games.game import ONGOING, OUTCOME, PLY, Game, State
-from alphazero.search.decision import draw_actions
+from alphazero.search.decision import divergences, draw_actions
 from alphazero.search.evaluator import Evaluator
 from alphazero.search.forest import Slots
 from alphazero.search.mcts import Exploration, Search
 
+_NO_SEARCH = np.zeros(1, np.float32)
+
 
 class Decisions(NamedTuple):
-    """Moves that are ready."""
+    """Moves that are ready; who does not search leaves the last two out."""
 
     tables: Slots
     """[n]"""
@@ -34,6 +36,10 @@ class Decisions(NamedTuple):
     """[n, A] the search policies behind them; zeros where they are not to be learned"""
     values: npt.NDArray[np.float32]
     """[n] the values of the positions, for the player to move"""
+    surprises: npt.NDArray[np.float32] = _NO_SEARCH
+    """[n], or [1] for all: KL(search policy || network's prior), nats; 0 where not learned from"""
+    prospects: npt.NDArray[np.float32] = _NO_SEARCH
+    """[n], or [1] for all: the better of the position's value and that of its best action"""
 
 
 class Player(ABC):
@@ -213,6 +219,15 @@ class SearchPlayer(Player):
         early = self._plies[tables] < self.temperature.moves
         temperatures = np.where(early, self.temperature.early, self.temperature.late)
         actions = draw_actions(roots.policies, temperatures, self.rng)
+        surprises = divergences(roots.targets, roots.priors).astype(np.float32)
         targets = roots.targets.astype(np.float32)
-        targets[~self._full[tables]] = 0
-        return Decisions(tables, actions, targets, roots.values.astype(np.float32))
+        quick = ~self._full[tables]
+        targets[quick], surprises[quick] = 0, 0
+        return Decisions(
+            tables,
+            actions,
+            targets,
+            roots.values.astype(np.float32),
+            surprises,
+            roots.prospects().astype(np.float32),
+        )

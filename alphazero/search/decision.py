@@ -25,6 +25,17 @@ def tempered(policies: npt.NDArray[np.floating], temperatures: Doubles) -> Doubl
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
+def divergences(policies: npt.NDArray[np.floating], priors: Doubles) -> Doubles:
+    """Return KL(pi || p) = sum of pi log(pi / p), in nats, [n]; both are [n, A].
+
+    A prior that rounding has made 0 counts as the least number that float32 holds: all is finite.
+    """
+    shares = policies.astype(np.float64)
+    least = np.maximum(priors, np.finfo(np.float32).tiny)
+    sums: Doubles = (shares * np.log(np.where(shares > 0, shares / least, 1))).sum(axis=1)
+    return np.maximum(sums, 0)  # rounding may leave less than nothing
+
+
 def draw_actions(
     policies: npt.NDArray[np.floating], temperatures: Doubles, rng: np.random.Generator
 ) -> Slots:

@@ -80,6 +80,11 @@ class Roots(NamedTuple):
     values: Doubles
     """[n] means over everything below the root, or exact where proven"""
 
+    def prospects(self) -> Doubles:
+        """Return the better of the root's value and that of its best action, [n]."""
+        best = self.policies.argmax(axis=1)[:, None]
+        return np.fmax(self.values, np.take_along_axis(self.action_values, best, axis=1)[:, 0])
+
 
 class Search:
     """A forest, an evaluator, and the wheel that turns them.

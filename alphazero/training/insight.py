@@ -14,6 +14,7 @@ from alphazero.config import SearchConfig
 from alphazero.games.game import Game, State, to_play, value_of
 from alphazero.players.match import GameRecord
 from alphazero.players.picture import draw_position
+from alphazero.search.decision import divergences
 from alphazero.search.evaluator import Evaluator
 from alphazero.search.forest import Doubles
 from alphazero.search.mcts import Roots, Search
@@ -111,7 +112,7 @@ def find_surprise(
     states = np.stack([state_after(game, record, move) for record, move in newest])
     answers = ask_network(game, evaluator, states)
     policies = np.stack([record.policies[move] for record, move in newest])
-    differences = divergences_of(policies, answers.priors)
+    differences = divergences(policies, answers.priors)
     index = int(differences.argmax())
     record, move = newest[index]
     return Surprise(
@@ -124,18 +125,6 @@ def entropies_of(policies: npt.NDArray[np.floating]) -> Doubles:
     shares = policies.astype(np.float64)
     entropies: Doubles = -(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=1)
     return entropies
-
-
-def divergences_of(policies: npt.NDArray[np.floating], priors: Doubles) -> Doubles:
-    """Return KL(π‖p) = Σ_a π log(π / p) in nats, [n], of `policies` and `priors` [n, A].
-
-    A prior that rounding has made 0 counts as the least number that is not.
-    """
-    shares = policies.astype(np.float64)
-    least = np.finfo(np.float32).tiny
-    logs = np.log(np.where(shares > 0, shares / np.maximum(priors, least), 1))
-    divergences: Doubles = (shares * logs).sum(axis=1)
-    return divergences
 
 
 def ask_network(game: Game, evaluator: Evaluator, states: State) -> Roots:

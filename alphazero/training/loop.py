@@ -23,14 +23,16 @@ from alphazero.network.checkpoint import Checkpoint
 from alphazero.network.inference import TorchEvaluator, threads_per_evaluation
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
-from alphazero.players.match import GameRecord
+from alphazero.players.match import NEVER_RESIGN, GameRecord
 from alphazero.players.ratings import MatchResult
+from alphazero.training.gamefile import Games
 from alphazero.training.gate import run_gate
 from alphazero.training.insight import Findings, find_surprise
 from alphazero.training.int8 import Comparison, round_evaluator
 from alphazero.training.learner import Learner, StepReport
 from alphazero.training.metrics import Curves
-from alphazero.training.replay import Games, Replay
+from alphazero.training.replay import Replay
+from alphazero.training.resignation import measure_resignation, played_out, resign_threshold
 from alphazero.training.run import Run, check_resumable, folder_of, locked
 from alphazero.training.selfplay import SelfPlay, play_games
 
@@ -96,6 +98,7 @@ class Training:
         self.learner = Learner(network, config.learner, config.inference.device)
         self.replay = Replay(self.game, config.replay)
         self.unfinished: list[GameRecord] = []
+        self.resign_below = NEVER_RESIGN
         self.seconds: dict[str, float] = {"save": 0.0}
         self.int8: Comparison | None = None
         """how int8 stood beside the ordinary precision in this iteration, if it was tried"""
@@ -119,7 +122,15 @@ class Training:
 
     def play(self) -> SelfPlay:
         """Let the best player play against itself."""
-        with self._stage("play", self.config.selfplay.games_per_iteration, "game") as bar:
+        settings = self.config.selfplay
+        if settings.resign_share:
+            # Of the games that the last published state names: a resumed run finds the same.
+            self.resign_below = resign_threshold(
+                played_out(self.replay.shards),
+                settings.resign_false_positives,
+                settings.resign_ceiling,
+            )
+        with self._stage("play", settings.games_per_iteration, "game") as bar:
             games = play_games(
                 self.game,
                 self.config,
@@ -128,6 +139,7 @@ class Training:
                 self.unfinished,
                 self.workers,
                 bar.update,
+                self.resign_below,
             )
         self.unfinished = games.unfinished
         return games
@@ -229,6 +241,8 @@ class Training:
             f"{values['speed/simulations_per_second']:,.0f} simulations/s, "
             f"{values['speed/games_per_second'] * 3600:,.0f} games/h"
         )
+        if self.config.selfplay.resign_share:
+            values |= measure_resignation(games.finished, self.resign_below)
         if self.int8:
             values["inference/int8_agreement"] = self.int8.agreement
             values["inference/int8_value_error"] = self.int8.value_error
@@ -375,6 +389,8 @@ def describe_game(run: Run, record: GameRecord) -> str:
     game = run.game
     winner = {1: "the first player won", 0: "a draw", -1: "the second player won"}
     result = "unfinished" if record.outcome == ONGOING else winner[record.outcome]
+    if record.resigned:
+        result += " by resignation"
     state = game.play(game.initial_state(), *map(int, record.actions))
     moves = " ".join(record.moves(game))
     return f"{result}, {len(record.actions)} moves\n{moves}\n{game.render(state)}"

@@ -39,6 +39,11 @@ METRICS: Mapping[str, Metric] = {
     "selfplay/first_player_wins": Metric("share", "games won by the player who moves first"),
     "selfplay/draws": Metric("share", "games drawn"),
     "selfplay/first_player_losses": Metric("share", "games lost by the player who moves first"),
+    "selfplay/resigned": Metric("share", "games that ended because a player resigned"),
+    "selfplay/resign_threshold": Metric("value", "below it players resigned; -1: nobody did"),
+    "selfplay/resign_false_positives": Metric(
+        "share", "games played out, of those the threshold would have ended, that it had misjudged"
+    ),
     "selfplay/search_entropy": Metric("nats", "entropy of the search policies, mean"),
     "selfplay/search_entropies": Metric("nats", "entropy of each search policy", kind="histogram"),
     "selfplay/search_values": Metric(

@@ -6,9 +6,6 @@ batch is drawn, by replaying the moves.
 Letters: P positions (one for each move played), A actions, B batch, [C, H, W] observation.
 """
 
-import io
-import zipfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,171 +15,15 @@ from numba import types
 
 from alphazero.config import ReplayConfig
 from alphazero.errors import RunError
-from alphazero.games.game import ONGOING, PLY, Game, Mask, Rules, RulesType, State, value_of
+from alphazero.games.game import ONGOING, PLY, Game, Rules, RulesType, State, value_of
 from alphazero.jit import kernel
-from alphazero.players.match import GameRecord, Pairing
+from alphazero.players.match import Floats
+from alphazero.search.cache import Keys, Words, key_of
+from alphazero.training.gamefile import Games, Integers
 
-Floats = npt.NDArray[np.float32]
-Integers = npt.NDArray[np.int64]
+Doubles = npt.NDArray[np.float64]
 
-
-class Games(NamedTuple):
-    """Games end to end, as arrays."""
-
-    actions: npt.NDArray[np.int32]
-    """[P]"""
-    policies: Floats
-    """[P, A] the search policy of each move; zeros where no search chose it"""
-    values: Floats
-    """[P] the search's value of each position, for the player to move"""
-    lengths: npt.NDArray[np.int32]
-    """[games] moves of each game"""
-    outcomes: npt.NDArray[np.int32]
-    """[games] for player 0; ONGOING for a game that goes on in the next iteration"""
-
-    @classmethod
-    def of(cls, game: Game, records: Sequence[GameRecord]) -> "Games":
-        """Lay records end to end.
-
-        Raises:
-            RunError: when a search answered with NaN or infinity.
-        """
-        for record in records:
-            finite = np.isfinite(record.policies).all(axis=1) & np.isfinite(record.values)
-            if not finite.all():
-                raise RunError(
-                    f"the search answered with NaN or infinity at move {finite.argmin() + 1} of a "
-                    "game; resume with a lower learner.learning_rate, the last saved iteration "
-                    "is whole"
-                )
-        empty = GameRecord(
-            Pairing(),
-            np.zeros(0, np.int32),
-            np.zeros((0, game.num_actions), np.float32),
-            np.zeros(0, np.float32),
-            ONGOING,
-        )
-        parts = [empty, *records]
-        return cls(
-            np.concatenate([record.actions for record in parts]),
-            np.concatenate([record.policies for record in parts]),
-            np.concatenate([record.values for record in parts]),
-            np.array([len(record.actions) for record in records], np.int32),
-            np.array([record.outcome for record in records], np.int32),
-        )
-
-    def records(self) -> list[GameRecord]:
-        """Return the games one by one."""
-        ends = np.cumsum(self.lengths)
-        return [
-            GameRecord(
-                Pairing(),
-                self.actions[end - length : end],
-                self.policies[end - length : end],
-                self.values[end - length : end],
-                int(outcome),
-            )
-            for end, length, outcome in zip(ends, self.lengths, self.outcomes, strict=True)
-        ]
-
-    def to_bytes(self) -> bytes:
-        """Return the games as the bytes of an `.npz` file, the same for the same games."""
-        buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w") as archive:
-            for name, array in zip(self._fields, self, strict=True):
-                part = io.BytesIO()
-                np.lib.format.write_array(part, np.ascontiguousarray(array), allow_pickle=False)
-                entry = zipfile.ZipInfo(f"{name}.npy")  # without a date: the same bytes every time
-                archive.writestr(entry, part.getvalue(), zipfile.ZIP_DEFLATED, compresslevel=1)
-        return buffer.getvalue()
-
-    @classmethod
-    def from_bytes(cls, game: Game, data: bytes, source: str) -> "Games":
-        """Read the bytes of `to_bytes`, and replay the games by the rules.
-
-        Raises:
-            RunError: when they are not such games; `source` says where they came from.
-        """
-        try:
-            with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                games = cls(*(_read_array(archive, name) for name in cls._fields))
-        except Exception as error:  # damaged bytes make zipfile, zlib and numpy raise anything
-            said = " ".join(str(error).split())[:200]
-            raise RunError(f"{source}: these are not recorded games ({said})") from error
-        fault = _fault(game, games)
-        if fault:
-            raise RunError(f"{source}: these are not games of {game}: {fault}")
-        return games
-
-
-def _read_array(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
-    """Read an array of the archive; never unpickles."""
-    part = io.BytesIO(archive.read(f"{name}.npy"))
-    return np.ascontiguousarray(np.lib.format.read_array(part, allow_pickle=False))
-
-
-def _fault(game: Game, games: Games) -> str:
-    """Say what keeps `games` from being games of `game`; nothing when they are."""
-    counts = [len(games.actions)] * 3 + [len(games.lengths)] * 2
-    for name, array, count, example in zip(
-        Games._fields, games, counts, Games.of(game, []), strict=True
-    ):
-        shape = count, *example.shape[1:]
-        if (array.shape, array.dtype) != (shape, example.dtype):
-            return (
-                f"expected {name} {example.dtype} {list(shape)}, "
-                f"received {array.dtype} {list(array.shape)}"
-            )
-    lengths, policies = games.lengths.astype(np.int64), games.policies
-    if (lengths < 0).any() or lengths.sum() != len(games.actions):
-        return "their lengths do not add up to the number of moves"
-    sums = policies.sum(axis=1, dtype=np.float64)
-    searched = policies.any(axis=1)
-    if not ((policies >= 0).all() and (np.abs(sums[searched] - 1) < _ROUNDING).all()):
-        return "there are search policies that are no probabilities"
-    if not (np.abs(games.values) <= 1 + _ROUNDING).all():
-        return "there are values outside -1 to 1"
-    wrong = _find_wrong(
-        game.rules,
-        game.initial_state(),
-        games.actions.astype(np.int64),
-        lengths,
-        games.outcomes.astype(np.int64),
-        np.zeros(game.num_actions, np.bool_),
-    )
-    return f"game {wrong + 1} breaks the rules or ends otherwise" if wrong >= 0 else ""
-
-
-_ROUNDING = 1e-3
-"""How far float32 numbers read from a file may be off."""
-
-_integers, _masks = types.Array(types.int64, 1, "C"), types.Array(types.boolean, 1, "C")
-
-
-@kernel(types.int64(RulesType, *(_integers,) * 4, _masks))
-def _find_wrong(
-    rules: Rules,
-    initial_state: State,
-    moves: Integers,
-    lengths: Integers,
-    outcomes: Integers,
-    mask: Mask,
-) -> int:
-    """Replay the games; return the first with an illegal move or another outcome, else -1."""
-    begin = 0
-    for game in range(len(lengths)):
-        state = initial_state.copy()
-        for move in moves[begin : begin + lengths[game]]:
-            if not 0 <= move < len(mask) or rules.outcome(state) != ONGOING:
-                return game
-            rules.legal(state, mask)
-            if not mask[move]:
-                return game
-            rules.play(state, move)
-        if rules.outcome(state) != outcomes[game]:
-            return game
-        begin += lengths[game]
-    return -1
+_integers = types.Array(types.int64, 1, "C")
 
 
 class Batch(NamedTuple):
@@ -199,7 +40,8 @@ class Batch(NamedTuple):
 @kernel(
     types.void(
         RulesType,
-        *(_integers,) * 4,
+        *(_integers,) * 3,
+        types.Array(types.float64, 1, "C"),
         types.Array(types.float32, 2, "C"),
         types.Array(types.float32, 1, "C"),
         types.float64,
@@ -215,7 +57,7 @@ def _fill(
     initial_state: State,
     moves: Integers,
     starts: Integers,
-    outcomes: Integers,
+    outcomes: Doubles,
     policies: Floats,
     search_values: Floats,
     value_mix: float,
@@ -229,7 +71,8 @@ def _fill(
 ) -> None:
     """Replay the games to `positions` [B] and write each as seen under its symmetry [B].
 
-    `starts` and `outcomes` [P] belong to the game that a position is of.
+    `starts` [P] belong to the game that a position is of, `outcomes` [P] as well, unless they
+    are means over positions in which the same player is to move.
     """
     _, channels, height, width = observations.shape
     planes = np.zeros((channels, height, width), np.float32)
@@ -251,10 +94,75 @@ def _fill(
         values[row] = (1 - value_mix) * value + value_mix * search_values[position]
 
 
+@kernel(
+    types.void(
+        RulesType,
+        *(_integers,) * 3,
+        types.Array(types.float32, 3, "C"),
+        types.Array(types.uint32, 1, "C"),
+        types.Array(types.uint64, 1, "C"),
+    )
+)
+def _write_keys(
+    rules: Rules,
+    initial_state: State,
+    moves: Integers,
+    lengths: Integers,
+    planes: Floats,
+    words: Words,
+    keys: Keys,
+) -> None:
+    """Write the hash of every position [P] of the games: equal where observation and player are.
+
+    `planes` [C, H, W] and `words`, their bits, are scratch.
+    """
+    position = 0
+    for length in lengths:
+        state = initial_state.copy()
+        for _ in range(length):
+            rules.observe(state, planes)
+            keys[position] = key_of(words) ^ np.uint64(state[PLY] % 2)
+            rules.play(state, moves[position])
+            position += 1
+
+
+def _keys(game: Game, games: Games) -> Keys:
+    """Return the hash of every position of the games, [P]."""
+    planes = np.zeros(game.observation_shape, np.float32)
+    keys = np.zeros(len(games.actions), np.uint64)
+    _write_keys(
+        game.rules,
+        game.initial_state(),
+        games.actions.astype(np.int64),
+        games.lengths.astype(np.int64),
+        planes,
+        planes.reshape(-1).view(np.uint32),
+        keys,
+    )
+    return keys
+
+
+def _surprise_weights(surprises: Floats, games: Integers, share: float) -> Doubles:
+    """Return how often each position [P] is drawn, 1 on average over each game.
+
+    `games` [P] number the game that a position is of. A `share` of a game's draws goes to its
+    positions in proportion to their `surprises`, the rest to all alike. KataGo,
+    docs/KataGoMethods.md, "Policy Surprise Weighting"; ours takes the network's prior without
+    noise, and draws with replacement in place of writing positions down repeatedly.
+    """
+    totals = np.bincount(games, surprises)
+    counts = np.bincount(games)
+    fair = np.divide(counts, totals, out=np.zeros(len(counts)), where=totals > 0)
+    by_surprise = np.where(totals[games] > 0, surprises * fair[games], 1.0)
+    return (1 - share) + share * by_surprise
+
+
 @dataclass
 class _Shard:
     iteration: int
     games: Games
+    keys: Keys
+    """[P] hashes of the positions; empty where repeats are kept"""
 
 
 class Replay:
@@ -267,12 +175,19 @@ class Replay:
         """Positions ever added."""
         self._shards: list[_Shard] = []
         self._symmetries = game.symmetries()
+        self._cumulated: Doubles | None = None
+        """Weights of the window's positions, added up; None until they are asked for."""
         self._join()
 
     @property
     def iterations(self) -> list[int]:
         """The iterations whose games are held, oldest first."""
         return [shard.iteration for shard in self._shards]
+
+    @property
+    def shards(self) -> list[Games]:
+        """The games that are held, an iteration each, oldest first."""
+        return [shard.games for shard in self._shards]
 
     @property
     def window(self) -> int:
@@ -291,7 +206,9 @@ class Replay:
         """
         if (games.outcomes == ONGOING).any():
             raise RunError(f"the games of iteration {iteration} include one that is not finished")
-        self._shards.append(_Shard(iteration, games))
+        merging = self.settings.repeats != "keep"
+        keys = _keys(self.game, games) if merging else np.zeros(0, np.uint64)
+        self._shards.append(_Shard(iteration, games, keys))
         if total_positions is None:
             total_positions = self.total_positions + int(games.policies.any(axis=1).sum())
         self.total_positions = total_positions
@@ -307,12 +224,12 @@ class Replay:
     def sample(
         self, batch_size: int, rng: np.random.Generator, augment: bool, value_mix: float = 0.0
     ) -> Batch:
-        """Draw a batch, every position of the window alike.
+        """Draw a batch from the window, every position alike unless the settings weigh them.
 
         With `augment` each is seen under a random symmetry; its value is (1 - `value_mix`) z +
         `value_mix` q, where q is the search's value.
         """
-        drawn = rng.integers(len(self._trainable) - self.window, len(self._trainable), batch_size)
+        positions = self._draw(batch_size, rng)
         kinds = len(self._symmetries.actions) if augment else 1
         symmetries = rng.integers(0, kinds, batch_size)
         batch = Batch(
@@ -329,7 +246,7 @@ class Replay:
             self._policies,
             self._values,
             value_mix,
-            self._trainable[drawn],
+            positions,
             symmetries,
             self._symmetries.actions,
             self._symmetries.cells,
@@ -341,20 +258,67 @@ class Replay:
         """Return the mean age of the window's positions at `iteration`, in iterations."""
         if not self.window:
             return 0.0
-        newest = self._trainable[len(self._trainable) - self.window :]
-        return iteration - float(self._born[newest].mean())
+        return iteration - float(self._born[self._newest].mean())
+
+    @property
+    def _newest(self) -> Integers:
+        """The positions of the window, oldest first."""
+        return self._trainable[len(self._trainable) - self.window :]
+
+    def _draw(self, batch_size: int, rng: np.random.Generator) -> Integers:
+        """Draw positions of the window, with replacement."""
+        if not self.settings.surprise_weight and self.settings.repeats == "keep":
+            first = len(self._trainable) - self.window
+            return self._trainable[rng.integers(first, len(self._trainable), batch_size)]
+        if self._cumulated is None:
+            self._cumulated = np.cumsum(self._weigh())
+        points = rng.random(batch_size) * self._cumulated[-1]
+        drawn = np.searchsorted(self._cumulated, points, side="right")
+        positions: Integers = self._newest[np.minimum(drawn, self.window - 1)]
+        return positions  # the last where a product was rounded up to the sum
+
+    def _weigh(self) -> Doubles:
+        """Return how often each position of the window is drawn; merge its repeats."""
+        newest = self._newest
+        weights = np.ones(len(newest))
+        if self.settings.surprise_weight:
+            _, games = np.unique(self._starts[newest], return_inverse=True)
+            share = self.settings.surprise_weight
+            weights = _surprise_weights(self._surprises[newest], games, share)
+        if self.settings.repeats != "keep":
+            weights *= self._merge_repeats(newest)
+        return weights
+
+    def _merge_repeats(self, positions: Integers) -> Doubles:
+        """Give equal `positions` their mean targets; return what each one's weight shrinks to.
+
+        Weights: 1 + log2(n) or 1 for all n of them together, as LOG_WEIGHT and CONSTANT_WEIGHT of
+        AlphaZero.jl (src/params.jl, SamplesWeighingPolicy). Every one stays where it is, so that
+        nothing needs room but a few numbers a position.
+        """
+        keys = np.concatenate([shard.keys for shard in self._shards])[positions]
+        _, groups, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        repeated = counts[groups] > 1
+        places, members = positions[repeated], (np.cumsum(counts > 1) - 1)[groups[repeated]]
+        sizes = counts[counts > 1]
+        for targets in (*self._policies.T, self._values, self._outcomes):
+            targets[places] = (np.bincount(members, targets[places]) / sizes)[members]
+        together = 1 + np.log2(counts) if self.settings.repeats == "log" else np.ones(len(counts))
+        return (together / counts)[groups]
 
     def _join(self) -> None:
         """Lay all shards end to end, for drawing."""
         games = [shard.games for shard in self._shards] or [Games.of(self.game, [])]
         lengths = np.concatenate([each.lengths for each in games]).astype(np.int64)
-        outcomes = np.concatenate([each.outcomes for each in games]).astype(np.int64)
+        outcomes = np.concatenate([each.outcomes for each in games]).astype(np.float64)
         sizes = [len(each.actions) for each in games]
         self._moves = np.concatenate([each.actions for each in games]).astype(np.int64)
         self._policies = np.concatenate([each.policies for each in games])
         self._values = np.concatenate([each.values for each in games])
         self._starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
         self._outcomes = np.repeat(outcomes, lengths)
+        self._surprises = np.concatenate([each.surprises for each in games])
+        self._cumulated = None
         born: list[Any] = [shard.iteration for shard in self._shards] or [0]
         self._born = np.repeat(np.array(born, np.float64), sizes)
-        self._trainable = np.flatnonzero(self._policies.any(axis=1))
+        self._trainable: Integers = np.flatnonzero(self._policies.any(axis=1))

@@ -35,7 +35,7 @@ from alphazero.games import Game, make_game
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint, load_tensors, save_tensors
 from alphazero.network.checkpoint import save_checkpoint as write_checkpoint
 from alphazero.players.match import GameRecord
-from alphazero.training.replay import Games
+from alphazero.training.gamefile import Games
 
 FORMAT: Final = "alphazero-run"
 FORMAT_VERSION: Final = 1

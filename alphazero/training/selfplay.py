@@ -6,7 +6,6 @@ are not: the network has changed.
 """
 
 import functools
-import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +15,13 @@ import numpy as np
 
 from alphazero.config import Config, SelfplayConfig
 from alphazero.games.game import Game
-from alphazero.players.match import GameRecord, Match, Pairing, random_opening
+from alphazero.players.match import (
+    NEVER_RESIGN,
+    GameRecord,
+    Match,
+    Pairing,
+    random_opening,
+)
 from alphazero.players.player import PlayoutCap, SearchPlayer, Temperature
 from alphazero.players.workers import Progress, run_jobs, shares
 from alphazero.search.evaluator import Evaluator
@@ -84,12 +89,14 @@ def play_games(
     unfinished: Sequence[GameRecord] = (),
     workers: int = 1,
     show: Callable[[int], object] = bool,
+    resign_below: float = NEVER_RESIGN,
 ) -> SelfPlay:
     """Play until `selfplay.games_per_iteration` games have ended, on `workers` cores.
 
     The same arguments give the same games: each worker has tables, a share of the games and a
     stream of random numbers of its own. `unfinished` are games carried over; `show` is called
-    with the number of games that ended.
+    with the number of games that ended. Where a game allows it, a player whose prospects are
+    below `resign_below` resigns.
     """
     progress = Progress(show)
     games = config.selfplay.games_per_iteration
@@ -101,6 +108,7 @@ def play_games(
             game,
             config,
             evaluator,
+            resign_below,
             np.random.default_rng([*seed, worker]),
             unfinished[worker :: len(targets)],
             tables[worker],
@@ -133,6 +141,7 @@ def _play_share(
     game: Game,
     config: Config,
     evaluator: Evaluator,
+    resign_below: float,
     rng: np.random.Generator,
     unfinished: Sequence[GameRecord],
     tables: int,
@@ -140,7 +149,7 @@ def _play_share(
     progress: Progress,
 ) -> _Share:
     """Play one worker's share: until `target` games have ended at its `tables`."""
-    match, search = seat_explorer(game, config, evaluator, rng, tables)
+    match, search = seat_explorer(game, config, evaluator, rng, tables, resign_below)
     begin = time.perf_counter()
     for table, record in enumerate(unfinished[:tables]):
         match.begin(table, record)
@@ -157,7 +166,12 @@ def _play_share(
 
 
 def seat_explorer(
-    game: Game, config: Config, evaluator: Evaluator, rng: np.random.Generator, tables: int
+    game: Game,
+    config: Config,
+    evaluator: Evaluator,
+    rng: np.random.Generator,
+    tables: int,
+    resign_below: float = NEVER_RESIGN,
 ) -> tuple[Match, Search]:
     """Return a match, without end, of one exploring player with itself, and its search."""
     settings = config.selfplay
@@ -181,18 +195,18 @@ def seat_explorer(
         else None,
         rng=rng,
     )
-    return Match(game, [player], tables, _pairings(game, settings, rng)), player.search
+    schedule = _pairings(game, settings, rng)
+    return Match(game, [player], tables, schedule, resign_below), player.search
 
 
 def _pairings(game: Game, settings: SelfplayConfig, rng: np.random.Generator) -> Iterator[Pairing]:
-    """Yield games without end, some of which begin with random moves."""
-    if settings.random_starts == 0:
-        return itertools.repeat(Pairing())
-
-    def draw() -> Pairing:
-        if rng.random() >= settings.random_starts:
-            return Pairing()
-        moves = int(rng.integers(settings.random_start_moves + 1))
-        return Pairing(opening=random_opening(game, moves, rng))
-
-    return iter(draw, None)
+    """Yield games without end: some begin with random moves, in some players may resign."""
+    while True:
+        may_resign = False
+        opening: tuple[int, ...] = ()
+        if settings.resign_share:
+            may_resign = bool(rng.random() < settings.resign_share)
+        if settings.random_starts and rng.random() < settings.random_starts:
+            moves = int(rng.integers(settings.random_start_moves + 1))
+            opening = random_opening(game, moves, rng)
+        yield Pairing(opening=opening, may_resign=may_resign)
