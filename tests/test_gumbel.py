@@ -1,0 +1,120 @@
+"""Gumbel search: against mctx, and against the paper's loop written out."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_search import FIRST, GAMES, HashedEvaluator, finish
+
+from alphazero.config import SearchConfig
+from alphazero.games import make_game
+from alphazero.search.evaluator import UniformEvaluator
+from alphazero.search.mcts import Exploration, Search
+from alphazero.search.selection import considered_visits, improvement, mixed_value
+
+RECORDS = json.loads((Path(__file__).parent / "data" / "mctx.json").read_text())
+"""What mctx found; `record_mctx.py` wrote it."""
+
+
+class RecordedDraws:
+    """A source of Gumbel draws that were recorded."""
+
+    def __init__(self, draws: list[float]) -> None:
+        self.draws = draws
+
+    def gumbel(self, size: tuple[int, int]) -> Any:
+        return np.array([self.draws])
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda each: f"{each['simulations']} simulations")
+def test_mctx_finds_the_same(record: dict[str, Any]) -> None:
+    game = make_game("connect_four", rows=20, columns=4, length=20)
+    settings = SearchConfig(
+        simulations=record["simulations"],
+        selection="gumbel",
+        gumbel_actions=record["considered"],
+        gumbel_scale=record["scale"],
+    )
+    evaluator = HashedEvaluator(game, record["seed"])
+    draws: Any = RecordedDraws(record["gumbel"])
+    search = Search(game, evaluator, settings, exploration=Exploration(), rng=draws)
+    search.start(FIRST, game.initial_state()[None])
+    search.ask(FIRST)
+    roots = finish(search)
+    assert roots.visits[0].tolist() == record["visits"]
+    assert roots.policies[0].tolist() == np.eye(4)[record["action"]].tolist()
+    assert np.allclose(roots.targets[0], record["weights"], atol=1e-5)
+
+
+def halving(actions: int, simulations: int) -> list[int]:
+    """Return the visits of the action whose turn it is, as sequential halving is told."""
+    phases = int(np.ceil(np.log2(actions)))
+    visits, turns, left = np.zeros(actions, int), [], actions
+    while len(turns) < simulations:
+        for _ in range(max(1, simulations // (phases * left))):
+            turns += visits[:left].tolist()
+            visits[:left] += 1
+        left = max(2, left // 2)
+    return turns[:simulations]
+
+
+@pytest.mark.parametrize("actions", [2, 3, 4, 7, 16, 100])
+@pytest.mark.parametrize("simulations", [1, 2, 16, 50, 97, 800])
+def test_halving_gives_each_phase_its_share(actions: int, simulations: int) -> None:
+    turns = [considered_visits.py_func(each, simulations, actions) for each in range(simulations)]
+    assert turns == halving(actions, simulations)
+
+
+def test_a_single_action_is_always_the_one_considered() -> None:
+    assert [considered_visits.py_func(each, 9, 1) for each in range(9)] == list(range(9))
+
+
+def test_the_equations_have_the_values_computed_by_hand() -> None:
+    assert improvement.py_func(0.5, 10, 50.0, 1.0) == pytest.approx(60 * 0.75)
+    assert improvement.py_func(-1.0, 10, 50.0, 1.0) == 0
+    # Two visited actions of priors 0.2 and 0.3, 4 visits, Q of 1 and -0.5; the node's value 0.1.
+    mixed = (0.1 + 4 * (0.2 - 0.15) / 0.5) / 5
+    assert mixed_value.py_func(0.1, 4, 0.5, 0.05) == pytest.approx(mixed)
+    assert mixed_value.py_func(0.1, 0, 0.0, 0.0) == 0.1
+
+
+def test_without_exploration_nothing_is_drawn_and_the_answer_is_always_the_same() -> None:
+    game = GAMES["connect_four"]
+    found = []
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        settings = SearchConfig(simulations=40, selection="gumbel")
+        search = Search(game, HashedEvaluator(game), settings, rng=rng)
+        search.start(FIRST, game.initial_state()[None])
+        search.ask(FIRST)
+        found.append(finish(search).visits[0].tolist())
+        assert rng.bit_generator.state == np.random.default_rng(seed).bit_generator.state
+    assert found[0] == found[1]
+
+
+def test_a_tree_is_not_kept_for_the_next_move() -> None:
+    """Halving counts the visits of one search."""
+    game = GAMES["connect_four"]
+    settings = SearchConfig(simulations=30, selection="gumbel", reuse_tree=True)
+    search = Search(game, HashedEvaluator(game), settings)
+    search.start(FIRST, game.initial_state()[None])
+    for _ in range(3):
+        search.ask(FIRST)
+        roots = finish(search)
+        assert roots.visits.sum() == 30
+        search.follow(FIRST, roots.policies.argmax(axis=1))
+
+
+@pytest.mark.parametrize("leaves", [1, 8])
+def test_gumbel_search_takes_the_winning_column(leaves: int) -> None:
+    game = GAMES["connect_four"]
+    state = game.from_moves(["4", "1", "4", "1", "4", "2"])
+    settings = SearchConfig(simulations=60, selection="gumbel")
+    search = Search(game, UniformEvaluator(7), settings, leaves=leaves)
+    search.start(FIRST, state[None])
+    search.ask(FIRST)
+    roots = finish(search)
+    assert roots.policies[0].argmax() == 3
+    assert roots.targets[0, 3] > 0.9

@@ -1,0 +1,112 @@
+"""Proofs in the tree, against exhaustive negamax."""
+
+import numpy as np
+import pytest
+from test_search import FIRST, GAMES, HashedEvaluator, finish, random_position
+
+from alphazero.config import SearchConfig
+from alphazero.games import ONGOING, Game, State, to_play, value_of
+from alphazero.search.evaluator import UniformEvaluator
+from alphazero.search.mcts import Roots, Search
+
+SMALL = ["tic_tac_toe", "mnk 4x4x3", "connect_four 4x5x3"]
+
+
+def exact_value(game: Game, state: State, known: dict[bytes, int]) -> int:
+    """Return the value of a position for its player to move, by plain negamax."""
+    key = state.tobytes()
+    if key not in known:
+        outcome = game.outcome(state)
+        if outcome != ONGOING:
+            known[key] = value_of(outcome, to_play(state))
+        else:
+            known[key] = max(
+                -exact_value(game, game.play(state, int(action)), known)
+                for action in np.flatnonzero(game.legal_action_mask(state))
+            )
+    return known[key]
+
+
+def solve(game: Game, state: State, simulations: int, leaves: int = 1) -> tuple[Search, Roots]:
+    settings = SearchConfig(simulations=simulations, solver=True)
+    search = Search(game, HashedEvaluator(game), settings, leaves=leaves, nodes=simulations + 1)
+    search.start(FIRST, state[None])
+    search.ask(FIRST)
+    return search, finish(search)
+
+
+def positions(game: Game, count: int, least_moves: int) -> list[State]:
+    rng = np.random.default_rng(3)
+    return [random_position(game, least_moves + index % 4, rng) for index in range(count)]
+
+
+@pytest.mark.parametrize("leaves", [1, 4])
+@pytest.mark.parametrize("name", SMALL)
+def test_bounds_hold_everywhere_and_a_proven_root_plays_an_optimal_move(
+    name: str, leaves: int
+) -> None:
+    game, known = GAMES[name], {}
+    proven = 0
+    for state in positions(game, 12, 3):
+        search, roots = solve(game, state, 400, leaves)
+        forest, places = search._forest, [(0, state)]
+        for node, place in places:
+            value, record = exact_value(game, place, known), forest.nodes[0, node]
+            assert record["lower"] <= value <= record["upper"]
+            if record["lower"] == record["upper"]:
+                assert record["value"] == value
+            first = record["first_edge"]
+            for edge in forest.edges[0, first : first + record["edge_count"]]:
+                if edge["child"] >= 0:
+                    places.append((int(edge["child"]), game.play(place, int(edge["action"]))))
+        if forest.nodes[0, 0]["lower"] == forest.nodes[0, 0]["upper"]:
+            proven += 1
+            assert search.simulations < 400, "a proven root ends its search"
+            assert roots.values[0] == exact_value(game, state, known)
+            for action in np.flatnonzero(roots.policies[0]):
+                child = game.play(state, int(action))
+                assert -exact_value(game, child, known) == roots.values[0]
+    assert proven >= 6
+
+
+def test_a_move_that_wins_at_once_is_found_without_the_network() -> None:
+    """Whatever the first player does, the second wins at once; only the root is evaluated."""
+    game = GAMES["connect_four"]
+    state = game.parse(". . . . . . .\n" * 3 + ". . X . . . .\n. . X X . . .\n. . O O O . .")
+    evaluator = UniformEvaluator(7)
+    search = Search(game, evaluator, SearchConfig(simulations=100, solver=True))
+    search.start(FIRST, state[None])
+    search.ask(FIRST)
+    roots = finish(search)
+    assert search.evaluations == 1
+    assert roots.values[0] == -1
+    assert search.simulations == 7
+
+
+def test_a_lost_edge_is_walked_no_more() -> None:
+    """After the first move to the wing, the answer in the middle makes an open three."""
+    game = GAMES["connect_four"]
+    state = game.from_moves(["3", "3", "4", "4"])
+    plain = Search(game, UniformEvaluator(7), SearchConfig(simulations=800))
+    plain.start(FIRST, state[None])
+    plain.ask(FIRST)
+    solved_search, solved = solve(game, state, 800)
+    assert solved.values[0] == 1, "an open three is proven to win"
+    assert solved_search.simulations < 800
+    assert finish(plain).values[0] < 1
+
+
+def test_a_kept_tree_keeps_its_proofs() -> None:
+    game, known = GAMES["mnk 4x4x3"], {}
+    for start in positions(game, 6, 4):
+        state = start
+        search, roots = solve(game, state, 300)
+        while game.outcome(state) == ONGOING:
+            value = exact_value(game, state, known)
+            lower, upper = search._forest.nodes[0, 0]["lower"], search._forest.nodes[0, 0]["upper"]
+            assert lower <= value <= upper
+            action = int(roots.policies[0].argmax())
+            state = game.play(state, action)
+            search.follow(FIRST, np.array([action]))
+            search.ask(FIRST)
+            roots = finish(search)
