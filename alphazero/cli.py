@@ -320,30 +320,23 @@ def grade(options: argparse.Namespace) -> int:
 
 def match(options: argparse.Namespace) -> None:
     """Play a match."""
-    import numpy as np
     from tqdm import tqdm
 
-    from alphazero.players.match import TABLES, paired_openings, play_schedule
-    from alphazero.players.player import SearchPlayer
-    from alphazero.players.ratings import judge
-    from alphazero.players.saved import load_opponents
+    from alphazero.players.saved import contest, load_opponents
 
-    saved = load_opponents(options.first, options.second)
-    game = saved[0].game
-
-    def seat_players(tables: int) -> list[SearchPlayer]:
-        return [
-            each.seat(tables, simulations=options.simulations, seconds=options.seconds)
-            for each in saved
-        ]
-
-    rng = np.random.default_rng(options.seed)
-    schedule = paired_openings(game, options.games, options.opening_moves, rng)
-    workers = os.cpu_count() or 1
-    tables = workers if options.seconds else TABLES
+    players = load_opponents(options.first, options.second)
     with tqdm(total=options.games, unit="game", leave=False, disable=None) as bar:
-        records = play_schedule(game, seat_players, schedule, tables, workers, bar.update)
-    print(f"{options.first} against {options.second}: {judge(records)}")
+        result = contest(
+            players,
+            options.games,
+            options.opening_moves,
+            options.seed,
+            simulations=options.simulations,
+            seconds=options.seconds,
+            workers=os.cpu_count() or 1,
+            show=bar.update,
+        )
+    print(f"{options.first} against {options.second}: {result}")
 
 
 def show(options: argparse.Namespace) -> None:

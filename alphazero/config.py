@@ -542,6 +542,12 @@ class BudgetConfig:
         at_least=1,
         source="AGZ counts games: 4.9 million (20 blocks), 29 million (40 blocks)",
     )
+    evaluations: int | None = key(
+        None,
+        "positions that the network evaluated in self-play",
+        unit="positions",
+        at_least=1,
+    )
     minutes: float | None = key(None, "time of the run", unit="minutes", above=0)
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,14 @@ from alphazero.games.game import Game
 from alphazero.games.registry import make_game
 from alphazero.network.backend import make_evaluator
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint
+from alphazero.players.match import TABLES, paired_openings, play_schedule
 from alphazero.players.player import UNLIMITED, SearchPlayer
+from alphazero.players.ratings import MatchResult, judge
 from alphazero.schema import check_value, noted_fields
 from alphazero.search.evaluator import Evaluator
+from alphazero.search.forest import EDGE
 from alphazero.search.mcts import TREE_ROOM
 from alphazero.yamlfile import WrongValueError
-
-EDGE_BYTES = 28
-"""Memory that an action of a node in the tree takes."""
 
 TREE_BYTES = 2 << 30
 """Memory that the tree of one thinking player may take; only what it reaches is used."""
@@ -87,7 +88,7 @@ class SavedPlayer:
             for size in (1, 8):
                 self.evaluator.evaluate(np.zeros((size, *self.game.observation_shape), np.float32))
         fresh = 1 if simulations == UNLIMITED else simulations + 1
-        room = TREE_BYTES // (EDGE_BYTES * self.game.num_actions * tables)
+        room = TREE_BYTES // (EDGE.itemsize * self.game.num_actions * tables)
         return SearchPlayer(
             self.game,
             self.evaluator,
@@ -143,6 +144,32 @@ def load_opponents(first: Path, second: Path) -> tuple[SavedPlayer, SavedPlayer]
             f"{describe_game(players[1].checkpoint)}: a match needs two players of one game"
         )
     return players
+
+
+def contest(
+    players: tuple[SavedPlayer, SavedPlayer],
+    games: int,
+    opening_moves: int,
+    seed: int,
+    *,
+    simulations: int | None = None,
+    seconds: float | None = None,
+    workers: int = 1,
+    show: Callable[[int], object] = bool,
+) -> MatchResult:
+    """Let two players play `games` games, in pairs of one random opening with colours swapped.
+
+    The budget of a move is as in `SavedPlayer.seat`; `show` is called with the number of games
+    that ended.
+    """
+
+    def seat_players(tables: int) -> list[SearchPlayer]:
+        return [each.seat(tables, simulations=simulations, seconds=seconds) for each in players]
+
+    game = players[0].game
+    schedule = paired_openings(game, games, opening_moves, np.random.default_rng(seed))
+    tables = workers if seconds else TABLES
+    return judge(play_schedule(game, seat_players, schedule, tables, workers, show))
 
 
 def describe_game(checkpoint: Checkpoint) -> str:

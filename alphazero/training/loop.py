@@ -169,6 +169,7 @@ class Training:
         arrays = Games.of(self.game, games.finished)
         self.replay.add(state.iteration, arrays)
         state.positions = self.replay.total_positions
+        state.evaluations += games.work.evaluations
         state.games += len(games.finished)
         state.shards = self.replay.iterations
         self.run.save_games(arrays)
@@ -278,11 +279,12 @@ class Training:
             bar.update()
 
     def budget_is_spent(self) -> bool:
-        """Whether iterations, samples or minutes have reached their limit."""
+        """Whether a limit has been reached."""
         state, budget = self.run.state, self.config.budget
         spent = (
             (state.iteration, budget.iterations),
             (state.positions, budget.samples),
+            (state.evaluations, budget.evaluations),
             (state.seconds / 60, budget.minutes),
         )
         return any(limit is not None and used >= limit for used, limit in spent)
@@ -309,6 +311,7 @@ class Training:
             "selfplay/search_entropy": float(findings.entropies.sum())
             / max(len(findings.entropies), 1),
             "selfplay/positions": state.positions,
+            "selfplay/evaluations": state.evaluations,
             "speed/games_per_second": count / seconds["play"],
             "speed/simulations_per_second": games.work.simulations / seconds["play"],
             "speed/evaluations_per_second": games.work.evaluations / seconds["play"],

@@ -56,6 +56,7 @@ METRICS: Mapping[str, Metric] = {
         kind="picture",
     ),
     "selfplay/positions": Metric("positions", "positions searched fully, to learn from, so far"),
+    "selfplay/evaluations": Metric("positions", "positions evaluated by the network, so far"),
     "speed/games_per_second": Metric("1/s", "self-play games ended"),
     "speed/simulations_per_second": Metric("1/s", "simulations in self-play"),
     "speed/evaluations_per_second": Metric("1/s", "positions evaluated by the network"),

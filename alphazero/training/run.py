@@ -52,6 +52,8 @@ class State:
     step: int = 0
     positions: int = 0
     """searched positions since the run began"""
+    evaluations: int = 0
+    """positions evaluated in self-play since the run began"""
     games: int = 0
     """games ended since the run began"""
     seconds: float = 0.0

@@ -1,0 +1,136 @@
+"""Ablations: one choice changed at a time, at the same number of evaluations, over several seeds.
+
+Every run is a process of its own on one core. What was trained stays: a second call goes on
+where the first was interrupted.
+"""
+
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from alphazero.errors import RunError
+from alphazero.players.grade import grade
+from alphazero.players.ratings import MatchResult
+from alphazero.players.saved import SavedPlayer, contest, load_saved
+from alphazero.search.minimax import Solution
+from alphazero.training.run import holds_run
+
+BASE = "base"
+"""The variant that the others are compared with."""
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """What is compared: a configuration, its variants, and the seeds of each."""
+
+    config: Path
+    variants: Mapping[str, Sequence[str]]
+    """overrides of the configuration by the name of the variant; `BASE` has none of its own"""
+    shared: Sequence[str]
+    """overrides for all of them"""
+    seeds: Sequence[int]
+    folder: Path
+
+    def run_of(self, variant: str, seed: int) -> Path:
+        """Return the folder of a run."""
+        name = "".join(letter if letter.isalnum() else "-" for letter in variant)
+        return self.folder / f"{name}-{seed}"
+
+    def train(self, workers: int, show: Callable[[int], object] = bool) -> None:
+        """Train every variant with every seed, `workers` runs at once.
+
+        Raises:
+            RunError: with the last words of a run that failed.
+        """
+        runs = [(variant, seed) for seed in self.seeds for variant in self.variants]
+
+        def train_one(variant: str, seed: int) -> None:
+            folder = self.run_of(variant, seed)
+            command = [sys.executable, "-m", "alphazero", "train"]
+            if holds_run(folder):
+                command += ["--resume", str(folder)]
+            else:
+                own = [f"run.folder={self.folder}", f"run.name={folder.name}", f"run.seed={seed}"]
+                command += [str(self.config), *self.shared, *self.variants[variant], *own]
+            ended = subprocess.run(command, check=False, capture_output=True, text=True)
+            if ended.returncode:
+                raise RunError(f"{folder}: {(ended.stderr or ended.stdout).strip()[-500:]}")
+            show(1)
+
+        with ThreadPoolExecutor(workers) as pool:
+            for future in [pool.submit(train_one, *run) for run in runs]:
+                future.result()
+
+    def compare(
+        self,
+        games: int,
+        simulations: int,
+        solutions: Sequence[Solution],
+        workers: int,
+        show: Callable[[int], object] = bool,
+    ) -> list["Row"]:
+        """Measure every variant: matches against the base of the same seed, and optimal moves.
+
+        Players think for `simulations` a move; without `solutions` no optimal moves are counted.
+        """
+        rows = []
+        for variant in self.variants:
+            matches, bare, searched = [], [], []
+            for seed in self.seeds:
+                player = load_saved(self.run_of(variant, seed))
+                bare += [_share(player, each, 0, workers) for each in solutions]
+                searched += [_share(player, each, simulations, workers) for each in solutions]
+                if variant != BASE:
+                    pair = player, load_saved(self.run_of(BASE, seed))
+                    matches.append(
+                        contest(pair, games, 4, seed, simulations=simulations, workers=workers)
+                    )
+                show(1)
+            rows.append(Row(variant, matches, _mean(bare), _mean(searched)))
+        return rows
+
+
+@dataclass(frozen=True)
+class Row:
+    """What came of a variant."""
+
+    variant: str
+    matches: Sequence[MatchResult]
+    """against the base, one a seed"""
+    bare: float
+    """share of optimal moves of the network alone, mean over sets and seeds; NaN: not counted"""
+    searched: float
+    """and of the search"""
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Write rows as a Markdown table."""
+    lines = [
+        "| variant | Elo against the base, each seed | optimal, network | optimal, search |",
+        "| --- | --- | --- | --- |",
+    ]
+    for row in rows:
+        elo = ", ".join(
+            f"{each.elo:+.0f} ({each.elo_low:+.0f} to {each.elo_high:+.0f})" for each in row.matches
+        )
+        lines.append(f"| {row.variant} | {elo or '0'} | {row.bare:.1%} | {row.searched:.1%} |")
+    return "\n".join(lines)
+
+
+def _share(player: SavedPlayer, solution: Solution, simulations: int, workers: int) -> float:
+    """Return the share of optimal moves in the solved positions."""
+    return grade(
+        player.game,
+        lambda tables: player.seat(tables, simulations=simulations),
+        solution,
+        workers=workers,
+    ).share
+
+
+def _mean(shares: Sequence[float]) -> float:
+    return float(np.mean(shares)) if shares else float("nan")

@@ -1,0 +1,100 @@
+"""Measure what each choice of search and training is worth, on a small Connect Four network.
+
+python scripts/ablate.py [POSITIONS ...] [--evaluations 1000000] [--seeds 1,2] [--only NAME,NAME]
+
+Prints the README's table. POSITIONS are solved positions as `alphazero grade` reads them.
+"""
+
+import argparse
+import os
+from pathlib import Path
+
+from tqdm import tqdm
+
+from alphazero.games import make_game
+from alphazero.players.grade import read_positions
+from alphazero.training.ablation import BASE, Ablation, table
+
+CONFIG = Path(__file__).parent.parent / "configs" / "connect_four.yaml"
+
+SMALL = [
+    "run.threads=1",
+    "run.keep_checkpoints=1",
+    "network.blocks=3",
+    "network.filters=32",
+    "network.policy_filters=8",
+    "network.value_filters=8",
+    "network.value_hidden=32",
+    "search.simulations=48",
+    "selfplay.fast_simulations=8",
+    "selfplay.games_per_iteration=128",
+    "selfplay.parallel_games=128",
+    "replay.window_minimum=10000",
+    "learner.learning_rate=0.002",
+    "learner.batch_size=256",
+    "learner.average=0.98",
+    "gate.games=0",
+    "inference.selfplay_precision=same",
+    "budget.samples=null",
+]
+"""What makes the shipped configuration small enough for dozens of runs."""
+
+VARIANTS = {
+    BASE: [],
+    "all moves searched fully": ["selfplay.full_share=1.0"],
+    "no random starts": ["selfplay.random_starts=0.0"],
+    "no solver": ["search.solver=false"],
+    "first play 0": ["search.first_play=zero"],
+    "newest weights, no average": ["learner.average=0.0"],
+    "value target z alone": ["learner.value_mix=0.0"],
+    "the paper's heads": [
+        "network.policy_filters=2",
+        "network.value_filters=1",
+    ],
+    "no global pooling": ["network.global_pooling=0"],
+    "squeeze-and-excitation": ["network.squeeze_excitation=16"],
+    "win-draw-loss head": ["network.value_head=wdl"],
+    "Gumbel search": ["search.selection=gumbel"],
+    "Gumbel search, c_scale 0.1": ["search.selection=gumbel", "search.gumbel_scale=0.1"],
+    "forced playouts": ["selfplay.forced_playouts=2.0"],
+    "shaped noise": ["selfplay.noise_shaped=true"],
+    "root temperature 1.25": ["selfplay.root_temperature=1.25"],
+    "random symmetries at leaves": ["search.symmetry=random"],
+    "averaged symmetries at leaves": ["search.symmetry=average"],
+    "resignation": ["selfplay.resign_share=0.9"],
+    "surprise weighting": ["replay.surprise_weight=0.5"],
+    "repeats merged": ["replay.repeats=log"],
+    "int8 self-play": ["inference.selfplay_precision=int8"],
+}
+"""Each changes one choice of the base."""
+
+
+def main() -> None:
+    """Train what is missing, compare, print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("positions", nargs="*", type=Path, metavar="POSITIONS")
+    parser.add_argument("--evaluations", type=int, default=1_000_000, help="of each run")
+    parser.add_argument("--seeds", default="1,2", help="comma-separated")
+    parser.add_argument("--only", help="names of variants, comma-separated")
+    parser.add_argument("--games", type=int, default=200, help="of each match")
+    parser.add_argument("--folder", type=Path, default=Path("checkpoints/ablations"))
+    options = parser.parse_args()
+    chosen = options.only.split(",") if options.only else list(VARIANTS)
+    ablation = Ablation(
+        CONFIG,
+        {name: VARIANTS[name] for name in dict.fromkeys([BASE, *chosen])},
+        [*SMALL, f"budget.evaluations={options.evaluations}"],
+        [int(seed) for seed in options.seeds.split(",")],
+        options.folder,
+    )
+    solutions = [read_positions(make_game("connect_four"), path) for path in options.positions]
+    workers, runs = os.cpu_count() or 1, len(ablation.variants) * len(ablation.seeds)
+    with tqdm(total=runs, desc="training", unit="run") as bar:
+        ablation.train(workers, bar.update)
+    with tqdm(total=runs, desc="comparing", unit="run") as bar:
+        rows = ablation.compare(options.games, 48, solutions, workers, bar.update)
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    main()
