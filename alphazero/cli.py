@@ -353,10 +353,11 @@ def bench(options: argparse.Namespace) -> None:
     from tqdm import tqdm
 
     from alphazero.configfile import load_config
+    from alphazero.network.backend import useful_workers
     from alphazero.training.bench import ROUNDS, benchmark
 
     config = load_config(options.config, options.overrides)
-    workers = config.run.threads or os.cpu_count() or 1
+    workers = useful_workers(config.inference, config.run.threads or os.cpu_count() or 1)
     with tqdm(total=ROUNDS + 1, unit="round", leave=False, disable=None) as bar:
         print(benchmark(config, options.seconds, workers, bar.update))
 

@@ -43,7 +43,7 @@ def test_variants_are_trained_once_and_compared_with_the_base(tmp_path: Path) ->
 
 
 def test_a_run_that_fails_says_why(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="another-one-3.*unknown key"):
+    with pytest.raises(RunError, match=r"another-one-3.*unknown key"):
         tiny_ablation(tmp_path, "search.selektion=gumbel").train(1)
 
 

@@ -9,8 +9,9 @@ import pytest
 import torch
 from torch.nn import functional
 
-from alphazero.config import NetworkConfig
+from alphazero.config import InferenceConfig, NetworkConfig
 from alphazero.errors import ConfigError, RunError
+from alphazero.network import backend, inference
 from alphazero.network.inference import (
     BATCH_SIZES,
     TorchEvaluator,
@@ -435,6 +436,58 @@ def test_unknown_devices_and_precisions_are_told() -> None:
             resolve_device(device)
     with pytest.raises(ConfigError, match="'half'; expected one of 'auto', 'float32', 'bfloat16'"):
         resolve_precision("half", "cpu")
+
+
+class Unrecordable:
+    """Stands for a GPU on which nothing can be recorded."""
+
+    def __init__(self, *_: object) -> None:
+        raise RuntimeError("no graphs here\nand more")
+
+
+def test_where_nothing_can_be_recorded_the_network_is_run_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    expected = TorchEvaluator(trained_like(), "cpu", "float32").evaluate(positions(5))
+    evaluator = TorchEvaluator(trained_like(), "cpu", "float32")
+    monkeypatch.setattr(inference, "RecordedBatch", Unrecordable)
+    evaluator._records = True
+    for _ in range(2):
+        for mine, theirs in zip(evaluator.evaluate(positions(5)), expected, strict=True):
+            assert (mine == theirs).all()
+    assert capsys.readouterr().out == (
+        "CUDA graphs cannot be used (no graphs here); self-play will be slower\n"
+    )
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@each_option
+def test_a_gpu_answers_from_every_thread_as_the_processor_does(settings: NetworkConfig) -> None:
+    network = trained_like(settings=settings)
+    expected = TorchEvaluator(network, "cpu", "float32").evaluate(positions(300))
+    evaluator = TorchEvaluator(network, "cuda", "float32")
+    answers: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+
+    def ask(thread: int) -> None:
+        for count in (300, 5, 300):
+            answers[thread] = evaluator.evaluate(positions(300)[:count])
+
+    threads = [threading.Thread(target=ask, args=(each,)) for each in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert evaluator._records, "every batch was recorded"
+    for answer in answers.values():
+        for mine, theirs in zip(answer, expected, strict=True):
+            assert np.allclose(mine, theirs, atol=2e-3)
+
+
+def test_a_gpu_has_two_players_that_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = InferenceConfig()
+    for device, workers in (("cpu", [1, 4]), ("cuda", [2, 4])):
+        monkeypatch.setattr(backend, "resolve_device", lambda _, device=device: device)
+        assert [backend.useful_workers(settings, cores) for cores in (1, 4)] == workers
 
 
 def test_threads_are_set_and_put_back() -> None:

@@ -56,3 +56,12 @@ def make_evaluator(
     if resolve_backend(settings) == "openvino":
         return OpenVINOEvaluator(network, settings.precision)
     return TorchEvaluator(network, settings.device, settings.precision)
+
+
+def useful_workers(settings: InferenceConfig, cores: int) -> int:
+    """Return how many threads should play: one a core, and on a GPU at least two.
+
+    Two take turns: while one waits for the GPU, the other grows its trees, and the GPU waits for
+    neither.
+    """
+    return max(cores, 1 if resolve_device(settings.device) == "cpu" else 2)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from alphazero.errors import ConfigError, RunError
+from alphazero.network.cuda_graph import RecordedBatch
 from alphazero.network.resnet import ResNet, folded
 
 # Steps of a third or less keep padding cheap; few sizes keep the device's compiled kernels few.
@@ -120,7 +121,9 @@ class TorchEvaluator:
     dense layers of the heads, the logits and the values are float32.
 
     One position's answer can differ in its last bits between batch sizes, because the device
-    sums in another order. `evaluate` may be called from several threads at once.
+    sums in another order. `evaluate` may be called from several threads at once. On a GPU each
+    thread records its batches as CUDA graphs and replays them; where that fails, the network is
+    run kernel by kernel.
     """
 
     def __init__(self, network: ResNet, device: str = "auto", precision: str = "auto") -> None:
@@ -133,6 +136,7 @@ class TorchEvaluator:
         for module in self._network.modules():
             if isinstance(module, nn.Conv2d):
                 module.to(dtype=self._type, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self._records = torch.device(self.device).type == "cuda"
         self._buffers = threading.local()
 
     def evaluate(
@@ -162,6 +166,10 @@ class TorchEvaluator:
         """Fill `logits` and `values` for one padded batch; the padding is whatever was there."""
         positions = len(observations)
         size = padded_size(positions)
+        recorded = self._recorded(size)
+        if recorded is not None:
+            logits[:], values[:] = recorded.run(observations)
+            return
         buffer = getattr(self._buffers, "input", None)
         if buffer is None or size > len(buffer):
             buffer = self._buffers.input = self._allocate(size)
@@ -171,6 +179,22 @@ class TorchEvaluator:
         policy_logits, position_values = self._network(batch)
         logits[:] = policy_logits[:positions].cpu().numpy()
         values[:] = position_values[:positions].cpu().numpy()
+
+    def _recorded(self, size: int) -> RecordedBatch | None:
+        """Return this thread's recording for batches of `size`; None where there is none."""
+        if not self._records:
+            return None
+        batches = self._buffers.__dict__.setdefault("recorded", {})
+        if size not in batches:
+            try:
+                batches[size] = RecordedBatch(
+                    self._network, size, self.observation_shape, self._type
+                )
+            except RuntimeError as error:
+                self._records = False
+                said = str(error).splitlines()[0]
+                print(f"CUDA graphs cannot be used ({said}); self-play will be slower")
+        return batches.get(size)
 
     def _allocate(self, size: int) -> torch.Tensor:
         """Return a zeroed input buffer [size, C, H, W] in the layout that convolutions like."""

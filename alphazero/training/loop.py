@@ -18,7 +18,7 @@ from tqdm import tqdm
 from alphazero.config import Config
 from alphazero.configfile import dump_config
 from alphazero.games.game import ONGOING
-from alphazero.network.backend import explain_backend, make_evaluator
+from alphazero.network.backend import explain_backend, make_evaluator, useful_workers
 from alphazero.network.checkpoint import Checkpoint
 from alphazero.network.inference import TorchEvaluator, threads_per_evaluation
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
@@ -87,11 +87,12 @@ def _train(run: Run) -> None:
 class Training:
     """The parts of a run, and what one iteration does with them."""
 
-    def __init__(self, run: Run, workers: int) -> None:
+    def __init__(self, run: Run, cores: int) -> None:
         config = run.config
         self.run = run
         self.config = config
-        self.workers = workers
+        self.cores = cores
+        self.workers = useful_workers(config.inference, cores)
         self.game = run.game
         seed = int(np.random.default_rng(self._seed(INITIALISE)).integers(2**31))
         network = ResNet(self.game.observation_shape, self.game.num_actions, config.network, seed)
@@ -183,7 +184,7 @@ class Training:
         each = self.config.replay.reuse / settings.batch_size
         steps = int(self.run.state.positions * each) - int(positions_before * each)
         rng = np.random.default_rng(self._seed(LEARN))
-        threads = min(self.workers, self.learner.useful_threads)
+        threads = min(self.cores, self.learner.useful_threads)
         with self._stage("learn", steps, "step") as bar, threads_per_evaluation(threads):
             report = self.learner.train(
                 self.replay.sample(

@@ -1,0 +1,62 @@
+"""Batches of one size on a GPU: the network's kernels recorded once and replayed.
+
+A small network's kernels are so short that launching them one by one costs more than running
+them; a CUDA graph launches all of them at once. It needs fixed shapes and fixed memory: the
+buffers live here, those on the host pinned, so that transfers do not wait for the processor.
+
+Shapes: B the size of the batch, C planes, H rows, W columns, A actions.
+"""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+WARM_UP = 3
+"""Runs before the recording, in which libraries choose their kernels and take their memory."""
+
+
+class RecordedBatch:
+    """The network for batches of one size, for one thread: its buffers are overwritten by a run."""
+
+    def __init__(
+        self, network: nn.Module, size: int, shape: tuple[int, int, int], dtype: torch.dtype
+    ) -> None:
+        self._stream = torch.cuda.Stream()
+        self._arriving = torch.zeros((size, *shape), pin_memory=True)
+        self._input = torch.zeros((size, *shape), dtype=dtype, device="cuda").contiguous(
+            memory_format=torch.channels_last
+        )
+        self._graph = torch.cuda.CUDAGraph()
+        with torch.inference_mode():
+            self._stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(self._stream):
+                for _ in range(WARM_UP):
+                    network(self._input)
+            self._stream.synchronize()
+            # Other threads may use the GPU meanwhile: only what this one does is recorded.
+            with torch.cuda.graph(
+                self._graph, stream=self._stream, capture_error_mode="thread_local"
+            ):
+                self._logits, self._values = network(self._input)
+        self._leaving_logits = torch.empty(self._logits.shape, pin_memory=True)
+        self._leaving_values = torch.empty(self._values.shape, pin_memory=True)
+
+    def run(
+        self, observations: NDArray[np.float32]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return logits [n, A] and values [n] of `observations` [n, C, H, W], n at most B.
+
+        They are views of the buffers. Waiting for the GPU leaves the interpreter to other
+        threads, which grow their trees meanwhile.
+        """
+        positions = len(observations)
+        writable = np.require(observations, np.float32, ("C", "W"))
+        self._arriving[:positions].copy_(torch.from_numpy(writable))
+        with torch.inference_mode(), torch.cuda.stream(self._stream):
+            self._input.copy_(self._arriving, non_blocking=True)
+            self._graph.replay()
+            self._leaving_logits.copy_(self._logits, non_blocking=True)
+            self._leaving_values.copy_(self._values, non_blocking=True)
+        self._stream.synchronize()
+        return self._leaving_logits[:positions].numpy(), self._leaving_values[:positions].numpy()
