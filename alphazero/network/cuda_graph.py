@@ -22,7 +22,7 @@ class RecordedBatch:
     def __init__(
         self, network: nn.Module, size: int, shape: tuple[int, int, int], dtype: torch.dtype
     ) -> None:
-        self._stream = torch.cuda.Stream()
+        self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         self._arriving = torch.zeros((size, *shape), pin_memory=True)
         self._input = torch.zeros((size, *shape), dtype=dtype, device="cuda").contiguous(
             memory_format=torch.channels_last

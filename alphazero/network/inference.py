@@ -184,7 +184,7 @@ class TorchEvaluator:
         """Return this thread's recording for batches of `size`; None where there is none."""
         if not self._records:
             return None
-        batches = self._buffers.__dict__.setdefault("recorded", {})
+        batches: dict[int, RecordedBatch] = self._buffers.__dict__.setdefault("recorded", {})
         if size not in batches:
             try:
                 batches[size] = RecordedBatch(
