@@ -136,6 +136,12 @@ def parser() -> argparse.ArgumentParser:
         metavar="SHARE",
         help="exit with 1 when the share of optimal moves, from 0 to 1, is lower anywhere",
     )
+    each.add_argument(
+        "--save",
+        type=Path,
+        metavar="FILE",
+        help="write a copy of the checkpoint that carries these figures, for `alphazero show`",
+    )
 
     each = command(
         "match",
@@ -293,7 +299,7 @@ def grade(options: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from alphazero.players.grade import grade, read_positions
-    from alphazero.players.saved import load_saved
+    from alphazero.players.saved import load_saved, save_grades
     from alphazero.search.minimax import solve
 
     saved = load_saved(options.checkpoint)
@@ -302,6 +308,7 @@ def grade(options: argparse.Namespace) -> int:
         sets = [(path.name, read_positions(game, path)) for path in options.positions]
     else:
         sets = [("every reachable position", solve(game))]
+    grades: list[str] = []
     passed = True
     for simulations in options.simulations or [saved.settings.simulations]:
         seat_player = functools.partial(saved.seat, simulations=simulations)
@@ -311,10 +318,13 @@ def grade(options: argparse.Namespace) -> int:
                 result = grade(
                     game, seat_player, solution, workers=os.cpu_count() or 1, show=bar.update
                 )
-            print(f"{name}, {simulations} simulations: {result}")
+            grades.append(f"{name}, {simulations} simulations: {result}")
+            print(grades[-1])
             if result.first_mistake and not options.positions:
                 print(f"the first mistake:\n{result.first_mistake}")
             passed &= result.share >= options.require
+    if options.save:
+        save_grades(saved, grades, options.save)
     return 0 if passed else 1
 
 

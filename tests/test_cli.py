@@ -207,6 +207,20 @@ def test_grade_reads_solved_positions_from_a_file(tmp_path: Path, capsys: Captur
     assert capsys.readouterr().out.startswith("solved.txt, 50 simulations: 2 of 2 positions")
 
 
+def test_grade_saves_a_copy_that_carries_its_figures(tmp_path: Path, capsys: Capture) -> None:
+    player = saved_player(tmp_path / "four.safetensors", "connect_four")
+    solved, copy = tmp_path / "solved.txt", tmp_path / "graded.safetensors"
+    solved.write_text("171717 1 +------\n")
+    before = player.read_bytes()
+    assert code_of("grade", player, solved, "--simulations", "0,50", "--save", copy) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2
+    assert player.read_bytes() == before
+    assert code_of("show", copy) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[-2:] == [f"graded    {line}" for line in lines]
+
+
 # --- mistakes in a configuration -----------------------------------------------------------------
 
 

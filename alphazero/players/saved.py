@@ -2,7 +2,7 @@
 
 import contextlib
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from alphazero.files import reason, shown
 from alphazero.games.game import Game
 from alphazero.games.registry import make_game
 from alphazero.network.backend import make_evaluator
-from alphazero.network.checkpoint import Checkpoint, load_checkpoint
+from alphazero.network.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from alphazero.players.match import TABLES, paired_openings, play_schedule
 from alphazero.players.player import UNLIMITED, SearchPlayer
 from alphazero.players.ratings import MatchResult, judge
@@ -172,6 +172,16 @@ def contest(
     return judge(play_schedule(game, seat_players, schedule, tables, workers, show))
 
 
+def save_grades(saved: SavedPlayer, grades: Sequence[str], path: Path) -> None:
+    """Write a copy of a checkpoint whose header tells how it was graded, a line a grade.
+
+    Raises:
+        RunError: when the file cannot be written.
+    """
+    details = saved.checkpoint.details | {"grades": list(grades)}
+    save_checkpoint(path, dataclasses.replace(saved.checkpoint, details=details))
+
+
 def describe_game(checkpoint: Checkpoint) -> str:
     """Return the name and the options of a checkpoint's game."""
     options = ", ".join(f"{name} {value}" for name, value in checkpoint.game_options.items())
@@ -198,6 +208,8 @@ def describe(path: Path, checkpoint: Checkpoint) -> str:
         value = details.get(name)
         return f"{value:,}" if isinstance(value, int) else "an unknown number of"
 
+    told = details.get("grades")
+    grades = [line for line in told if isinstance(line, str)] if isinstance(told, list) else []
     return "\n".join(
         [
             f"file      {path}",
@@ -207,5 +219,6 @@ def describe(path: Path, checkpoint: Checkpoint) -> str:
             f"{checkpoint.step:,} steps, {checkpoint.iteration:,} iterations",
             f"search    {search.simulations} simulations a move, c_puct {search.c_puct}",
             f"strength  {rating}",
+            *(f"graded    {line}" for line in grades),
         ]
     )

@@ -355,6 +355,7 @@ class Training:
                     "seed": config.run.seed,
                     "games": state.games,
                     "positions": state.positions,
+                    "evaluations": state.evaluations,
                     "search": dataclasses.asdict(config.search),
                 },
             )
