@@ -16,6 +16,7 @@ import pytest
 from alphazero.config import Config, GameConfig, GateConfig, SearchConfig, SelfplayConfig
 from alphazero.games import ONGOING, Game, State, make_game
 from alphazero.games.game import PLY, to_play
+from alphazero.players import player as player_module
 from alphazero.players.match import (
     GameRecord,
     Match,
@@ -211,7 +212,11 @@ def test_every_table_owes_a_move_at_every_turn_while_the_schedule_lasts():
     assert ended == games
 
 
-def test_each_step_evaluates_what_each_game_would_alone_without_a_gap_between_games():
+def test_each_step_evaluates_what_each_game_would_alone_without_a_gap_between_games(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(player_module, "TURNS", 1)
+
     def rows_of(tables: int, schedule: Sequence[Pairing]) -> list[int]:
         """How many positions each step evaluates."""
         evaluator = HashedEvaluator(SMALL_FOUR)
@@ -266,7 +271,10 @@ def test_hundreds_of_tables_play_the_same_game_as_one():
     assert {repr(as_text(record)) for record in records} == {repr(as_text(alone))}
 
 
-def test_a_resumed_game_goes_on_as_if_it_had_not_been_interrupted():
+def test_a_resumed_game_goes_on_as_if_it_had_not_been_interrupted(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(player_module, "TURNS", 1)
     # Without trees kept between moves a search depends on its position alone.
     settings = SearchConfig(simulations=12, reuse_tree=False)
 

@@ -10,6 +10,7 @@ from tiny import fingerprint, tiny_config
 
 from alphazero.config import SearchConfig
 from alphazero.games import make_game, to_play, value_of
+from alphazero.players import player as player_module
 from alphazero.players.match import GameRecord, Pairing, play_schedule
 from alphazero.players.player import PlayoutCap, SearchPlayer
 from alphazero.search.decision import divergences
@@ -70,7 +71,8 @@ def test_only_full_searches_are_learned_from_and_they_are_as_many_as_asked() -> 
     assert player.search.simulations == searched
 
 
-def test_quick_searches_have_no_noise() -> None:
+def test_quick_searches_have_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(player_module, "TURNS", 1)
     game = make_game("tic_tac_toe")
     player = SearchPlayer(
         game,

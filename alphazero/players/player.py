@@ -144,6 +144,10 @@ UNLIMITED = 2**40
 """Simulations that no search reaches: its seconds end it."""
 
 
+TURNS = 16
+"""Turns of the wheel between two looks at the rest of the world, which cost time of their own."""
+
+
 class SearchPlayer(Player):
     """Searches every table's position with an evaluator and plays by visits.
 
@@ -205,12 +209,15 @@ class SearchPlayer(Player):
             self._deadlines[tables] = time.monotonic() + self.seconds
 
     def think(self) -> None:
-        """Evaluate one batch of leaves from every tree that is being searched."""
-        if self.seconds is not None:
-            late = np.flatnonzero(self._deadlines < time.monotonic())
-            self.search.stop(late)
-            self._deadlines[late] = np.inf
-        self.search.think()
+        """Search until a move is ready, for a few turns of the wheel at most."""
+        for _ in range(TURNS):
+            if self.seconds is not None:
+                late = np.flatnonzero(self._deadlines < time.monotonic())
+                self.search.stop(late)
+                self._deadlines[late] = np.inf
+            self.search.think()
+            if self.search.is_ready:
+                break
 
     def decide(self) -> Decisions:
         """Return a move for every search that is done."""

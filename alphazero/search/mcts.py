@@ -1,8 +1,8 @@
 """The tree search of many games at once, batched continuously.
 
-Every slot holds one position and its tree. One turn of the wheel is `think` (select leaves in
-every searching slot, evaluate them in one batch) and `collect` (back them up, name the slots
-that are done). A slot that is done can be moved on and asked again before the next `think`, so
+Every slot holds one position and its tree. One turn of the wheel is `think`: select leaves in
+every searching slot, evaluate them in one batch, back them up. `collect` names the slots that are
+done. A slot that is done can be moved on and asked again before the next `think`, so
 the batch stays full whatever number of simulations each slot has.
 
 Letters: G slots, n some of them, A actions.
@@ -18,7 +18,7 @@ from alphazero.config import SearchConfig
 from alphazero.games.game import Game, State
 from alphazero.search.cache import new_cache
 from alphazero.search.evaluator import Evaluator, under_symmetries
-from alphazero.search.forest import Doubles, Slots, new_forest
+from alphazero.search.forest import Doubles, Masks, Slots, new_forest
 from alphazero.search.root import advance_trees, mix_noise, read_roots
 from alphazero.search.selection import selection_of
 from alphazero.search.tree import backup_leaves, select_leaves
@@ -122,9 +122,7 @@ class Search:
         self._observations = np.zeros((slots * leaves, *game.observation_shape), np.float32)
         self._words = self._observations.reshape(slots * leaves, -1).view(np.uint32)
         self._searching = np.zeros(slots, np.bool_)
-        self._rows = 0
-        self._logits = np.zeros((0, game.num_actions), np.float32)
-        self._values = np.zeros(0, np.float32)
+        self._shaped = exploration is not None and exploration.shaped
 
     def start(self, slots: Slots, states: State) -> None:
         """Put new positions `states` [n, S] into `slots`, with empty trees."""
@@ -174,37 +172,46 @@ class Search:
         self._forest.slots["remaining"][slots] = 0
 
     def think(self) -> int:
-        """Select leaves in every searching slot and evaluate them; return their number."""
-        searching = np.flatnonzero(self._searching)
-        self._draw_shaped_noise(searching)
-        self._rows = select_leaves(
+        """Turn the wheel once: select leaves in every searching slot, evaluate them, back them up.
+
+        Returns their number.
+        """
+        forest, searching = self._forest, np.flatnonzero(self._searching)
+        if self._shaped:
+            self._draw_shaped_noise(searching)
+        rows = select_leaves(
             self.game.rules,
-            self._forest,
+            forest,
             self._cache,
             self._selection,
             searching,
             self._observations,
             self._words,
         )
-        if self._rows:
-            batch = self._observations[: self._rows]
+        if rows:
             begin = time.perf_counter()
-            self._logits, self._values = self.evaluator.evaluate(batch)
+            logits, values = self.evaluator.evaluate(self._observations[:rows])
             self.seconds_evaluating += time.perf_counter() - begin
-            self.evaluations += self._rows
+            backup_leaves(forest, self._cache, self._selection, rows, logits, values)
+            self.evaluations += rows
             self.batches += 1
-        return self._rows
+        return rows
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether `collect` would name a slot."""
+        return bool(self._done().any())
 
     def collect(self) -> Slots:
-        """Back up the last evaluations; return the slots whose search is done, which then rest."""
-        forest = self._forest
-        if self._rows:
-            answers = self._rows, self._logits, self._values
-            backup_leaves(forest, self._cache, self._selection, *answers)
-            self._rows = 0
-        done = self._searching & (forest.slots["remaining"] <= 0) & (forest.slots["num_nodes"] > 0)
+        """Return the slots whose search is done, each once; they rest from now on."""
+        done = self._done()
         self._searching[done] = False
         return np.flatnonzero(done)
+
+    def _done(self) -> Masks:
+        slots = self._forest.slots
+        done: Masks = self._searching & (slots["remaining"] <= 0) & (slots["num_nodes"] > 0)
+        return done
 
     @property
     def simulations(self) -> int:

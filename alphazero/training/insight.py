@@ -135,7 +135,6 @@ def ask_network(game: Game, evaluator: Evaluator, states: State) -> Roots:
     search.start(slots, states)
     search.ask(slots, 0)
     search.think()
-    search.collect()
     return search.roots(slots)
 
 
