@@ -53,7 +53,7 @@ class Ablation:
             folder = self.run_of(variant, seed)
             command = [sys.executable, "-m", "alphazero", "train"]
             if holds_run(folder):
-                command += ["--resume", str(folder)]
+                command += ["--resume", str(folder), *self.shared]  # the budget may have grown
             else:
                 own = [f"run.folder={self.folder}", f"run.name={folder.name}", f"run.seed={seed}"]
                 command += [str(self.config), *self.shared, *self.variants[variant], *own]

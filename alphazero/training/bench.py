@@ -1,8 +1,6 @@
 """How fast self-play runs, beside the bare network on the same device in the same minute."""
 
 import functools
-import resource
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from alphazero.network.resnet import ResNet
 from alphazero.players.match import Match
 from alphazero.players.workers import Progress, run_jobs, shares
 from alphazero.search.evaluator import Evaluator
+from alphazero.training.metrics import peak_megabytes
 from alphazero.training.selfplay import Work, seat_explorer
 
 ROUNDS = 4
@@ -157,9 +156,3 @@ def _play(match: Match, seconds: float, progress: Progress) -> tuple[int, int]:
         games += len(match.step())
         progress.done(0)
     return games, match.moves_made - before
-
-
-def peak_megabytes() -> float:
-    """Return the most memory that this process has held."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1 << 20) if sys.platform == "darwin" else peak / (1 << 10)

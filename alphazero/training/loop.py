@@ -30,7 +30,7 @@ from alphazero.training.gate import run_gate
 from alphazero.training.insight import Findings, find_surprise
 from alphazero.training.int8 import Comparison, round_evaluator
 from alphazero.training.learner import Learner, StepReport
-from alphazero.training.metrics import Curves
+from alphazero.training.metrics import Curves, peak_megabytes
 from alphazero.training.replay import Replay
 from alphazero.training.resignation import measure_resignation, played_out, resign_threshold
 from alphazero.training.run import Run, check_resumable, folder_of, locked
@@ -319,6 +319,7 @@ class Training:
             "speed/cache_hits": games.work.cache_hits,
             "speed/search_efficiency": games.work.search_efficiency,
             "speed/batch_fill": games.work.batch_fill,
+            "speed/peak_memory": peak_megabytes(),
             "replay/window": self.replay.window,
             "replay/mean_age": self.replay.mean_age(state.iteration),
         } | {f"seconds/{stage}": spent for stage, spent in seconds.items()}

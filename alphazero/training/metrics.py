@@ -1,5 +1,6 @@
 """All that a run draws, but for texts: one table of names, units and meanings, and its writer."""
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -66,6 +67,7 @@ METRICS: Mapping[str, Metric] = {
         "the workers' time of playing that was spent inside the evaluator, by the clock; "
         "`alphazero bench` compares with the bare network",
     ),
+    "speed/peak_memory": Metric("MiB", "the most memory that the process has held"),
     "speed/batch_fill": Metric("share", "rows of the evaluated batches that were used"),
     "inference/int8_agreement": Metric(
         "share", "positions where int8 has the same best move as the ordinary precision"
@@ -89,6 +91,16 @@ METRICS: Mapping[str, Metric] = {
 
 BINS = 40
 """Bins of a histogram, equally wide from the least number to the greatest."""
+
+
+def peak_megabytes() -> float:
+    """Return the most memory that this process has held, in MiB; NaN where no system call tells."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return float("nan")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1 << 20) if sys.platform == "darwin" else peak / (1 << 10)
 
 
 class Curves:
