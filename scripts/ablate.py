@@ -42,6 +42,9 @@ SMALL = [
 VARIANTS = {
     BASE: [],
     "all moves searched fully": ["selfplay.full_share=1.0"],
+    "temperature 0.5": ["selfplay.temperature=0.5"],
+    "temperature for 6 moves": ["selfplay.temperature_moves=6"],
+    "quick searches of 16": ["selfplay.fast_simulations=16"],
     "no random starts": ["selfplay.random_starts=0.0"],
     "no solver": ["search.solver=false"],
     "first play 0": ["search.first_play=zero"],
