@@ -529,6 +529,10 @@ class GateConfig:
         source="AGZ, Methods, Evaluator: 1600, as in self-play",
     )
 
+    def accepts(self, score: float) -> bool:
+        """Whether a challenger with this share of the score becomes the best."""
+        return score >= self.threshold
+
 
 @dataclass(frozen=True)
 class BudgetConfig:

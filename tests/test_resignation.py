@@ -16,7 +16,7 @@ from alphazero.players.player import Decisions
 from alphazero.search.evaluator import UniformEvaluator
 from alphazero.search.mcts import Roots
 from alphazero.training.gamefile import PLAYED_OUT, RESIGNED, Games
-from alphazero.training.loop import Training, describe_game
+from alphazero.training.loop import Training
 from alphazero.training.resignation import (
     judge_threshold,
     measure_resignation,
@@ -211,7 +211,7 @@ def test_a_run_learns_its_threshold_from_the_games_played_out_and_tells_it(tmp_p
     kinds = np.concatenate([shard.resignations for shard in training.replay.shards])
     assert {PLAYED_OUT, RESIGNED} <= set(kinds.tolist())
     assert resigned
-    assert "player won by resignation," in describe_game(run, resigned[0])
+    assert "player won by resignation," in resigned[0].describe(run.game)
 
 
 def test_without_the_option_nobody_may_resign(tmp_path: Path) -> None:

@@ -91,6 +91,16 @@ class GameRecord:
             state = game.play(state, int(action))
         return names
 
+    def describe(self, game: Game) -> str:
+        """Write the game for people: who won, the moves, the last position."""
+        winner = {1: "the first player won", 0: "a draw", -1: "the second player won"}
+        result = "unfinished" if self.outcome == ONGOING else winner[self.outcome]
+        if self.resigned:
+            result += " by resignation"
+        state = game.play(game.initial_state(), *map(int, self.actions))
+        moves = " ".join(self.moves(game))
+        return f"{result}, {len(self.actions)} moves\n{moves}\n{game.render(state)}"
+
 
 @dataclass
 class Match:

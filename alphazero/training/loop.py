@@ -17,7 +17,6 @@ from tqdm import tqdm
 
 from alphazero.config import Config
 from alphazero.configfile import dump_config
-from alphazero.games.game import ONGOING
 from alphazero.network.backend import explain_backend, make_evaluator, useful_workers
 from alphazero.network.checkpoint import Checkpoint
 from alphazero.network.inference import TorchEvaluator, threads_per_evaluation
@@ -218,7 +217,7 @@ class Training:
             )
         rating = state.rating + result.elo
         name = self._save_challenger(rating)
-        if result.score >= settings.threshold:
+        if settings.accepts(result.score):
             self.best, state.best, state.rating = challenger, name, rating
         self._save_sample("gate", records)
         return result
@@ -257,7 +256,7 @@ class Training:
                 "gate/distinct_games": result.distinct / result.games,
                 "gate/rating": state.rating,
             }
-            verdict = "accepted" if result.score >= self.config.gate.threshold else "refused"
+            verdict = "accepted" if self.config.gate.accepts(result.score) else "refused"
             line += f"; gate {result.score:.1%}, Elo {result.elo:+.0f}, {verdict}"
         histograms = {
             "selfplay/search_entropies": findings.entropies,
@@ -364,7 +363,7 @@ class Training:
 
     def _save_sample(self, kind: str, records: Sequence[GameRecord]) -> str:
         """Write a few games into `games/` for people; return their text."""
-        texts = [describe_game(self.run, record) for record in records[: self._samples]]
+        texts = [record.describe(self.game) for record in records[: self._samples]]
         text = "\n\n".join(texts)
         if texts:
             self.run.save_text(f"{kind}-{self.run.state.iteration:06d}.txt", text + "\n")
@@ -388,15 +387,3 @@ class Training:
             yield bar
         self.seconds[name] = time.monotonic() - begin
         self.run.state.seconds += self.seconds[name]
-
-
-def describe_game(run: Run, record: GameRecord) -> str:
-    """Write a game for people: who won, the moves, the last position."""
-    game = run.game
-    winner = {1: "the first player won", 0: "a draw", -1: "the second player won"}
-    result = "unfinished" if record.outcome == ONGOING else winner[record.outcome]
-    if record.resigned:
-        result += " by resignation"
-    state = game.play(game.initial_state(), *map(int, record.actions))
-    moves = " ".join(record.moves(game))
-    return f"{result}, {len(record.actions)} moves\n{moves}\n{game.render(state)}"
