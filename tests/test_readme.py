@@ -23,7 +23,7 @@ TINY = [
     "replay.reuse=1",
     "gate.games=2",
     "network.blocks=1",
-    "network.filters=8",
+    "network.filters=24",
 ]
 """What makes any configuration end in a moment."""
 
