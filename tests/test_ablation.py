@@ -1,5 +1,6 @@
 """One choice changed at a time: what is trained, compared and told."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -43,8 +44,10 @@ def test_variants_are_trained_once_and_compared_with_the_base(tmp_path: Path) ->
 
 
 def test_a_run_that_fails_says_why(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match=r"another-one-3.*unknown key"):
-        tiny_ablation(tmp_path, "search.selektion=gumbel").train(1)
+    ablation = tiny_ablation(tmp_path)
+    wrong = replace(ablation, variants={"a typo": ["search.selektion=gumbel"]})
+    with pytest.raises(RunError, match=r"a-typo-3.*unknown key"):
+        wrong.train(1)
 
 
 def test_the_table_has_a_line_for_each_variant() -> None:

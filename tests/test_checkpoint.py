@@ -282,6 +282,16 @@ def test_a_file_larger_than_the_limit_is_not_read(
     assert "at most 1,000 are read" in refusal(path)
 
 
+def test_a_header_whose_length_begins_like_a_pickle_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "file.safetensors"
+    for length in range(256):
+        save_checkpoint(path, player(details={"note": "x" * length}))
+        assert load_checkpoint(path).details == {"note": "x" * length}
+        if path.read_bytes()[0] == 0x80:
+            return
+    raise AssertionError("no length of the note gives such a header")
+
+
 def test_a_pickled_file_is_never_opened_by_an_unpickler(path: Path, tmp_path: Path) -> None:
     torch.save(player().weights, tmp_path / "new.pt")
     (tmp_path / "plain.pkl").write_bytes(pickle.dumps({"weights": [1, 2, 3]}))

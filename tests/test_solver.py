@@ -47,7 +47,7 @@ def test_bounds_hold_everywhere_and_a_proven_root_plays_an_optimal_move(
 ) -> None:
     game, known = GAMES[name], {}
     proven = 0
-    for state in positions(game, 12, 3):
+    for state in positions(game, 12, 6 if game.max_moves > 9 else 3):
         search, roots = solve(game, state, 400, leaves)
         forest, places = search._forest, [(0, state)]
         for node, place in places:
@@ -98,7 +98,7 @@ def test_a_lost_edge_is_walked_no_more() -> None:
 
 def test_a_kept_tree_keeps_its_proofs() -> None:
     game, known = GAMES["mnk 4x4x3"], {}
-    for start in positions(game, 6, 4):
+    for start in positions(game, 6, 6):
         state = start
         search, roots = solve(game, state, 300)
         while game.outcome(state) == ONGOING:

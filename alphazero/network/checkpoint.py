@@ -237,7 +237,8 @@ def load_tensors(
 
 def _header_of(name: str, data: bytes) -> dict[str, Any]:
     """Return the parsed header, which is an object of objects."""
-    if data[:2] == b"PK" or data[:1] == b"\x80":
+    # A header's length may begin like a pickle; then its JSON follows.
+    if data[:2] == b"PK" or (data[:1] == b"\x80" and data[8:9] != b"{"):
         _refuse(
             name,
             "this is a pickled PyTorch file, which can run code; only .safetensors are read",
