@@ -224,7 +224,10 @@ def test_a_number_where_text_is_expected_asks_for_quotes() -> None:
             "go.yaml:3: learner.momentum: remove it; momentum is SGD's, "
             "and learner.optimizer is adamw",
         ),
-        ("budget: ", "go.yaml:2: budget: set at least one of iterations, samples, evaluations, minutes"),
+        (
+            "budget: ",
+            "go.yaml:2: budget: set at least one of iterations, samples, evaluations, minutes",
+        ),
     ],
 )
 def test_settings_that_cannot_work_together_are_told(section: str, error: str) -> None:

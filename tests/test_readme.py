@@ -4,6 +4,7 @@ import itertools
 import re
 import runpy
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,9 @@ def test_the_first_commands_train_grade_show_and_play(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "configs").symlink_to(ROOT / "configs")
+    (tmp_path / "checkpoints").mkdir()
+    for shipped in (ROOT / "checkpoints").glob("*.safetensors"):
+        shutil.copy(shipped, tmp_path / "checkpoints")
     monkeypatch.setattr("builtins.input", lambda _: "quit")
     commands = [command for command in alphazero_commands() if "--resume" not in command]
     for command in commands:
