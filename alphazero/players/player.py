@@ -59,7 +59,7 @@ class Player(ABC):
 
     @abstractmethod
     def think(self) -> None:
-        """Work for one turn of the wheel on every table where a move is owed."""
+        """Work for a moment on every table where a move is owed."""
 
     @abstractmethod
     def decide(self) -> Decisions:

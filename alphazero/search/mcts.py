@@ -18,7 +18,7 @@ from alphazero.config import SearchConfig
 from alphazero.games.game import Game, State
 from alphazero.search.cache import new_cache
 from alphazero.search.evaluator import Evaluator, under_symmetries
-from alphazero.search.forest import Doubles, Masks, Slots, new_forest
+from alphazero.search.forest import Doubles, Masks, Records, Slots, new_forest
 from alphazero.search.root import advance_trees, mix_noise, read_roots
 from alphazero.search.selection import selection_of
 from alphazero.search.tree import backup_leaves, select_leaves
@@ -234,23 +234,21 @@ class Search:
 
     def variation(self, slot: int, action: int, length: int = 8) -> list[int]:
         """Return the most visited line that begins with `action`, at most `length` long."""
-        forest, node, line = self._forest, 0, [action]
-        while len(line) < length:
-            first = forest.nodes["first_edge"][slot, node]
-            block = slice(first, first + forest.nodes["edge_count"][slot, node])
-            if node == 0:
-                edge = first + int(np.flatnonzero(forest.edges["action"][slot, block] == action)[0])
-            else:
-                edge = first + int(forest.edges["visits"][slot, block].argmax())
-                line.append(int(forest.edges["action"][slot, edge]))
-            node = int(forest.edges["child"][slot, edge])
-            if node < 0 or not forest.nodes["edge_count"][slot, node]:
+        nodes, edges = self._forest.nodes[slot], self._forest.edges[slot]
+
+        def edges_of(node: int) -> Records:
+            first = nodes["first_edge"][node]
+            block: Records = edges[first : first + nodes["edge_count"][node]]
+            return block
+
+        below, line = edges_of(0), [action]
+        edge = below[below["action"] == action][0]
+        while len(line) < length and edge["child"] >= 0:
+            below = edges_of(edge["child"])
+            if not below["visits"].any():
                 break
-            first = forest.nodes["first_edge"][slot, node]
-            if not forest.edges["visits"][
-                slot, first : first + forest.nodes["edge_count"][slot, node]
-            ].any():
-                break
+            edge = below[below["visits"].argmax()]
+            line.append(int(edge["action"]))
         return line
 
     def _draw_shaped_noise(self, slots: Slots) -> None:

@@ -85,18 +85,11 @@ def _keep_subtree(forest: Forest, slot: int, root: int) -> None:
         if place < 0:
             continue
         first, count = forest.nodes[slot, node].first_edge, forest.nodes[slot, node].edge_count
+        forest.nodes[slot, place] = forest.nodes[slot, node]
         forest.nodes[slot, place].first_edge = target
-        forest.nodes[slot, place].edge_count = count
-        forest.nodes[slot, place].value = forest.nodes[slot, node].value
-        forest.nodes[slot, place].lower = forest.nodes[slot, node].lower
-        forest.nodes[slot, place].upper = forest.nodes[slot, node].upper
         for edge in range(first, first + count):
-            forest.edges[slot, target].action = forest.edges[slot, edge].action
-            forest.edges[slot, target].prior = forest.edges[slot, edge].prior
-            forest.edges[slot, target].visits = forest.edges[slot, edge].visits
-            forest.edges[slot, target].pending = forest.edges[slot, edge].pending
-            forest.edges[slot, target].value_sum = forest.edges[slot, edge].value_sum
             child = forest.edges[slot, edge].child
+            forest.edges[slot, target] = forest.edges[slot, edge]
             forest.edges[slot, target].child = renumbered[child] if child >= 0 else -1
             target += 1
     forest.slots[slot].num_nodes = kept
@@ -194,13 +187,15 @@ def _write_policies(
     if selection.gumbel:
         best = best_with_visits(forest, slot, most)
     for edge in range(forest.nodes[slot, 0].edge_count):
+        if not _is_kept(forest, selection, slot, edge):
+            continue
         action = forest.edges[slot, edge].action
         if selection.gumbel:
             policy[action] = edge == best
             target[action] = math.exp(forest.policy[edge])
         elif most <= 0:
             policy[action] = target[action] = forest.edges[slot, edge].prior
-        elif _is_kept(forest, selection, slot, edge):
+        else:
             policy[action] = target[action] = forest.edges[slot, edge].visits
             if forest.slots[slot].forced_playouts > 0:
                 target[action] = _earned_visits(forest, selection, slot, edge, best)
