@@ -6,7 +6,7 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -21,11 +21,20 @@ UNREAD = 141
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return its exit code: 0, 2 for a mistake told in one line, 130 for Ctrl-C."""
+
+    def run() -> int:
+        options = _parse(arguments)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        return int(options.run(options) or 0)
+
+    return told(run)
+
+
+def told(run: Callable[[], int | None]) -> int:
+    """Call `run`, tell a person's mistake in one line, and return the exit code as `main` does."""
     try:
         try:
-            options = _parse(arguments)
-            signal.signal(signal.SIGTERM, signal.default_int_handler)
-            return int(options.run(options) or 0)
+            return run() or 0
         finally:
             print(end="", flush=True)
     except AlphaZeroError as error:
@@ -125,7 +134,7 @@ def parser() -> argparse.ArgumentParser:
     )
     each.add_argument(
         "--simulations",
-        type=_whole_numbers,
+        type=whole_numbers,
         metavar="N,N",
         help="simulations a move, each number in turn; 0 is the bare network",
     )
@@ -152,17 +161,17 @@ def parser() -> argparse.ArgumentParser:
     each.add_argument("first", type=Path, metavar="A", help="a checkpoint or a run's folder")
     each.add_argument("second", type=Path, metavar="B", help="its opponent")
     each.add_argument(
-        "--games", type=_even_number, default=100, metavar="N", help="games, even (default: 100)"
+        "--games", type=even_number, default=100, metavar="N", help="games, even (default: 100)"
     )
     each.add_argument(
         "--opening-moves",
-        type=_whole_number,
+        type=whole_number,
         default=4,
         metavar="N",
         help="random moves that open each pair of games (default: 4)",
     )
     each.add_argument(
-        "--seed", type=_whole_number, default=0, metavar="N", help="of the openings (default: 0)"
+        "--seed", type=whole_number, default=0, metavar="N", help="of the openings (default: 0)"
     )
     _thinking_arguments(each)
 
@@ -205,25 +214,28 @@ def _thinking_arguments(parser: argparse.ArgumentParser) -> None:
     budget = parser.add_mutually_exclusive_group()
     budget.add_argument(
         "--simulations",
-        type=_whole_number,
+        type=whole_number,
         metavar="N",
         help="simulations a move (default: as in training)",
     )
     budget.add_argument("--seconds", type=_seconds, metavar="S", help="seconds a move")
 
 
-def _whole_number(text: str) -> int:
+def whole_number(text: str) -> int:
+    """Read a number that was typed; as the next two, for argparse."""
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise argparse.ArgumentTypeError(f"expected a whole number from 0 on, got {text[:20]!r}")
     return int(text)
 
 
-def _whole_numbers(text: str) -> list[int]:
-    return [_whole_number(part) for part in text.split(",")]
+def whole_numbers(text: str) -> list[int]:
+    """Read numbers between commas."""
+    return [whole_number(part) for part in text.split(",")]
 
 
-def _even_number(text: str) -> int:
-    number = _whole_number(text)
+def even_number(text: str) -> int:
+    """Read a number of games."""
+    number = whole_number(text)
     if number == 0 or number % 2:
         raise argparse.ArgumentTypeError(
             f"expected an even number: openings are played twice, colours swapped; got {text}"

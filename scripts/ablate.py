@@ -7,10 +7,13 @@ Prints the README's table. POSITIONS are solved positions as `alphazero grade` r
 
 import argparse
 import os
+import sys
 from pathlib import Path
 
 from tqdm import tqdm
 
+from alphazero.cli import even_number, told, whole_number, whole_numbers
+from alphazero.errors import AlphaZeroError, did_you_mean
 from alphazero.games import make_game
 from alphazero.players.grade import read_positions
 from alphazero.training.ablation import BASE, Ablation, table
@@ -76,18 +79,21 @@ def main() -> None:
     """Train what is missing, compare, print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("positions", nargs="*", type=Path, metavar="POSITIONS")
-    parser.add_argument("--evaluations", type=int, default=1_000_000, help="of each run")
-    parser.add_argument("--seeds", default="1,2", help="comma-separated")
+    parser.add_argument("--evaluations", type=whole_number, default=1_000_000, help="of each run")
+    parser.add_argument("--seeds", type=whole_numbers, default="1,2", help="comma-separated")
     parser.add_argument("--only", help="names of variants, comma-separated")
-    parser.add_argument("--games", type=int, default=200, help="of each match")
+    parser.add_argument("--games", type=even_number, default=200, help="of each match")
     parser.add_argument("--folder", type=Path, default=Path("checkpoints/ablations"))
     options = parser.parse_args()
     chosen = options.only.split(",") if options.only else list(VARIANTS)
+    for name in chosen:
+        if name not in VARIANTS:
+            raise AlphaZeroError(f"unknown variant {name!r}{did_you_mean(name, VARIANTS)}")
     ablation = Ablation(
         CONFIG,
         {name: VARIANTS[name] for name in dict.fromkeys([BASE, *chosen])},
         [*SMALL, f"budget.evaluations={options.evaluations}"],
-        [int(seed) for seed in options.seeds.split(",")],
+        options.seeds,
         options.folder,
     )
     solutions = [read_positions(make_game("connect_four"), path) for path in options.positions]
@@ -100,4 +106,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(told(main))

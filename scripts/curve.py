@@ -7,14 +7,17 @@ Train with `run.keep_checkpoints=0`, so that every checkpoint is kept.
 
 import argparse
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tqdm import tqdm
 
-from alphazero.players.grade import grade, read_positions
-from alphazero.players.saved import load_saved
+from alphazero.cli import told, whole_number, whole_numbers
+from alphazero.errors import RunError
+from alphazero.players.grade import read_positions
+from alphazero.players.saved import load_saved, optimal_share
 
 
 def curve_of(run: Path, name: str) -> dict[int, float]:
@@ -31,17 +34,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("run", type=Path, metavar="RUN")
     parser.add_argument("positions", nargs="+", type=Path, metavar="POSITIONS")
-    parser.add_argument("--simulations", default="0,64,600", help="comma-separated")
-    parser.add_argument("--points", type=int, default=8, help="checkpoints, evenly spaced")
+    parser.add_argument(
+        "--simulations", type=whole_numbers, default="0,64,600", help="comma-separated"
+    )
+    parser.add_argument("--points", type=whole_number, default=8, help="checkpoints, evenly spaced")
     options = parser.parse_args()
 
+    checkpoints = sorted(options.run.glob("step-*.safetensors"))
+    if not checkpoints:
+        raise RunError(f"{options.run} holds no step-*.safetensors; give the folder of a run")
     stages = [
         curve_of(options.run, f"seconds/{stage}") for stage in ("play", "learn", "gate", "save")
     ]
     evaluations = curve_of(options.run, "selfplay/evaluations")
-    checkpoints = sorted(options.run.glob("step-*.safetensors"))
     chosen = np.linspace(0, len(checkpoints) - 1, options.points + 1).round().astype(int)[1:]
-    budgets = [int(each) for each in options.simulations.split(",")]
+    game = load_saved(checkpoints[-1]).game
+    solutions = [read_positions(game, path) for path in options.positions]
     rows = []
     for index in tqdm(chosen, unit="checkpoint"):
         player = load_saved(checkpoints[index])
@@ -49,28 +57,24 @@ def main() -> None:
         seconds = sum(
             spent for stage in stages for step, spent in stage.items() if step <= iteration
         )
-        shares = []
-        for simulations in budgets:
-            grades = [
-                grade(
-                    player.game,
-                    lambda tables, n=simulations, who=player: who.seat(tables, simulations=n),
-                    read_positions(player.game, path),
-                    workers=os.cpu_count() or 1,
-                )
-                for path in options.positions
-            ]
-            shares.append(float(np.mean([each.share for each in grades])))
+        shares = [
+            optimal_share(player, solutions, simulations, os.cpu_count() or 1)
+            for simulations in options.simulations
+        ]
         rows.append(
             f"| {seconds / 60:.0f} | {player.checkpoint.details['games']:,} "
             f"| {evaluations.get(iteration, float('nan')) / 1e6:.1f} M | "
             + " | ".join(f"{share:.1%}" for share in shares)
             + " |"
         )
-    print("| minutes | games | evaluations | " + " | ".join(f"{n}" for n in budgets) + " |")
-    print("| --- " * (3 + len(budgets)) + "|")
+    print(
+        "| minutes | games | evaluations | "
+        + " | ".join(f"{n}" for n in options.simulations)
+        + " |"
+    )
+    print("| --- " * (3 + len(options.simulations)) + "|")
     print("\n".join(rows))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(told(main))

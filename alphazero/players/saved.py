@@ -16,6 +16,7 @@ from alphazero.games.game import Game
 from alphazero.games.registry import make_game
 from alphazero.network.backend import make_evaluator
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from alphazero.players.grade import grade
 from alphazero.players.match import TABLES, paired_openings, play_schedule
 from alphazero.players.player import UNLIMITED, SearchPlayer
 from alphazero.players.ratings import MatchResult, judge
@@ -23,6 +24,7 @@ from alphazero.schema import check_value, noted_fields
 from alphazero.search.evaluator import Evaluator
 from alphazero.search.forest import EDGE
 from alphazero.search.mcts import TREE_ROOM
+from alphazero.search.minimax import Solution
 from alphazero.yamlfile import WrongValueError
 
 TREE_BYTES = 2 << 30
@@ -170,6 +172,22 @@ def contest(
     schedule = paired_openings(game, games, opening_moves, np.random.default_rng(seed))
     tables = workers if seconds else TABLES
     return judge(play_schedule(game, seat_players, schedule, tables, workers, show))
+
+
+def optimal_share(
+    player: SavedPlayer, solutions: Sequence[Solution], simulations: int, workers: int = 1
+) -> float:
+    """Return the share of optimal moves, the mean over sets of solved positions; NaN for none."""
+    shares = [
+        grade(
+            player.game,
+            lambda tables: player.seat(tables, simulations=simulations),
+            solution,
+            workers=workers,
+        ).share
+        for solution in solutions
+    ]
+    return float(np.mean(shares)) if shares else float("nan")
 
 
 def save_grades(saved: SavedPlayer, grades: Sequence[str], path: Path) -> None:

@@ -14,9 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from alphazero.errors import RunError
-from alphazero.players.grade import grade
 from alphazero.players.ratings import MatchResult
-from alphazero.players.saved import SavedPlayer, contest, load_saved
+from alphazero.players.saved import contest, load_saved, optimal_share
 from alphazero.search.minimax import Solution
 from alphazero.training.run import holds_run
 
@@ -83,15 +82,15 @@ class Ablation:
             matches, bare, searched = [], [], []
             for seed in self.seeds:
                 player = load_saved(self.run_of(variant, seed))
-                bare += [_share(player, each, 0, workers) for each in solutions]
-                searched += [_share(player, each, simulations, workers) for each in solutions]
+                bare.append(optimal_share(player, solutions, 0, workers))
+                searched.append(optimal_share(player, solutions, simulations, workers))
                 if variant != BASE:
                     pair = player, load_saved(self.run_of(BASE, seed))
                     matches.append(
                         contest(pair, games, 4, seed, simulations=simulations, workers=workers)
                     )
                 show(1)
-            rows.append(Row(variant, matches, _mean(bare), _mean(searched)))
+            rows.append(Row(variant, matches, float(np.mean(bare)), float(np.mean(searched))))
         return rows
 
 
@@ -120,17 +119,3 @@ def table(rows: Sequence[Row]) -> str:
         )
         lines.append(f"| {row.variant} | {elo or '0'} | {row.bare:.1%} | {row.searched:.1%} |")
     return "\n".join(lines)
-
-
-def _share(player: SavedPlayer, solution: Solution, simulations: int, workers: int) -> float:
-    """Return the share of optimal moves in the solved positions."""
-    return grade(
-        player.game,
-        lambda tables: player.seat(tables, simulations=simulations),
-        solution,
-        workers=workers,
-    ).share
-
-
-def _mean(shares: Sequence[float]) -> float:
-    return float(np.mean(shares)) if shares else float("nan")
