@@ -361,6 +361,14 @@ class ReplayConfig:
         above=0,
         source="AGZ: about 1.5 (700,000 batches of 2048 from 4.9 million games of some 200 moves)",
     )
+    blunder: float = key(
+        0.0,
+        "fall of the mover's value, from one search to the next, above which a move is a blunder: "
+        "positions before it learn the value that it threw away in place of the outcome; 0 is off",
+        at_least=0,
+        below=2,
+        source="Leela Chess Zero, rescorer, --deblunder; AGZ: 0, the outcome whatever was played",
+    )
     surprise_weight: float = key(
         0.0,
         "share of a game's draws that goes to its positions in proportion to KL(search policy || "

@@ -210,6 +210,7 @@ def test_a_run_with_every_option_resumes_to_the_very_same_files(tmp_path: Path) 
         "selfplay.resign_share=0.6",
         "selfplay.resign_false_positives=1.0",
         "selfplay.resign_ceiling=0.1",
+        "replay.blunder=0.3",
         "replay.surprise_weight=0.5",
         "replay.repeats=log",
     ]

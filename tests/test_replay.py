@@ -162,6 +162,29 @@ def test_the_value_is_the_outcome_for_the_player_to_move():
         assert value == (1 if stones % 2 == 0 else -1)
 
 
+def test_before_a_blunder_the_value_thrown_away_takes_the_outcome_s_place():
+    """The values fall by 0.3, 0.1, 0.5 and, from the second player's 0.6 to -0.4, by 1.0."""
+    actions = [0, 1, 4, 2, 8]  # the first player completes the diagonal
+    policies = np.eye(9, dtype=np.float32)[actions]
+    values = np.array([0.1, 0.2, -0.1, 0.6, 0.4], np.float32)
+    record = dataclasses.replace(taught(actions, policies, 1), values=values)
+    ordinary = [1, -1, 1, -1, 1]
+    for blunder, expected in {
+        0.0: ordinary,
+        1.1: ordinary,
+        0.9: [-0.6, 0.6, -0.6, 0.6, 1],
+        0.25: [0.1, 0.1, -0.1, 0.6, 1],  # the nearest blunder after a position counts
+    }.items():
+        replay = Replay(TIC_TAC_TOE, dataclasses.replace(window(), blunder=blunder))
+        # Games on either side of it, whose searches saw nothing, neither give nor take.
+        quiet = taught(actions, policies, 1)
+        replay.add(1, Games.of(TIC_TAC_TOE, [quiet, record, quiet]))
+        batch = replay.sample(400, np.random.default_rng(0), augment=False)
+        for ply, (usual, value) in enumerate(zip(ordinary, expected, strict=True)):
+            learned = batch.values[batch.policies[:, actions[ply]] == 1]
+            assert set(learned) == {np.float32(usual), np.float32(value)}
+
+
 def test_moves_of_openings_are_never_drawn_nor_counted():
     records = random_records(TIC_TAC_TOE, 10, opening=3)
     replay = filled(TIC_TAC_TOE, [records], window())

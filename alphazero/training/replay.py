@@ -57,7 +57,7 @@ def _fill(
     initial_state: State,
     moves: Integers,
     starts: Integers,
-    outcomes: Doubles,
+    results: Doubles,
     policies: Floats,
     search_values: Floats,
     value_mix: float,
@@ -71,8 +71,7 @@ def _fill(
 ) -> None:
     """Replay the games to `positions` [B] and write each as seen under its symmetry [B].
 
-    `starts` [P] belong to the game that a position is of, `outcomes` [P] as well, unless they
-    are means over positions in which the same player is to move.
+    `starts` [P] belong to the game that a position is of; `results` [P] are for player 0.
     """
     _, channels, height, width = observations.shape
     planes = np.zeros((channels, height, width), np.float32)
@@ -90,7 +89,7 @@ def _fill(
                 ]
         for action in range(policies.shape[1]):
             targets[row, action_images[symmetry, action]] = policies[position, action]
-        value = value_of(outcomes[position], state[PLY] % 2)
+        value = value_of(results[position], state[PLY] % 2)
         values[row] = (1 - value_mix) * value + value_mix * search_values[position]
 
 
@@ -155,6 +154,30 @@ def _surprise_weights(surprises: Floats, games: Integers, share: float) -> Doubl
     fair = np.divide(counts, totals, out=np.zeros(len(counts)), where=totals > 0)
     by_surprise = np.where(totals[games] > 0, surprises * fair[games], 1.0)
     return (1 - share) + share * by_surprise
+
+
+def _results(games: Games, blunder: float) -> Doubles:
+    """Return the result of every position [P], for player 0: what its game's value learns.
+
+    That is the game's outcome, unless a blunder follows: a move after which the mover's value, as
+    the next search sees it, has fallen by more than `blunder` (0: none is). The outcome says
+    little about a position before one; the search's value just before the first does instead.
+    Leela Chess Zero's rescorer does the same with the values of one search (`--deblunder`).
+    """
+    lengths = games.lengths.astype(np.int64)
+    ends = np.repeat(np.cumsum(lengths), lengths)
+    results = np.repeat(games.outcomes.astype(np.float64), lengths)
+    if not blunder:
+        return results
+    places = np.arange(len(ends))
+    plies = places - (ends - np.repeat(lengths, lengths))
+    signs = np.where(plies % 2, value_of(1, 1), value_of(1, 0))
+    falls = np.zeros(len(ends))
+    falls[:-1] = np.where(ends[:-1] == ends[1:], games.values[:-1] + games.values[1:], 0)
+    nexts = np.minimum.accumulate(np.where(falls > blunder, places, len(ends))[::-1])[::-1]
+    before = nexts < ends
+    results[before] = (signs * games.values)[nexts[before]]
+    return results
 
 
 @dataclass
@@ -242,7 +265,7 @@ class Replay:
             self.game.initial_state(),
             self._moves,
             self._starts,
-            self._outcomes,
+            self._results,
             self._policies,
             self._values,
             value_mix,
@@ -301,7 +324,7 @@ class Replay:
         repeated = counts[groups] > 1
         places, members = positions[repeated], (np.cumsum(counts > 1) - 1)[groups[repeated]]
         sizes = counts[counts > 1]
-        for targets in (*self._policies.T, self._values, self._outcomes):
+        for targets in (*self._policies.T, self._values, self._results):
             targets[places] = (np.bincount(members, targets[places]) / sizes)[members]
         together = 1 + np.log2(counts) if self.settings.repeats == "log" else np.ones(len(counts))
         return (together / counts)[groups]
@@ -310,13 +333,12 @@ class Replay:
         """Lay all shards end to end, for drawing."""
         games = [shard.games for shard in self._shards] or [Games.of(self.game, [])]
         lengths = np.concatenate([each.lengths for each in games]).astype(np.int64)
-        outcomes = np.concatenate([each.outcomes for each in games]).astype(np.float64)
         sizes = [len(each.actions) for each in games]
         self._moves = np.concatenate([each.actions for each in games]).astype(np.int64)
         self._policies = np.concatenate([each.policies for each in games])
         self._values = np.concatenate([each.values for each in games])
         self._starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
-        self._outcomes = np.repeat(outcomes, lengths)
+        self._results = np.concatenate([_results(each, self.settings.blunder) for each in games])
         self._surprises = np.concatenate([each.surprises for each in games])
         self._cumulated = None
         born: list[Any] = [shard.iteration for shard in self._shards] or [0]
