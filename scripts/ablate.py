@@ -30,17 +30,22 @@ SMALL = [
     "network.value_hidden=32",
     "search.simulations=48",
     "selfplay.fast_simulations=8",
+    "selfplay.temperature=1.0",
     "selfplay.games_per_iteration=128",
     "selfplay.parallel_games=128",
     "replay.window_minimum=10000",
+    "replay.reuse=4.0",
+    "replay.blunder=0.0",
     "learner.learning_rate=0.002",
     "learner.batch_size=256",
     "learner.average=0.98",
+    "learner.value_mix=0.3",
     "gate.games=0",
     "inference.selfplay_precision=same",
     "budget.samples=null",
 ]
-"""What makes the shipped configuration small enough for dozens of runs."""
+"""What makes the shipped configuration small enough for dozens of runs, and what it was before
+blunders, temperature and quick searches were looked at together."""
 
 VARIANTS = {
     BASE: [],
@@ -53,6 +58,12 @@ VARIANTS = {
     "first play 0": ["search.first_play=zero"],
     "newest weights, no average": ["learner.average=0.0"],
     "value target z alone": ["learner.value_mix=0.0"],
+    "values thrown away": ["replay.blunder=0.25", "learner.value_mix=0.1"],
+    "the same, temperature 0.5": [
+        "replay.blunder=0.25",
+        "learner.value_mix=0.1",
+        "selfplay.temperature=0.5",
+    ],
     "the paper's heads": [
         "network.policy_filters=2",
         "network.value_filters=1",
