@@ -152,7 +152,8 @@ def helper(function: Function) -> Function:
     Python calls its `py_func`: leaving out numba's wrapper saves a tenth of the time to compile.
     It allocates nothing, so it need not count references to the arrays that it is given: numba
     would do so with two locked instructions for each of a forest's arrays in every call, which
-    took half of the time of a search.
+    took half of the time of a search. So it must not return an array either, and it reaches a
+    game's rules through those marked as `rule_caller` (`play_move` and its like in `game.py`).
     """
     return _compiled_into_kernels(function, forceinline=True, no_cpython_wrapper=True, _nrt=False)
 

@@ -150,7 +150,7 @@ def estimate(
     game, every, branches = TwoPlyTree(), np.arange(runs), len(LEAVES)
     found = np.zeros((3, len(methods), len(simulations), branches))
     for index, method in enumerate(methods):
-        settings = RolloutConfig(method=method, depth=2, simulations=simulations[-1], memory=1)
+        settings = RolloutConfig(method=method, depth=2, simulations=simulations[-1])
         search = RolloutSearch(game, settings, slots=runs, rng=np.random.default_rng(seed))
         search.start(every, np.tile(game.initial_state(), (runs, 1)))
         for place, total in enumerate(simulations):
