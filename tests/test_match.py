@@ -27,6 +27,7 @@ from alphazero.players.match import (
 )
 from alphazero.players.player import UNLIMITED, Decisions, Player, RandomPlayer, SearchPlayer
 from alphazero.search.evaluator import UniformEvaluator
+from alphazero.search.mcts import Search
 from alphazero.training.gate import run_gate
 from alphazero.training.selfplay import SelfPlay, play_games
 
@@ -142,7 +143,8 @@ def searchers(game: Game, tables: int, simulations: int = 12) -> list[Player]:
     """Two different deterministic players."""
     settings = SearchConfig(simulations=simulations)
     return [
-        SearchPlayer(game, HashedEvaluator(game, seed), settings, tables=tables) for seed in (1, 2)
+        SearchPlayer(Search(game, HashedEvaluator(game, seed), settings, slots=tables))
+        for seed in (1, 2)
     ]
 
 
@@ -220,12 +222,8 @@ def test_each_step_evaluates_what_each_game_would_alone_without_a_gap_between_ga
     def rows_of(tables: int, schedule: Sequence[Pairing]) -> list[int]:
         """How many positions each step evaluates."""
         evaluator = HashedEvaluator(SMALL_FOUR)
-        player = SearchPlayer(
-            SMALL_FOUR,
-            evaluator,
-            SearchConfig(simulations=9, cache_megabytes=0),
-            tables=tables,
-        )
+        settings = SearchConfig(simulations=9, cache_megabytes=0)
+        player = SearchPlayer(Search(SMALL_FOUR, evaluator, settings, slots=tables))
         match = Match(SMALL_FOUR, [player], tables, iter(schedule))
         match.fill()
         rows = []
@@ -280,7 +278,9 @@ def test_a_resumed_game_goes_on_as_if_it_had_not_been_interrupted(
 
     def seat(tables: int) -> list[Player]:
         return [
-            SearchPlayer(SMALL_FOUR, HashedEvaluator(SMALL_FOUR, seed), settings, tables=tables)
+            SearchPlayer(
+                Search(SMALL_FOUR, HashedEvaluator(SMALL_FOUR, seed), settings, slots=tables)
+            )
             for seed in (1, 2)
         ]
 
@@ -395,7 +395,7 @@ def test_a_search_that_knows_nothing_never_loses_to_chance_when_it_moves_first()
 
     def seat(tables: int) -> list[Player]:
         return [
-            SearchPlayer(TIC_TAC_TOE, UniformEvaluator(9), settings, tables=tables),
+            SearchPlayer(Search(TIC_TAC_TOE, UniformEvaluator(9), settings, slots=tables)),
             RandomPlayer(TIC_TAC_TOE, tables, np.random.default_rng(8)),
         ]
 
@@ -415,14 +415,9 @@ def test_the_random_player_plays_every_legal_move_and_no_other():
 @pytest.mark.parametrize("moves", [(), (4,), (4, 0, 8), (4, 0, 8, 7, 1, 6, 2, 5)])
 @pytest.mark.parametrize("leaves", [1, 8])
 def test_a_search_limited_by_seconds_ends_and_answers_legally(moves: tuple[int, ...], leaves: int):
-    player = SearchPlayer(
-        TIC_TAC_TOE,
-        UniformEvaluator(9),
-        SearchConfig(simulations=UNLIMITED),
-        nodes=5_000,
-        leaves=leaves,
-        seconds=0.2,
-    )
+    settings = SearchConfig(simulations=UNLIMITED)
+    search = Search(TIC_TAC_TOE, UniformEvaluator(9), settings, nodes=5_000, leaves=leaves)
+    player = SearchPlayer(search, seconds=0.2)
     state = TIC_TAC_TOE.play(TIC_TAC_TOE.initial_state(), *moves)
     assert TIC_TAC_TOE.legal_action_mask(state)[player.choose(state)]
     assert 0 < player.search.simulations < UNLIMITED
@@ -430,9 +425,8 @@ def test_a_search_limited_by_seconds_ends_and_answers_legally(moves: tuple[int, 
 
 def test_players_limited_by_seconds_play_a_match_to_its_end():
     settings = SearchConfig(simulations=UNLIMITED)
-    player = SearchPlayer(
-        TIC_TAC_TOE, UniformEvaluator(9), settings, tables=3, nodes=5_000, seconds=0.02
-    )
+    search = Search(TIC_TAC_TOE, UniformEvaluator(9), settings, slots=3, nodes=5_000)
+    player = SearchPlayer(search, seconds=0.02)
     records = play_all(Match(TIC_TAC_TOE, [player], 3, itertools.repeat(Pairing(), 3)))
     assert len(records) == 3
     for record in records:
@@ -571,7 +565,7 @@ def test_a_game_carried_over_keeps_its_place_in_the_temperature_schedule():
 def test_recorded_policies_are_visits_whatever_the_temperature(temperature: float):
     config = make_config(temperature=temperature, final_temperature=temperature, noise_fraction=0.0)
     games = self_play(config)
-    player = SearchPlayer(TIC_TAC_TOE, HashedEvaluator(TIC_TAC_TOE), config.search)
+    player = SearchPlayer(Search(TIC_TAC_TOE, HashedEvaluator(TIC_TAC_TOE), config.search))
     some = 0
     for record in games.finished:
         state = TIC_TAC_TOE.initial_state()

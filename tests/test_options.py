@@ -15,7 +15,7 @@ from alphazero.players.match import GameRecord, Pairing, play_schedule
 from alphazero.players.player import PlayoutCap, SearchPlayer
 from alphazero.search.decision import divergences
 from alphazero.search.evaluator import Floats, UniformEvaluator
-from alphazero.search.mcts import Exploration
+from alphazero.search.mcts import Exploration, Search
 from alphazero.training import loop
 from alphazero.training.bench import benchmark
 from alphazero.training.gamefile import RESIGNED, Games
@@ -44,13 +44,15 @@ def capped_games(share: float) -> tuple[list[GameRecord], SearchPlayer]:
         rng = np.random.default_rng(4)
         players.append(
             SearchPlayer(
-                game,
-                CountingEvaluator(5),
-                settings,
-                tables=tables,
+                Search(
+                    game,
+                    CountingEvaluator(5),
+                    settings,
+                    slots=tables,
+                    exploration=Exploration(0.5, 1.0),
+                    rng=rng,
+                ),
                 cap=cap,
-                exploration=Exploration(0.5, 1.0),
-                rng=rng,
             )
         )
         return players
@@ -74,14 +76,14 @@ def test_only_full_searches_are_learned_from_and_they_are_as_many_as_asked() -> 
 def test_quick_searches_have_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(player_module, "TURNS", 1)
     game = make_game("tic_tac_toe")
-    player = SearchPlayer(
+    search = Search(
         game,
         UniformEvaluator(9),
         SearchConfig(simulations=20),
-        tables=200,
-        cap=PlayoutCap(0.5, 5),
+        slots=200,
         exploration=Exploration(0.5, 1.0),
     )
+    player = SearchPlayer(search, cap=PlayoutCap(0.5, 5))
     tables = np.arange(200)
     player.start(tables, np.tile(game.initial_state(), (200, 1)))
     player.ask(tables)

@@ -14,7 +14,7 @@ from alphazero.games.game import ONGOING, PLY
 from alphazero.players.match import NEVER_RESIGN, GameRecord, Match, Pairing
 from alphazero.players.player import Decisions
 from alphazero.search.evaluator import UniformEvaluator
-from alphazero.search.mcts import Roots
+from alphazero.search.wheel import Roots
 from alphazero.training.gamefile import PLAYED_OUT, RESIGNED, Games
 from alphazero.training.loop import Training
 from alphazero.training.resignation import (

@@ -18,8 +18,9 @@ from alphazero.search import tree
 from alphazero.search.decision import draw_actions, tempered
 from alphazero.search.evaluator import Evaluator, UniformEvaluator
 from alphazero.search.forest import Forest
-from alphazero.search.mcts import Exploration, Roots, Search
+from alphazero.search.mcts import Exploration, Search
 from alphazero.search.selection import first_play_value, puct, puct_constant
+from alphazero.search.wheel import Roots
 
 Floats = npt.NDArray[np.float32]
 
@@ -666,7 +667,8 @@ def test_a_full_tree_stays_within_its_arrays(nodes: int, leaves: int) -> None:
         search = Search(
             game, HashedEvaluator(game), SearchConfig(), slots=3, nodes=nodes, leaves=leaves
         )
-        search._forest, check = guarded(search._forest)
+        forest, check = guarded(search._forest)
+        search._forests = [forest]
         forest, state = search._forest, game.initial_state()
         beside = [array[[0, 2]].copy() for array in forest if len(array) == 3 and array.ndim > 1]
         search.start(middle, state[None])

@@ -7,7 +7,8 @@ from test_search import FIRST, GAMES, HashedEvaluator, finish, random_position
 from alphazero.config import SearchConfig
 from alphazero.games import ONGOING, Game, State, to_play, value_of
 from alphazero.search.evaluator import UniformEvaluator
-from alphazero.search.mcts import Roots, Search
+from alphazero.search.mcts import Search
+from alphazero.search.wheel import Roots
 
 SMALL = ["tic_tac_toe", "mnk 4x4x3", "connect_four 4x5x3"]
 

@@ -13,6 +13,7 @@ from alphazero.games.game import ONGOING
 from alphazero.play.terminal import COMMANDS, Terminal
 from alphazero.players.player import SearchPlayer
 from alphazero.search.evaluator import UniformEvaluator
+from alphazero.search.mcts import Search
 
 FIRST, SECOND, BOTH, NONE = (True, False), (False, True), (True, True), (False, False)
 
@@ -30,12 +31,13 @@ class Talk:
         self.game: Game = make_game(game_name)
         self.said: list[str] = []
         self.prompts: list[str] = []
-        player = SearchPlayer(
+        search = Search(
             self.game,
             UniformEvaluator(self.game.num_actions),
             SearchConfig(simulations=simulations),
             leaves=8,
         )
+        player = SearchPlayer(search)
         self.terminal = Terminal(self.game, player, sides, self._read, self.said.append)
         self._words = words(self) if callable(words) else iter(words)
 

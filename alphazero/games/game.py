@@ -26,7 +26,7 @@ from numba import types
 from numba.experimental import structref
 
 from alphazero.errors import GameError
-from alphazero.jit import kernel, shared
+from alphazero.jit import kernel, rule_caller, shared
 
 State = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -90,6 +90,24 @@ def _gather(legal: Any, play: Any, outcome: Any, observe: Any) -> Any:
     rules.outcome = outcome
     rules.observe = observe
     return rules
+
+
+@rule_caller
+def mark_legal(rules: Any, state: State, mask: Mask) -> int:
+    """Mark the legal actions in `mask` [A] and return their number, for helpers of kernels."""
+    return rules.legal(state, mask)  # type: ignore[no-any-return]
+
+
+@rule_caller
+def play_move(rules: Any, state: State, action: int) -> None:
+    """Make a move in `state` [S], for helpers of kernels."""
+    rules.play(state, action)
+
+
+@rule_caller
+def outcome_of(rules: Any, state: State) -> int:
+    """Return the outcome of `state` [S], for helpers of kernels."""
+    return rules.outcome(state)  # type: ignore[no-any-return]
 
 
 class Symmetries(NamedTuple):

@@ -37,13 +37,15 @@ def makes_line(cells: State, rows: int, columns: int, cell: int, length: int) ->
 def place_stone(state: State, cell: int, action: int) -> None:
     """Put a stone of the player to move on `cell`, where `action` led it, and end the turn."""
     rows, columns, cells = state[ROWS], state[COLUMNS], state[CELLS:]
-    player = state[PLY] % 2
+    ply, length = state[PLY], state[LENGTH]
+    player = ply % 2
     cells[cell] = player + 1
-    state[PLY] += 1
+    state[PLY] = ply + 1
     state[LAST] = action
-    if makes_line(cells, rows, columns, cell, state[LENGTH]):
+    # Before its last stone a line needs `length` - 1, with as many of the opponent's between.
+    if ply >= 2 * (length - 1) and makes_line(cells, rows, columns, cell, length):
         state[OUTCOME] = 1 - 2 * player
-    elif state[PLY] == rows * columns:
+    elif ply + 1 == rows * columns:
         state[OUTCOME] = 0
 
 

@@ -14,13 +14,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from alphazero.config import SearchConfig
 from alphazero.errors import GameError
 from alphazero.games.game import ONGOING, OUTCOME, PLY, Game, State
 from alphazero.search.decision import divergences, draw_actions
-from alphazero.search.evaluator import Evaluator
 from alphazero.search.forest import Slots
-from alphazero.search.mcts import Exploration, Search
+from alphazero.search.wheel import TreeSearch
 
 _NO_SEARCH = np.zeros(1, np.float32)
 
@@ -149,43 +147,28 @@ TURNS = 16
 
 
 class SearchPlayer(Player):
-    """Searches every table's position with an evaluator and plays by visits.
+    """Searches every table's position, whatever the search, and plays by visits.
 
-    A search ends with its simulations, or after `seconds`, whichever is first.
+    Each table is a slot of `search`. A search ends with its simulations, or after `seconds`,
+    whichever is first.
     """
 
     def __init__(
         self,
-        game: Game,
-        evaluator: Evaluator,
-        settings: SearchConfig,
+        search: TreeSearch,
         *,
-        tables: int = 1,
-        nodes: int | None = None,
-        leaves: int = 1,
         seconds: float | None = None,
         temperature: Temperature = ALWAYS_BEST,
-        exploration: Exploration | None = None,
         cap: PlayoutCap | None = None,
-        rng: np.random.Generator | None = None,
     ) -> None:
-        self.cap = cap
-        self.rng = rng or np.random.default_rng(0)
-        self.search = Search(
-            game,
-            evaluator,
-            settings,
-            slots=tables,
-            nodes=nodes,
-            leaves=leaves,
-            exploration=exploration,
-            rng=self.rng,
-        )
-        self.temperature = temperature
+        self.search = search
         self.seconds = seconds
-        self._plies = np.zeros(tables, np.int64)
-        self._full = np.ones(tables, np.bool_)
-        self._deadlines = np.full(tables, np.inf)
+        self.temperature = temperature
+        self.cap = cap
+        self.rng = search.rng
+        self._plies = np.zeros(search.slots, np.int64)
+        self._full = np.ones(search.slots, np.bool_)
+        self._deadlines = np.full(search.slots, np.inf)
 
     def start(self, tables: Slots, states: State) -> None:
         """Begin with empty trees."""

@@ -23,8 +23,9 @@ from alphazero.players.ratings import MatchResult, judge
 from alphazero.schema import check_value, noted_fields
 from alphazero.search.evaluator import Evaluator
 from alphazero.search.forest import EDGE
-from alphazero.search.mcts import TREE_ROOM
+from alphazero.search.mcts import Search
 from alphazero.search.minimax import Solution
+from alphazero.search.wheel import TREE_ROOM
 from alphazero.yamlfile import WrongValueError
 
 TREE_BYTES = 2 << 30
@@ -91,15 +92,15 @@ class SavedPlayer:
                 self.evaluator.evaluate(np.zeros((size, *self.game.observation_shape), np.float32))
         fresh = 1 if simulations == UNLIMITED else simulations + 1
         room = TREE_BYTES // (EDGE.itemsize * self.game.num_actions * tables)
-        return SearchPlayer(
+        search = Search(
             self.game,
             self.evaluator,
             settings,
-            tables=tables,
+            slots=tables,
             nodes=max(fresh, min(TREE_ROOM * simulations + 1, room)),
             leaves=8 if tables == 1 and simulations > 32 else 1,
-            seconds=seconds,
         )
+        return SearchPlayer(search, seconds=seconds)
 
 
 def load_saved(path: Path | str, inference: InferenceConfig | None = None) -> SavedPlayer:

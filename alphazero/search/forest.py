@@ -36,6 +36,7 @@ SLOT = np.dtype(
         ("awaits_noise", np.bool_),  # the root may not be searched before its noise is drawn
         # what has become: written by the kernels
         ("simulations", np.int64),  # ever run
+        ("random", np.uint64),  # the state of the slot's random numbers; seeded from outside
         ("num_nodes", np.int32),  # in use; 0 until the root has been evaluated
         ("num_edges", np.int32),  # in use
     ],

@@ -15,6 +15,7 @@ from alphazero.jit import helper, kernel
 from alphazero.search.forest import Doubles, Forest, ForestType, Slots, SlotsType
 from alphazero.search.gumbel import best_with_visits, write_improved_logits
 from alphazero.search.selection import (
+    GUMBEL,
     Selection,
     SelectionType,
     forced_visits,
@@ -177,20 +178,20 @@ def _write_policies(
 ) -> None:
     """Write by which shares [A] the root's move is drawn, and its search policy [A]."""
     best, most = 0, -1
-    if selection.gumbel:
+    if selection.rule == GUMBEL:
         write_improved_logits(forest, selection, slot, 0)
     for edge in range(forest.nodes[slot, 0].edge_count):
         if not _is_kept(forest, selection, slot, edge):
             forest.policy[edge] = -np.inf
         elif forest.edges[slot, edge].visits > most:
             best, most = edge, forest.edges[slot, edge].visits
-    if selection.gumbel:
+    if selection.rule == GUMBEL:
         best = best_with_visits(forest, slot, most)
     for edge in range(forest.nodes[slot, 0].edge_count):
         if not _is_kept(forest, selection, slot, edge):
             continue
         action = forest.edges[slot, edge].action
-        if selection.gumbel:
+        if selection.rule == GUMBEL:
             policy[action] = edge == best
             target[action] = math.exp(forest.policy[edge])
         elif most <= 0:
@@ -228,7 +229,7 @@ def read_roots(
 ) -> None:
     """Write the statistics of the roots of `slots` [n], action by action [n, A].
 
-    The arrays are those of `mcts.Roots`, in its order; all but `action_values` come as zeros.
+    The arrays are those of `wheel.Roots`, in its order; all but `action_values` come as zeros.
     """
     for index in range(len(slots)):
         slot = slots[index]

@@ -12,19 +12,29 @@ from numba import types
 from alphazero.config import SearchConfig
 from alphazero.jit import helper
 
+PUCT, GUMBEL, UCB1, UNIFORM = 0, 1, 2, 3
+"""The rules of selection."""
+
+UNLIMITED_DEPTH = 2**30
+"""Plies that no path reaches."""
+
 
 class Selection(NamedTuple):
-    """The constants of selection, as kernels take them."""
+    """The rule of selection and its constants, as kernels take them."""
 
-    c_puct: float
-    c_puct_base: float
-    first_play_parent: bool
-    first_play_reduction: float
-    solver: bool
-    gumbel: bool
-    gumbel_actions: int
-    gumbel_visits: float
-    gumbel_scale: float
+    rule: int
+    depth: int = UNLIMITED_DEPTH
+    """plies that a walk may be long; 1 for flat methods"""
+    exploration: float = 0.0
+    """c of UCB1"""
+    c_puct: float = 0.0
+    c_puct_base: float = 0.0
+    first_play_parent: bool = False
+    first_play_reduction: float = 0.0
+    solver: bool = False
+    gumbel_actions: int = 0
+    gumbel_visits: float = 0.0
+    gumbel_scale: float = 0.0
 
 
 SelectionType = types.NamedTuple(
@@ -39,15 +49,15 @@ SelectionType = types.NamedTuple(
 def selection_of(settings: SearchConfig) -> Selection:
     """Return the constants that the configuration asks for."""
     return Selection(
-        float(settings.c_puct),
-        float(settings.c_puct_base),
-        settings.first_play == "parent",
-        float(settings.first_play_reduction),
-        settings.solver,
-        settings.selection == "gumbel",
-        settings.gumbel_actions,
-        float(settings.gumbel_visits),
-        float(settings.gumbel_scale),
+        {"puct": PUCT, "gumbel": GUMBEL}[settings.selection],
+        c_puct=float(settings.c_puct),
+        c_puct_base=float(settings.c_puct_base),
+        first_play_parent=settings.first_play == "parent",
+        first_play_reduction=float(settings.first_play_reduction),
+        solver=settings.solver,
+        gumbel_actions=settings.gumbel_actions,
+        gumbel_visits=float(settings.gumbel_visits),
+        gumbel_scale=float(settings.gumbel_scale),
     )
 
 
@@ -85,6 +95,39 @@ def first_play_value(
     if not parent:
         return 0.0
     return (node_value + total_value) / (1 + total_visits) - reduction
+
+
+@helper
+def ucb1_width(reached: int, c: float) -> float:
+    """Return c sqrt(2 ln N(s)), the part of UCB1 that is the same for all actions of a node.
+
+    N(s), `reached`, counts how often the node was, its own evaluation included.
+    """
+    return c * math.sqrt(2 * math.log(reached))
+
+
+@helper
+def ucb1(value_sum: float, visits: int, width: float) -> float:
+    """Return Q(s,a) + c sqrt(2 ln N(s) / N(s,a)), for `visits` N(s,a) > 0 and `ucb1_width`.
+
+    Browne et al., *A Survey of Monte Carlo Tree Search Methods* (2012), algorithm 2, BESTCHILD,
+    with c = C_p = 1 / sqrt(2) for rewards in [0, 1] (Kocsis & Szepesvari, 2006); with c = 1 it is
+    UCB1 of Auer, Cesa-Bianchi & Fischer (2002). The survey's equation in section 3.3 has 2 C_p in
+    place of c; its pseudocode, which is followed here, has not. Values v = 2 r - 1 lie in
+    [-1, 1], twice as wide as rewards r, so here c is twice as large: 2 C_p = sqrt(2) chooses the
+    same actions.
+    """
+    return (value_sum + width * math.sqrt(visits)) / visits
+
+
+@helper
+def uniform(visits: int) -> float:
+    """Return -N(s,a): every action is tried as often as any other, whatever it has brought.
+
+    Flat Monte Carlo: Browne et al. (2012), section 2.3. Even shares in place of random ones have
+    the same means with less noise.
+    """
+    return -float(visits)
 
 
 @helper

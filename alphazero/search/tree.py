@@ -9,13 +9,24 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from alphazero.games.game import ONGOING, PLY, RulesType, value_of
+from alphazero.games.game import (
+    ONGOING,
+    PLY,
+    RulesType,
+    mark_legal,
+    outcome_of,
+    play_move,
+    value_of,
+)
 from alphazero.jit import helper, kernel
+from alphazero.search.bandit import select_by_bandit
 from alphazero.search.cache import Cache, CacheType, Words, key_of, look_up, remember
 from alphazero.search.forest import Floats, Forest, ForestType, Slots, SlotsType
 from alphazero.search.gumbel import select_by_halving, select_by_improvement
 from alphazero.search.root import set_root_priors
 from alphazero.search.selection import (
+    GUMBEL,
+    PUCT,
     Selection,
     SelectionType,
     first_play_value,
@@ -34,10 +45,12 @@ evaluation, and would hold up the other slots and the clock until its budget is 
 
 
 @helper
-def _select_edge(forest: Forest, selection: Selection, slot: int, node: int) -> int:
-    """Return the edge of `node` that the next simulation goes through."""
-    if not selection.gumbel:
+def _select_edge(forest: Forest, selection: Selection, slot: int, node: int, reached: int) -> int:
+    """Return the edge of `node`, which was `reached` so often, that the simulation goes through."""
+    if selection.rule == PUCT:
         return _select_by_puct(forest, selection, slot, node)
+    if selection.rule != GUMBEL:
+        return select_by_bandit(forest, selection, slot, node, reached - 1)
     if node == 0:
         return select_by_halving(forest, selection, slot)
     return select_by_improvement(forest, selection, slot, node)
@@ -86,7 +99,7 @@ def _select_by_puct(forest: Forest, selection: Selection, slot: int, node: int) 
 
 
 @helper
-def _add_node(forest: Forest, slot: int, depth: int, leaf: int, value: float, edges: int) -> int:
+def add_node(forest: Forest, slot: int, depth: int, leaf: int, value: float, edges: int) -> int:
     """Append a node behind the last edge of a path; return it, or -1 when the tree is full."""
     node = forest.slots[slot].num_nodes
     first = forest.slots[slot].num_edges
@@ -105,11 +118,11 @@ def _add_node(forest: Forest, slot: int, depth: int, leaf: int, value: float, ed
 
 
 @helper
-def _add_known(
+def add_known(
     forest: Forest, selection: Selection, slot: int, depth: int, leaf: int, value: int
 ) -> None:
     """Append a node without edges, whose exact value is known."""
-    node = _add_node(forest, slot, depth, leaf, float(value), 0)
+    node = add_node(forest, slot, depth, leaf, float(value), 0)
     if node >= 0:
         forest.nodes[slot, node].lower = forest.nodes[slot, node].upper = value
         if selection.solver:
@@ -117,38 +130,41 @@ def _add_known(
 
 
 @helper
-def _reset_state(forest: Forest, slot: int) -> None:
+def reset_state(forest: Forest, slot: int) -> None:
     """Copy the root's state to the scratch state; a loop, which compiles faster than a slice."""
     for index in range(len(forest.state)):
         forest.state[index] = forest.root_state[slot, index]
 
 
 @helper
-def _descend(
+def descend(
     rules: Any, forest: Forest, selection: Selection, slot: int, leaf: int
 ) -> tuple[int, int, float]:
     """Walk from the root to a leaf; `forest.state` becomes the leaf's state.
 
+    A walk as deep as `selection.depth` ends at a leaf, and leaves nothing there.
     Returns how the walk ended, its depth, and at a finished game the value for its `to_play`.
     """
-    _reset_state(forest, slot)
-    node, depth = 0, 0
+    reset_state(forest, slot)
+    node, depth, reached = 0, 0, 0
     while True:
-        edge = _select_edge(forest, selection, slot, node)
-        rules.play(forest.state, forest.edges[slot, edge].action)
+        edge = _select_edge(forest, selection, slot, node, reached)
+        play_move(rules, forest.state, forest.edges[slot, edge].action)
         forest.leaf_path[slot, leaf, depth] = edge
         depth += 1
         node = forest.edges[slot, edge].child
         if node >= 0:
+            reached = forest.edges[slot, edge].visits
             if forest.nodes[slot, node].edge_count == 0 or (
                 selection.solver and is_proven(forest, slot, node)
             ):
                 return TERMINAL, depth, forest.nodes[slot, node].value
             continue
-        outcome = rules.outcome(forest.state)
+        outcome = outcome_of(rules, forest.state)
         if outcome != ONGOING:
             value = value_of(outcome, forest.state[PLY] % 2)
-            _add_known(forest, selection, slot, depth, leaf, value)
+            if depth < selection.depth:
+                add_known(forest, selection, slot, depth, leaf, value)
             return TERMINAL, depth, float(value)
         if forest.edges[slot, edge].pending > 0:
             return BLOCKED, depth, 0.0
@@ -156,16 +172,16 @@ def _descend(
 
 
 @helper
-def _add_finished_root(rules: Any, forest: Forest, selection: Selection, slot: int) -> None:
+def add_finished_root(rules: Any, forest: Forest, selection: Selection, slot: int) -> None:
     """Give an empty tree its root, without edges, where the game is finished already."""
-    _reset_state(forest, slot)
-    outcome = rules.outcome(forest.state)
+    reset_state(forest, slot)
+    outcome = outcome_of(rules, forest.state)
     if outcome != ONGOING:
-        _add_known(forest, selection, slot, 0, 0, value_of(outcome, forest.state[PLY] % 2))
+        add_known(forest, selection, slot, 0, 0, value_of(outcome, forest.state[PLY] % 2))
 
 
 @helper
-def _rests(forest: Forest, selection: Selection, slot: int) -> bool:
+def rests(forest: Forest, selection: Selection, slot: int) -> bool:
     """Whether the root wants no simulation now: it is done, or waits for its noise.
 
     It is done at once where its game is finished or its value proven.
@@ -183,15 +199,15 @@ def _wins_at_once(rules: Any, forest: Forest, slot: int, leaf: int) -> bool:
         if mask[action]:
             for index in range(len(forest.state)):
                 forest.next_state[index] = forest.state[index]
-            rules.play(forest.next_state, action)
-            outcome = rules.outcome(forest.next_state)
+            play_move(rules, forest.next_state, action)
+            outcome = outcome_of(rules, forest.next_state)
             if outcome != ONGOING and value_of(outcome, forest.state[PLY] % 2) == 1:
                 return True
     return False
 
 
 @helper
-def _backup(
+def backup(
     forest: Forest, selection: Selection, slot: int, leaf: int, depth: int, value: float
 ) -> None:
     """Credit a simulation to every edge of its path.
@@ -212,6 +228,17 @@ def _backup(
 
 
 @helper
+def write_edge(forest: Forest, slot: int, edge: int, action: int, prior: float) -> None:
+    """Begin an edge that nothing went through yet."""
+    forest.edges[slot, edge].action = action
+    forest.edges[slot, edge].prior = prior
+    forest.edges[slot, edge].visits = 0
+    forest.edges[slot, edge].pending = 0
+    forest.edges[slot, edge].value_sum = 0.0
+    forest.edges[slot, edge].child = -1
+
+
+@helper
 def _expand(forest: Forest, slot: int, leaf: int, logits: Floats, value: float) -> None:
     """Give the leaf a node whose priors are the softmax of `logits` [A] over legal actions."""
     mask = forest.leaf_mask[slot, leaf]
@@ -220,7 +247,7 @@ def _expand(forest: Forest, slot: int, leaf: int, logits: Floats, value: float) 
         if mask[action]:
             count += 1
             highest = max(highest, logits[action])
-    node = _add_node(forest, slot, forest.leaf_depth[slot, leaf], leaf, value, count)
+    node = add_node(forest, slot, forest.leaf_depth[slot, leaf], leaf, value, count)
     if node < 0:
         return
     total = 0.0
@@ -230,12 +257,7 @@ def _expand(forest: Forest, slot: int, leaf: int, logits: Floats, value: float) 
     edge = forest.nodes[slot, node].first_edge
     for action in range(len(mask)):
         if mask[action]:
-            forest.edges[slot, edge].action = action
-            forest.edges[slot, edge].prior = math.exp(logits[action] - highest) / total
-            forest.edges[slot, edge].visits = 0
-            forest.edges[slot, edge].pending = 0
-            forest.edges[slot, edge].value_sum = 0.0
-            forest.edges[slot, edge].child = -1
+            write_edge(forest, slot, edge, action, math.exp(logits[action] - highest) / total)
             edge += 1
     if node == 0:
         set_root_priors(forest, slot)
@@ -272,30 +294,30 @@ def select_leaves(
     rows = 0
     for slot in slots:
         if forest.slots[slot].num_nodes == 0:
-            _add_finished_root(rules, forest, selection, slot)
+            add_finished_root(rules, forest, selection, slot)
         leaf, patience = 0, PATIENCE
         while leaf < forest.leaf_depth.shape[1] and patience > 0:
             depth = 0
             if forest.slots[slot].num_nodes > 0:
-                if _rests(forest, selection, slot):
+                if rests(forest, selection, slot):
                     break
-                end, depth, value = _descend(rules, forest, selection, slot, leaf)
+                end, depth, value = descend(rules, forest, selection, slot, leaf)
                 if end == BLOCKED:
                     break
                 forest.slots[slot].remaining -= 1
                 forest.slots[slot].simulations += 1
                 if end == TERMINAL:
-                    _backup(forest, selection, slot, leaf, depth, value)
+                    backup(forest, selection, slot, leaf, depth, value)
                     patience -= 1
                     continue
             elif leaf > 0:
                 break
             else:
-                _reset_state(forest, slot)
-            rules.legal(forest.state, forest.leaf_mask[slot, leaf])
+                reset_state(forest, slot)
+            mark_legal(rules, forest.state, forest.leaf_mask[slot, leaf])
             if selection.solver and depth > 0 and _wins_at_once(rules, forest, slot, leaf):
-                _add_known(forest, selection, slot, depth, leaf, 1)
-                _backup(forest, selection, slot, leaf, depth, 1.0)
+                add_known(forest, selection, slot, depth, leaf, 1)
+                backup(forest, selection, slot, leaf, depth, 1.0)
                 patience -= 1
                 continue
             forest.leaf_depth[slot, leaf] = depth
@@ -305,7 +327,7 @@ def select_leaves(
             if place >= 0:
                 value = float(cache.values[place])
                 _expand(forest, slot, leaf, cache.logits[place], value)
-                _backup(forest, selection, slot, leaf, depth, value)
+                backup(forest, selection, slot, leaf, depth, value)
                 forest.leaf_depth[slot, leaf] = -1
                 patience -= 1
                 continue
@@ -349,5 +371,5 @@ def backup_leaves(
         for ply in range(depth):
             forest.edges[slot, forest.leaf_path[slot, leaf, ply]].pending -= 1
         _expand(forest, slot, leaf, logits[row], value)
-        _backup(forest, selection, slot, leaf, depth, value)
+        backup(forest, selection, slot, leaf, depth, value)
         forest.leaf_depth[slot, leaf] = -1

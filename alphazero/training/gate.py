@@ -11,6 +11,7 @@ from alphazero.players.match import GameRecord, paired_openings, play_schedule
 from alphazero.players.player import Player, SearchPlayer
 from alphazero.players.ratings import MatchResult, judge
 from alphazero.search.evaluator import Evaluator
+from alphazero.search.mcts import Search
 
 
 def run_gate(
@@ -34,7 +35,8 @@ def run_gate(
 
     def seat_players(tables: int) -> list[Player]:
         return [
-            SearchPlayer(game, evaluator, search, tables=tables) for evaluator in (challenger, best)
+            SearchPlayer(Search(game, evaluator, search, slots=tables))
+            for evaluator in (challenger, best)
         ]
 
     rng = np.random.default_rng(seed)

@@ -17,7 +17,8 @@ from alphazero.players.picture import draw_position
 from alphazero.search.decision import divergences
 from alphazero.search.evaluator import Evaluator
 from alphazero.search.forest import Doubles
-from alphazero.search.mcts import Roots, Search
+from alphazero.search.mcts import Search
+from alphazero.search.wheel import Roots
 
 EXAMINED = 64
 """Positions among which a surprise is looked for: a batch that costs next to nothing."""

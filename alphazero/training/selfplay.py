@@ -175,14 +175,11 @@ def seat_explorer(
 ) -> tuple[Match, Search]:
     """Return a match, without end, of one exploring player with itself, and its search."""
     settings = config.selfplay
-    player = SearchPlayer(
+    search = Search(
         game,
         evaluator,
         config.search,
-        tables=tables,
-        temperature=Temperature(
-            settings.temperature, settings.temperature_moves, settings.final_temperature
-        ),
+        slots=tables,
         exploration=Exploration(
             settings.noise_fraction,
             settings.noise_alpha,
@@ -190,13 +187,19 @@ def seat_explorer(
             settings.root_temperature,
             settings.forced_playouts,
         ),
+        rng=rng,
+    )
+    player = SearchPlayer(
+        search,
+        temperature=Temperature(
+            settings.temperature, settings.temperature_moves, settings.final_temperature
+        ),
         cap=PlayoutCap(settings.full_share, settings.fast_simulations)
         if settings.full_share < 1
         else None,
-        rng=rng,
     )
     schedule = _pairings(game, settings, rng)
-    return Match(game, [player], tables, schedule, resign_below), player.search
+    return Match(game, [player], tables, schedule, resign_below), search
 
 
 def _pairings(game: Game, settings: SelfplayConfig, rng: np.random.Generator) -> Iterator[Pairing]:
