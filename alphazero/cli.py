@@ -217,9 +217,8 @@ def parser() -> argparse.ArgumentParser:
     each.add_argument(
         "--positions",
         type=whole_number,
-        default=100_000_000,
         metavar="N",
-        help="give up after looking at so many (default: 100000000, about half a minute)",
+        help="give up after looking at so many (default: what takes ten to thirty seconds)",
     )
 
     command("games", games, "list the games and their options", "alphazero games")
@@ -419,9 +418,10 @@ def solve(options: argparse.Namespace) -> None:
     words = [options.moves, *options.overrides]
     game = read_game(options.game, (word for word in words if "=" in word))
     state = game.from_line(" ".join(word for word in words if "=" not in word))
-    total = options.positions
+    solver = solver_for(game)
+    total = solver.affordable if options.positions is None else options.positions
     with tqdm(total=total, unit="position", unit_scale=True, leave=False, disable=None) as bar:
-        found = answer(solver_for(game), state, total, bar.update)
+        found = answer(solver, state, total, bar.update)
     print(describe(game, state, found))
 
 

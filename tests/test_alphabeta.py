@@ -12,7 +12,7 @@ from alphazero.games.game import LAST, PLY, SURE
 from alphazero.games.lines import CELLS, LineGame
 from alphazero.games.mnk import Mnk
 from alphazero.games.nim import LEFT, Nim
-from alphazero.search.alphabeta import WON, AlphaBeta, is_proven
+from alphazero.search.alphabeta import WON, AlphaBeta
 
 GAMES: list[Game] = [
     Mnk(),
@@ -116,13 +116,11 @@ def test_the_heuristic_sees_the_same_from_both_sides() -> None:
 def test_it_finds_the_score_of_a_search_without_pruning(
     game: Game, depth: int, entries: int
 ) -> None:
-    """A table may know more than the depth asks for, so only a fresh, shallow search is equal."""
+    """It ends before the depth where the answer is already exact."""
     for state in positions(game, 5):
-        search = AlphaBeta(game, entries)
-        searched(search, state, depth)
-        if is_proven(search.score) or search.depth == depth:
-            expected = plain_score(game, state, search.depth)
-            assert search.score == expected
+        search = searched(AlphaBeta(game, entries), state, depth)
+        assert search.score == plain_score(game, state, search.depth)
+        assert search.depth == depth or search.is_exact
         child = game.play(state, search.best_action())
         assert -plain_score(game, child, search.depth - 1) == search.score
 
@@ -219,7 +217,7 @@ def test_it_can_be_asked_at_any_time_once_a_ply_is_done() -> None:
 
 
 def test_pruning_and_the_table_save_most_of_the_work() -> None:
-    """Tic-tac-toe has 549,946 games' positions, alpha-beta visits a small share of them."""
+    """The tree of tic-tac-toe has 549,946 nodes."""
     game = Mnk()
     search = searched(AlphaBeta(game), game.initial_state(), 9)
     assert search.score == 0

@@ -154,6 +154,18 @@ def test_answers_are_those_of_brute_force(game: LineGame, count: int, least: int
     assert len(values) > 1
 
 
+def test_thin_boards_are_answered_as_brute_force_has_it() -> None:
+    values = set()
+    boards = [(1, 9, 3), (2, 7, 5), (9, 2, 3), (18, 3, 44)]
+    for game, least in ((ConnectFour(rows, columns, 4), least) for rows, columns, least in boards):
+        solver = solver_for(game)
+        for state in random_states(game, 40, least):
+            found = answer(solver, state, ENOUGH)
+            assert_right(game, state, found)
+            values.add(found.value)
+    assert len(values) == 3
+
+
 @pytest.mark.parametrize("game", [ConnectFour(4, 4, 4), ConnectFour(6, 7, 4)], ids=str)
 def test_alpha_beta_and_bitboards_give_the_same_answers(game: ConnectFour) -> None:
     class Other(ConnectFour):
@@ -237,7 +249,8 @@ def test_mirrored_positions_have_mirrored_answers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "columns", "does"), [(6, 7, True), (7, 7, True), (1, 26, True), (7, 8, False)]
+    ("rows", "columns", "does"),
+    [(6, 7, True), (7, 7, True), (1, 26, True), (18, 3, True), (7, 8, False), (26, 2, False)],
 )
 def test_a_board_fits_62_bits_or_has_the_generic_solver(
     rows: int, columns: int, does: bool

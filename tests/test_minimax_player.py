@@ -49,7 +49,7 @@ def test_who_counts_to_the_end_makes_no_mistake_in_tic_tac_toe(kind: str) -> Non
         for state, optimal in zip(solution.states, solution.optimal, strict=True)
     }
     records = contest(game, kind, 20)
-    assert min(points(records)) == 0
+    assert min(points(records)) >= 0
     for record in records:
         state = game.initial_state()
         for ply, action in enumerate(map(int, record.actions)):
@@ -99,11 +99,13 @@ def test_the_seed_decides_between_moves_that_are_alike() -> None:
 
 
 def test_the_solver_wins_at_once_and_holds_out_when_it_is_lost() -> None:
-    game = ConnectFour()
+    """After b1 X has a double threat to come, but a2 must be answered first."""
+    game = Mnk()
     player = SolverPlayer(game, 1, np.random.default_rng(0))
-    for moves, best in (("112233", {"4"}), ("11223", {"4"}), ("4455667", {"3"}), ("2233", "14")):
+    for moves, best in (("a1 b1 a3", "a2"), ("a1 b1 a3 b3", "a2"), ("a1 b2 a2 b3", "a3")):
         state = game.from_line(moves)
-        assert game.action_name(state, player.choose(state)) in best
+        for _ in range(5):
+            assert game.action_name(state, player.choose(state)) == best
 
 
 def test_a_game_too_large_to_solve_is_played_by_looking_ahead() -> None:

@@ -89,7 +89,9 @@ def read_game(name: str, words: Iterable[str]) -> Game:
     for word in words:
         option, sign, text = word.partition("=")
         plain = text.removeprefix("-")
-        if not sign or (option in known and not (plain.isdecimal() and len(plain) < 10)):
+        if not sign or (
+            option in known and not (plain.isascii() and plain.isdigit() and len(plain) < 10)
+        ):
             raise GameError(
                 f"{word[:40]!r} is no option of {name}: type option=number "
                 f"(options: {', '.join(known) or 'none'})"

@@ -271,5 +271,5 @@ class BitboardSolver:
 
 
 def fits(rows: int, columns: int) -> bool:
-    """Whether a board fits."""
-    return (rows + 1) * columns <= LARGEST_BOARD
+    """Whether a board fits, and so does a shift by three columns and rows, for tall boards."""
+    return (rows + 1) * columns <= LARGEST_BOARD and 3 * (rows + 2) <= LARGEST_BOARD

@@ -48,6 +48,11 @@ class ExactSolver(ABC):
     def nodes(self) -> int:
         """Positions looked at so far."""
 
+    @property
+    @abstractmethod
+    def affordable(self) -> int:
+        """How many positions take some ten to thirty seconds."""
+
     @abstractmethod
     def work(self, state: State) -> Steps:
         """Solve an unfinished position `int64 [S]`, slice by slice; one at a time."""
@@ -109,6 +114,10 @@ class _GenericSolver(ExactSolver):
     def nodes(self) -> int:
         return self._search.nodes
 
+    @property
+    def affordable(self) -> int:
+        return 400_000_000 // self.game.state_size
+
     def work(self, state: State) -> Steps:
         """Deepen until the score is exact; then ask of each move whether it is as good."""
         search, longest = self._search, self.game.max_moves
@@ -145,6 +154,10 @@ class _FourSolver(ExactSolver):
     @property
     def nodes(self) -> int:
         return self._solver.nodes
+
+    @property
+    def affordable(self) -> int:
+        return 100_000_000
 
     def work(self, state: State) -> Steps:
         """Score the position; then ask of each move whether it is as good."""
