@@ -197,6 +197,30 @@ def parser() -> argparse.ArgumentParser:
         "--seconds", type=_seconds, default=40, metavar="S", help="about so long (default: 40)"
     )
 
+    each = command(
+        "solve",
+        solve,
+        "say what a position is worth and which moves are best, exactly",
+        'alphazero solve connect_four "4444 52 35 17"',
+    )
+    each.add_argument("game", metavar="GAME", help="its name, as `alphazero games` lists it")
+    each.add_argument(
+        "moves",
+        nargs="?",
+        default="",
+        metavar="MOVES",
+        help="the moves played so far, in quotes and apart by spaces",
+    )
+    each.add_argument(
+        "overrides", nargs="*", metavar="option=value", help="options of the game, as rows=4"
+    )
+    each.add_argument(
+        "--positions",
+        type=whole_number,
+        metavar="N",
+        help="give up after looking at so many (default: what takes ten to thirty seconds)",
+    )
+
     command("games", games, "list the games and their options", "alphazero games")
     return whole
 
@@ -382,6 +406,23 @@ def bench(options: argparse.Namespace) -> None:
     workers = useful_workers(config.inference, config.run.threads or os.cpu_count() or 1)
     with tqdm(total=ROUNDS + 1, unit="round", leave=False, disable=None) as bar:
         print(benchmark(config, options.seconds, workers, bar.update))
+
+
+def solve(options: argparse.Namespace) -> None:
+    """Solve a position."""
+    from tqdm import tqdm
+
+    from alphazero.games.registry import read_game
+    from alphazero.search.exact import answer, describe, solver_for
+
+    words = [options.moves, *options.overrides]
+    game = read_game(options.game, (word for word in words if "=" in word))
+    state = game.from_line(" ".join(word for word in words if "=" not in word))
+    solver = solver_for(game)
+    total = solver.affordable if options.positions is None else options.positions
+    with tqdm(total=total, unit="position", unit_scale=True, leave=False, disable=None) as bar:
+        found = answer(solver, state, total, bar.update)
+    print(describe(game, state, found))
 
 
 def games(_: argparse.Namespace) -> None:

@@ -92,7 +92,7 @@ def process(*arguments: object, **streams: Any) -> "subprocess.CompletedProcess[
 
 
 def test_the_commands_of_the_package_are_known_here() -> None:
-    assert {"train", "play", "grade", "show", "games"} <= set(COMMANDS)
+    assert {"train", "play", "grade", "show", "solve", "games"} <= set(COMMANDS)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -219,6 +219,49 @@ def test_grade_saves_a_copy_that_carries_its_figures(tmp_path: Path, capsys: Cap
     assert code_of("show", copy) == 0
     told = capsys.readouterr().out.splitlines()
     assert told[-2:] == [f"graded    {line}" for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("words", "lines"),
+    [
+        (["nim"], ["value  +1, the player to move wins with move 7 at the latest", "best   3"]),
+        (["nim", "1 2", "heap=7"], [", the player to move loses with move 4 at", "best   1 2 3"]),
+        (["mnk", "rows=4", "columns=4", "a1"], ["value  -1, the player to move loses", "best   "]),
+        (["tic_tac_toe", "b2 a1"], ["value  0, a draw", "best   a3 b3 c3 a2 c2 b1 c1"]),
+        (["tic_tac_toe", "b2", "a1"], ["value  0, a draw", "best   a3 b3 c3 a2 c2 b1 c1"]),
+        (
+            ["connect_four", "112233"],
+            ["value  +1, the player to move wins with move 7", "best   4"],
+        ),
+    ],
+)
+def test_solve_tells_the_value_and_the_best_moves(
+    words: list[str], lines: list[str], capsys: Capture
+) -> None:
+    assert code_of("solve", *words) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert len(told) > 2, "the position is drawn above"
+    for line, expected in zip(told[-2:], lines, strict=True):
+        assert expected in line
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["gomoku", "--positions", "2000"], "too large to solve: looking at 2,000 positions"),
+        (["connect_four", "1212121"], "the game is over: there is nothing to solve"),
+        (["connect_four", "4448"], "'8' is no column"),
+        (["tictactoe"], "did you mean 'tic_tac_toe'?"),
+        (["nim", "heaps=3"], "did you mean 'heap'?"),
+        (["nim", "heap=three"], "'heap=three' is no option of nim: type option=number"),
+        (["nim", "=3"], "nim has no option ''"),
+        (["nim", "heap=0"], "heap must be 1 to 1000, got 0"),
+        (["nim", "heap=-3"], "heap must be 1 to 1000, got -3"),
+        (["nim", "heap=" + "9" * 5000], "is no option of nim"),
+    ],
+)
+def test_what_cannot_be_solved_is_one_line(words: list[str], said: str, capsys: Capture) -> None:
+    assert said in only_line(capsys, "solve", *words)
 
 
 # --- mistakes in a configuration -----------------------------------------------------------------

@@ -42,6 +42,7 @@ from alphazero.games.game import (
 )
 from alphazero.games.lines import CELLS, LineGame
 from alphazero.games.mnk import Mnk
+from alphazero.games.nim import Nim
 from alphazero.jit import kernel
 
 LINE_GAMES = [
@@ -59,7 +60,7 @@ LINE_GAMES = [
     Mnk(rows=12, columns=11, length=3),
 ]
 
-GAMES = [*LINE_GAMES, *(make_game(name) for name in game_names())]
+GAMES = [*LINE_GAMES, Nim(1, 1), Nim(40, 7), *(make_game(name) for name in game_names())]
 
 
 def name_of(game: object) -> str | None:

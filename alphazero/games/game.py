@@ -44,6 +44,10 @@ LEGAL_RULE = types.int64(_state, types.boolean[::1])
 PLAY_RULE = types.void(_state, types.int64)
 OUTCOME_RULE = types.int64(_state)
 OBSERVE_RULE = types.void(_state, types.float32[:, :, ::1])
+HEURISTIC_RULE = types.int64(_state)
+
+SURE = 1_000_000
+"""A heuristic's unit: what it would return if it could be sure of a win, which it never is."""
 
 
 @shared
@@ -62,13 +66,19 @@ def outcome(state: State) -> int:
     return state[OUTCOME]  # type: ignore[no-any-return]
 
 
+@kernel(HEURISTIC_RULE)
+def no_heuristic(state: State) -> int:  # noqa: ARG001
+    """Take every position for even: the heuristic of games for which no better one is known."""
+    return 0
+
+
 @structref.register
 class _RulesTypeClass(types.StructRef):  # type: ignore[misc]
     """The numba type of `Rules`."""
 
 
 class Rules(structref.StructRefProxy):  # type: ignore[misc]
-    """A game's four rules, gathered once so that kernels are called at no cost per function."""
+    """A game's rules, gathered once so that kernels are called at no cost per function."""
 
 
 structref.define_boxing(_RulesTypeClass, Rules)
@@ -78,17 +88,19 @@ RulesType = _RulesTypeClass(
         ("play", types.FunctionType(PLAY_RULE)),
         ("outcome", types.FunctionType(OUTCOME_RULE)),
         ("observe", types.FunctionType(OBSERVE_RULE)),
+        ("heuristic", types.FunctionType(HEURISTIC_RULE)),
     ]
 )
 
 
 @kernel(RulesType(*[function for _, function in RulesType._fields]))
-def _gather(legal: Any, play: Any, outcome: Any, observe: Any) -> Any:
+def _gather(legal: Any, play: Any, outcome: Any, observe: Any, heuristic: Any) -> Any:
     rules = structref.new(RulesType)
     rules.legal = legal
     rules.play = play
     rules.outcome = outcome
     rules.observe = observe
+    rules.heuristic = heuristic
     return rules
 
 
@@ -108,6 +120,12 @@ def play_move(rules: Any, state: State, action: int) -> None:
 def outcome_of(rules: Any, state: State) -> int:
     """Return the outcome of `state` [S], for helpers of kernels."""
     return rules.outcome(state)  # type: ignore[no-any-return]
+
+
+@rule_caller
+def estimate_of(rules: Any, state: State) -> int:
+    """Return the mover's value by the game's heuristic, in units of 1 / SURE, for helpers."""
+    return rules.heuristic(state)  # type: ignore[no-any-return]
 
 
 class Symmetries(NamedTuple):
@@ -130,10 +148,22 @@ class Game(ABC):
     rule_functions: ClassVar[tuple[Any, Any, Any, Any]]
     """The compiled rules: legal, play, outcome, observe."""
 
+    last_move_matters: ClassVar[bool] = True
+    """Whether positions that differ in their last move alone may be played on differently."""
+
     @functools.cached_property
     def rules(self) -> Any:
-        """The four rules, as kernels take them."""
-        return _gather(*self.rule_functions)
+        """The rules, as kernels take them."""
+        return _gather(*self.rule_functions, self.heuristic)
+
+    @property
+    def heuristic(self) -> Any:
+        """A fifth rule, for minimax: compiled for HEURISTIC_RULE.
+
+        It estimates cheaply the value of an unfinished position for the player to move, in units
+        of 1 / SURE, strictly between -SURE and SURE.
+        """
+        return no_heuristic
 
     def __getstate__(self) -> dict[str, int]:
         """Pickle the options alone: compiled rules cannot travel to another process."""
@@ -230,6 +260,19 @@ class Game(ABC):
         for move in moves:
             state = self.play(state, self.parse_action(state, move))
         return state
+
+    def from_line(self, line: str) -> State:
+        """Return the position after the moves in a line of text, apart by spaces.
+
+        In a game whose moves are written with one character each, no spaces are needed.
+        """
+        state = self.initial_state()
+        names = (
+            self.action_name(state, int(action))
+            for action in np.flatnonzero(self.legal_action_mask(state))
+        )
+        short = all(len(name) == 1 for name in names)
+        return self.from_moves(list("".join(line.split())) if short else line.split())
 
 
 def to_play(state: State) -> int:

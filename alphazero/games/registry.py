@@ -10,7 +10,7 @@ Another package names its game in the entry-point group `alphazero.games`:
 import functools
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -77,3 +77,24 @@ def make_game(name: str, **options: int | float | bool | str) -> Game:
             )
     chosen = cast(dict[str, int], {**known, **options})
     return _registered[name][0](**chosen)
+
+
+def read_game(name: str, words: Iterable[str]) -> Game:
+    """Return the game called `name` with options that were typed as `option=value`.
+
+    Raises:
+        GameError: as `make_game` does, and for a word that is no option.
+    """
+    known, options = game_options(name), dict[str, int]()
+    for word in words:
+        option, sign, text = word.partition("=")
+        plain = text.removeprefix("-")
+        if not sign or (
+            option in known and not (plain.isascii() and plain.isdigit() and len(plain) < 10)
+        ):
+            raise GameError(
+                f"{word[:40]!r} is no option of {name}: type option=number "
+                f"(options: {', '.join(known) or 'none'})"
+            )
+        options[option] = int(text) if option in known else 0
+    return make_game(name, **options)

@@ -1,0 +1,149 @@
+"""Nim with one heap: take one chip or a few; who takes the last one wins.
+
+The smallest game there is: the player to move loses exactly when the chips left are a multiple of
+`most` + 1, because whatever is taken then, the opponent can make it a multiple again (Bouton,
+*Nim, A Game with a Complete Mathematical Theory*, 1901, for heaps without a bound).
+
+State after the header: heap, most, the chips left. Action a takes a + 1 chips.
+"""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from alphazero.errors import GameError
+from alphazero.games.game import (
+    HEADER,
+    LAST,
+    LEGAL_RULE,
+    OBSERVE_RULE,
+    ONGOING,
+    OUTCOME,
+    PLAY_RULE,
+    PLY,
+    Game,
+    Mask,
+    Planes,
+    State,
+    Symmetries,
+    outcome,
+)
+from alphazero.games.registry import register
+from alphazero.jit import kernel
+
+MOST, LEFT = HEADER + 1, HEADER + 2
+
+CHIP, GAP = "o", "."
+"""How the place of a chip is drawn: still there, taken."""
+
+LARGEST_HEAP = 1000
+
+
+@kernel(LEGAL_RULE)
+def legal(state: State, mask: Mask) -> int:
+    """Mark taking as many chips as there are, at most `most`."""
+    for action in range(state[MOST]):
+        mask[action] = action < state[LEFT]
+    return min(state[MOST], state[LEFT])  # type: ignore[no-any-return]
+
+
+@kernel(PLAY_RULE)
+def play(state: State, action: int) -> None:
+    """Take chips; the last one wins."""
+    state[LEFT] -= action + 1
+    if state[LEFT] == 0:
+        state[OUTCOME] = 1 - 2 * (state[PLY] % 2)
+    state[PLY] += 1
+    state[LAST] = action
+
+
+@kernel(OBSERVE_RULE)
+def observe(state: State, planes: Planes) -> None:
+    """Write the chips that are left, twice: they are the player's as much as the opponent's."""
+    for chip in range(state[HEADER]):
+        planes[:, 0, chip] = chip < state[LEFT]
+
+
+@register("nim")
+@dataclass(frozen=True)
+class Nim(Game):
+    """A heap of `heap` chips, of which each turn takes one to `most`."""
+
+    heap: int = 15
+    most: int = 3
+
+    rule_functions = (legal, play, outcome, observe)
+    last_move_matters = False
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.heap <= LARGEST_HEAP:
+            raise GameError(f"heap must be 1 to {LARGEST_HEAP}, got {self.heap}")
+        if not 1 <= self.most <= self.heap:
+            raise GameError(f"most must be 1 to {self.heap}, the whole heap, got {self.most}")
+
+    def initial_state(self) -> State:
+        """Return the whole heap."""
+        return np.array([0, ONGOING, -1, self.heap, self.most, self.heap], np.int64)
+
+    @property
+    def num_actions(self) -> int:
+        """One action for each number of chips."""
+        return self.most
+
+    @property
+    def observation_shape(self) -> tuple[int, int, int]:
+        """Chips for the player to move, the same chips for the opponent; in a row."""
+        return 2, 1, self.heap
+
+    @property
+    def max_moves(self) -> int:
+        """Somebody may take one chip at a time."""
+        return self.heap
+
+    def symmetries(self) -> Symmetries:
+        """None but the identity."""
+        return Symmetries(np.arange(self.most)[None], np.arange(self.heap)[None])
+
+    def render(self, state: State) -> str:
+        """Draw the chips that are left and the places of the others, and count the moves."""
+        left, moves = int(state[LEFT]), int(state[PLY])
+        row = " ".join([CHIP] * left + [GAP] * (self.heap - left))
+        return f"{row}\n{left} left after {moves} moves"
+
+    def parse(self, diagram: str) -> State:
+        """Read a drawing; its second line tells whose turn it is."""
+        pattern = rf"([{CHIP}{GAP} ]+)\n([0-9]{{1,4}}) left after ([0-9]{{1,4}}) moves"
+        found = re.fullmatch(pattern, diagram[: 2 * self.heap + 100].strip())
+        left, moves = (int(found[2]), int(found[3])) if found else (0, 0)
+        signs = found[1].split() if found else []
+        if signs != [CHIP] * left + [GAP] * (self.heap - left):
+            raise GameError(
+                f"a diagram needs a line of {self.heap} signs apart by spaces, each chip left as "
+                f"{CHIP}, then {GAP} for the others, and the line 'N left after M moves'"
+            )
+        taken = self.heap - left
+        if not moves <= taken <= moves * self.most:
+            raise GameError(f"{moves} moves of 1 to {self.most} chips cannot have taken {taken}")
+        state = self.initial_state()
+        state[PLY], state[LEFT] = moves, left
+        if left == 0:
+            state[OUTCOME] = 2 * (moves % 2) - 1
+        return state
+
+    def action_name(self, state: State, action: int) -> str:  # noqa: ARG002
+        """Write the number of chips."""
+        return str(action + 1)
+
+    def parse_action(self, state: State, text: str) -> int:
+        """Read a number of chips."""
+        name = text.strip()
+        count = int(name) if name.isascii() and name.isdigit() and len(name) < 5 else 0
+        if not 1 <= count <= self.most:
+            raise GameError(f"{text[:20]!r} is no number of chips; type 1 to {self.most}")
+        left = int(state[LEFT])
+        if left == 0:
+            raise GameError("the game is over")
+        if count > left:
+            raise GameError(f"only {left} left; type 1 to {left}")
+        return count - 1

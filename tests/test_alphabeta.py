@@ -1,0 +1,225 @@
+"""Alpha-beta against a plain negamax that prunes nothing and remembers nothing."""
+
+import functools
+import itertools
+
+import numpy as np
+import pytest
+
+from alphazero.games import ONGOING, Game, State, make_game, to_play, value_of
+from alphazero.games.connect_four import ConnectFour
+from alphazero.games.game import LAST, PLY, SURE
+from alphazero.games.lines import CELLS, LineGame
+from alphazero.games.mnk import Mnk
+from alphazero.games.nim import LEFT, Nim
+from alphazero.search.alphabeta import WON, AlphaBeta
+
+GAMES: list[Game] = [
+    Mnk(),
+    Mnk(rows=4, columns=4, length=3),
+    Mnk(rows=3, columns=5, length=4),
+    Mnk(rows=4, columns=4, length=4),
+    ConnectFour(),
+    ConnectFour(rows=4, columns=5, length=3),
+    Nim(),
+    Nim(heap=9, most=8),
+]
+every_game = pytest.mark.parametrize("game", GAMES, ids=str)
+
+
+def legal_actions(game: Game, state: State) -> list[int]:
+    return [int(action) for action in np.flatnonzero(game.legal_action_mask(state))]
+
+
+def plain_score(game: Game, state: State, depth: int) -> int:
+    """Return a position's score by looking at everything up to `depth` plies ahead."""
+    outcome = game.outcome(state)
+    if outcome != ONGOING:
+        return value_of(outcome, to_play(state)) * (WON - int(state[PLY]))
+    if depth == 0:
+        return plain_heuristic(game, state)
+    return max(
+        -plain_score(game, game.play(state, action), depth - 1)
+        for action in legal_actions(game, state)
+    )
+
+
+def plain_heuristic(game: Game, state: State) -> int:
+    return plain_open_lines(game, state) if isinstance(game, LineGame) else 0
+
+
+@functools.cache
+def lines_of(rows: int, columns: int, length: int) -> list[list[int]]:
+    """Return every line of a board, as the cells in it."""
+    cells = set(itertools.product(range(rows), range(columns)))
+    lines = [
+        [(row + i * down, column + i * right) for i in range(length)]
+        for row, column in cells
+        for down, right in ((0, 1), (1, 0), (1, 1), (1, -1))
+    ]
+    return [[row * columns + column for row, column in line] for line in lines if cells >= {*line}]
+
+
+def plain_open_lines(game: LineGame, state: State) -> int:
+    own, other = (1, 2) if state[PLY] % 2 == 0 else (2, 1)
+    total = 0
+    for line in lines_of(game.rows, game.columns, game.length):
+        stones = [int(state[CELLS + cell]) for cell in line]
+        for stone, sign in ((own, 1), (other, -1)):
+            if stone in stones and 3 - stone not in stones:
+                total += sign * 4 ** (stones.count(stone) - 1)
+    share = abs(total) * SURE // (abs(total) + 100)
+    return share if total >= 0 else -share
+
+
+def random_state(game: Game, moves: int, rng: np.random.Generator) -> State:
+    """Return an unfinished position after `moves` random moves, or as many as the game allows."""
+    state = game.initial_state()
+    for _ in range(moves):
+        child = game.play(state, int(rng.choice(legal_actions(game, state))))
+        if game.outcome(child) != ONGOING:
+            break
+        state = child
+    return state
+
+
+def searched(search: AlphaBeta, state: State, depth: int, **options: object) -> AlphaBeta:
+    search.start(state, depth, **options)
+    while not search.go_on(7):
+        pass
+    return search
+
+
+def positions(game: Game, count: int) -> list[State]:
+    rng = np.random.default_rng(5)
+    return [random_state(game, index % game.max_moves, rng) for index in range(count)]
+
+
+@every_game
+def test_the_heuristic_is_what_its_twin_says(game: Game) -> None:
+    for state in positions(game, 40):
+        found = game.heuristic(state)
+        assert found == plain_heuristic(game, state)
+        assert -SURE < found < SURE
+
+
+def test_the_heuristic_sees_the_same_from_both_sides() -> None:
+    for state in positions(ConnectFour(), 20):
+        exchanged = state.copy()
+        exchanged[PLY] += 1
+        assert ConnectFour().heuristic(exchanged) == -ConnectFour().heuristic(state)
+
+
+@pytest.mark.parametrize("entries", [2, 1 << 12])
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@every_game
+def test_it_finds_the_score_of_a_search_without_pruning(
+    game: Game, depth: int, entries: int
+) -> None:
+    """It ends before the depth where the answer is already exact."""
+    for state in positions(game, 5):
+        search = searched(AlphaBeta(game, entries), state, depth)
+        assert search.score == plain_score(game, state, search.depth)
+        assert search.depth == depth or search.is_exact
+        child = game.play(state, search.best_action())
+        assert -plain_score(game, child, search.depth - 1) == search.score
+
+
+@pytest.mark.parametrize(
+    "game", [Mnk(), Mnk(2, 5, 3), ConnectFour(3, 4, 3), ConnectFour(4, 3, 3), Nim(11, 4)], ids=str
+)
+def test_a_search_to_the_end_is_exact_and_tells_how_soon(game: Game) -> None:
+    known: dict[bytes, int] = {}
+
+    def exact(state: State) -> int:
+        key = np.delete(state, LAST).tobytes()
+        if key not in known:
+            outcome = game.outcome(state)
+            known[key] = (
+                max(-exact(game.play(state, action)) for action in legal_actions(game, state))
+                if outcome == ONGOING
+                else value_of(outcome, to_play(state)) * (WON - int(state[PLY]))
+            )
+        return known[key]
+
+    seen = set()
+    for state in positions(game, 30):
+        search = searched(AlphaBeta(game, 1 << 12), state, game.max_moves)
+        assert search.is_exact
+        assert search.score == exact(state)
+        seen.add(np.sign(search.score))
+        assert -exact(game.play(state, search.best_action())) == search.score
+    assert len(seen) > 1
+
+
+@pytest.mark.parametrize(("heap", "most"), [(15, 3), (33, 4)])
+def test_nim_is_solved_as_the_closed_form_has_it(heap: int, most: int) -> None:
+    game = Nim(heap, most)
+    for left in (heap, heap - 1, heap - 2, heap - 3):
+        state = game.initial_state()
+        state[LEFT] = left
+        search = searched(AlphaBeta(game), state, game.max_moves)
+        assert search.is_exact
+        assert (search.score < 0) == (left % (most + 1) == 0)
+        if search.score > 0:
+            assert search.best_action() + 1 == left % (most + 1)
+
+
+@pytest.mark.parametrize("window", [(-1, 1), (0, 1), (-WON, -SURE), (SURE, WON)])
+def test_a_window_gives_the_score_or_a_bound_beyond_it(window: tuple[int, int]) -> None:
+    game = Mnk()
+    low, high = window
+    for state in positions(game, 20):
+        true = searched(AlphaBeta(game), state, 9).score
+        found = searched(AlphaBeta(game), state, 9, window=window).score
+        assert (found <= low) == (true <= low)
+        assert (found >= high) == (true >= high)
+        if low < true < high:
+            assert found == true
+
+
+def test_what_it_finds_does_not_depend_on_searches_before_or_on_the_slices() -> None:
+    game = ConnectFour()
+    worn, states = AlphaBeta(game, 64), positions(game, 12)
+    for state in states:
+        fresh = AlphaBeta(game, 64)
+        fresh.start(state, 4)
+        assert fresh.go_on(10**9)
+        before = worn.nodes
+        searched(worn, state, 4)
+        assert (worn.score, worn.best_action()) == (fresh.score, fresh.best_action())
+        assert worn.nodes - before == fresh.nodes
+
+
+def test_the_preference_decides_between_moves_that_are_alike() -> None:
+    game = Mnk()
+    state = game.parse("X X .\nO O .\n. . .")
+    for preference in itertools.islice(itertools.permutations(range(9)), 0, 300_000, 30_011):
+        searched(search := AlphaBeta(game), state, 9, preference=np.array(preference))
+        assert search.best_action() == 2, "there is one move that wins at once"
+    rng = np.random.default_rng(2)
+    corners, state = np.array([0, 2, 6, 8]), game.from_moves(["b2"])
+    for _ in range(10):
+        preference = rng.permutation(9)
+        searched(search := AlphaBeta(game), state, 1, preference=preference)
+        assert search.best_action() == corners[preference[corners].argmax()]
+
+
+def test_it_can_be_asked_at_any_time_once_a_ply_is_done() -> None:
+    game = make_game("gomoku")
+    search = AlphaBeta(game)
+    search.start(game.initial_state(), 9)
+    while search.depth < 1:
+        assert not search.go_on(50)
+    for _ in range(40):
+        assert not search.go_on(50)
+        assert 0 <= search.best_action() < game.num_actions
+
+
+def test_pruning_and_the_table_save_most_of_the_work() -> None:
+    """The tree of tic-tac-toe has 549,946 nodes."""
+    game = Mnk()
+    search = searched(AlphaBeta(game), game.initial_state(), 9)
+    assert search.score == 0
+    assert search.is_exact
+    assert search.nodes < 20_000

@@ -1,0 +1,321 @@
+"""Exact answers against brute force, and Connect Four's bitboards against plain boards.
+
+The positions whose scores are written down here were found by the brute force below, which knows
+nothing of what it checks.
+"""
+
+import functools
+import itertools
+from collections.abc import Generator
+
+import numpy as np
+import pytest
+
+from alphazero.errors import GameError
+from alphazero.games import ONGOING, Game, State, make_game
+from alphazero.games.connect_four import ConnectFour
+from alphazero.games.game import OUTCOME, PLY
+from alphazero.games.lines import CELLS, LineGame
+from alphazero.games.mnk import Mnk
+from alphazero.games.nim import Nim
+from alphazero.search.bitboard import BitboardSolver, fits, winning_cells
+from alphazero.search.exact import Answer, answer, bits_of, describe, solver_for
+
+ENOUGH = 10**9
+
+Outlook = tuple[int, int]
+"""A value for the player to move, and the ply at which the game is won, 0 for a draw."""
+
+
+class BruteForce:
+    """Every line of play of a game on a board, written out plainly.
+
+    A board is a text with a character for each cell, row by row: `.`, or who owns the stone.
+    """
+
+    def __init__(self, rows: int, columns: int, length: int, falling: bool) -> None:
+        self.falling, self.columns = falling, columns
+        cells = set(itertools.product(range(rows), range(columns)))
+        lines = [
+            [(row + i * down, column + i * right) for i in range(length)]
+            for row, column in cells
+            for down, right in ((0, 1), (1, 0), (1, 1), (1, -1))
+        ]
+        self.lines_through: dict[int, list[list[int]]] = {c: [] for c in range(rows * columns)}
+        for line in lines:
+            if cells >= {*line}:
+                numbers = [row * columns + column for row, column in line]
+                for number in numbers:
+                    self.lines_through[number].append(numbers)
+        self.known: dict[str, Outlook] = {}
+
+    def landings(self, board: str) -> dict[int, int]:
+        """Return the cell that each legal action fills, if the game is not over."""
+        free = [cell for cell, sign in enumerate(board) if sign == "."]
+        if self.falling:
+            return {cell % self.columns: cell for cell in free}  # the lowest comes last
+        return {cell: cell for cell in free}
+
+    def wins(self, board: str, cell: int) -> bool:
+        """Whether the stone on `cell` completes a line."""
+        return any(
+            all(board[each] == board[cell] for each in line) for line in self.lines_through[cell]
+        )
+
+    def moves(self, board: str) -> dict[int, Outlook]:
+        """Return what each move leads to, for the player who makes it."""
+        ply, found = len(board) - board.count("."), {}
+        for action, cell in self.landings(board).items():
+            after = board[:cell] + "01"[ply % 2] + board[cell + 1 :]
+            if self.wins(after, cell):
+                found[action] = (1, ply + 1)
+            elif "." not in after:
+                found[action] = (0, 0)
+            else:
+                value, end = self.outlook(after)
+                found[action] = (-value, end)
+        return found
+
+    def outlook(self, board: str) -> Outlook:
+        """Return what the player to move may expect in an unfinished position."""
+        if board not in self.known:
+            self.known[board] = max(self.moves(board).values(), key=merit)
+        return self.known[board]
+
+
+def merit(outlook: Outlook) -> int:
+    """Return a number that is greater the better: soon won, not won, late lost, soon lost."""
+    value, end = outlook
+    return value * (1000 - end)
+
+
+def board_of(state: State) -> str:
+    return "".join(".01"[stone] for stone in state[CELLS:])
+
+
+@functools.cache
+def brute_force(game: LineGame) -> BruteForce:
+    return BruteForce(game.rows, game.columns, game.length, isinstance(game, ConnectFour))
+
+
+def random_states(game: Game, count: int, least: int, seed: int = 0) -> list[State]:
+    """Return different unfinished positions of random games, after at least `least` moves."""
+    rng, found = np.random.default_rng(seed), dict[bytes, State]()
+    while len(found) < count:
+        state = game.initial_state()
+        while state[OUTCOME] == ONGOING:
+            if state[PLY] >= least and rng.random() < 0.3:
+                found[state.tobytes()] = state
+                break
+            state = game.play(state, int(rng.choice(np.flatnonzero(game.legal_action_mask(state)))))
+    return list(found.values())
+
+
+def assert_right(game: LineGame, state: State, found: Answer) -> None:
+    moves = brute_force(game).moves(board_of(state))
+    best = max(moves.values(), key=merit)
+    assert (found.value, found.end) == best
+    right = [action for action, outlook in moves.items() if merit(outlook) == merit(best)]
+    assert np.flatnonzero(found.best).tolist() == right
+
+
+def score_of(solver: BitboardSolver, game: ConnectFour, state: State) -> int:
+    return finished(solver.score(*bits_of(game, state)))
+
+
+def finished(search: Generator[None, None, int]) -> int:
+    while True:
+        try:
+            next(search)
+        except StopIteration as done:
+            return done.value
+
+
+@pytest.mark.parametrize(
+    ("game", "count", "least"),
+    [
+        (Mnk(), 80, 0),
+        (Mnk(2, 5, 3), 20, 0),
+        (ConnectFour(3, 4, 3), 20, 0),
+        (ConnectFour(4, 4, 4), 30, 5),
+        (ConnectFour(3, 5, 4), 30, 5),
+        (ConnectFour(6, 3, 4), 20, 7),
+        (ConnectFour(5, 5, 4), 20, 16),
+        (ConnectFour(6, 7, 4), 20, 34),
+    ],
+    ids=str,
+)
+def test_answers_are_those_of_brute_force(game: LineGame, count: int, least: int) -> None:
+    solver, values = solver_for(game), set()
+    for state in random_states(game, count, least):
+        found = answer(solver, state, ENOUGH)
+        assert_right(game, state, found)
+        values.add(found.value)
+    assert len(values) > 1
+
+
+def test_thin_boards_are_answered_as_brute_force_has_it() -> None:
+    values = set()
+    boards = [(1, 9, 3), (2, 7, 5), (9, 2, 3), (18, 3, 44)]
+    for game, least in ((ConnectFour(rows, columns, 4), least) for rows, columns, least in boards):
+        solver = solver_for(game)
+        for state in random_states(game, 40, least):
+            found = answer(solver, state, ENOUGH)
+            assert_right(game, state, found)
+            values.add(found.value)
+    assert len(values) == 3
+
+
+@pytest.mark.parametrize("game", [ConnectFour(4, 4, 4), ConnectFour(6, 7, 4)], ids=str)
+def test_alpha_beta_and_bitboards_give_the_same_answers(game: ConnectFour) -> None:
+    class Other(ConnectFour):
+        """The same rules, which no special solver is known for."""
+
+    other = Other(**game.options)
+    bitboards, generic = solver_for(game), solver_for(other)
+    for state in random_states(game, 15, 0 if game.rows == 4 else 24):
+        one, two = answer(bitboards, state, ENOUGH), answer(generic, state, ENOUGH)
+        assert (one.value, one.end) == (two.value, two.end)
+        assert np.array_equal(one.best, two.best)
+    assert type(bitboards) is not type(generic)
+
+
+def test_winning_cells_are_those_that_complete_a_line_on_a_plain_board() -> None:
+    game = ConnectFour()
+    board = sum(((1 << 6) - 1) << 7 * column for column in range(7))
+    total = 0
+    for state in random_states(game, 80, 16):
+        own, filled = bits_of(game, state)
+        drawn, player = board_of(state), "01"[state[PLY] % 2]
+        found = winning_cells(own, filled, 7, board)
+        for row, column in itertools.product(range(6), range(7)):
+            cell = row * 7 + column
+            after = drawn[:cell] + player + drawn[cell + 1 :]
+            wins = drawn[cell] == "." and brute_force(game).wins(after, cell)
+            assert bool(found >> (7 * column + 5 - row) & 1) == wins
+            total += wins
+    assert total > 50
+
+
+SCORED = [
+    ("1411643732717164174267257", 2),
+    ("11642644136542517564371366", -1),
+    ("132375345567765333475466114", -6),
+    ("5136717544175277512274213", -2),
+    ("22525736573536151365323427", 5),
+]
+"""Moves and Pons's score, for the player to move."""
+
+
+@pytest.mark.parametrize(("moves", "score"), SCORED)
+def test_known_positions_have_their_scores(moves: str, score: int) -> None:
+    game = ConnectFour()
+    state = game.from_line(moves)
+    assert score_of(BitboardSolver(6, 7), game, state) == score
+
+
+@pytest.mark.parametrize("game", [ConnectFour(), ConnectFour(5, 5)], ids=str)
+def test_a_score_counts_the_winners_stones_that_are_left_after_the_win(game: ConnectFour) -> None:
+    """One more than those; the two sides have as many, or the first one more."""
+    solver, cells = BitboardSolver(game.rows, game.columns), game.rows * game.columns
+    for state in random_states(game, 20, cells - 12):
+        value, end = brute_force(game).outlook(board_of(state))
+        player = int(state[PLY]) % 2
+        winner = player if value > 0 else 1 - player
+        own = (cells + 1 - winner) // 2
+        played = (end + 1 - winner) // 2
+        assert score_of(solver, game, state) == value * (own - played + 1)
+
+
+def test_a_table_full_of_other_positions_changes_no_score() -> None:
+    game = ConnectFour()
+    states = random_states(game, 12, 20)
+    worn = BitboardSolver(6, 7)
+    first = [score_of(worn, game, state) for state in states]
+    again = [score_of(worn, game, state) for state in reversed(states)][::-1]
+    fresh = [score_of(BitboardSolver(6, 7), game, state) for state in states]
+    assert first == again == fresh
+
+
+def test_mirrored_positions_have_mirrored_answers() -> None:
+    game = ConnectFour()
+    solver = solver_for(game)
+    for state in random_states(game, 10, 24):
+        image = state.copy()
+        image[CELLS:] = state[CELLS:].reshape(6, 7)[:, ::-1].ravel()
+        one, two = answer(solver, state, ENOUGH), answer(solver, image, ENOUGH)
+        assert (one.value, one.end) == (two.value, two.end)
+        assert one.best.tolist() == two.best.tolist()[::-1]
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "does"),
+    [(6, 7, True), (7, 7, True), (1, 26, True), (18, 3, True), (7, 8, False), (26, 2, False)],
+)
+def test_a_board_fits_62_bits_or_has_the_generic_solver(
+    rows: int, columns: int, does: bool
+) -> None:
+    assert fits(rows, columns) == does
+    kinds = {type(solver_for(ConnectFour(rows, columns))), type(solver_for(ConnectFour()))}
+    assert (len(kinds) == 1) == does
+
+
+def test_nim_is_answered_as_the_closed_form_has_it() -> None:
+    game = Nim()
+    solver, state = solver_for(game), game.initial_state()
+    for moves in ("", "3", "1", "2", "3 1 2", "1 1 1"):
+        state = game.from_line(moves)
+        left = 15 - sum(map(int, moves.split()))
+        found = answer(solver, state, ENOUGH)
+        assert found.value == (1 if left % 4 else -1)
+        if found.value == 1:
+            assert np.flatnonzero(found.best).tolist() == [left % 4 - 1]
+
+
+def test_what_is_too_large_is_said_to_be() -> None:
+    game = make_game("gomoku", rows=8, columns=8)
+    with pytest.raises(GameError, match=r"^too large to solve: looking at 20,000 positions was "):
+        answer(solver_for(game), game.initial_state(), 20_000)
+    four = ConnectFour()
+    with pytest.raises(GameError, match=r"^too large to solve"):
+        answer(solver_for(four), four.initial_state(), 200_000)
+
+
+def test_a_solver_that_gave_up_answers_the_next_question_rightly() -> None:
+    for game, state in (
+        (ConnectFour(), random_states(ConnectFour(), 1, 20)[0]),
+        (Mnk(4, 4, 4), random_states(Mnk(4, 4, 4), 1, 6)[0]),
+    ):
+        solver = solver_for(game)
+        with pytest.raises(GameError):
+            answer(solver, game.initial_state(), 10_000)
+        after, fresh = answer(solver, state, ENOUGH), answer(solver_for(game), state, ENOUGH)
+        assert (after.value, after.end) == (fresh.value, fresh.end)
+        assert np.array_equal(after.best, fresh.best)
+
+
+def test_the_end_of_a_game_needs_no_answer() -> None:
+    game = ConnectFour()
+    with pytest.raises(GameError, match="the game is over"):
+        answer(solver_for(game), game.from_line("1212121"), ENOUGH)
+
+
+@pytest.mark.parametrize(
+    ("moves", "lines"),
+    [
+        (
+            "a1 b1 a2 b2",
+            ["value  +1, the player to move wins with move 5 at the latest", "best   a3"],
+        ),
+        ("b2 a1", ["value  0, a draw", "best   a3 b3 c3 a2 c2 b1 c1"]),
+        (
+            "a1 b1 a3",
+            ["value  -1, the player to move loses with move 7 at the earliest", "best   a2"],
+        ),
+    ],
+)
+def test_an_answer_is_told_below_the_drawing(moves: str, lines: list[str]) -> None:
+    game = Mnk()
+    state = game.from_line(moves)
+    told = describe(game, state, answer(solver_for(game), state, ENOUGH))
+    assert told == "\n".join([game.render(state), *lines])

@@ -1,0 +1,174 @@
+"""Players that count out, at the tables of a match like any other."""
+
+import numpy as np
+import pytest
+
+from alphazero.errors import GameError
+from alphazero.games import Game, make_game
+from alphazero.games.connect_four import ConnectFour
+from alphazero.games.mnk import Mnk
+from alphazero.games.nim import LEFT, Nim
+from alphazero.players.match import GameRecord, Pairing, paired_openings, play_schedule
+from alphazero.players.minimax import MinimaxPlayer, SolverPlayer
+from alphazero.players.player import Player, RandomPlayer
+from alphazero.search.minimax import solve
+
+
+def contest(game: Game, kind: str, games: int, seed: int = 0) -> list[GameRecord]:
+    """Let a player of some kind, with seat number 0, play games against random moves."""
+
+    def seat(tables: int) -> list[Player]:
+        counting, chance = np.random.default_rng(seed).spawn(2)
+        return [make_player(kind, game, tables, counting), RandomPlayer(game, tables, chance)]
+
+    pairings = paired_openings(game, games, 1, np.random.default_rng(seed))
+    return play_schedule(game, seat, pairings, 5)
+
+
+def make_player(kind: str, game: Game, tables: int, rng: np.random.Generator) -> Player:
+    if kind == "solver":
+        return SolverPlayer(game, tables, rng)
+    if kind == "hasty":
+        return MinimaxPlayer(game, tables, rng, seconds=1e-6)
+    return MinimaxPlayer(game, tables, rng, depth=int(kind))
+
+
+def points(records: list[GameRecord]) -> list[int]:
+    """Return what seat number 0 got in each game: +1, 0 or -1."""
+    return [
+        record.outcome if record.pairing.seats[0] == 0 else -record.outcome for record in records
+    ]
+
+
+@pytest.mark.parametrize("kind", ["solver", "9"])
+def test_who_counts_to_the_end_makes_no_mistake_in_tic_tac_toe(kind: str) -> None:
+    game = Mnk()
+    solution = solve(game)
+    answers = {
+        state.tobytes(): optimal
+        for state, optimal in zip(solution.states, solution.optimal, strict=True)
+    }
+    records = contest(game, kind, 20)
+    assert min(points(records)) >= 0
+    for record in records:
+        state = game.initial_state()
+        for ply, action in enumerate(map(int, record.actions)):
+            if record.pairing.seats[ply % 2] == 0 and ply >= len(record.pairing.opening):
+                assert answers[state.tobytes()][action]
+            state = game.play(state, action)
+
+
+@pytest.mark.parametrize("kind", ["solver", "15", "hasty"])
+def test_nim_is_won_wherever_the_closed_form_says_so(kind: str) -> None:
+    """The first random move may give the game away, and the random player again."""
+    game = Nim()
+    for record in contest(game, kind, 20):
+        state, winning = game.initial_state(), False
+        for ply, action in enumerate(map(int, record.actions)):
+            if record.pairing.seats[ply % 2] == 0 and ply >= len(record.pairing.opening):
+                winning |= int(state[LEFT]) % 4 != 0
+            state = game.play(state, action)
+        if winning and kind != "hasty":
+            assert points([record]) == [1]
+
+
+def test_a_ply_is_looked_at_however_short_the_time() -> None:
+    game = make_game("gomoku", rows=8, columns=8)
+    player = MinimaxPlayer(game, 1, np.random.default_rng(0), seconds=1e-9)
+    state = game.from_line("a1 h8 a2 h7 a3 h6 a4 h5")
+    assert game.action_name(state, player.choose(state)) == "a5"
+
+
+@pytest.mark.parametrize("kind", ["2", "solver"])
+def test_the_same_seed_plays_the_same_games(kind: str) -> None:
+    game = ConnectFour(4, 4, 4)
+    first, again, other = (contest(game, kind, 6, seed) for seed in (1, 1, 2))
+    actions = [[record.actions.tolist() for record in games] for games in (first, again, other)]
+    assert actions[0] == actions[1] != actions[2]
+
+
+def test_the_seed_decides_between_moves_that_are_alike() -> None:
+    game = Mnk()
+    state = game.from_line("b2")
+    for make in (
+        lambda rng: SolverPlayer(game, 1, rng),
+        lambda rng: MinimaxPlayer(game, 1, rng, depth=1),
+    ):
+        chosen = {make(np.random.default_rng(seed)).choose(state) for seed in range(30)}
+        assert chosen == {0, 2, 6, 8}
+
+
+def test_the_solver_wins_at_once_and_holds_out_when_it_is_lost() -> None:
+    """After b1 X has a double threat to come, but a2 must be answered first."""
+    game = Mnk()
+    player = SolverPlayer(game, 1, np.random.default_rng(0))
+    for moves, best in (("a1 b1 a3", "a2"), ("a1 b1 a3 b3", "a2"), ("a1 b2 a2 b3", "a3")):
+        state = game.from_line(moves)
+        for _ in range(5):
+            assert game.action_name(state, player.choose(state)) == best
+
+
+def test_a_game_too_large_to_solve_is_played_by_looking_ahead() -> None:
+    game = make_game("gomoku", rows=8, columns=8)
+    player = SolverPlayer(game, 1, np.random.default_rng(0), positions=1_000)
+    state = game.from_line("a1 h8 a2 h7 a3 h6 a4 c5")
+    assert game.action_name(state, player.choose(state)) == "a5"
+    state = game.from_line("b2 h8 a2 h7 a3 h6 a4")
+    assert game.action_name(state, player.choose(state)) in {"h5", "a5", "a1"}
+
+
+def test_values_are_the_movers() -> None:
+    game = ConnectFour()
+    for make in (
+        SolverPlayer(game, 2, np.random.default_rng(0)),
+        MinimaxPlayer(game, 2, np.random.default_rng(0), depth=3),
+    ):
+        tables = np.array([0, 1])
+        won, lost = game.from_line("112233"), game.from_line("4453")
+        make.start(tables, np.array([won, lost]))
+        make.follow(tables[1:], np.array([game.parse_action(lost, "3")]))
+        make.ask(tables)
+        answers: dict[int, float] = {}
+        while len(answers) < 2:
+            make.think()
+            found = make.decide()
+            answers.update(zip(found.tables.tolist(), found.values.tolist(), strict=True))
+            assert (found.policies.sum(axis=1) == 1).all()
+        assert answers[0] == 1
+        assert answers[1] < 1
+
+
+def test_a_question_is_void_when_its_table_begins_anew() -> None:
+    game = Nim()
+    player = SolverPlayer(game, 3, np.random.default_rng(0))
+    tables, states = np.arange(3), np.tile(game.initial_state(), (3, 1))
+    player.start(tables, states)
+    player.ask(tables)
+    player.think()
+    player.start(tables[:2], states[:2])
+    for _ in range(100):
+        player.think()
+    assert player.decide().tables.tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({}, "needs a depth in plies or seconds a move"), ({"depth": 0}, "at least 1 ply, got 0")],
+)
+def test_a_budget_that_is_none_is_explained(options: dict[str, int], message: str) -> None:
+    with pytest.raises(GameError, match=message):
+        MinimaxPlayer(Nim(), 1, np.random.default_rng(0), **options)
+
+
+def test_deeper_play_beats_shallower_play() -> None:
+    game = ConnectFour()
+
+    def seat(tables: int) -> list[Player]:
+        deep, shallow = np.random.default_rng(0).spawn(2)
+        return [
+            MinimaxPlayer(game, tables, deep, depth=6),
+            MinimaxPlayer(game, tables, shallow, depth=1),
+        ]
+
+    pairings: list[Pairing] = paired_openings(game, 20, 3, np.random.default_rng(0))
+    assert sum(points(play_schedule(game, seat, pairings, 20))) >= 10
