@@ -6,41 +6,40 @@ All of it comes from what every game tells about itself: stones are planes 0 and
 Letters: A actions, H rows and W columns of the board. Lengths are pixels, from the top left.
 """
 
-import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image
 
 from alphazero.games.game import Game, Planes, State, to_play
+from alphazero.players.canvas import (
+    COLOURS,
+    FAINT,
+    GRID,
+    INK,
+    LINE,
+    MARGIN,
+    Box,
+    Canvas,
+    Colour,
+)
 
-Colour = tuple[int, int, int]
-Box = tuple[float, float, float, float]
-"""Left, top, right, bottom."""
 Sign = tuple[str, Colour, str]
 """A shape in the legend, its colour, and what it means."""
 Shares = npt.NDArray[np.floating]
 
 STONES: tuple[Colour, Colour] = ((30, 30, 30), (255, 255, 255))
 """Player 0 is black, player 1 white."""
-OPINIONS: tuple[Colour, ...] = ((230, 159, 0), (86, 180, 233), (120, 120, 120))
-"""Who thinks so, by place: orange, sky blue, grey, which colour-blind people tell apart too
-(Okabe & Ito, *Color Universal Design*, 2008). Black text can be read on each."""
-PAPER: Colour = (255, 255, 255)
+OPINIONS = COLOURS
+"""Who thinks so, by place."""
 BOARD: Colour = (240, 240, 238)
-GRID: Colour = (200, 200, 198)
-EDGE: Colour = (70, 70, 70)
-FAINT: Colour = (150, 150, 150)
-INK: Colour = (30, 30, 30)
 
-MARGIN, GAP = 16, 26
+GAP = 26
 TITLE, LEGEND, HEADING, TOP = 14, 46, 80, 106
 """Where each of them begins, from the top; the boards at `TOP`."""
 VALUE_WIDTH, VALUE_HEIGHT = 190, 52
-LINE = 21
-"""Height of a line of text below the boards."""
 LARGEST_BOARD = 320
 """A board's longer side, as long as its cells are not smaller than `SMALLEST_CELL`."""
 SMALLEST_CELL, LARGEST_CELL = 24, 56
@@ -48,8 +47,6 @@ ELSEWHERE = 4
 """Lines below a board, for moves that have no cell."""
 VISIBLE = 0.005
 """A smaller share is a dot: it would be rounded to 0 %."""
-FINENESS = 3
-"""Shapes are drawn so many times larger and shrunk, which smooths their edges."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +103,7 @@ def draw_position(
     """
     player, planes = to_play(state), game.observe(state)
     framed = None if played is None else game.action_cell(state, played)
-    canvas = _Canvas()
+    canvas = Canvas()
     canvas.write(MARGIN, TITLE, title, 20)
     _draw_legend(canvas, _legend(player, last_cell, framed))
     bottom = TOP + VALUE_HEIGHT * len(values) + LINE
@@ -126,88 +123,8 @@ def draw_position(
     return canvas.finish()
 
 
-@functools.cache
-def _font(size: int) -> ImageFont.FreeTypeFont:
-    """Return Pillow's own font, so that pictures are alike wherever they are drawn."""
-    font = ImageFont.load_default(size)
-    assert isinstance(font, ImageFont.FreeTypeFont), "this Pillow was built without FreeType"
-    return font
-
-
-class _Canvas:
-    """Collects shapes and texts; the picture becomes as large as they need.
-
-    Shapes are drawn large and shrunk; then texts over them, at their true size, which is sharper.
-    """
-
-    def __init__(self) -> None:
-        self._shapes: list[Callable[[ImageDraw.ImageDraw], None]] = []
-        self._texts: list[Callable[[ImageDraw.ImageDraw], None]] = []
-        self._width, self._height = 0.0, 0.0
-
-    def fill(self, box: Box, colour: Colour, edge: Colour | None = None) -> None:
-        """Fill a rectangle; one without breadth, like the bar of a draw, is not there."""
-        large, width = self._enlarge(box), FINENESS if edge else 0
-        if large[0] <= large[2]:
-            self._shapes.append(lambda draw: draw.rectangle(large, colour, edge, width))
-
-    def frame(self, box: Box) -> None:
-        """Draw a thick line along the inside of a rectangle."""
-        large = self._enlarge(box)
-        self._shapes.append(lambda draw: draw.rectangle(large, None, INK, 3 * FINENESS))
-
-    def disc(self, x: float, y: float, radius: float, colour: Colour, edge: Colour = EDGE) -> None:
-        """Draw a disc around (x, y) with a thin edge."""
-        large = self._enlarge((x - radius, y - radius, x + radius, y + radius))
-        self._shapes.append(lambda draw: draw.ellipse(large, colour, edge, FINENESS))
-
-    def ring(self, x: float, y: float, radius: float, colour: Colour) -> None:
-        """Draw a circle around (x, y)."""
-        large = self._enlarge((x - radius, y - radius, x + radius, y + radius))
-        self._shapes.append(lambda draw: draw.ellipse(large, None, colour, 2 * FINENESS))
-
-    def write(self, x: float, y: float, text: str, size: int, anchor: str = "la") -> float:
-        """Write a line and return its width; `anchor`, in Pillow's letters: what (x, y) is of it.
-
-        By itself the upper left corner.
-        """
-        font = _font(size)
-        width = font.getlength(text)
-        if anchor[0] == "l":
-            self._grow(x + width, y + 1.2 * size)
-        self._texts.append(lambda draw: draw.text((x, y), text, INK, font, anchor))
-        return width
-
-    def write_lines(self, x: float, y: float, lines: Sequence[str]) -> None:
-        """Write lines one below the other."""
-        for index, text in enumerate(lines):
-            self.write(x, y + LINE * index, text, 14)
-
-    def finish(self) -> Image.Image:
-        """Return the picture."""
-        width, height = round(self._width) + MARGIN, round(self._height) + MARGIN
-        image = Image.new("RGB", (width * FINENESS, height * FINENESS), PAPER)
-        draw = ImageDraw.Draw(image)
-        for shape in self._shapes:
-            shape(draw)
-        image = image.reduce(FINENESS)
-        draw = ImageDraw.Draw(image)
-        for text in self._texts:
-            text(draw)
-        return image
-
-    def _enlarge(self, box: Box) -> Box:
-        """Return where a box begins and where its last pixels are on the large image."""
-        self._grow(box[2], box[3])
-        left, top, right, bottom = (FINENESS * side for side in box)
-        return left, top, right - 1, bottom - 1
-
-    def _grow(self, right: float, bottom: float) -> None:
-        self._width, self._height = max(self._width, right), max(self._height, bottom)
-
-
 def _draw_policy(
-    canvas: _Canvas, grid: Grid, game: Game, state: State, shares: Shares, colour: Colour
+    canvas: Canvas, grid: Grid, game: Game, state: State, shares: Shares, colour: Colour
 ) -> None:
     """Draw a board without its stones: each legal move's share in percent, and as a tint."""
     on_cells: dict[int, float] = {}
@@ -227,7 +144,7 @@ def _draw_policy(
 
 
 def _draw_stones(
-    canvas: _Canvas, grid: Grid, planes: Planes, player: int, last_cell: int | None
+    canvas: Canvas, grid: Grid, planes: Planes, player: int, last_cell: int | None
 ) -> None:
     """Draw the stones of `planes` [C, H, W], as `player`, who is to move, sees them."""
     for plane, owner in ((0, player), (1, 1 - player)):
@@ -238,7 +155,7 @@ def _draw_stones(
                 canvas.ring(*centre, 0.22 * grid.cell, STONES[1 - owner])
 
 
-def _draw_values(canvas: _Canvas, left: int, values: Mapping[str, float], player: int) -> None:
+def _draw_values(canvas: Canvas, left: int, values: Mapping[str, float], player: int) -> None:
     """Draw a bar from the middle for each value, -1 at the left and 1 at the right."""
     width = canvas.write(left, HEADING, "values, for ", 15)
     canvas.disc(left + width + 8, HEADING + 9, 8, STONES[player])
@@ -268,7 +185,7 @@ def _legend(player: int, last_cell: int | None, framed: int | None) -> list[Sign
     return [*signs, ("dot", FAINT, "less than 0.5 %")]
 
 
-def _draw_legend(canvas: _Canvas, signs: Sequence[Sign]) -> None:
+def _draw_legend(canvas: Canvas, signs: Sequence[Sign]) -> None:
     """Draw signs and their meanings in a line."""
     x, y = float(MARGIN), LEGEND + 9
     for sign, colour, text in signs:
