@@ -8,9 +8,13 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from alphazero.errors import AlphaZeroError
+
+if TYPE_CHECKING:
+    from alphazero.games import Game
+    from alphazero.players.sprt import Sprt
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
@@ -106,10 +110,11 @@ def parser() -> argparse.ArgumentParser:
     each = command(
         "play",
         play,
-        "play against a checkpoint in the terminal",
+        "play against a checkpoint, or another player, in the terminal",
         "alphazero play checkpoints/tic_tac_toe --side second --simulations 200",
     )
-    _checkpoint_argument(each)
+    each.add_argument("player", metavar="PLAYER", help=_PLAYER)
+    _game_argument(each)
     each.add_argument(
         "--side",
         choices=("first", "second", "both", "none"),
@@ -155,33 +160,81 @@ def parser() -> argparse.ArgumentParser:
     each = command(
         "match",
         match,
-        "let two checkpoints play each other",
-        "alphazero match checkpoints/new checkpoints/old --games 100 --simulations 200",
+        "let two players play each other",
+        "alphazero match checkpoints/new checkpoints/old --simulations 200 --sprt 0,30",
     )
-    each.add_argument("first", type=Path, metavar="A", help="a checkpoint or a run's folder")
-    each.add_argument("second", type=Path, metavar="B", help="its opponent")
+    each.add_argument("first", metavar="A", help=_PLAYER)
+    each.add_argument("second", metavar="B", help="its opponent")
+    _match_arguments(each, 100, "games, even (default: 100)")
     each.add_argument(
-        "--games", type=even_number, default=100, metavar="N", help="games, even (default: 100)"
+        "--sprt",
+        type=_sprt,
+        metavar="ELO0,ELO1",
+        help="stop as soon as it is known whether A is stronger by ELO0 or by ELO1, as 0,30 or "
+        "=-10,10; two more numbers are the permitted errors (default: 0.05,0.05)",
     )
     each.add_argument(
-        "--opening-moves",
-        type=whole_number,
-        default=4,
+        "--save", type=Path, metavar="FILE", help="write the games, for `alphazero show`"
+    )
+
+    each = command(
+        "rate",
+        rate,
+        "rate players, or the checkpoints of a run, by a tournament",
+        "alphazero rate checkpoints/connect_four random --simulations 64 --plot elo.png",
+    )
+    each.add_argument(
+        "players",
+        nargs="+",
+        metavar="PLAYER",
+        help=f"{_PLAYER}; here a run's folder stands for its checkpoints",
+    )
+    _match_arguments(each, 20, "games of each pairing, even (default: 20)")
+    each.add_argument(
+        "--checkpoints",
+        type=positive_number,
+        default=8,
         metavar="N",
-        help="random moves that open each pair of games (default: 4)",
+        help="of a run, evenly spaced (default: 8)",
     )
     each.add_argument(
-        "--seed", type=whole_number, default=0, metavar="N", help="of the openings (default: 0)"
+        "--gauntlet", action="store_true", help="the first player meets all others, no more"
     )
-    _thinking_arguments(each)
+    each.add_argument(
+        "--anchor",
+        metavar="PLAYER",
+        help="who has the rating 0 (default: random if it plays, else the first)",
+    )
+    each.add_argument(
+        "--folder",
+        type=Path,
+        metavar="FOLDER",
+        help="keep the games there; played again, only what is missing is played",
+    )
+    each.add_argument("--csv", type=Path, metavar="FILE", help="write the table as CSV")
+    each.add_argument(
+        "--plot", type=Path, metavar="FILE", help="draw a run's ratings over time, as PNG"
+    )
 
     each = command(
         "show",
         show,
-        "say what a checkpoint is, how it was trained and how strong it is",
+        "say what a checkpoint is and how strong, or replay saved games",
         "alphazero show checkpoints/tic_tac_toe",
     )
-    _checkpoint_argument(each)
+    each.add_argument(
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="a checkpoint, a run's folder, or games of `alphazero match --save`",
+    )
+    each.add_argument(
+        "--game",
+        dest="number",
+        type=positive_number,
+        metavar="N",
+        help="the game to replay (default: every one)",
+    )
 
     each = command(
         "bench",
@@ -210,6 +263,36 @@ def _checkpoint_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
+_PLAYER = (
+    "a checkpoint or a run's folder, as PATH or PATH:simulations=200, or another player, as "
+    "random or network:PATH"
+)
+
+
+def _game_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--game",
+        metavar="NAME",
+        help="where no checkpoint says which, as connect_four or mnk:rows=4,columns=4,length=3",
+    )
+
+
+def _match_arguments(parser: argparse.ArgumentParser, games: int, meaning: str) -> None:
+    parser.add_argument("--games", type=even_number, default=games, metavar="N", help=meaning)
+    parser.add_argument(
+        "--opening-moves",
+        type=whole_number,
+        default=4,
+        metavar="N",
+        help="random moves that open each pair of games (default: 4)",
+    )
+    parser.add_argument(
+        "--seed", type=whole_number, default=0, metavar="N", help="of all chance (default: 0)"
+    )
+    _game_argument(parser)
+    _thinking_arguments(parser)
+
+
 def _thinking_arguments(parser: argparse.ArgumentParser) -> None:
     budget = parser.add_mutually_exclusive_group()
     budget.add_argument(
@@ -231,6 +314,14 @@ def whole_number(text: str) -> int:
 def whole_numbers(text: str) -> list[int]:
     """Read numbers between commas."""
     return [whole_number(part) for part in text.split(",")]
+
+
+def positive_number(text: str) -> int:
+    """Read a number from 1 on."""
+    number = whole_number(text)
+    if number == 0:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1 on, got {text}")
+    return number
 
 
 def even_number(text: str) -> int:
@@ -261,6 +352,20 @@ def _share(text: str) -> float:
     if not 0 <= share <= 1:
         raise argparse.ArgumentTypeError(f"expected a share from 0 to 1, got {text!r}")
     return share
+
+
+def _sprt(text: str) -> "Sprt":
+    from alphazero.players.sprt import Sprt
+
+    try:
+        numbers = [float(part) for part in text.split(",")]
+        return Sprt(*numbers)
+    except (ValueError, TypeError):
+        raise argparse.ArgumentTypeError(
+            f"expected ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA, got {text[:40]!r}"
+        ) from None
+    except AlphaZeroError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def train(options: argparse.Namespace) -> int:
@@ -295,15 +400,21 @@ def train(options: argparse.Namespace) -> int:
 
 
 def play(options: argparse.Namespace) -> None:
-    """Play against a checkpoint."""
+    """Play against a player."""
     from alphazero.play.terminal import Terminal
-    from alphazero.players.saved import load_player
+    from alphazero.players.names import agreed_game, read_player
 
-    game, player = load_player(
-        options.checkpoint, simulations=options.simulations, seconds=options.seconds
-    )
+    player = read_player(options.player, simulations=options.simulations, seconds=options.seconds)
+    game = agreed_game([player], _game(options))
     sides = options.side in ("first", "both"), options.side in ("second", "both")
-    Terminal(game, player, sides).run()
+    Terminal(game, player.seat(game), sides).run()
+
+
+def _game(options: argparse.Namespace) -> "Game | None":
+    """Return the game that was asked for, if any."""
+    from alphazero.games.registry import read_game
+
+    return read_game(options.game) if options.game else None
 
 
 def grade(options: argparse.Namespace) -> int:
@@ -342,31 +453,85 @@ def grade(options: argparse.Namespace) -> int:
 
 def match(options: argparse.Namespace) -> None:
     """Play a match."""
+    import numpy as np
     from tqdm import tqdm
 
-    from alphazero.players.saved import contest, load_opponents
+    from alphazero.players.contest import contest
+    from alphazero.players.gamelog import PlayedGame, save_games
+    from alphazero.players.match import paired_openings
+    from alphazero.players.names import agreed_game, read_player, seats_of, tables_for
 
-    players = load_opponents(options.first, options.second)
+    players = [
+        read_player(text, simulations=options.simulations, seconds=options.seconds)
+        for text in (options.first, options.second)
+    ]
+    game = agreed_game(players, _game(options))
+    rng, workers = np.random.default_rng(options.seed), os.cpu_count() or 1
+    schedule = paired_openings(game, options.games, options.opening_moves, rng)
     with tqdm(total=options.games, unit="game", leave=False, disable=None) as bar:
-        result = contest(
-            players,
-            options.games,
-            options.opening_moves,
-            options.seed,
-            simulations=options.simulations,
-            seconds=options.seconds,
-            workers=os.cpu_count() or 1,
+        result, records = contest(
+            game,
+            seats_of(game, players, rng),
+            schedule,
+            tables=tables_for(players, workers),
+            workers=workers,
+            sprt=options.sprt,
             show=bar.update,
         )
-    print(f"{options.first} against {options.second}: {result}")
+    names = players[0].name, players[1].name
+    print(f"{names[0]} against {names[1]}: {result}")
+    if options.sprt:
+        print(options.sprt.describe(records))
+    if options.save:
+        save_games(options.save, [PlayedGame.of(game, record, names) for record in records])
+
+
+def rate(options: argparse.Namespace) -> None:
+    """Rate players by a tournament."""
+    from tqdm import tqdm
+
+    from alphazero.players.canvas import save_picture
+    from alphazero.players.names import agreed_game
+    from alphazero.players.tournament import Tournament, save_csv, standings, table
+    from alphazero.training.history import draw_progress, find_anchor, read_field
+
+    entrants, minutes = read_field(
+        options.players, options.checkpoints, options.simulations, options.seconds
+    )
+    anchor = find_anchor(entrants, options.anchor)
+    tournament = Tournament(
+        agreed_game(entrants, _game(options)),
+        entrants,
+        options.games,
+        options.opening_moves,
+        options.seed,
+        options.gauntlet,
+        options.folder,
+    )
+    with tqdm(total=tournament.missing, unit="game", leave=False, disable=None) as bar:
+        tournament.play(os.cpu_count() or 1, bar.update)
+    rows, ratings = standings(tournament, anchor)
+    print(table(rows, ratings))
+    if options.csv:
+        save_csv(options.csv, rows, {"minutes": minutes})
+    if options.plot:
+        save_picture(options.plot, draw_progress(rows, minutes))
 
 
 def show(options: argparse.Namespace) -> None:
-    """Describe a checkpoint."""
+    """Describe a checkpoint, or replay games."""
+    from alphazero.players.gamelog import holds_games, load_games
+
+    if options.number or holds_games(options.file):
+        from alphazero.play.replay import replay
+
+        terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+        replay(load_games(options.file), options.number, input if terminal else None)
+        return
     from alphazero.network.checkpoint import load_checkpoint
     from alphazero.players.saved import describe, find_checkpoint
 
-    path = find_checkpoint(options.checkpoint)
+    path = find_checkpoint(options.file)
     print(describe(path, load_checkpoint(path)))
 
 
