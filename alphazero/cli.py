@@ -456,6 +456,7 @@ def match(options: argparse.Namespace) -> None:
     import numpy as np
     from tqdm import tqdm
 
+    from alphazero.files import check_writable
     from alphazero.players.contest import contest
     from alphazero.players.gamelog import PlayedGame, save_games
     from alphazero.players.match import paired_openings
@@ -466,6 +467,8 @@ def match(options: argparse.Namespace) -> None:
         for text in (options.first, options.second)
     ]
     game = agreed_game(players, _game(options))
+    if options.save:
+        check_writable(options.save)
     rng, workers = np.random.default_rng(options.seed), os.cpu_count() or 1
     schedule = paired_openings(game, options.games, options.opening_moves, rng)
     with tqdm(total=options.games, unit="game", leave=False, disable=None) as bar:
@@ -486,10 +489,11 @@ def match(options: argparse.Namespace) -> None:
         save_games(options.save, [PlayedGame.of(game, record, names) for record in records])
 
 
-def rate(options: argparse.Namespace) -> None:
+def rate(options: argparse.Namespace) -> int:
     """Rate players by a tournament."""
     from tqdm import tqdm
 
+    from alphazero.files import check_writable
     from alphazero.players.canvas import save_picture
     from alphazero.players.names import agreed_game
     from alphazero.players.tournament import Tournament, save_csv, standings, table
@@ -508,14 +512,25 @@ def rate(options: argparse.Namespace) -> None:
         options.gauntlet,
         options.folder,
     )
-    with tqdm(total=tournament.missing, unit="game", leave=False, disable=None) as bar:
-        tournament.play(os.cpu_count() or 1, bar.update)
+    for file in (options.csv, options.plot):
+        if file:
+            check_writable(file)
+    try:
+        with tqdm(total=tournament.missing, unit="game", leave=False, disable=None) as bar:
+            tournament.play(os.cpu_count() or 1, bar.update)
+    except KeyboardInterrupt:
+        kept = "nothing was kept; with --folder FOLDER the same command can go on"
+        if options.folder:
+            kept = f"{len(tournament.played):,} games are kept; the same command goes on from them"
+        print(f"\nstopped; {kept}", file=sys.stderr)
+        return INTERRUPTED
     rows, ratings = standings(tournament, anchor)
     print(table(rows, ratings))
     if options.csv:
         save_csv(options.csv, rows, {"minutes": minutes})
     if options.plot:
         save_picture(options.plot, draw_progress(rows, minutes))
+    return 0
 
 
 def show(options: argparse.Namespace) -> None:

@@ -290,6 +290,35 @@ def test_rate_rates_the_checkpoints_of_a_run_and_anchors(
     assert "name a run's folder" in only_line(capsys, *alone)
 
 
+def test_a_tournament_that_is_stopped_says_what_was_kept(
+    tmp_path: Path, monkeypatch: Patch, capsys: Capture
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("alphazero.players.tournament.contest", interrupt)
+    command = ["rate", "random", f"network:{saved_player(tmp_path / 'a.safetensors')}"]
+    for more, said in (
+        ([], "nothing was kept; with --folder"),
+        (["--folder", tmp_path], "0 games"),
+    ):
+        assert code_of(*command, *more) == 130
+        assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--save", "--csv", "--plot"])
+def test_a_file_that_could_not_be_written_is_told_before_anything_is_played(
+    tmp_path: Path, monkeypatch: Patch, capsys: Capture, option: str
+) -> None:
+    monkeypatch.setattr("alphazero.players.contest.contest", None)
+    monkeypatch.setattr("alphazero.players.tournament.contest", None)
+    command = "match" if option == "--save" else "rate"
+    players = ["random", f"network:{saved_player(tmp_path / 'a.safetensors')}"]
+    for file in (tmp_path, tmp_path / "none" / "file", "nul\0"):
+        assert "cannot write " in only_line(capsys, command, *players, option, file)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.safetensors"]
+
+
 # --- mistakes in a configuration -----------------------------------------------------------------
 
 

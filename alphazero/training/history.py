@@ -22,7 +22,10 @@ def curves_of(run: Path, names: Sequence[str]) -> list[dict[int, float]]:
         EventAccumulator,
     )
 
-    events = EventAccumulator(str(run / "tensorboard"), {"scalars": 0})
+    folder = run / "tensorboard"
+    if not folder.is_dir():
+        return [{} for _ in names]
+    events = EventAccumulator(str(folder), {"scalars": 0})
     events.Reload()
     known = events.Tags()["scalars"]
     return [
