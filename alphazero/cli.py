@@ -8,13 +8,25 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
+from alphazero.arguments import (
+    PLAYER,
+    Parser,
+    checkpoint_argument,
+    game_argument,
+    match_arguments,
+    positive_number,
+    seconds,
+    share,
+    sprt,
+    thinking_arguments,
+    whole_numbers,
+)
 from alphazero.errors import AlphaZeroError
 
 if TYPE_CHECKING:
     from alphazero.games import Game
-    from alphazero.players.sprt import Sprt
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
@@ -68,16 +80,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-class _Parser(argparse.ArgumentParser):
-    """Tells a mistake in one line, where argparse would print the usage as well."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"error: {message}; see: {self.prog} --help\n")
-
-
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line; each command's function is its `run`."""
-    whole = _Parser(
+    whole = Parser(
         prog="alphazero",
         description="From a game's rules to a strong player, by self-play.",
     )
@@ -113,15 +118,15 @@ def parser() -> argparse.ArgumentParser:
         "play against a checkpoint, or another player, in the terminal",
         "alphazero play checkpoints/tic_tac_toe --side second --simulations 200",
     )
-    each.add_argument("player", metavar="PLAYER", help=_PLAYER)
-    _game_argument(each)
+    each.add_argument("player", metavar="PLAYER", help=PLAYER)
+    game_argument(each)
     each.add_argument(
         "--side",
         choices=("first", "second", "both", "none"),
         default="first",
         help="what you play (default: first; none lets the player play itself)",
     )
-    _thinking_arguments(each)
+    thinking_arguments(each)
 
     each = command(
         "grade",
@@ -129,7 +134,7 @@ def parser() -> argparse.ArgumentParser:
         "count how often a checkpoint plays an optimal move",
         "alphazero grade checkpoints/tic_tac_toe --simulations 0,50",
     )
-    _checkpoint_argument(each)
+    checkpoint_argument(each)
     each.add_argument(
         "positions",
         nargs="*",
@@ -145,7 +150,7 @@ def parser() -> argparse.ArgumentParser:
     )
     each.add_argument(
         "--require",
-        type=_share,
+        type=share,
         default=0.0,
         metavar="SHARE",
         help="exit with 1 when the share of optimal moves, from 0 to 1, is lower anywhere",
@@ -163,12 +168,12 @@ def parser() -> argparse.ArgumentParser:
         "let two players play each other",
         "alphazero match checkpoints/new checkpoints/old --simulations 200 --sprt 0,30",
     )
-    each.add_argument("first", metavar="A", help=_PLAYER)
+    each.add_argument("first", metavar="A", help=PLAYER)
     each.add_argument("second", metavar="B", help="its opponent")
-    _match_arguments(each, 100, "games, even (default: 100)")
+    match_arguments(each, 100, "games, even (default: 100)")
     each.add_argument(
         "--sprt",
-        type=_sprt,
+        type=sprt,
         metavar="ELO0,ELO1",
         help="stop as soon as it is known whether A is stronger by ELO0 or by ELO1, as 0,30 or "
         "=-10,10; two more numbers are the permitted errors (default: 0.05,0.05)",
@@ -187,9 +192,9 @@ def parser() -> argparse.ArgumentParser:
         "players",
         nargs="+",
         metavar="PLAYER",
-        help=f"{_PLAYER}; here a run's folder stands for its checkpoints",
+        help=f"{PLAYER}; here a run's folder stands for its checkpoints",
     )
-    _match_arguments(each, 20, "games of each pairing, even (default: 20)")
+    match_arguments(each, 20, "games of each pairing, even (default: 20)")
     each.add_argument(
         "--checkpoints",
         type=positive_number,
@@ -247,125 +252,11 @@ def parser() -> argparse.ArgumentParser:
         "overrides", nargs="*", metavar="section.key=value", help="in place of what the file says"
     )
     each.add_argument(
-        "--seconds", type=_seconds, default=40, metavar="S", help="about so long (default: 40)"
+        "--seconds", type=seconds, default=40, metavar="S", help="about so long (default: 40)"
     )
 
     command("games", games, "list the games and their options", "alphazero games")
     return whole
-
-
-def _checkpoint_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "checkpoint",
-        type=Path,
-        metavar="CHECKPOINT",
-        help="a .safetensors file, or a run's folder for its best player",
-    )
-
-
-_PLAYER = (
-    "a checkpoint or a run's folder, as PATH or PATH:simulations=200, or another player, as "
-    "random or network:PATH"
-)
-
-
-def _game_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--game",
-        metavar="NAME",
-        help="where no checkpoint says which, as connect_four or mnk:rows=4,columns=4,length=3",
-    )
-
-
-def _match_arguments(parser: argparse.ArgumentParser, games: int, meaning: str) -> None:
-    parser.add_argument("--games", type=even_number, default=games, metavar="N", help=meaning)
-    parser.add_argument(
-        "--opening-moves",
-        type=whole_number,
-        default=4,
-        metavar="N",
-        help="random moves that open each pair of games (default: 4)",
-    )
-    parser.add_argument(
-        "--seed", type=whole_number, default=0, metavar="N", help="of all chance (default: 0)"
-    )
-    _game_argument(parser)
-    _thinking_arguments(parser)
-
-
-def _thinking_arguments(parser: argparse.ArgumentParser) -> None:
-    budget = parser.add_mutually_exclusive_group()
-    budget.add_argument(
-        "--simulations",
-        type=whole_number,
-        metavar="N",
-        help="simulations a move (default: as in training)",
-    )
-    budget.add_argument("--seconds", type=_seconds, metavar="S", help="seconds a move")
-
-
-def whole_number(text: str) -> int:
-    """Read a number that was typed; as the next two, for argparse."""
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise argparse.ArgumentTypeError(f"expected a whole number from 0 on, got {text[:20]!r}")
-    return int(text)
-
-
-def whole_numbers(text: str) -> list[int]:
-    """Read numbers between commas."""
-    return [whole_number(part) for part in text.split(",")]
-
-
-def positive_number(text: str) -> int:
-    """Read a number from 1 on."""
-    number = whole_number(text)
-    if number == 0:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1 on, got {text}")
-    return number
-
-
-def even_number(text: str) -> int:
-    """Read a number of games."""
-    number = whole_number(text)
-    if number == 0 or number % 2:
-        raise argparse.ArgumentTypeError(
-            f"expected an even number: openings are played twice, colours swapped; got {text}"
-        )
-    return number
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1
-    if not 0 < seconds < 1e6:
-        raise argparse.ArgumentTypeError(f"expected seconds above 0, got {text!r}")
-    return seconds
-
-
-def _share(text: str) -> float:
-    try:
-        share = float(text)
-    except ValueError:
-        share = -1
-    if not 0 <= share <= 1:
-        raise argparse.ArgumentTypeError(f"expected a share from 0 to 1, got {text!r}")
-    return share
-
-
-def _sprt(text: str) -> "Sprt":
-    from alphazero.players.sprt import Sprt
-
-    try:
-        numbers = [float(part) for part in text.split(",")]
-        return Sprt(*numbers)
-    except (ValueError, TypeError):
-        raise argparse.ArgumentTypeError(
-            f"expected ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA, got {text[:40]!r}"
-        ) from None
-    except AlphaZeroError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def train(options: argparse.Namespace) -> int:

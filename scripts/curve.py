@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from alphazero.cli import told, whole_number, whole_numbers
+from alphazero.arguments import whole_number, whole_numbers
+from alphazero.cli import told
 from alphazero.errors import RunError
 from alphazero.players.grade import read_positions
 from alphazero.players.saved import load_saved, optimal_share
