@@ -208,7 +208,8 @@ def parser() -> argparse.ArgumentParser:
     each.add_argument(
         "--anchor",
         metavar="PLAYER",
-        help="who has the rating 0 (default: random if it plays, else the first)",
+        help="who has the rating 0, from which intervals are measured (default: random if it "
+        "plays, else the first)",
     )
     each.add_argument(
         "--folder",
@@ -416,7 +417,7 @@ def rate(options: argparse.Namespace) -> int:
         print(f"\nstopped; {kept}", file=sys.stderr)
         return INTERRUPTED
     rows, ratings = standings(tournament, anchor)
-    print(table(rows, ratings))
+    print(table(rows, ratings, tournament.counted))
     if options.csv:
         save_csv(options.csv, rows, {"minutes": minutes})
     if options.plot:

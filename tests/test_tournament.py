@@ -226,13 +226,15 @@ def test_the_table_is_aligned() -> None:
     each = tournament()
     play(each)
     _, ratings = standings(each, 0)
-    lines = table(ROWS, ratings).splitlines()
+    lines = table(ROWS, ratings, [*each.played, each.played[0]]).splitlines()
     assert lines[:3] == [
         "player     Elo      95 % interval  games  score   won drawn  lost",
         "a:b=1,c   +312       +250 to +400    120  75.0%    80    20    20",
         "random      +0             anchor  1,200   0.0%     0     0 1,200",
     ]
     assert lines[3].startswith("moving first is worth ")
+    different = len({(game.players, game.actions) for game in each.played})
+    assert lines[3].endswith(f"; {different} of 25 games distinct")
 
 
 def test_the_csv_file_holds_the_same_figures(tmp_path: Path) -> None:

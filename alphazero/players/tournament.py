@@ -97,11 +97,16 @@ class Tournament:
         """Return games of i, moving first, against j by their outcomes -1, 0, +1: [N, N, 3]."""
         places = {entrant.name: place for place, entrant in enumerate(self.entrants)}
         counts = np.zeros((len(places), len(places), 3), np.int64)
-        for each in self.played:
-            first, second = each.players
-            if first in places and second in places:
-                counts[places[first], places[second], each.outcome + 1] += 1
+        for each in self.counted:
+            first, second = (places[name] for name in each.players)
+            counts[first, second, each.outcome + 1] += 1
         return counts
+
+    @property
+    def counted(self) -> list[PlayedGame]:
+        """The games between players who are here."""
+        names = {entrant.name for entrant in self.entrants}
+        return [each for each in self.played if names.issuperset(each.players)]
 
     def _meet(
         self,
@@ -211,8 +216,8 @@ def standings(tournament: Tournament, anchor: int) -> tuple[list[Standing], Rati
     return sorted(rows, key=lambda row: -row.elo), ratings
 
 
-def table(rows: Sequence[Standing], ratings: Ratings) -> str:
-    """Write standings for people, aligned."""
+def table(rows: Sequence[Standing], ratings: Ratings, games: Sequence[PlayedGame]) -> str:
+    """Write standings for people, aligned, and what there is to know of the `games`."""
     width = max(len("player"), *(len(row.name) for row in rows))
     lines = [f"{'player':{width}}    Elo      95 % interval  games  score   won drawn  lost"]
     for row in rows:
@@ -223,9 +228,10 @@ def table(rows: Sequence[Standing], ratings: Ratings) -> str:
             f"{row.name:{width}}  {row.elo:+5.0f} {interval:>18} {row.games:6,} {row.score:6.1%} "
             f"{row.wins:5,} {row.draws:5,} {row.losses:5,}"
         )
+    distinct = len({(each.players, each.actions) for each in games})
     lines.append(
         f"moving first is worth {ratings.advantage:+.0f} Elo; equal players draw "
-        f"{ratings.draws:.0%} of their games"
+        f"{ratings.draws:.0%} of their games; {distinct:,} of {len(games):,} games distinct"
     )
     return "\n".join(lines)
 
