@@ -8,9 +8,26 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
+from alphazero.arguments import (
+    PLAYER,
+    Parser,
+    checkpoint_argument,
+    game_argument,
+    match_arguments,
+    positive_number,
+    seconds,
+    share,
+    sprt,
+    thinking_arguments,
+    whole_number,
+    whole_numbers,
+)
 from alphazero.errors import AlphaZeroError
+
+if TYPE_CHECKING:
+    from alphazero.games import Game
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
@@ -64,16 +81,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-class _Parser(argparse.ArgumentParser):
-    """Tells a mistake in one line, where argparse would print the usage as well."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"error: {message}; see: {self.prog} --help\n")
-
-
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line; each command's function is its `run`."""
-    whole = _Parser(
+    whole = Parser(
         prog="alphazero",
         description="From a game's rules to a strong player, by self-play.",
     )
@@ -106,17 +116,18 @@ def parser() -> argparse.ArgumentParser:
     each = command(
         "play",
         play,
-        "play against a checkpoint in the terminal",
+        "play against a checkpoint, or another player, in the terminal",
         "alphazero play checkpoints/tic_tac_toe --side second --simulations 200",
     )
-    _checkpoint_argument(each)
+    each.add_argument("player", metavar="PLAYER", help=PLAYER)
+    game_argument(each)
     each.add_argument(
         "--side",
         choices=("first", "second", "both", "none"),
         default="first",
         help="what you play (default: first; none lets the player play itself)",
     )
-    _thinking_arguments(each)
+    thinking_arguments(each)
 
     each = command(
         "grade",
@@ -124,7 +135,7 @@ def parser() -> argparse.ArgumentParser:
         "count how often a checkpoint plays an optimal move",
         "alphazero grade checkpoints/tic_tac_toe --simulations 0,50",
     )
-    _checkpoint_argument(each)
+    checkpoint_argument(each)
     each.add_argument(
         "positions",
         nargs="*",
@@ -140,7 +151,7 @@ def parser() -> argparse.ArgumentParser:
     )
     each.add_argument(
         "--require",
-        type=_share,
+        type=share,
         default=0.0,
         metavar="SHARE",
         help="exit with 1 when the share of optimal moves, from 0 to 1, is lower anywhere",
@@ -155,33 +166,82 @@ def parser() -> argparse.ArgumentParser:
     each = command(
         "match",
         match,
-        "let two checkpoints play each other",
-        "alphazero match checkpoints/new checkpoints/old --games 100 --simulations 200",
+        "let two players play each other",
+        "alphazero match checkpoints/new checkpoints/old --simulations 200 --sprt 0,30",
     )
-    each.add_argument("first", type=Path, metavar="A", help="a checkpoint or a run's folder")
-    each.add_argument("second", type=Path, metavar="B", help="its opponent")
+    each.add_argument("first", metavar="A", help=PLAYER)
+    each.add_argument("second", metavar="B", help="its opponent")
+    match_arguments(each, 100, "games, even (default: 100)")
     each.add_argument(
-        "--games", type=even_number, default=100, metavar="N", help="games, even (default: 100)"
+        "--sprt",
+        type=sprt,
+        metavar="ELO0,ELO1",
+        help="stop as soon as it is known whether A is stronger by ELO0 or by ELO1, as 0,30 or "
+        "=-10,10; two more numbers are the permitted errors (default: 0.05,0.05)",
     )
     each.add_argument(
-        "--opening-moves",
-        type=whole_number,
-        default=4,
+        "--save", type=Path, metavar="FILE", help="write the games, for `alphazero show`"
+    )
+
+    each = command(
+        "rate",
+        rate,
+        "rate players, or the checkpoints of a run, by a tournament",
+        "alphazero rate checkpoints/connect_four random --simulations 64 --plot elo.png",
+    )
+    each.add_argument(
+        "players",
+        nargs="+",
+        metavar="PLAYER",
+        help=f"{PLAYER}; here a run's folder stands for its checkpoints",
+    )
+    match_arguments(each, 20, "games of each pairing, even (default: 20)")
+    each.add_argument(
+        "--checkpoints",
+        type=positive_number,
+        default=8,
         metavar="N",
-        help="random moves that open each pair of games (default: 4)",
+        help="of a run, evenly spaced (default: 8)",
     )
     each.add_argument(
-        "--seed", type=whole_number, default=0, metavar="N", help="of the openings (default: 0)"
+        "--gauntlet", action="store_true", help="the first player meets all others, no more"
     )
-    _thinking_arguments(each)
+    each.add_argument(
+        "--anchor",
+        metavar="PLAYER",
+        help="who has the rating 0, from which intervals are measured (default: random if it "
+        "plays, else the first)",
+    )
+    each.add_argument(
+        "--folder",
+        type=Path,
+        metavar="FOLDER",
+        help="keep the games there; played again, only what is missing is played",
+    )
+    each.add_argument("--csv", type=Path, metavar="FILE", help="write the table as CSV")
+    each.add_argument(
+        "--plot", type=Path, metavar="FILE", help="draw a run's ratings over time, as PNG"
+    )
 
     each = command(
         "show",
         show,
-        "say what a checkpoint is, how it was trained and how strong it is",
+        "say what a checkpoint is and how strong, or replay saved games",
         "alphazero show checkpoints/tic_tac_toe",
     )
-    _checkpoint_argument(each)
+    each.add_argument(
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="a checkpoint, a run's folder, or games of `alphazero match --save`",
+    )
+    each.add_argument(
+        "--game",
+        dest="number",
+        type=positive_number,
+        metavar="N",
+        help="the game to replay (default: every one)",
+    )
 
     each = command(
         "bench",
@@ -194,7 +254,7 @@ def parser() -> argparse.ArgumentParser:
         "overrides", nargs="*", metavar="section.key=value", help="in place of what the file says"
     )
     each.add_argument(
-        "--seconds", type=_seconds, default=40, metavar="S", help="about so long (default: 40)"
+        "--seconds", type=seconds, default=40, metavar="S", help="about so long (default: 40)"
     )
 
     each = command(
@@ -203,17 +263,8 @@ def parser() -> argparse.ArgumentParser:
         "say what a position is worth and which moves are best, exactly",
         'alphazero solve connect_four "4444 52 35 17"',
     )
-    each.add_argument("game", metavar="GAME", help="its name, as `alphazero games` lists it")
-    each.add_argument(
-        "moves",
-        nargs="?",
-        default="",
-        metavar="MOVES",
-        help="the moves played so far, in quotes and apart by spaces",
-    )
-    each.add_argument(
-        "overrides", nargs="*", metavar="option=value", help="options of the game, as rows=4"
-    )
+    each.add_argument("game", metavar="GAME", help="its name, as in mnk:rows=4,columns=4,length=3")
+    each.add_argument("moves", nargs="*", metavar="MOVES", help="the moves played so far")
     each.add_argument(
         "--positions",
         type=whole_number,
@@ -223,68 +274,6 @@ def parser() -> argparse.ArgumentParser:
 
     command("games", games, "list the games and their options", "alphazero games")
     return whole
-
-
-def _checkpoint_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "checkpoint",
-        type=Path,
-        metavar="CHECKPOINT",
-        help="a .safetensors file, or a run's folder for its best player",
-    )
-
-
-def _thinking_arguments(parser: argparse.ArgumentParser) -> None:
-    budget = parser.add_mutually_exclusive_group()
-    budget.add_argument(
-        "--simulations",
-        type=whole_number,
-        metavar="N",
-        help="simulations a move (default: as in training)",
-    )
-    budget.add_argument("--seconds", type=_seconds, metavar="S", help="seconds a move")
-
-
-def whole_number(text: str) -> int:
-    """Read a number that was typed; as the next two, for argparse."""
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise argparse.ArgumentTypeError(f"expected a whole number from 0 on, got {text[:20]!r}")
-    return int(text)
-
-
-def whole_numbers(text: str) -> list[int]:
-    """Read numbers between commas."""
-    return [whole_number(part) for part in text.split(",")]
-
-
-def even_number(text: str) -> int:
-    """Read a number of games."""
-    number = whole_number(text)
-    if number == 0 or number % 2:
-        raise argparse.ArgumentTypeError(
-            f"expected an even number: openings are played twice, colours swapped; got {text}"
-        )
-    return number
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1
-    if not 0 < seconds < 1e6:
-        raise argparse.ArgumentTypeError(f"expected seconds above 0, got {text!r}")
-    return seconds
-
-
-def _share(text: str) -> float:
-    try:
-        share = float(text)
-    except ValueError:
-        share = -1
-    if not 0 <= share <= 1:
-        raise argparse.ArgumentTypeError(f"expected a share from 0 to 1, got {text!r}")
-    return share
 
 
 def train(options: argparse.Namespace) -> int:
@@ -319,15 +308,21 @@ def train(options: argparse.Namespace) -> int:
 
 
 def play(options: argparse.Namespace) -> None:
-    """Play against a checkpoint."""
+    """Play against a player."""
     from alphazero.play.terminal import Terminal
-    from alphazero.players.saved import load_player
+    from alphazero.players.names import agreed_game, read_player
 
-    game, player = load_player(
-        options.checkpoint, simulations=options.simulations, seconds=options.seconds
-    )
+    player = read_player(options.player, simulations=options.simulations, seconds=options.seconds)
+    game = agreed_game([player], _game(options))
     sides = options.side in ("first", "both"), options.side in ("second", "both")
-    Terminal(game, player, sides).run()
+    Terminal(game, player.seat(game), sides).run()
+
+
+def _game(options: argparse.Namespace) -> "Game | None":
+    """Return the game that was asked for, if any."""
+    from alphazero.games.registry import read_game
+
+    return read_game(options.game) if options.game else None
 
 
 def grade(options: argparse.Namespace) -> int:
@@ -366,31 +361,100 @@ def grade(options: argparse.Namespace) -> int:
 
 def match(options: argparse.Namespace) -> None:
     """Play a match."""
+    import numpy as np
     from tqdm import tqdm
 
-    from alphazero.players.saved import contest, load_opponents
+    from alphazero.files import check_writable
+    from alphazero.players.contest import contest
+    from alphazero.players.gamelog import PlayedGame, save_games
+    from alphazero.players.match import paired_openings
+    from alphazero.players.names import agreed_game, read_player, seats_of, tables_for
 
-    players = load_opponents(options.first, options.second)
+    players = [
+        read_player(text, simulations=options.simulations, seconds=options.seconds)
+        for text in (options.first, options.second)
+    ]
+    game = agreed_game(players, _game(options))
+    if options.save:
+        check_writable(options.save)
+    rng, workers = np.random.default_rng(options.seed), os.cpu_count() or 1
+    schedule = paired_openings(game, options.games, options.opening_moves, rng)
     with tqdm(total=options.games, unit="game", leave=False, disable=None) as bar:
-        result = contest(
-            players,
-            options.games,
-            options.opening_moves,
-            options.seed,
-            simulations=options.simulations,
-            seconds=options.seconds,
-            workers=os.cpu_count() or 1,
+        result, records = contest(
+            game,
+            seats_of(game, players, rng),
+            schedule,
+            tables=tables_for(players, workers),
+            workers=workers,
+            sprt=options.sprt,
             show=bar.update,
         )
-    print(f"{options.first} against {options.second}: {result}")
+    names = players[0].name, players[1].name
+    print(f"{names[0]} against {names[1]}: {result}")
+    if options.sprt:
+        print(options.sprt.describe(records))
+    if options.save:
+        save_games(options.save, [PlayedGame.of(game, record, names) for record in records])
+
+
+def rate(options: argparse.Namespace) -> int:
+    """Rate players by a tournament."""
+    from tqdm import tqdm
+
+    from alphazero.files import check_writable
+    from alphazero.players.canvas import save_picture
+    from alphazero.players.names import agreed_game
+    from alphazero.players.tournament import Tournament, save_csv, standings, table
+    from alphazero.training.history import draw_progress, find_anchor, read_field
+
+    entrants, minutes = read_field(
+        options.players, options.checkpoints, options.simulations, options.seconds
+    )
+    anchor = find_anchor(entrants, options.anchor)
+    tournament = Tournament(
+        agreed_game(entrants, _game(options)),
+        entrants,
+        options.games,
+        options.opening_moves,
+        options.seed,
+        options.gauntlet,
+        options.folder,
+    )
+    for file in (options.csv, options.plot):
+        if file:
+            check_writable(file)
+    try:
+        with tqdm(total=tournament.missing, unit="game", leave=False, disable=None) as bar:
+            tournament.play(os.cpu_count() or 1, bar.update)
+    except KeyboardInterrupt:
+        kept = "nothing was kept; with --folder FOLDER the same command can go on"
+        if options.folder:
+            kept = f"{len(tournament.played):,} games are kept; the same command goes on from them"
+        print(f"\nstopped; {kept}", file=sys.stderr)
+        return INTERRUPTED
+    rows, ratings = standings(tournament, anchor)
+    print(table(rows, ratings, tournament.counted))
+    if options.csv:
+        save_csv(options.csv, rows, {"minutes": minutes})
+    if options.plot:
+        save_picture(options.plot, draw_progress(rows, minutes))
+    return 0
 
 
 def show(options: argparse.Namespace) -> None:
-    """Describe a checkpoint."""
+    """Describe a checkpoint, or replay games."""
+    from alphazero.players.gamelog import holds_games, load_games
+
+    if options.number or holds_games(options.file):
+        from alphazero.play.replay import replay
+
+        terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+        replay(load_games(options.file), options.number, input if terminal else None)
+        return
     from alphazero.network.checkpoint import load_checkpoint
     from alphazero.players.saved import describe, find_checkpoint
 
-    path = find_checkpoint(options.checkpoint)
+    path = find_checkpoint(options.file)
     print(describe(path, load_checkpoint(path)))
 
 
@@ -415,9 +479,8 @@ def solve(options: argparse.Namespace) -> None:
     from alphazero.games.registry import read_game
     from alphazero.search.exact import answer, describe, solver_for
 
-    words = [options.moves, *options.overrides]
-    game = read_game(options.game, (word for word in words if "=" in word))
-    state = game.from_line(" ".join(word for word in words if "=" not in word))
+    game = read_game(options.game)
+    state = game.from_line(" ".join(options.moves))
     solver = solver_for(game)
     total = solver.affordable if options.positions is None else options.positions
     with tqdm(total=total, unit="position", unit_scale=True, leave=False, disable=None) as bar:

@@ -537,9 +537,41 @@ class GateConfig:
         source="AGZ, Methods, Evaluator: 1600, as in self-play",
     )
 
-    def accepts(self, score: float) -> bool:
-        """Whether a challenger with this share of the score becomes the best."""
-        return score >= self.threshold
+    sprt: bool = key(
+        False,
+        "stop the gate as soon as a sequential test says who is stronger; its answer then decides, "
+        "and `threshold` only where all games leave it open",
+        source="Wald (1945), Van den Bergh (2019); AGZ plays every game",
+    )
+    sprt_elo0: float = key(
+        0.0,
+        "the test's null hypothesis: the challenger's difference to the best is this or less",
+        unit="Elo",
+        at_least=-400,
+        at_most=0,
+    )
+    sprt_elo1: float = key(
+        35.0,
+        "its alternative: the difference is this or more",
+        unit="Elo",
+        above=0,
+        at_most=400,
+        source="35 Elo are a score of 0.55, AGZ's threshold",
+    )
+    sprt_error: float = key(
+        0.05,
+        "permitted probability of accepting either where the other is true",
+        above=0,
+        below=0.5,
+        source="0.05 is usual in testing chess programs",
+    )
+
+    def accepts(self, score: float, verdict: bool | None = None) -> bool:
+        """Whether a challenger with this share of the score becomes the best.
+
+        The `verdict` of the sequential test, if it gave one, decides alone.
+        """
+        return score >= self.threshold if verdict is None else verdict
 
 
 @dataclass(frozen=True)

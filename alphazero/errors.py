@@ -24,6 +24,10 @@ class GameError(AlphaZeroError):
     """An unknown game, an option out of range, an illegal move or an unreadable diagram."""
 
 
+class PlayerError(AlphaZeroError):
+    """A player that is not known or cannot sit there, or a file of games that is none."""
+
+
 class RunError(AlphaZeroError):
     """A run folder that cannot be used, or a training that had to stop."""
 

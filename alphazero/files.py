@@ -51,6 +51,19 @@ def write_atomic(path: Path | str, data: bytes) -> None:
         raise RunError(f"cannot write {shown(path)}: {reason(error)}") from error
 
 
+def check_writable(path: Path | str) -> None:
+    """Raise RunError, in one line, where no file can be put: to be asked before long work."""
+    target = Path(path)
+    try:
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        probe = target.with_name(f".{target.name}.{secrets.token_hex(6)}{TEMPORARY_SUFFIX}")
+        os.close(os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        probe.unlink(missing_ok=True)
+    except (OSError, ValueError) as error:
+        raise RunError(f"cannot write {shown(path)}: {reason(error)}") from error
+
+
 def _write_beside_and_rename(target: Path, data: bytes) -> None:
     """Write a temporary file in the target's folder, sync it, rename it, sync the folder."""
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}{TEMPORARY_SUFFIX}")

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from alphazero.cli import even_number, told, whole_number, whole_numbers
+from alphazero.arguments import even_number, whole_number, whole_numbers
+from alphazero.cli import told
 from alphazero.errors import AlphaZeroError, did_you_mean
 from alphazero.games import make_game
 from alphazero.players.grade import read_positions

@@ -11,22 +11,14 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tqdm import tqdm
 
-from alphazero.cli import told, whole_number, whole_numbers
+from alphazero.arguments import whole_number, whole_numbers
+from alphazero.cli import told
 from alphazero.errors import RunError
 from alphazero.players.grade import read_positions
 from alphazero.players.saved import load_saved, optimal_share
-
-
-def curve_of(run: Path, name: str) -> dict[int, float]:
-    """Return a curve of a run, its values by iteration."""
-    events = EventAccumulator(str(run / "tensorboard"), {"scalars": 0})
-    events.Reload()
-    if name not in events.Tags()["scalars"]:
-        return {}
-    return {point.step: point.value for point in events.Scalars(name)}
+from alphazero.training.history import curves_of, training_minutes
 
 
 def main() -> None:
@@ -43,10 +35,8 @@ def main() -> None:
     checkpoints = sorted(options.run.glob("step-*.safetensors"))
     if not checkpoints:
         raise RunError(f"{options.run} holds no step-*.safetensors; give the folder of a run")
-    stages = [
-        curve_of(options.run, f"seconds/{stage}") for stage in ("play", "learn", "gate", "save")
-    ]
-    evaluations = curve_of(options.run, "selfplay/evaluations")
+    (evaluations,) = curves_of(options.run, ["selfplay/evaluations"])
+    minutes = training_minutes(options.run)
     chosen = np.linspace(0, len(checkpoints) - 1, options.points + 1).round().astype(int)[1:]
     game = load_saved(checkpoints[-1]).game
     solutions = [read_positions(game, path) for path in options.positions]
@@ -54,15 +44,13 @@ def main() -> None:
     for index in tqdm(chosen, unit="checkpoint"):
         player = load_saved(checkpoints[index])
         iteration = player.checkpoint.iteration
-        seconds = sum(
-            spent for stage in stages for step, spent in stage.items() if step <= iteration
-        )
         shares = [
             optimal_share(player, solutions, simulations, os.cpu_count() or 1)
             for simulations in options.simulations
         ]
         rows.append(
-            f"| {seconds / 60:.0f} | {player.checkpoint.details['games']:,} "
+            f"| {minutes.get(iteration, float('nan')):.0f} "
+            f"| {player.checkpoint.details['games']:,} "
             f"| {evaluations.get(iteration, float('nan')) / 1e6:.1f} M | "
             + " | ".join(f"{share:.1%}" for share in shares)
             + " |"

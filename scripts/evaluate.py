@@ -1,6 +1,7 @@
-"""Say how strong a checkpoint is: `match` and `grade`, the same as those commands of `alphazero`.
+"""Say how strong players are: `match`, `rate` and `grade`, as those commands of `alphazero`.
 
-python scripts/evaluate.py match A B     let two checkpoints play each other
+python scripts/evaluate.py match A B     let two players play each other
+python scripts/evaluate.py rate A B C    rate players, or the checkpoints of a run
 python scripts/evaluate.py grade A       count how often a checkpoint plays an optimal move
 """
 
@@ -9,7 +10,7 @@ import sys
 from alphazero.cli import main
 
 if __name__ == "__main__":
-    if sys.argv[1:2] not in (["match"], ["grade"]):
+    if sys.argv[1:2] not in (["match"], ["rate"], ["grade"]):
         asked = "--help" in sys.argv or "-h" in sys.argv
         print(__doc__, end="", file=sys.stdout if asked else sys.stderr)
         sys.exit(0 if asked else 2)

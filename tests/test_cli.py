@@ -1,5 +1,6 @@
 """Every command does its work, and every mistake gets one line and exit code 2."""
 
+import csv
 import dataclasses
 import functools
 import io
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 import torch
+from PIL import Image
 from tiny import YAML, fingerprint, tiny_config
 
 from alphazero.cli import main, parser
@@ -225,8 +227,8 @@ def test_grade_saves_a_copy_that_carries_its_figures(tmp_path: Path, capsys: Cap
     ("words", "lines"),
     [
         (["nim"], ["value  +1, the player to move wins with move 7 at the latest", "best   3"]),
-        (["nim", "1 2", "heap=7"], [", the player to move loses with move 4 at", "best   1 2 3"]),
-        (["mnk", "rows=4", "columns=4", "a1"], ["value  -1, the player to move loses", "best   "]),
+        (["nim:heap=7", "1 2"], [", the player to move loses with move 4 at", "best   1 2 3"]),
+        (["mnk:rows=4,columns=4", "a1"], ["value  -1, the player to move loses", "best   "]),
         (["tic_tac_toe", "b2 a1"], ["value  0, a draw", "best   a3 b3 c3 a2 c2 b1 c1"]),
         (["tic_tac_toe", "b2", "a1"], ["value  0, a draw", "best   a3 b3 c3 a2 c2 b1 c1"]),
         (
@@ -252,16 +254,109 @@ def test_solve_tells_the_value_and_the_best_moves(
         (["connect_four", "1212121"], "the game is over: there is nothing to solve"),
         (["connect_four", "4448"], "'8' is no column"),
         (["tictactoe"], "did you mean 'tic_tac_toe'?"),
-        (["nim", "heaps=3"], "did you mean 'heap'?"),
-        (["nim", "heap=three"], "'heap=three' is no option of nim: type option=number"),
-        (["nim", "=3"], "nim has no option ''"),
-        (["nim", "heap=0"], "heap must be 1 to 1000, got 0"),
-        (["nim", "heap=-3"], "heap must be 1 to 1000, got -3"),
-        (["nim", "heap=" + "9" * 5000], "is no option of nim"),
+        (["nim:heaps=3"], "did you mean 'heap'?"),
+        (["nim:heap=three"], "nim: expected option=number, got 'heap=three'"),
+        (["nim:heap=0"], "heap must be 1 to 1000, got 0"),
     ],
 )
 def test_what_cannot_be_solved_is_one_line(words: list[str], said: str, capsys: Capture) -> None:
     assert said in only_line(capsys, "solve", *words)
+
+
+def test_play_seats_any_player_of_a_game_that_is_named(monkeypatch: Patch, capsys: Capture) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("hint\nquit\n"))
+    game = ["--game", "mnk:rows=1,columns=3,length=3"]
+    assert code_of("play", "random", *game, "--side", "second") == 0
+    out = capsys.readouterr().out
+    assert "X plays " in out
+    assert "this player gives no hints" in out
+
+
+def test_match_lets_any_two_players_play_and_saves_what_show_replays(
+    player: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    games = tmp_path / "games.jsonl"
+    names = f"{player}:simulations=30", "random"
+    assert code_of("match", *names, "--games", 6, "--save", games) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"{names[0]} against random: ")
+    won, drawn, lost = (int(part.split()[0]) for part in out.split(": ")[1].split(", ")[:3])
+    assert won + drawn + lost == 6
+    assert code_of("show", games) == 0
+    heads = [line for line in capsys.readouterr().out.splitlines() if line.startswith("game ")]
+    assert len(heads) == 6
+    assert f"game 2 of 6, random against {names[0]}: " in heads[1]
+    results = [head.partition(": ")[2].partition(",")[0] for head in heads]
+    firsts = results[::2].count("1-0") + results[1::2].count("0-1")
+    assert firsts == won
+
+
+def test_match_ends_when_its_sequential_test_has_an_answer(player: Path, capsys: Capture) -> None:
+    test = ["--games", 400, "--sprt=-900,-800,0.2,0.2", "--simulations", 20]
+    assert code_of("match", player, "random", *test) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert f"{player}:simulations=20 against random" in first
+    assert "of 50 games distinct" in first
+    assert second.startswith("sequential test of Elo -900 against -800: elo1 accepted; ")
+
+
+def test_rate_rates_the_checkpoints_of_a_run_and_anchors(
+    run: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    folder, table, plot = tmp_path / "kept", tmp_path / "table.csv", tmp_path / "elo.png"
+    command = ["rate", run, "random", f"network:{run}", "--games", 4, "--simulations", 2]
+    command += ["--folder", folder, "--csv", table, "--plot", plot]
+    assert code_of(*command) == 0
+    out = capsys.readouterr().out
+    steps = sorted(run.glob("step-*.safetensors"))
+    assert len(steps) == 2
+    names = [*(f"{path}:simulations=2" for path in steps), "random", f"network:{run}"]
+    lines = {line.split()[0]: line for line in out.splitlines()[1:-1]}
+    assert sorted(lines) == sorted(names)
+    assert "anchor" in lines["random"]
+    assert all(int(line.split()[-5]) == 12 for line in lines.values() if "anchor" in line)
+    with table.open(newline="") as file:
+        rows = {row["player"]: row for row in csv.DictReader(file)}
+    assert sorted(rows) == sorted(names)
+    assert float(rows[names[0]]["minutes"]) == 0
+    assert float(rows[names[1]]["minutes"]) > 0
+    assert rows["random"]["minutes"] == ""
+    with Image.open(plot) as picture:
+        assert picture.width > 640
+    assert code_of(*command) == 0
+    assert capsys.readouterr().out == out, "nothing was missing"
+    capsys.readouterr()
+    alone = ["rate", "random", f"network:{run}", "--games", 2, "--plot", plot]
+    assert "name a run's folder" in only_line(capsys, *alone)
+
+
+def test_a_tournament_that_is_stopped_says_what_was_kept(
+    tmp_path: Path, monkeypatch: Patch, capsys: Capture
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("alphazero.players.tournament.contest", interrupt)
+    command = ["rate", "random", f"network:{saved_player(tmp_path / 'a.safetensors')}"]
+    for more, said in (
+        ([], "nothing was kept; with --folder"),
+        (["--folder", tmp_path], "0 games"),
+    ):
+        assert code_of(*command, *more) == 130
+        assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--save", "--csv", "--plot"])
+def test_a_file_that_could_not_be_written_is_told_before_anything_is_played(
+    tmp_path: Path, monkeypatch: Patch, capsys: Capture, option: str
+) -> None:
+    monkeypatch.setattr("alphazero.players.contest.contest", None)
+    monkeypatch.setattr("alphazero.players.tournament.contest", None)
+    command = "match" if option == "--save" else "rate"
+    players = ["random", f"network:{saved_player(tmp_path / 'a.safetensors')}"]
+    for file in (tmp_path, tmp_path / "none" / "file", "nul\0"):
+        assert "cannot write " in only_line(capsys, command, *players, option, file)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.safetensors"]
 
 
 # --- mistakes in a configuration -----------------------------------------------------------------
@@ -451,7 +546,24 @@ def test_search_settings_out_of_range_in_a_checkpoint_give_way_to_the_defaults(
         (["trian"], "invalid choice: 'trian'"),
         (["train"], "name a YAML file, as in configs/, or a run's folder with --resume"),
         (["train", "--resume"], "--resume"),
-        (["play"], "CHECKPOINT"),
+        (["play"], "PLAYER"),
+        (["play", "rndom"], "unknown player 'rndom'; did you mean 'random'?"),
+        (["play", "random"], "name one, as with --game"),
+        (["play", "random", "--game", "gomuko"], "did you mean 'gomoku'?"),
+        (["match", "random", "human"], "a person sits down at `alphazero play PLAYER`"),
+        (["match", "random", "random"], "name one, as with --game"),
+        (["match", "random", "random", "--games", "3"], "expected an even number"),
+        (["match", "a", "b", "--sprt", "5"], "expected ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA"),
+        (["match", "a", "b", "--sprt", "0,x"], "expected ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA"),
+        (["match", "a", "b", "--sprt", "0,1,2,3,4"], "expected ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA"),
+        (["match", "a", "b", "--sprt", "9,5"], "elo0 below elo1"),
+        (["match", "a", "b", "--sprt", "0,5,0.7"], "above 0 and below 0.5"),
+        (["rate"], "PLAYER"),
+        (["rate", "random", "--game", "mnk"], "a rating needs two players"),
+        (["rate", "random", "random", "--game", "mnk"], "random is named twice"),
+        (["rate", "random", "--anchor", "solvr"], "unknown player 'solvr'"),
+        (["rate", "random", "--checkpoints", "0"], "expected a whole number from 1 on, got 0"),
+        (["show", "x", "--game", "0"], "expected a whole number from 1 on, got 0"),
         (["play", "x", "--side", "third"], "invalid choice: 'third'"),
         (["play", "x", "--simulations", "-3"], "expected a whole number from 0 on, got '-3'"),
         (["play", "x", "--simulations", "2.5"], "expected a whole number from 0 on, got '2.5'"),

@@ -1,6 +1,7 @@
 """Imports run downwards only: the plan of the house, read from the sources themselves.
 
     floor 5   cli.py, __main__.py, play/    cli.py alone knows both play/ and training/
+              arguments.py                  what cli.py reads
     floor 4   training/
     floor 3   players/
     floor 2   search/, network/ (which do not know each other), config*.py, schema.py, yamlfile.py
@@ -35,6 +36,7 @@ FLOORS = {
     "training": 4,
     "play": 5,
     "cli": 5,
+    "arguments": 5,
     "__main__": 5,
     FACE: 5,
 }
@@ -45,6 +47,7 @@ STRANGERS = {
     ("network", "search"),
     ("play", "training"),
     ("play", "cli"),
+    ("play", "arguments"),
     ("training", "play"),
     ("__main__", "play"),
     ("__main__", "training"),

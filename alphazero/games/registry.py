@@ -10,7 +10,8 @@ Another package names its game in the entry-point group `alphazero.games`:
 import functools
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable
 from dataclasses import fields
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -53,7 +54,9 @@ def game_options(name: str) -> dict[str, int]:
     _import_all()
     if name not in _registered:
         hint = did_you_mean(name, _registered)
-        raise GameError(f"unknown game '{name}'{hint} (known: {', '.join(sorted(_registered))})")
+        raise GameError(
+            f"unknown game '{name[:60]}'{hint} (known: {', '.join(sorted(_registered))})"
+        )
     kind, defaults = _registered[name]
     own = {field.name: cast(int, field.default) for field in fields(kind)}
     return {**own, **defaults}
@@ -70,7 +73,7 @@ def make_game(name: str, **options: int | float | bool | str) -> Game:
         if option not in known:
             hint = did_you_mean(option, known)
             takes = ", ".join(known) or "none"
-            raise GameError(f"{name} has no option '{option}'{hint} (options: {takes})")
+            raise GameError(f"{name} has no option '{option[:60]}'{hint} (options: {takes})")
         if type(value) is not type(known[option]):
             raise GameError(
                 f"{name}'s option '{option}' must be {type(known[option]).__name__}, got {value!r}"
@@ -79,22 +82,31 @@ def make_game(name: str, **options: int | float | bool | str) -> Game:
     return _registered[name][0](**chosen)
 
 
-def read_game(name: str, words: Iterable[str]) -> Game:
-    """Return the game called `name` with options that were typed as `option=value`.
+def read_game(text: str) -> Game:
+    """Return the game written as `NAME` or `NAME:option=value,...`.
 
     Raises:
-        GameError: as `make_game` does, and for a word that is no option.
+        GameError: as `make_game`, and for options that are not written so.
     """
-    known, options = game_options(name), dict[str, int]()
-    for word in words:
-        option, sign, text = word.partition("=")
-        plain = text.removeprefix("-")
-        if not sign or (
-            option in known and not (plain.isascii() and plain.isdigit() and len(plain) < 10)
-        ):
-            raise GameError(
-                f"{word[:40]!r} is no option of {name}: type option=number "
-                f"(options: {', '.join(known) or 'none'})"
-            )
-        options[option] = int(text) if option in known else 0
+    name, _, rest = text.partition(":")
+    options = {}
+    for part in rest.split(",") if rest else []:
+        option, _, value = part.partition("=")
+        if not re.fullmatch(r"-?[0-9]{1,9}", value):
+            raise GameError(f"{name[:60]!r}: expected option=number, got {part[:60]!r}")
+        options[option] = int(value)
     return make_game(name, **options)
+
+
+def write_game(game: Game) -> str:
+    """Return the shortest text that `read_game` turns into `game`."""
+    _import_all()
+    spellings = []
+    for name, (kind, defaults) in _registered.items():
+        if kind is type(game):
+            usual = game_options(name)
+            told = [f"{key}={value}" for key, value in game.options.items() if value != usual[key]]
+            # Of equals the name with defaults of its own says most: tic_tac_toe rather than mnk.
+            text = f"{name}:{','.join(told)}" if told else name
+            spellings.append((len(told), -len(defaults), text))
+    return min(spellings)[-1]

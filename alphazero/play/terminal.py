@@ -1,4 +1,4 @@
-"""Play against a checkpoint in the terminal: the board drawn, moves typed.
+"""Play against a checkpoint, or another player, in the terminal: the board drawn, moves typed.
 
 Typed words: a move in the game's own notation, or one of COMMANDS.
 """
@@ -52,7 +52,7 @@ class Terminal:
     def __init__(
         self,
         game: Game,
-        player: SearchPlayer,
+        player: Player,
         sides: tuple[bool, bool],
         read: Callable[[str], str] | None = None,
         say: Callable[[str], None] = print,
@@ -126,19 +126,24 @@ class Terminal:
         while len(self._moves()) == moves:
             decided = self.player.decide()
             if len(decided.tables):
-                simulations = int(self.player.search.roots(TABLE).visits.sum())
                 name = self.game.action_name(before, int(decided.actions[0]))
                 side = self._side(to_play(before))
-                self.say(
-                    f"{side} plays {name} (value {decided.values[0]:+.2f} for {side}, "
-                    f"{simulations:,} simulations)"
-                )
+                self.say(f"{side} plays {name}{self._thoughts(decided, side)}")
                 self.match.play(decided)
             else:
                 self.player.think()
 
+    def _thoughts(self, decided: Decisions, side: str) -> str:
+        """Say what a search thought of the position; nothing of a player that does not search."""
+        if not isinstance(self.player, SearchPlayer):
+            return ""
+        simulations = int(self.player.search.roots(TABLE).visits.sum())
+        return f" (value {decided.values[0]:+.2f} for {side}, {simulations:,} simulations)"
+
     def _hint(self) -> str:
         """Search the person's position and describe the best moves."""
+        if not isinstance(self.player, SearchPlayer):
+            return "this player gives no hints: it does not search as a checkpoint does"
         search, state = self.player.search, self.match.states[0]
         self.player.ask(TABLE)
         self.player.think()

@@ -245,15 +245,13 @@ def play_schedule(
 ) -> list[GameRecord]:
     """Play every game of a schedule at `tables` tables, at least one a worker, on `workers` cores.
 
-    `seat_players` makes the players for so many tables, anew for each worker. `show` is called
-    with the number of games that ended. The records' order is the same every time.
+    `seat_players` makes the players for so many tables, for one worker after the other. `show` is
+    called with the number of games that ended. The records' order is the same every time.
     """
     progress = Progress(show)
     parts = [schedule[worker::workers] for worker in range(workers)]
 
-    def play_part(part: Sequence[Pairing]) -> list[GameRecord]:
-        places = min(len(part), max(1, tables // workers))
-        match = Match(game, seat_players(places), places, iter(part))
+    def play_part(match: Match) -> list[GameRecord]:
         match.fill()
         records = []
         while match.playing:
@@ -262,7 +260,12 @@ def play_schedule(
             progress.done(len(ended))
         return records
 
-    jobs = [functools.partial(play_part, part) for part in parts if part]
+    jobs = []
+    for part in parts:
+        if part:
+            places = min(len(part), max(1, tables // workers))
+            match = Match(game, seat_players(places), places, iter(part))
+            jobs.append(functools.partial(play_part, match))
     return [record for part in run_jobs(jobs, progress) for record in part] if jobs else []
 
 

@@ -21,6 +21,11 @@ def elo_difference(score: float) -> float:
     return 400 * math.log10(score / (1 - score))
 
 
+def expected_score(elo: float) -> float:
+    """Return the score that is expected at an Elo difference: the inverse of `elo_difference`."""
+    return 1 / (1 + 10 ** (-elo / 400))
+
+
 @dataclass(frozen=True)
 class MatchResult:
     """Player 0 of the players' list against player 1, from the first one's view."""
@@ -33,6 +38,8 @@ class MatchResult:
     elo: float
     elo_low: float
     elo_high: float
+    verdict: bool | None = None
+    """What a sequential test decided: whether player 0 is stronger; None without an answer."""
 
     @property
     def games(self) -> int:
@@ -52,6 +59,15 @@ class MatchResult:
         )
 
 
+def scores_by_pair(records: Sequence[GameRecord]) -> dict[int, list[float]]:
+    """Return player 0's score in each game, 1, 1/2 or 0, by the label of its pair of games."""
+    pairs: dict[int, list[float]] = {}
+    for record in records:
+        value = value_of(record.outcome, record.pairing.seats.index(0))
+        pairs.setdefault(record.pairing.label, []).append((1 + value) / 2)
+    return pairs
+
+
 def judge(records: Sequence[GameRecord]) -> MatchResult:
     """Sum up a match of paired games.
 
@@ -59,16 +75,11 @@ def judge(records: Sequence[GameRecord]) -> MatchResult:
     are not independent. Half a point to each side is added before the Elo is taken, so that a
     clean sweep stays finite.
     """
-    values: list[int] = []
-    pairs: dict[int, list[float]] = {}
-    for record in records:
-        seat = record.pairing.seats.index(0)
-        value = value_of(record.outcome, seat)
-        values.append(value)
-        pairs.setdefault(record.pairing.label, []).append((1 + value) / 2)
-    games = len(values)
-    means = np.array([np.mean(scores) for scores in pairs.values()])
-    score = (sum((1 + value) / 2 for value in values) + 0.5) / (games + 1)
+    pairs = scores_by_pair(records)
+    scores = [score for pair in pairs.values() for score in pair]
+    games = len(scores)
+    means = np.array([np.mean(pair) for pair in pairs.values()])
+    score = (sum(scores) + 0.5) / (games + 1)
     # Two imagined pairs, a quarter point off the mean: honest also when every pair ended alike.
     freedom = len(means) + 1
     spread = float(((means - score) ** 2).sum() + 2 * 0.25**2) / freedom
@@ -77,9 +88,9 @@ def judge(records: Sequence[GameRecord]) -> MatchResult:
     error = deviations * math.sqrt(spread / len(means))
     edge = 0.5 / (games + 1)
     return MatchResult(
-        wins=values.count(1),
-        draws=values.count(0),
-        losses=values.count(-1),
+        wins=scores.count(1.0),
+        draws=scores.count(0.5),
+        losses=scores.count(0.0),
         distinct=len({(r.pairing.seats, tuple(map(int, r.actions))) for r in records}),
         elo=elo_difference(score),
         elo_low=elo_difference(min(max(score - error, edge), 1 - edge)),

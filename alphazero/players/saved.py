@@ -2,7 +2,7 @@
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,7 @@ from alphazero.games.registry import make_game
 from alphazero.network.backend import make_evaluator
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from alphazero.players.grade import grade
-from alphazero.players.match import TABLES, paired_openings, play_schedule
 from alphazero.players.player import UNLIMITED, SearchPlayer
-from alphazero.players.ratings import MatchResult, judge
 from alphazero.schema import check_value, noted_fields
 from alphazero.search.evaluator import Evaluator
 from alphazero.search.forest import EDGE
@@ -132,47 +130,6 @@ def load_player(
     """
     saved = load_saved(path)
     return saved.game, saved.seat(simulations=simulations, seconds=seconds)
-
-
-def load_opponents(first: Path, second: Path) -> tuple[SavedPlayer, SavedPlayer]:
-    """Read two players of one game.
-
-    Raises:
-        CheckpointError: when one is no player, or they play different games.
-    """
-    players = load_saved(first), load_saved(second)
-    if players[0].game != players[1].game:
-        raise CheckpointError(
-            f"{first} plays {describe_game(players[0].checkpoint)} and {second} plays "
-            f"{describe_game(players[1].checkpoint)}: a match needs two players of one game"
-        )
-    return players
-
-
-def contest(
-    players: tuple[SavedPlayer, SavedPlayer],
-    games: int,
-    opening_moves: int,
-    seed: int,
-    *,
-    simulations: int | None = None,
-    seconds: float | None = None,
-    workers: int = 1,
-    show: Callable[[int], object] = bool,
-) -> MatchResult:
-    """Let two players play `games` games, in pairs of one random opening with colours swapped.
-
-    The budget of a move is as in `SavedPlayer.seat`; `show` is called with the number of games
-    that ended.
-    """
-
-    def seat_players(tables: int) -> list[SearchPlayer]:
-        return [each.seat(tables, simulations=simulations, seconds=seconds) for each in players]
-
-    game = players[0].game
-    schedule = paired_openings(game, games, opening_moves, np.random.default_rng(seed))
-    tables = workers if seconds else TABLES
-    return judge(play_schedule(game, seat_players, schedule, tables, workers, show))
 
 
 def optimal_share(

@@ -14,8 +14,11 @@ from pathlib import Path
 import numpy as np
 
 from alphazero.errors import RunError
+from alphazero.players.contest import contest
+from alphazero.players.match import paired_openings
+from alphazero.players.player import Player
 from alphazero.players.ratings import MatchResult
-from alphazero.players.saved import contest, load_saved, optimal_share
+from alphazero.players.saved import SavedPlayer, load_saved, optimal_share
 from alphazero.search.minimax import Solution
 from alphazero.training.run import holds_run
 
@@ -86,12 +89,23 @@ class Ablation:
                 searched.append(optimal_share(player, solutions, simulations, workers))
                 if variant != BASE:
                     pair = player, load_saved(self.run_of(BASE, seed))
-                    matches.append(
-                        contest(pair, games, 4, seed, simulations=simulations, workers=workers)
-                    )
+                    matches.append(_compare(pair, games, simulations, seed, workers))
                 show(1)
             rows.append(Row(variant, matches, float(np.mean(bare)), float(np.mean(searched))))
         return rows
+
+
+def _compare(
+    players: Sequence[SavedPlayer], games: int, simulations: int, seed: int, workers: int
+) -> MatchResult:
+    """Let two players play a match from openings of four random moves."""
+
+    def seat_players(tables: int) -> list[Player]:
+        return [player.seat(tables, simulations=simulations) for player in players]
+
+    game = players[0].game
+    schedule = paired_openings(game, games, 4, np.random.default_rng(seed))
+    return contest(game, seat_players, schedule, workers=workers)[0]
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,11 @@ import numpy as np
 
 from alphazero.config import Config
 from alphazero.games.game import Game
-from alphazero.players.match import GameRecord, paired_openings, play_schedule
+from alphazero.players.contest import contest
+from alphazero.players.match import GameRecord, paired_openings
 from alphazero.players.player import Player, SearchPlayer
-from alphazero.players.ratings import MatchResult, judge
+from alphazero.players.ratings import MatchResult
+from alphazero.players.sprt import Sprt
 from alphazero.search.evaluator import Evaluator
 from alphazero.search.mcts import Search
 
@@ -24,6 +26,8 @@ def run_gate(
     show: Callable[[int], object] = bool,
 ) -> tuple[MatchResult, list[GameRecord]]:
     """Let `challenger` and `best` play `gate.games` games; return the challenger's result.
+
+    Fewer with `gate.sprt`, when the test has its answer.
 
     No noise and no temperature: what makes games differ is their random openings, each played
     twice with colours swapped.
@@ -41,6 +45,9 @@ def run_gate(
 
     rng = np.random.default_rng(seed)
     schedule = paired_openings(game, settings.games, settings.opening_moves, rng)
+    error = settings.sprt_error
+    sprt = Sprt(settings.sprt_elo0, settings.sprt_elo1, error, error) if settings.sprt else None
     tables = config.selfplay.parallel_games
-    records = play_schedule(game, seat_players, schedule, tables, workers, show)
-    return judge(records), records
+    return contest(
+        game, seat_players, schedule, tables=tables, workers=workers, sprt=sprt, show=show
+    )

@@ -217,7 +217,7 @@ class Training:
             )
         rating = state.rating + result.elo
         name = self._save_challenger(rating)
-        if settings.accepts(result.score):
+        if settings.accepts(result.score, result.verdict):
             self.best, state.best, state.rating = challenger, name, rating
         self._save_sample("gate", records)
         return result
@@ -256,7 +256,9 @@ class Training:
                 "gate/distinct_games": result.distinct / result.games,
                 "gate/rating": state.rating,
             }
-            verdict = "accepted" if self.config.gate.accepts(result.score) else "refused"
+            verdict = (
+                "accepted" if self.config.gate.accepts(result.score, result.verdict) else "refused"
+            )
             line += f"; gate {result.score:.1%}, Elo {result.elo:+.0f}, {verdict}"
         histograms = {
             "selfplay/search_entropies": findings.entropies,

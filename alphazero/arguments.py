@@ -1,0 +1,139 @@
+"""What is typed after a command: arguments that several commands share, and how each is read."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from alphazero.errors import AlphaZeroError
+
+if TYPE_CHECKING:
+    from alphazero.players.sprt import Sprt
+
+
+class Parser(argparse.ArgumentParser):
+    """Tells a mistake in one line, where argparse would print the usage as well."""
+
+    def error(self, message: str) -> NoReturn:
+        """Leave with exit code 2."""
+        self.exit(2, f"error: {message}; see: {self.prog} --help\n")
+
+
+def checkpoint_argument(parser: argparse.ArgumentParser) -> None:
+    """Ask for a checkpoint."""
+    parser.add_argument(
+        "checkpoint",
+        type=Path,
+        metavar="CHECKPOINT",
+        help="a .safetensors file, or a run's folder for its best player",
+    )
+
+
+PLAYER = (
+    "a checkpoint or a run's folder, as PATH or PATH:simulations=200, or another player, as "
+    "uct:simulations=1000, minimax:depth=5, random or network:PATH"
+)
+
+
+def game_argument(parser: argparse.ArgumentParser) -> None:
+    """Let the game be named, for players that play any."""
+    parser.add_argument(
+        "--game",
+        metavar="NAME",
+        help="where no checkpoint says which, as connect_four or mnk:rows=4,columns=4,length=3",
+    )
+
+
+def match_arguments(parser: argparse.ArgumentParser, games: int, meaning: str) -> None:
+    """Ask how many games are played, from which openings, and how long players think."""
+    parser.add_argument("--games", type=even_number, default=games, metavar="N", help=meaning)
+    parser.add_argument(
+        "--opening-moves",
+        type=whole_number,
+        default=4,
+        metavar="N",
+        help="random moves that open each pair of games (default: 4)",
+    )
+    parser.add_argument(
+        "--seed", type=whole_number, default=0, metavar="N", help="of all chance (default: 0)"
+    )
+    game_argument(parser)
+    thinking_arguments(parser)
+
+
+def thinking_arguments(parser: argparse.ArgumentParser) -> None:
+    """Let players think for so many simulations, or for so many seconds, a move."""
+    budget = parser.add_mutually_exclusive_group()
+    budget.add_argument(
+        "--simulations",
+        type=whole_number,
+        metavar="N",
+        help="simulations a move (default: as in training)",
+    )
+    budget.add_argument("--seconds", type=seconds, metavar="S", help="seconds a move")
+
+
+def whole_number(text: str) -> int:
+    """Read a number that was typed; as the next two, for argparse."""
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise argparse.ArgumentTypeError(f"expected a whole number from 0 on, got {text[:20]!r}")
+    return int(text)
+
+
+def whole_numbers(text: str) -> list[int]:
+    """Read numbers between commas."""
+    return [whole_number(part) for part in text.split(",")]
+
+
+def positive_number(text: str) -> int:
+    """Read a number from 1 on."""
+    number = whole_number(text)
+    if number == 0:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1 on, got {text}")
+    return number
+
+
+def even_number(text: str) -> int:
+    """Read a number of games."""
+    number = whole_number(text)
+    if number == 0 or number % 2:
+        raise argparse.ArgumentTypeError(
+            f"expected an even number: openings are played twice, colours swapped; got {text}"
+        )
+    return number
+
+
+def seconds(text: str) -> float:
+    """Read a time."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1
+    if not 0 < number < 1e6:
+        raise argparse.ArgumentTypeError(f"expected seconds above 0, got {text!r}")
+    return number
+
+
+def share(text: str) -> float:
+    """Read a share."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1
+    if not 0 <= number <= 1:
+        raise argparse.ArgumentTypeError(f"expected a share from 0 to 1, got {text!r}")
+    return number
+
+
+def sprt(text: str) -> "Sprt":
+    """Read a sequential test."""
+    from alphazero.players.sprt import Sprt
+
+    try:
+        numbers = [float(part) for part in text.split(",")]
+        return Sprt(*numbers)
+    except (ValueError, TypeError):
+        raise argparse.ArgumentTypeError(
+            f"expected ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA, got {text[:40]!r}"
+        ) from None
+    except AlphaZeroError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None

@@ -1,0 +1,190 @@
+"""Ratings of many players from the games between them: the Bradley-Terry model.
+
+Bradley & Terry, *Rank analysis of incomplete block designs*, Biometrika 39 (1952); with draws as
+Davidson, *On extending the Bradley-Terry model to accommodate ties in paired comparison
+experiments*, Journal of the American Statistical Association 65 (1970); with an advantage of
+the first move as Davidson & Beaver, *On extending the Bradley-Terry model to incorporate
+within-pair order effects*, Biometrics 33 (1977). With strengths r, for i who moves first:
+
+    d = r_i - r_j + advantage
+    win : draw : loss  =  e^(d/2) : tie : e^(-d/2)
+
+So d is the log odds of a win to a loss, whatever the number of draws; `judge` in ratings.py, for
+two players, counts a draw half instead, and finds smaller differences where draws are many.
+
+Letters: N players.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+ELO = 400 / math.log(10)
+"""Elo in a natural unit of strength, by the logistic curve of `elo_difference`."""
+
+PRIOR = 1.0
+"""Imagined games of each player, half won and half lost, spread evenly over its opponents in both
+seats: a player who won every game is rated finitely. For two players without draws it is the half
+point to each side of `judge`. Shrinking of this kind: Coulom's BayesElo (its default is 2)."""
+
+DEVIANCE = 3.8415
+"""Twice the drop of the log-likelihood at the ends of a 95 % interval: chi-square, 1 degree."""
+
+FARTHEST = 40.0
+"""No strength is farther from the anchor, natural units (about 7,000 Elo)."""
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """What the games say of each player, in Elo above the anchor."""
+
+    elo: Floats
+    """[N]"""
+    low: Floats
+    """[N] lower ends of 95 % intervals of the difference to the anchor, by profile likelihood"""
+    high: Floats
+    """[N]"""
+    advantage: float
+    """what the first move is worth, Elo"""
+    draws: float
+    """the share of draws between equal players, the advantage aside"""
+
+
+@dataclass(frozen=True)
+class _Model:
+    """The penalised log-likelihood of parameters [N + 2]: strengths, advantage, log of the tie."""
+
+    seats: npt.NDArray[np.int64]
+    """[M, 2] who moved first and who second, for each cell with games"""
+    counts: Floats
+    """[M, 3] games lost, drawn and won by the first, imagined ones included"""
+    players: int
+
+    def log_shares(self, parameters: Floats) -> Floats:
+        """Return the logarithms of the chances of loss, draw and win, [M, 3]."""
+        first, second = self.seats.T
+        gap = parameters[first] - parameters[second] + parameters[-2]
+        logits = np.stack([-gap / 2, np.full(len(gap), parameters[-1]), gap / 2], axis=1)
+        top = logits.max(axis=1, keepdims=True)
+        shares: Floats = logits - top - np.log(np.exp(logits - top).sum(axis=1, keepdims=True))
+        return shares
+
+    def likelihood(self, parameters: Floats) -> float:
+        """Return the log-likelihood of the counts."""
+        seen = self.counts > 0
+        return float((self.counts[seen] * self.log_shares(parameters)[seen]).sum())
+
+    def derivatives(self, parameters: Floats) -> tuple[Floats, Floats]:
+        """Return the gradient [N + 2] and the information, minus the Hessian [N + 2, N + 2]."""
+        shares = np.exp(self.log_shares(parameters))
+        games = self.counts.sum(axis=1)
+        # Each game's statistics: half the first one's value; whether it was drawn.
+        margin, tied = (shares[:, 2] - shares[:, 0]) / 2, shares[:, 1]
+        design = np.zeros((len(games), self.players + 2))
+        rows = np.arange(len(games))
+        design[rows, self.seats[:, 0]] += 1
+        design[rows, self.seats[:, 1]] -= 1
+        design[:, -2] = 1
+        ties = np.zeros_like(design)
+        ties[:, -1] = 1
+        gradient = design.T @ ((self.counts[:, 2] - self.counts[:, 0]) / 2 - games * margin)
+        gradient += ties.T @ (self.counts[:, 1] - games * tied)
+        spread = games * ((1 - tied) / 4 - margin**2)
+        mixed = games * (-margin * tied)
+        alone = games * (tied * (1 - tied))
+        cross = design.T @ (mixed[:, None] * ties)
+        information = design.T @ (spread[:, None] * design) + cross + cross.T
+        return gradient, information + ties.T @ (alone[:, None] * ties)
+
+    def maximise(self, start: Floats, free: npt.NDArray[np.bool_]) -> Floats:
+        """Return the likeliest parameters; those that are not `free` [N + 2] stay.
+
+        Newton's method; the function is concave, and a step that does not climb is halved.
+        """
+        parameters, reached = start.copy(), self.likelihood(start)
+        for _ in range(100):
+            gradient, information = self.derivatives(parameters)
+            step = np.zeros_like(parameters)
+            step[free] = np.linalg.solve(information[np.ix_(free, free)], gradient[free])
+            step *= min(1.0, 4 / max(float(np.abs(step).max()), 1e-300))
+            while (found := self.likelihood(parameters + step)) < reached - 1e-12 * abs(reached):
+                step /= 2
+            parameters, reached = parameters + step, found
+            if np.abs(step).max() < 1e-9:
+                break
+        return parameters
+
+
+def rate(counts: npt.NDArray[np.int64], anchor: int = 0, prior: float = PRIOR) -> Ratings:
+    """Return the likeliest ratings, `anchor` at 0.
+
+    `counts` [N, N, 3]: of the games in which i moved first against j, how many ended with the
+    outcomes -1, 0, +1. Every two players must be linked by games, over others if need be.
+    """
+    players = len(counts)
+    met = (counts + counts.transpose(1, 0, 2)).sum(axis=2) > 0
+    assert _linked(met), "some players are not linked by games: nothing compares them"
+    opponents = np.maximum(met.sum(axis=1), 1)
+    # For each pair that met, its two players' imagined games; a quarter lies in each seat's result.
+    imagined = prior * met * (1 / opponents[:, None] + 1 / opponents[None, :]) / 2
+    whole = counts.astype(np.float64)
+    whole[:, :, 0] += imagined / 4
+    whole[:, :, 2] += imagined / 4
+    seats = np.argwhere(whole.sum(axis=2) > 0)
+    model = _Model(seats, whole[seats[:, 0], seats[:, 1]], players)
+    free = np.ones(players + 2, np.bool_)
+    free[anchor] = False
+    start = np.zeros(players + 2)
+    if not counts[:, :, 1].any():
+        start[-1], free[-1] = -np.inf, False
+    best = model.maximise(start, free)
+    ends = np.array([_interval(model, best, free, index) for index in range(players)])
+    tie = math.exp(best[-1])
+    return Ratings(
+        ELO * best[:players],
+        ELO * ends[:, 0],
+        ELO * ends[:, 1],
+        float(ELO * best[-2]),
+        tie / (2 + tie),
+    )
+
+
+def _interval(
+    model: _Model, best: Floats, free: npt.NDArray[np.bool_], index: int
+) -> tuple[float, float]:
+    """Return where the profile likelihood of a strength has dropped by half of `DEVIANCE`."""
+    if not free[index]:
+        return float(best[index]), float(best[index])
+    peak, fixed = model.likelihood(best), free.copy()
+    fixed[index] = False
+    width = math.sqrt(np.linalg.inv(model.derivatives(best)[1][np.ix_(free, free)]).max())
+    ends = []
+    for side in (-1.0, 1.0):
+        parameters = best.copy()
+
+        def excess(distance: float, side: float = side, parameters: Floats = parameters) -> float:
+            parameters[index] = best[index] + side * distance
+            parameters[:] = model.maximise(parameters, fixed)
+            return 2 * (peak - model.likelihood(parameters)) - DEVIANCE
+
+        near, far = 0.0, width
+        while excess(far) < 0 and far < FARTHEST:
+            near, far = far, 2 * far
+        while far - near > 1e-3:
+            middle = (near + far) / 2
+            near, far = (middle, far) if excess(middle) < 0 else (near, middle)
+        ends.append(float(best[index]) + side * (near + far) / 2)
+    return ends[0], ends[1]
+
+
+def _linked(met: npt.NDArray[np.bool_]) -> bool:
+    """Whether every player is reached from the first over players who `met` [N, N]."""
+    reached = np.zeros(len(met), np.bool_)
+    reached[0] = True
+    for _ in range(len(met)):
+        reached |= met[reached].any(axis=0)
+    return bool(reached.all())

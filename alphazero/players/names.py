@@ -1,0 +1,402 @@
+"""Players by name: one spelling wherever a player is named.
+
+    random                               a word of `KINDS`
+    uct:simulations=1000,seconds=2       with options; the first may go without its name: uct:1000
+    network:PATH                         for some words all that follows is one option
+    PATH, PATH:simulations=200           a checkpoint, or a run's folder for its best player
+
+What exists as a path is that path, whatever it looks like; after that the words come first, so
+that a path with colons, such as `C:\\runs\\x.safetensors:seconds=1`, is read from its right end.
+"""
+
+import dataclasses
+import functools
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import UnionType
+from typing import Any, get_args
+
+import numpy as np
+
+from alphazero.errors import PlayerError, did_you_mean
+from alphazero.files import sha256_of, shown
+from alphazero.games.game import Game
+from alphazero.games.registry import game_names, write_game
+from alphazero.players.match import TABLES
+from alphazero.players.minimax import MinimaxPlayer, SolverPlayer
+from alphazero.players.player import UNLIMITED, Player, RandomPlayer, SearchPlayer
+from alphazero.players.saved import SavedPlayer, load_saved
+from alphazero.schema import REQUIRED, Note, check_value, key, noted_fields, type_words
+from alphazero.search.decision import FINAL_MOVES
+from alphazero.search.montecarlo import METHODS, RolloutConfig, RolloutSearch
+from alphazero.yamlfile import WrongValueError
+
+LONGEST = 4096
+"""Characters of a player's name, at most."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What can be said of a player: documented keys, in the order in which they are written."""
+
+    @property
+    def game(self) -> Game | None:
+        """The only game it plays; None: any."""
+        return None
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells this player from a later one of the same name; empty where none will be."""
+        return ""
+
+
+@dataclass(frozen=True)
+class CheckpointOptions(Options):
+    """A checkpoint and how long it thinks; as long as in training where nothing is said."""
+
+    path: str = key(REQUIRED, "a .safetensors file, or a run's folder for its best player")
+    simulations: int | None = key(
+        None, "simulations a move; 0 is the bare network", at_least=0, at_most=10**9
+    )
+    seconds: float | None = key(None, "time for a move", unit="seconds", above=0, below=10**6)
+
+    @functools.cached_property
+    def saved(self) -> SavedPlayer:
+        """The checkpoint, read when it is first asked for."""
+        return load_saved(self.path)
+
+    @property
+    def game(self) -> Game | None:
+        """The game that it learned."""
+        return self.saved.game
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """The beginning of its file's SHA-256."""
+        return sha256_of(self.saved.path)[:16]
+
+
+@dataclass(frozen=True)
+class NetworkOptions(CheckpointOptions):
+    """The bare network of a checkpoint: the most probable move, without a search."""
+
+    simulations: int | None = 0
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class RolloutOptions(Options):
+    """A search without a network; what is not said is as `RolloutConfig` has it."""
+
+    simulations: int | None = key(
+        None, "rollouts a move; without limit where only `seconds` are said", at_least=1
+    )
+    seconds: float | None = key(None, "time for a move", unit="seconds", above=0, below=10**6)
+    exploration: float | None = key(None, "C_p of UCB1, for rewards in [0, 1]", at_least=0)
+    final_move: str | None = key(None, "how the move is chosen", choices=FINAL_MOVES)
+    threads: int | None = key(None, "trees side by side", at_least=1, at_most=256)
+
+
+@dataclass(frozen=True)
+class MinimaxOptions(Options):
+    """How far alpha-beta looks."""
+
+    depth: int | None = key(None, "plies", at_least=1, at_most=1000)
+    seconds: float | None = key(None, "time for a move", unit="seconds", above=0, below=10**6)
+
+    def __post_init__(self) -> None:
+        """Ask for a budget."""
+        if self.depth is None and self.seconds is None:
+            raise PlayerError("minimax needs a depth in plies or seconds, as in minimax:depth=5")
+
+
+Builder = Callable[[Game, Any, int, np.random.Generator], Player]
+"""Makes a player of a game, from its options, for so many tables, with random numbers."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of player."""
+
+    meaning: str
+    options: type[Options] = Options
+    build: Builder | None = None
+    """None: a person, whom a face of the program seats"""
+    whole: bool = False
+    """All that follows the colon is the first option, whatever characters it has."""
+
+
+def _build_saved(
+    _: Game, options: CheckpointOptions, tables: int, __: np.random.Generator
+) -> Player:
+    return options.saved.seat(tables, simulations=options.simulations, seconds=options.seconds)
+
+
+def _build_random(game: Game, _: Options, tables: int, rng: np.random.Generator) -> Player:
+    return RandomPlayer(game, tables, rng)
+
+
+def _build_rollouts(
+    method: str, game: Game, options: RolloutOptions, tables: int, rng: np.random.Generator
+) -> Player:
+    told = {name: value for name, value in vars(options).items() if value is not None}
+    seconds = told.pop("seconds", None)
+    if seconds is not None:
+        told.setdefault("simulations", UNLIMITED)
+    search = RolloutSearch(game, RolloutConfig(method, **told), slots=tables, rng=rng)
+    return SearchPlayer(search, seconds=seconds)
+
+
+def _build_minimax(
+    game: Game, options: MinimaxOptions, tables: int, rng: np.random.Generator
+) -> Player:
+    return MinimaxPlayer(game, tables, rng, depth=options.depth, seconds=options.seconds)
+
+
+def _build_solver(game: Game, _: Options, tables: int, rng: np.random.Generator) -> Player:
+    return SolverPlayer(game, tables, rng)
+
+
+CHECKPOINT = Kind("a checkpoint", CheckpointOptions, _build_saved)
+
+KINDS: dict[str, Kind] = {
+    "random": Kind("plays any legal move, all alike", Options, _build_random),
+    **{
+        name: Kind(method.title, RolloutOptions, functools.partial(_build_rollouts, name))
+        for name, method in METHODS.items()
+    },
+    "minimax": Kind("alpha-beta, with the game's heuristic", MinimaxOptions, _build_minimax),
+    "solver": Kind("plays perfectly where it can solve in a second", Options, _build_solver),
+    "network": Kind("the bare network of a checkpoint", NetworkOptions, _build_saved, whole=True),
+    "human": Kind("a person, where moves are typed"),
+}
+"""Every kind of player but `CHECKPOINT` by its word."""
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A player by name, who can be seated at any number of tables, again and again."""
+
+    name: str
+    """the name as it is always written: two that differ are two players"""
+    kind: Kind
+    options: Options
+
+    @property
+    def game(self) -> Game | None:
+        """The only game it plays; None: any."""
+        return self.options.game
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells it from a later player of the same name; empty where there will be none."""
+        return self.options.fingerprint
+
+    @property
+    def is_person(self) -> bool:
+        """Whether a face of the program must seat it."""
+        return self.kind.build is None
+
+    @property
+    def by_clock(self) -> bool:
+        """Whether the clock ends its thinking, so that it wants a processor core to itself."""
+        return getattr(self.options, "seconds", None) is not None
+
+    def seat(self, game: Game, tables: int = 1, rng: np.random.Generator | None = None) -> Player:
+        """Return the player at so many tables of `game`."""
+        assert self.kind.build is not None, "a person is seated by a face of the program"
+        assert self.game in (None, game), "it plays another game"
+        return self.kind.build(game, self.options, tables, rng or np.random.default_rng(0))
+
+
+def read_player(
+    text: str,
+    *,
+    simulations: int | None = None,
+    seconds: float | None = None,
+    person: bool = False,
+) -> Entrant:
+    """Return the player that `text` names.
+
+    `simulations` or `seconds` is the budget of a player that takes it and was told none.
+
+    Raises:
+        PlayerError: for an unknown word or option, or a value out of range; saying what exists.
+            Also for `human` unless `person`.
+        CheckpointError: for a file that is no player.
+    """
+    if len(text) > LONGEST:
+        raise PlayerError(f"a player's name has at most {LONGEST} characters, got {len(text)}")
+    kind, values = _parse(text)
+    if kind.build is None and not person:
+        raise PlayerError(
+            f"{text!r} cannot be named here: a person sits down at `alphazero play PLAYER`"
+        )
+    budget = {"simulations": simulations, "seconds": seconds}
+    takes = {field.name for field, _, _ in noted_fields(kind.options)}
+    if not kind.whole and not budget.keys() & values.keys():
+        values |= {k: v for k, v in budget.items() if v is not None and k in takes}
+    entrant = Entrant(_write(kind, values), kind, kind.options(**values))
+    _ = entrant.game  # a checkpoint that cannot be read is told now
+    return entrant
+
+
+def agreed_game(entrants: Iterable[Entrant], game: Game | None = None) -> Game:
+    """Return the one game that all of them play; `game` is the one that was asked for, if any.
+
+    Raises:
+        PlayerError: when they play different games, or nobody says which.
+    """
+    chosen, whose = game, "the game asked for is"
+    for entrant in entrants:
+        own = entrant.game
+        if own is not None and chosen not in (None, own):
+            assert chosen is not None
+            raise PlayerError(
+                f"{entrant.name} plays {write_game(own)}, but {whose} {write_game(chosen)}: "
+                "players need one game"
+            )
+        if chosen is None:
+            chosen, whose = own, f"{entrant.name} plays"
+    if chosen is None:
+        raise PlayerError(
+            "these players play any game: name one, as with --game "
+            f"{game_names()[0]} (known: {', '.join(game_names())})"
+        )
+    return chosen
+
+
+def seats_of(
+    game: Game, players: Sequence[Entrant], rng: np.random.Generator
+) -> Callable[[int], list[Player]]:
+    """Return what seats `players` at so many tables, each time with random numbers of their own."""
+
+    def seat_players(tables: int) -> list[Player]:
+        return [player.seat(game, tables, rng.spawn(1)[0]) for player in players]
+
+    return seat_players
+
+
+def tables_for(players: Sequence[Entrant], workers: int) -> int:
+    """Return how many games at once suit the players: one a core where the clock decides."""
+    return workers if any(player.by_clock for player in players) else TABLES
+
+
+def _parse(text: str) -> tuple[Kind, dict[str, Any]]:
+    """Return the kind that `text` names and the options that it tells."""
+    word, colon, rest = text.partition(":")
+    if _exists(text):
+        return CHECKPOINT, {"path": text}
+    if word in KINDS:
+        kind = KINDS[word]
+        if kind.whole:
+            first = noted_fields(kind.options)[0][0].name
+            if not rest:
+                raise PlayerError(f"{word!r} needs more: {usage(word)}")
+            return kind, {first: rest}
+        return kind, _read_options(text, kind, rest, given=bool(colon))
+    path, rest = _split_path(text)
+    if path:
+        options = _read_options(text, CHECKPOINT, rest, given=bool(rest))
+        return CHECKPOINT, {"path": path, **options}
+    known = ", ".join(usage(each) for each in KINDS)
+    raise PlayerError(
+        f"unknown player {shown(text[:80])!r}{did_you_mean(word, KINDS)} (players: {known}; or a "
+        "checkpoint: PATH or PATH:simulations=N)"
+    )
+
+
+def _split_path(text: str) -> tuple[str, str]:
+    """Split `PATH:options`; return an empty path where `text` does not look like one."""
+    cuts = [match.start() for match in re.finditer(":", text)]
+    for cut in reversed(cuts):
+        if _exists(text[:cut]):
+            return text[:cut], text[cut + 1 :]
+    # None of it exists: the message is to name the path, so options are cut off.
+    head, _, tail = text.rpartition(":")
+    path, rest = (head, tail) if head and re.fullmatch(r"\d+|\w+=.*", tail) else (text, "")
+    return (path, rest) if re.search(r"[/\\]|\.safetensors$", path) else ("", "")
+
+
+def _exists(text: str) -> bool:
+    try:
+        return bool(text) and Path(text).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def usage(word: str) -> str:
+    """Write how a word of `KINDS` is used, as `uct[:simulations=,seconds=]`."""
+    kind = KINDS[word]
+    names = [field.name for field, _, _ in noted_fields(kind.options)]
+    if kind.whole:
+        return f"{word}:{names[0].upper()}"
+    return f"{word}[:{','.join(f'{name}=' for name in names)}]" if names else word
+
+
+def _read_options(text: str, kind: Kind, rest: str, given: bool) -> dict[str, Any]:
+    """Read `option=value,...`; the first may be a bare value."""
+    fields = {
+        field.name: (hint, note)
+        for field, hint, note in noted_fields(kind.options)
+        if field.name != "path"
+    }
+    values: dict[str, Any] = {}
+    place = f"player {shown(text[:80])!r}"
+    takes = ", ".join(fields) or "none"
+    for index, part in enumerate(rest.split(",") if given else []):
+        name, equals, value = part.partition("=")
+        if not equals and index == 0 and fields and part:
+            name, value = next(iter(fields)), part
+        if name not in fields:
+            hint = did_you_mean(name, fields)
+            raise PlayerError(f"{place}: no option {name[:60]!r}{hint} (options: {takes})")
+        if name in values:
+            raise PlayerError(f"{place}: {name} is given twice")
+        try:
+            values[name] = _read_value(*fields[name], value)
+        except WrongValueError as error:
+            raise PlayerError(f"{place}: {name}: {error}") from None
+    return values
+
+
+def _read_value(hint: Any, note: Note, text: str) -> Any:
+    """Read an option's value as its type."""
+    kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    value: Any = None
+    if bool in kinds and text in ("true", "false"):
+        value = text == "true"
+    elif int in kinds and re.fullmatch(r"[-+]?[0-9]{1,18}", text):
+        value = int(text)
+    elif float in kinds and re.fullmatch(r"[-+]?([0-9]*\.)?[0-9]+([eE][-+]?[0-9]{1,3})?", text):
+        value = float(text)
+    elif str in kinds:
+        value = text
+    if value is None:
+        raise WrongValueError(f"expected {type_words(kinds[0], note)}, got {text[:40]!r}")
+    return check_value(hint, note, value)
+
+
+def _write(kind: Kind, values: dict[str, Any]) -> str:
+    """Write the one name of a player: its first option, and the others where they are not usual."""
+    if kind is CHECKPOINT:
+        word = values["path"]
+    else:
+        word = next(word for word, each in KINDS.items() if each is kind)
+    options = dataclasses.asdict(kind.options(**values))
+    if kind.whole:
+        return f"{word}:{next(iter(options.values()))}"
+    told = []
+    for index, (field, _, _) in enumerate(noted_fields(kind.options)):
+        value = options[field.name]
+        if field.name != "path" and value is not None and (index == 0 or value != field.default):
+            told.append(f"{field.name}={_write_value(value)}")
+    return f"{word}:{','.join(told)}" if told else word
+
+
+def _write_value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)

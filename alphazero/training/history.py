@@ -1,0 +1,123 @@
+"""A run seen afterwards: its curves, its checkpoints, and their ratings over time."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from alphazero.errors import PlayerError, RunError
+from alphazero.files import shown
+from alphazero.players.chart import Point, draw_chart
+from alphazero.players.names import CheckpointOptions, Entrant, read_player
+from alphazero.players.tournament import Standing
+
+STAGES = ("play", "learn", "gate", "save")
+"""What an iteration spends its time on."""
+
+
+def curves_of(run: Path, names: Sequence[str]) -> list[dict[int, float]]:
+    """Return curves of a run by iteration, [len(names)]; empty where there are none."""
+    from tensorboard.backend.event_processing.event_accumulator import (  # type: ignore[import-untyped]
+        EventAccumulator,
+    )
+
+    folder = run / "tensorboard"
+    if not folder.is_dir():
+        return [{} for _ in names]
+    events = EventAccumulator(str(folder), {"scalars": 0})
+    events.Reload()
+    known = events.Tags()["scalars"]
+    return [
+        {point.step: point.value for point in events.Scalars(name)} if name in known else {}
+        for name in names
+    ]
+
+
+def training_minutes(run: Path) -> dict[int, float]:
+    """Return how long a run had trained by the end of each iteration; empty without curves."""
+    spent: dict[int, float] = {}
+    for curve in curves_of(run, [f"seconds/{stage}" for stage in STAGES]):
+        for iteration, seconds in curve.items():
+            spent[iteration] = spent.get(iteration, 0.0) + seconds
+    iterations = sorted(spent)
+    totals = np.cumsum([spent[iteration] for iteration in iterations]) / 60
+    minutes = dict(zip(iterations, totals.tolist(), strict=True))
+    return {0: 0.0} | minutes if minutes else {}
+
+
+def step_checkpoints(run: Path, number: int) -> list[Path]:
+    """Return at most `number` of a run's checkpoints, evenly spaced, the first and last among them.
+
+    None where there are none; the last alone where `number` is 1.
+    """
+    paths = sorted(run.glob("step-*.safetensors"))
+    if number < len(paths):
+        chosen = np.linspace(len(paths) - 1, 0, number).round().astype(int)
+        paths = [paths[index] for index in sorted(chosen)]
+    return paths
+
+
+def read_field(
+    texts: Sequence[str],
+    checkpoints: int,
+    simulations: int | None = None,
+    seconds: float | None = None,
+) -> tuple[list[Entrant], dict[str, float]]:
+    """Return the players that are named, and the minutes of training by the names of a run's.
+
+    A run's folder stands for `checkpoints` of its checkpoints; the budget is as in `read_player`.
+
+    Raises:
+        AlphaZeroError: for what is no player.
+    """
+    entrants: list[Entrant] = []
+    minutes: dict[str, float] = {}
+    for text in texts:
+        paths = step_checkpoints(Path(text), checkpoints)
+        times = training_minutes(Path(text)) if paths else {}
+        for name in [str(path) for path in paths] or [text]:
+            entrant = read_player(name, simulations=simulations, seconds=seconds)
+            entrants.append(entrant)
+            if isinstance(entrant.options, CheckpointOptions) and times:
+                iteration = entrant.options.saved.checkpoint.iteration
+                # The last iteration's curves may have been lost with the power.
+                minutes[entrant.name] = max(at for i, at in times.items() if i <= iteration)
+    return entrants, minutes
+
+
+def find_anchor(entrants: Sequence[Entrant], text: str | None) -> int:
+    """Return the place of the player with rating 0: the one named, else `random`, else the first.
+
+    Raises:
+        PlayerError: when nobody has that name.
+    """
+    names = [entrant.name for entrant in entrants]
+    if text is None:
+        return names.index("random") if "random" in names else 0
+    wanted = {text, read_player(text).name}
+    found = [place for place, name in enumerate(names) if name in wanted]
+    if not found:
+        raise PlayerError(f"the anchor {shown(text)!r} is none of the players: {', '.join(names)}")
+    return found[0]
+
+
+def draw_progress(rows: Sequence[Standing], minutes: dict[str, float]) -> Image.Image:
+    """Return a picture of ratings over the minutes of training; other players are lines.
+
+    Raises:
+        RunError: when no player is a run's.
+    """
+    points = [
+        Point(minutes[row.name], row.elo, row.elo_low, row.elo_high)
+        for row in rows
+        if row.name in minutes
+    ]
+    if not points:
+        raise RunError(
+            "a plot is of ratings over the time of training: name a run's folder that holds "
+            "step-*.safetensors and curves in tensorboard/"
+        )
+    levels = {row.name: row.elo for row in rows if row.name not in minutes}
+    title = ", ".join(dict.fromkeys(Path(name).parent.name for name in minutes))
+    return draw_chart(title, "minutes of training", "Elo, with 95 % interval", points, levels)

@@ -1,0 +1,241 @@
+"""Games in a file: read as written, replayed, and refused in one line when they are none."""
+
+import dataclasses
+import io
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from alphazero.cli import main
+from alphazero.errors import AlphaZeroError, GameError, PlayerError
+from alphazero.games import ONGOING, Game, game_names, make_game
+from alphazero.games.registry import read_game, write_game
+from alphazero.play.replay import PROMPT, replay
+from alphazero.players.gamelog import BEGINNING, PlayedGame, holds_games, load_games, save_games
+
+TIC_TAC_TOE = make_game("tic_tac_toe")
+WON = "a1 a2 b1 b2 c1"
+DRAWN = "a1 b1 c1 b2 a2 c2 b3 a3 c3"
+
+
+def played(moves: str, game: Game = TIC_TAC_TOE, **more: Any) -> PlayedGame:
+    state, actions = game.initial_state(), []
+    for move in moves.split():
+        actions.append(game.parse_action(state, move))
+        state = game.play(state, actions[-1])
+    values = {"outcome": game.outcome(state), "opening": 2, "pair": 5} | more
+    return PlayedGame(game, ("uct:5", "C:\\a b\n"), tuple(actions), **values)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A file of three games."""
+    path = tmp_path / "games.jsonl"
+    save_games(
+        path, [played(WON), played(DRAWN), played("a1", outcome=-1, resigned=True, opening=0)]
+    )
+    return path
+
+
+def test_games_are_read_as_they_were_written(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    games = []
+    for name in game_names():
+        game = make_game(name)
+        state, actions = game.initial_state(), []
+        while game.outcome(state) == ONGOING:
+            actions.append(int(rng.choice(np.flatnonzero(game.legal_action_mask(state)))))
+            state = game.play(state, actions[-1])
+        each = PlayedGame(game, ("A", "B"), tuple(actions), game.outcome(state))
+        games += [each, dataclasses.replace(each, fingerprints=("1a", ""), opening=3)]
+    save_games(tmp_path / "games", games)
+    assert load_games(tmp_path / "games") == games
+    assert all(
+        line.startswith(BEGINNING) for line in (tmp_path / "games").read_bytes().splitlines()
+    )
+
+
+def test_a_game_is_written_by_its_shortest_name() -> None:
+    spellings = {
+        "tic_tac_toe": make_game("mnk", rows=3, columns=3, length=3),
+        "connect_four": make_game("connect_four"),
+        "connect_four:columns=5,length=3": make_game("connect_four", columns=5, length=3),
+        "gomoku:rows=8": make_game("mnk", rows=8, columns=15, length=5),
+    }
+    for text, game in spellings.items():
+        assert sorted(write_game(game).replace(":", ",").split(",")) == sorted(
+            text.replace(":", ",").split(",")
+        )
+        assert read_game(text) == read_game(write_game(game)) == game
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("tic_tak_toe", "did you mean 'tic_tac_toe'?"),
+        ("mnk:row=3", "did you mean 'rows'?"),
+        ("mnk:rows", "expected option=number, got 'rows'"),
+        ("mnk:rows=x", "expected option=number"),
+        ("mnk:rows=99999999999", "expected option=number"),
+        ("mnk:rows=-3", "rows"),
+    ],
+)
+def test_a_mistyped_game_is_one_line(text: str, said: str) -> None:
+    with pytest.raises(GameError, match=said):
+        read_game(text)
+
+
+def test_a_file_of_games_is_told_from_others_by_its_beginning(path: Path, tmp_path: Path) -> None:
+    assert holds_games(path)
+    (tmp_path / "other").write_text('{"format": "another"}\n')
+    for other in ("other", "missing", "nul\0", "a" * 300, "."):
+        assert not holds_games(tmp_path / other)
+
+
+# --- what is no game -----------------------------------------------------------------------------
+
+
+def changed(**changes: Any) -> Callable[[dict[str, Any]], object]:
+    return lambda content: content.update(changes)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (changed(format="other"), "its format is not alphazero-game"),
+        (changed(game="chess"), "unknown game 'chess'"),
+        (changed(game=["tic_tac_toe"]), "game: expected str"),
+        (changed(game="mnk:rows=999999"), "rows"),
+        (changed(moves=["a1", "a1"]), "move 2: "),
+        (changed(moves=["z9"]), "move 1: "),
+        (changed(moves="a1"), "moves: expected list"),
+        (changed(moves=[1]), "moves: expected texts"),
+        (changed(moves=[*WON.split(), "c3"]), "move 6 comes after the end of the game"),
+        (changed(moves=["a1", "a2"]), "its moves do not end with the result 1-0"),
+        (changed(result="0-1"), "its moves do not end with the result 0-1"),
+        (changed(result="2-0"), "result '2-0' is none of 1-0, 1/2-1/2, 0-1"),
+        (changed(resigned=True), "its moves do not end with the result"),
+        (changed(resigned=1), "resigned: expected bool"),
+        (changed(players=["A"]), "players: expected two, got 1"),
+        (changed(opening=9), "opening: 9 of its 5 moves"),
+        (changed(opening=-1), "opening: -1 of its 5 moves"),
+        (changed(pair=1.5), "pair: expected int"),
+        (lambda content: content.pop("moves"), "lacks 'moves'"),
+    ],
+)
+def test_a_line_that_is_no_game_is_named(
+    path: Path, change: Callable[[dict[str, Any]], object], said: str
+) -> None:
+    content = json.loads(played(WON).to_line())
+    change(content)
+    path.write_text(played(WON).to_line() + "\n\n" + json.dumps(content) + "\n")
+    with pytest.raises(PlayerError) as caught:
+        load_games(path)
+    assert f"{path}:3: " in str(caught.value)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"[]", b"{", b'"x"', b"[" * 100_000, b'{"format": "alphazero-game"}', b"\xff\xfe", b"1"],
+)
+def test_rubbish_is_refused_in_one_line(path: Path, line: bytes) -> None:
+    path.write_bytes(line + b"\n")
+    with pytest.raises(PlayerError) as caught:
+        load_games(path)
+    assert f"{path}:1: " in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_line_that_is_too_long_is_refused(path: Path) -> None:
+    path.write_bytes(b" " * 9 + b"x" * (1 << 20))
+    with pytest.raises(PlayerError, match="longer than 1,048,576 bytes"):
+        load_games(path)
+
+
+def test_random_damage_never_escapes_as_another_error(path: Path) -> None:
+    source, whole = random.Random(1), path.read_bytes()
+    for _ in range(300):
+        data = bytearray(whole)
+        for _ in range(source.randint(1, 4)):
+            data[source.randrange(len(data))] = source.randrange(256)
+        path.write_bytes(data[: source.randint(1, len(data))])
+        told = ""
+        try:
+            load_games(path)
+        except AlphaZeroError as error:
+            told = str(error)
+        assert len(told) < 600
+        assert told.isprintable()
+
+
+# --- replayed ------------------------------------------------------------------------------------
+
+
+def replayed(path: Path, chosen: int | None = None, typed: str | None = None) -> list[str]:
+    """What is shown; `typed` are the lines typed at the prompts, between spaces."""
+    said: list[str] = []
+    words = iter(typed.split(",")) if typed is not None else iter(())
+
+    def read(prompt: str) -> str:
+        assert prompt == PROMPT
+        return next(words)
+
+    replay(load_games(path), chosen, None if typed is None else read, said.append)
+    assert next(words, None) is None, "every word was asked for"
+    return said
+
+
+def test_all_games_are_replayed_at_once(path: Path) -> None:
+    said = replayed(path)
+    heads = [line for line in said if line.startswith("game ")]
+    assert heads == [
+        "game 1 of 3, uct:5 against 'C:\\\\a b\\n': 1-0, 5 moves",
+        "game 2 of 3, uct:5 against 'C:\\\\a b\\n': 1/2-1/2, 9 moves",
+        "game 3 of 3, uct:5 against 'C:\\\\a b\\n': 0-1 by resignation, 1 moves",
+    ]
+    moves = [line for line in said if line[0].isdigit()]
+    assert moves[0] == "1. X uct:5: a1 (opening)"
+    assert moves[4] == "5. X uct:5: c1"
+    assert said[-1] == "\n" + TIC_TAC_TOE.render(TIC_TAC_TOE.from_moves(["a1"])) + "\n"
+
+
+def test_a_replay_goes_on_when_it_is_told_to(path: Path) -> None:
+    def heads(*arguments: Any) -> list[str]:
+        return [line[:6] for line in replayed(path, *arguments) if line.startswith("game ")]
+
+    assert heads(None, ",n,q") == ["game 1", "game 2"]
+    assert heads(None, "n,n,,") == ["game 1", "game 2", "game 3"]
+    assert heads(2, "quit") == ["game 2"]
+    assert heads(3) == ["game 3"]
+    assert len([line for line in replayed(path, 1, ",,q") if "." in line[:2]]) == 2
+
+
+@pytest.mark.parametrize("number", [0, 4])
+def test_a_game_that_is_not_there_is_one_line(path: Path, number: int) -> None:
+    with pytest.raises(PlayerError, match="the file holds games 1 to 3"):
+        replay(load_games(path), number)
+
+
+def test_show_replays_a_file_of_games(
+    path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    assert main(["show", str(path), "--game", "2"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("game 2 of 3, ")
+    assert "9. X uct:5: c3" in out
+    for arguments, said in (
+        (["show", str(path), "--game", "9"], "holds games 1 to 3"),
+        (["show", str(path.parent / "no.jsonl"), "--game", "1"], "no such file"),
+    ):
+        assert main(arguments) == 2
+        err = capsys.readouterr().err
+        assert len(err.splitlines()) == 1
+        assert said in err

@@ -1,0 +1,91 @@
+"""A run seen afterwards: when, by which checkpoints, and above whom."""
+
+from pathlib import Path
+
+import pytest
+from test_names import saved_player
+
+from alphazero.errors import PlayerError, RunError
+from alphazero.players.names import read_player
+from alphazero.players.tournament import Standing
+from alphazero.training.history import (
+    curves_of,
+    draw_progress,
+    find_anchor,
+    read_field,
+    step_checkpoints,
+    training_minutes,
+)
+from alphazero.training.metrics import Curves
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A folder with eleven empty checkpoints and the curves of three iterations."""
+    for step in range(11):
+        (tmp_path / f"step-{step * 100:08d}.safetensors").touch()
+    with Curves(tmp_path / "tensorboard", 0) as curves:
+        for iteration in (1, 2, 3):
+            spent = {"seconds/play": 60.0 * iteration, "seconds/save": 30.0}
+            curves.write(iteration, spent, {})
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("number", "steps"),
+    [
+        (1, [1000]),
+        (2, [0, 1000]),
+        (3, [0, 500, 1000]),
+        (5, [0, 200, 500, 800, 1000]),
+        (11, list(range(0, 1001, 100))),
+        (99, list(range(0, 1001, 100))),
+    ],
+)
+def test_checkpoints_are_thinned_evenly_to_the_newest(
+    run: Path, number: int, steps: list[int]
+) -> None:
+    names = [path.name for path in step_checkpoints(run, number)]
+    assert names == [f"step-{step:08d}.safetensors" for step in steps]
+    assert step_checkpoints(run / "none", number) == []
+
+
+def test_the_minutes_of_training_add_up_over_stages_and_iterations(run: Path) -> None:
+    assert training_minutes(run) == pytest.approx({0: 0, 1: 1.5, 2: 4.0, 3: 7.5})
+    assert training_minutes(run / "none") == {}
+    assert curves_of(run, ["seconds/save", "seconds/gate"]) == [{1: 30, 2: 30, 3: 30}, {}]
+
+
+def test_a_runs_folder_stands_for_its_checkpoints_and_their_times(run: Path) -> None:
+    for path in run.glob("step-*"):
+        saved_player(path)  # of iteration 3
+    entrants, minutes = read_field([str(run), "random"], 2, simulations=5)
+    first, last = (f"{path}:simulations=5" for path in step_checkpoints(run, 2))
+    assert [entrant.name for entrant in entrants] == [first, last, "random"]
+    assert minutes == pytest.approx({first: 7.5, last: 7.5})
+    best = saved_player(run / "best.safetensors").parent
+    for path in run.glob("step-*"):
+        path.unlink()
+    entrants, minutes = read_field([str(best)], 2)
+    assert [entrant.name for entrant in entrants] == [str(best)]
+    assert minutes == {}
+
+
+def test_the_anchor_is_the_one_named_or_random_or_the_first(tmp_path: Path) -> None:
+    path = saved_player(tmp_path / "a.safetensors")
+    first, other, chance = (
+        read_player(text) for text in (f"network:{path}", f"{path}:simulations=3", "random")
+    )
+    assert find_anchor([first, other, chance], None) == 2
+    assert find_anchor([other, first], None) == 0
+    assert find_anchor([first, other, chance], f"{path}:3") == 1
+    assert find_anchor([first, other, chance], f"network:{path}") == 0
+    with pytest.raises(PlayerError, match="is none of the players"):
+        find_anchor([first, other], "random")
+
+
+def test_a_plot_needs_a_run(run: Path) -> None:
+    rows = [Standing(name, 10, -5, 30, 4, 2, 1, 1) for name in ("random", f"{run}/step-1")]
+    assert draw_progress(rows, {f"{run}/step-1": 3.0}).width > 600
+    with pytest.raises(RunError, match="name a run's folder"):
+        draw_progress(rows[:1], {})

@@ -1,0 +1,256 @@
+"""A tournament plays what is missing, keeps what was played, and counts it rightly."""
+
+import csv
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from alphazero.errors import AlphaZeroError, PlayerError, RunError
+from alphazero.games import State, make_game
+from alphazero.games.game import value_of
+from alphazero.players import names
+from alphazero.players.gamelog import PlayedGame, load_games, save_games
+from alphazero.players.names import Entrant, Kind, Options, read_player
+from alphazero.players.player import Decisions, RandomPlayer
+from alphazero.players.tournament import (
+    GAMES_FILE,
+    Standing,
+    Tournament,
+    save_csv,
+    standings,
+    table,
+)
+from alphazero.schema import key
+
+GAME = make_game("tic_tac_toe")
+
+
+@dataclasses.dataclass(frozen=True)
+class Skill(Options):
+    share: float = key(0.0, "share of moves that are the best at hand")
+    fingerprint: str = ""  # type: ignore[assignment]
+
+
+class Sharp(RandomPlayer):
+    """Takes a win where there is one, for a share of its moves; else plays at random."""
+
+    share = 0.0
+
+    def decide(self) -> Decisions:
+        decided = super().decide()
+        for index, place in enumerate(decided.tables):
+            if self.rng.random() < self.share:
+                win = winning_move(self._states[place])
+                decided.actions[index] = decided.actions[index] if win is None else win
+        return decided
+
+
+def winning_move(state: State) -> int | None:
+    for action in np.flatnonzero(GAME.legal_action_mask(state)):
+        outcome = GAME.outcome(GAME.play(state, int(action)))
+        if outcome in (1, -1):
+            return int(action)
+    return None
+
+
+def build(game: object, options: Skill, tables: int, rng: np.random.Generator) -> Sharp:
+    player = Sharp(GAME, tables, rng)
+    player.share = options.share
+    return player
+
+
+@pytest.fixture(autouse=True)
+def sharp(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(names, "KINDS", names.KINDS | {"sharp": Kind("wins", Skill, build)})
+
+
+def entrants(*texts: str) -> list[Entrant]:
+    return [read_player(text) for text in texts]
+
+
+THREE = ("random", "sharp:share=0.5", "sharp:share=1")
+
+
+def tournament(texts: Sequence[str] = THREE, games: int = 8, **more: object) -> Tournament:
+    return Tournament(GAME, entrants(*texts), games, 2, **more)  # type: ignore[arg-type]
+
+
+def play(each: Tournament, workers: int = 1) -> int:
+    """Play what is missing; return how many games that were."""
+    shown: list[int] = []
+    each.play(workers, shown.append)
+    return sum(shown)
+
+
+def test_every_two_players_meet_as_often_with_colours_swapped() -> None:
+    each = tournament()
+    assert each.missing == 24 == play(each)
+    assert each.missing == 0
+    assert each.pairings == [(0, 1), (0, 2), (1, 2)]
+    assert each.counts().sum(axis=2).tolist() == [[0, 4, 4], [4, 0, 4], [4, 4, 0]]
+    openings: dict[object, list[PlayedGame]] = {}
+    for game in each.played:
+        openings.setdefault((frozenset(game.players), game.pair), []).append(game)
+    assert len(openings) == 12
+    for first, second in openings.values():
+        assert first.players == second.players[::-1]
+        assert first.opening == second.opening == 2
+        assert first.actions[:2] == second.actions[:2]
+
+
+def test_in_a_gauntlet_the_first_meets_all_others() -> None:
+    each = tournament(gauntlet=True)
+    assert play(each) == 16
+    assert each.counts().sum(axis=2).tolist() == [[0, 4, 4], [4, 0, 0], [4, 0, 0]]
+    rows, _ = standings(each, 0)
+    assert {row.name: row.games for row in rows} == dict(zip(THREE, (16, 8, 8), strict=True))
+
+
+def test_wins_draws_and_losses_are_counted_from_each_players_view() -> None:
+    each = tournament(games=20)
+    play(each)
+    rows, _ = standings(each, 0)
+    for row in rows:
+        values = [
+            value_of(game.outcome, game.players.index(row.name))
+            for game in each.played
+            if row.name in game.players
+        ]
+        counted = values.count(1), values.count(0), values.count(-1)
+        assert (row.wins, row.draws, row.losses) == counted
+        assert row.score == pytest.approx(np.mean([(1 + value) / 2 for value in values]))
+    assert [row.name for row in rows] == ["sharp:share=1", "sharp:share=0.5", "random"]
+    assert rows[-1].elo == 0
+
+
+def test_a_second_call_plays_only_what_is_missing(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "b"
+    first = tournament(THREE[:2], folder=folder)
+    assert play(first) == 8
+    assert load_games(folder / GAMES_FILE) == first.played
+    assert play(tournament(THREE[:2], folder=folder)) == 0
+    assert play(tournament(THREE[:2], games=12, folder=folder)) == 4
+    # Another order is the same tournament; another player brings its own pairings.
+    wider = tournament(THREE[::-1], games=12, folder=folder)
+    assert wider.missing == 24 == play(wider)
+    assert wider.counts().sum() == 36
+    # Games of who is not here stay in the file.
+    assert tournament(THREE[1:], games=12, folder=folder).counts().sum() == 12
+    assert len(load_games(folder / GAMES_FILE)) == 36
+
+
+def test_an_interrupted_tournament_ends_as_it_would_have(tmp_path: Path) -> None:
+    whole = tournament(folder=tmp_path / "whole")
+    play(whole)
+
+    class Stop(Exception):
+        pass
+
+    def stop_in_the_second_pairing(_: int) -> None:
+        if broken.played:
+            raise Stop
+
+    broken = tournament(folder=tmp_path / "broken")
+    with pytest.raises(Stop):
+        broken.play(1, stop_in_the_second_pairing)
+    again = tournament(folder=tmp_path / "broken")
+    assert len(again.played) == 8, "the first pairing was kept"
+    assert play(again) == 16
+    assert again.played == whole.played
+
+
+def test_half_a_pair_is_played_again(tmp_path: Path) -> None:
+    each = tournament(THREE[:2], folder=tmp_path)
+    play(each)
+    save_games(tmp_path / GAMES_FILE, each.played[:-1])
+    assert tournament(THREE[:2], folder=tmp_path).missing == 2
+
+
+@pytest.mark.parametrize(
+    ("texts", "more", "said"),
+    [
+        (THREE, {"seed": 1}, "other openings; give the same seed and number of opening moves"),
+        (THREE, {"opening_moves": 3}, "other openings"),
+        (THREE, {"game": make_game("connect_four")}, "games of another game"),
+    ],
+)
+def test_games_of_another_tournament_are_refused(
+    tmp_path: Path, texts: Sequence[str], more: dict[str, object], said: str
+) -> None:
+    play(tournament(texts, games=2, folder=tmp_path))
+    usual = {"game": GAME, "opening_moves": 2, "seed": 0}
+    with pytest.raises(PlayerError, match=said) as caught:
+        Tournament(entrants=entrants(*texts), games=2, folder=tmp_path, **(usual | more))  # type: ignore[arg-type]
+    assert str(tmp_path / GAMES_FILE) in str(caught.value)
+
+
+def test_games_of_a_player_that_has_changed_are_refused(tmp_path: Path) -> None:
+    each = tournament(THREE[:2], games=2, folder=tmp_path)
+    play(each)
+    changed = dataclasses.replace(each.entrants[1], options=Skill(share=0.5, fingerprint="other"))
+    with pytest.raises(PlayerError, match=r"holds games of an earlier sharp:share=0\.5"):
+        Tournament(GAME, [each.entrants[0], changed], 2, 2, folder=tmp_path)
+
+
+def test_players_that_are_too_few_or_named_twice_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(PlayerError, match="random is named twice"):
+        tournament(["random", "sharp", "random"])
+    with pytest.raises(PlayerError, match="needs two players"):
+        tournament(["random"])
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunError, match="cannot create"):
+        tournament(folder=tmp_path / "file")
+    (tmp_path / GAMES_FILE).write_text("rubbish")
+    with pytest.raises(AlphaZeroError, match=f"{GAMES_FILE}:1: "):
+        tournament(folder=tmp_path)
+
+
+def test_the_same_seed_gives_the_same_games_and_another_does_not() -> None:
+    one, same, other = tournament(), tournament(), tournament(seed=3)
+    for each in (one, same, other):
+        play(each, workers=2)
+    assert one.played == same.played
+    assert one.played != other.played
+
+
+ROWS = [
+    Standing("a:b=1,c", 312.34, 250.0, 399.9, 120, 80, 20, 20),
+    Standing("random", 0.0, 0.0, 0.0, 1200, 0, 0, 1200),
+]
+
+
+def test_the_table_is_aligned() -> None:
+    each = tournament()
+    play(each)
+    _, ratings = standings(each, 0)
+    lines = table(ROWS, ratings, [*each.played, each.played[0]]).splitlines()
+    assert lines[:3] == [
+        "player     Elo      95 % interval  games  score   won drawn  lost",
+        "a:b=1,c   +312       +250 to +400    120  75.0%    80    20    20",
+        "random      +0             anchor  1,200   0.0%     0     0 1,200",
+    ]
+    assert lines[3].startswith("moving first is worth ")
+    different = len({(game.players, game.actions) for game in each.played})
+    assert lines[3].endswith(f"; {different} of 25 games distinct")
+
+
+def test_the_csv_file_holds_the_same_figures(tmp_path: Path) -> None:
+    save_csv(tmp_path / "table.csv", ROWS, {"minutes": {"a:b=1,c": 12.5}})
+    with (tmp_path / "table.csv").open(newline="") as file:
+        first, second = csv.DictReader(file)
+    assert first == {
+        "player": "a:b=1,c",
+        "elo": "312.3",
+        "elo_low": "250.0",
+        "elo_high": "399.9",
+        "games": "120",
+        "won": "80",
+        "drawn": "20",
+        "lost": "20",
+        "score": "0.7500",
+        "minutes": "12.5",
+    }
+    assert second["minutes"] == ""
