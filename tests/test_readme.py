@@ -29,6 +29,10 @@ TINY = [
 """What makes any configuration end in a moment."""
 
 
+SHORT = {"match": ["--games=2"], "rate": ["--games=2"], "bench": ["--seconds=2"]}
+"""What makes other commands end soon."""
+
+
 def marked(name: str) -> str:
     """Return what stands between `<!-- name -->` and the next `<!-- end -->`."""
     found = re.search(rf"<!-- {name} -->\n(.*?)<!-- end -->", README, re.DOTALL)
@@ -91,7 +95,7 @@ def test_the_first_commands_train_grade_show_and_play(
             # So little training leaves mistakes: the command works, and says that some are left.
             assert cli.main(command) in (0, 1)
         else:
-            assert cli.main(command) == 0
+            assert cli.main([*command, *SHORT.get(command[0], [])]) == 0
     told = capsys.readouterr().out
     assert "every reachable position" in told
     assert "tic_tac_toe" in told
