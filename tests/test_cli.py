@@ -255,7 +255,7 @@ def test_solve_tells_the_value_and_the_best_moves(
         (["connect_four", "4448"], "'8' is no column"),
         (["tictactoe"], "did you mean 'tic_tac_toe'?"),
         (["nim:heaps=3"], "did you mean 'heap'?"),
-        (["nim:heap=three"], "nim: expected option=number, got 'heap=three'"),
+        (["nim:heap=three"], "'nim': expected option=number, got 'heap=three'"),
         (["nim:heap=0"], "heap must be 1 to 1000, got 0"),
     ],
 )
