@@ -25,7 +25,6 @@ from alphazero.files import sha256_of, shown
 from alphazero.games.game import Game
 from alphazero.games.registry import game_names, write_game
 from alphazero.players.match import TABLES
-from alphazero.players.minimax import MinimaxPlayer, SolverPlayer
 from alphazero.players.player import UNLIMITED, Player, RandomPlayer, SearchPlayer
 from alphazero.players.saved import SavedPlayer, load_saved
 from alphazero.schema import REQUIRED, Note, check_value, key, noted_fields, type_words
@@ -152,10 +151,14 @@ def _build_rollouts(
 def _build_minimax(
     game: Game, options: MinimaxOptions, tables: int, rng: np.random.Generator
 ) -> Player:
+    from alphazero.players.minimax import MinimaxPlayer  # compiled when it is first wanted
+
     return MinimaxPlayer(game, tables, rng, depth=options.depth, seconds=options.seconds)
 
 
 def _build_solver(game: Game, _: Options, tables: int, rng: np.random.Generator) -> Player:
+    from alphazero.players.minimax import SolverPlayer
+
     return SolverPlayer(game, tables, rng)
 
 

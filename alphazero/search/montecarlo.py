@@ -17,7 +17,6 @@ from alphazero.games.game import Game
 from alphazero.schema import key
 from alphazero.search.decision import FINAL_MOVES, best_actions, is_max_robust
 from alphazero.search.forest import EDGE, NODE, Forest, Slots, new_forest
-from alphazero.search.rollout import run_rollouts
 from alphazero.search.selection import UCB1, UNIFORM, UNLIMITED_DEPTH, Selection
 from alphazero.search.wheel import TREE_ROOM, Roots, TreeSearch
 
@@ -127,6 +126,9 @@ class RolloutSearch(TreeSearch):
         # Values are twice as wide as the rewards that the constant is meant for: see `ucb1`.
         selection = Selection(method.rule, depth, 2 * settings.exploration)
         nodes = room_of(game, settings, slots) if depth > 1 else 1
+        from alphazero.search.rollout import run_rollouts  # compiled when it is first wanted
+
+        self._run_rollouts = run_rollouts
         forests = [new_forest(game, slots, nodes) for _ in range(settings.threads)]
         # Where depth is limited, edges that lead nowhere have visits: no node may follow later.
         keep_trees = settings.reuse_tree and depth == UNLIMITED_DEPTH
@@ -165,7 +167,7 @@ class RolloutSearch(TreeSearch):
         plies = max(1, TURN // len(searching))
 
         def grow(forest: Forest) -> int:
-            return run_rollouts(self.game.rules, forest, self._selection, searching, plies)
+            return self._run_rollouts(self.game.rules, forest, self._selection, searching, plies)
 
         each = self._pool.map if self._pool else map
         rollouts = sum(each(grow, self._forests))
