@@ -234,7 +234,7 @@ def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Interrupted:
     overrides = [
         "run.name=long",
         "budget.iterations=1",
-        "selfplay.games_per_iteration=3000",
+        "selfplay.games_per_iteration=30000",
         "replay.reuse=0.01",
     ]
     first = subprocess.Popen(
