@@ -141,7 +141,8 @@ def parser() -> argparse.ArgumentParser:
         nargs="*",
         type=Path,
         metavar="POSITIONS",
-        help="files of solved positions; without any, every reachable position of a small game",
+        help="files of solved positions; without any, those that come with the project, or every "
+        "reachable position of a small game",
     )
     each.add_argument(
         "--simulations",
@@ -329,16 +330,16 @@ def grade(options: argparse.Namespace) -> int:
     """Count optimal moves."""
     from tqdm import tqdm
 
-    from alphazero.players.grade import grade, read_positions
+    from alphazero.players.grade import grade
     from alphazero.players.saved import load_saved, save_grades
-    from alphazero.search.minimax import solve
+    from alphazero.players.solved import read_positions, solved_positions
 
     saved = load_saved(options.checkpoint)
     game = saved.game
     if options.positions:
         sets = [(path.name, read_positions(game, path)) for path in options.positions]
     else:
-        sets = [("every reachable position", solve(game))]
+        sets = [("solved positions", solved_positions(game))]
     grades: list[str] = []
     passed = True
     for simulations in options.simulations or [saved.settings.simulations]:

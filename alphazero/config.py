@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple, get_type_hints
 
 from alphazero.schema import REQUIRED, Note, Reader, check_value, dotted, key
-from alphazero.yamlfile import KeyPath, WrongValueError, described
+from alphazero.yamlfile import KeyPath, WrongValueError, described, quoted
 
 GameOption = int | float | bool | str
 PRECISIONS = ("auto", "float32", "bfloat16")
@@ -574,6 +574,53 @@ class GateConfig:
         return score >= self.threshold if verdict is None else verdict
 
 
+def _read_names(reader: Reader, path: KeyPath, value: Any) -> tuple[str, ...]:
+    """A list of texts, none of them twice."""
+    if not isinstance(value, list):
+        raise WrongValueError(f"expected a list of players' names, got {described(value)}")
+    for index, item in enumerate(value):
+        here = (*path, index)
+        if not isinstance(item, str):
+            reader.report(here, f"{dotted(here)}: expected a name, got {described(item)}")
+            reader.wrong.add(path)
+        elif item in value[:index]:
+            raise WrongValueError(f"{quoted(item)} is named twice")
+    return tuple(value)
+
+
+@dataclass(frozen=True)
+class EvaluationConfig:
+    """How strength is measured while a run goes on; what is learned does not depend on it."""
+
+    interval: int = key(10, "iterations between two measurements", unit="iterations", at_least=1)
+    ladder: tuple[str, ...] = key(
+        (),
+        "players that never change, by name, as `alphazero match` takes them, whom the best player "
+        "meets; ratings begin at the first one's",
+        kind="list of names",
+        read=_read_names,
+    )
+    games: int = key(
+        20,
+        "games against each of them, in pairs that swap colours; as many between each two of them",
+        unit="games",
+        at_least=2,
+    )
+    positions: int = key(
+        0,
+        "solved positions of each stage of the game in which the best player's moves are compared "
+        "with the exact answers; 0 is off",
+        unit="positions",
+        at_least=0,
+    )
+    simulations: int = key(
+        0,
+        "simulations for each move; 0 takes `search.simulations`",
+        unit="simulations",
+        at_least=0,
+    )
+
+
 @dataclass(frozen=True)
 class BudgetConfig:
     """When the run ends: at the first limit reached; at least one is set."""
@@ -646,6 +693,7 @@ class Config:
     replay: ReplayConfig = field(default_factory=ReplayConfig)
     learner: LearnerConfig = field(default_factory=LearnerConfig)
     gate: GateConfig = field(default_factory=GateConfig)
+    evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
     budget: BudgetConfig = field(default_factory=BudgetConfig)
     inference: InferenceConfig = field(default_factory=InferenceConfig)
 

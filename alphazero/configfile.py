@@ -142,6 +142,12 @@ def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
             [("gate", "games")],
             f"gate.games: must be even, since pairs of games swap colours, got {gate.games}",
         )
+    if config.evaluation.games % 2:
+        yield (
+            [("evaluation", "games")],
+            "evaluation.games: must be even, since pairs of games swap colours, got "
+            f"{config.evaluation.games}",
+        )
     optimizer: KeyPath = ("learner", "optimizer")
     if learner.optimizer == "sgd" and learner.weight_decay:
         yield (
@@ -184,6 +190,8 @@ def _written(value: Any) -> str:
     """A value of a section as YAML on one line."""
     if not isinstance(value, tuple):
         return yaml_scalar(value)
+    if not value or isinstance(value[0], str):
+        return f"[{', '.join(map(yaml_scalar, value))}]"
     if len(value) == 1 and value[0].step == 0:
         return yaml_scalar(value[0].rate)
     points = [f"{{step: {point.step}, rate: {yaml_scalar(point.rate)}}}" for point in value]

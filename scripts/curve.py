@@ -16,8 +16,8 @@ from tqdm import tqdm
 from alphazero.arguments import whole_number, whole_numbers
 from alphazero.cli import told
 from alphazero.errors import RunError
-from alphazero.players.grade import read_positions
 from alphazero.players.saved import load_saved, optimal_share
+from alphazero.players.solved import read_positions
 from alphazero.training.history import curves_of, training_minutes
 
 

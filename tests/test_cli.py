@@ -23,6 +23,7 @@ from alphazero.config import NetworkConfig
 from alphazero.games import game_names, make_game
 from alphazero.network.checkpoint import PLAYER_FORMAT, Checkpoint, save_checkpoint, save_tensors
 from alphazero.network.resnet import ResNet
+from alphazero.players import solved
 from alphazero.players.saved import load_player, search_settings
 from alphazero.search import minimax
 from alphazero.training.loop import train
@@ -191,7 +192,7 @@ def test_grade_returns_1_when_the_required_share_is_missed_and_0_when_it_is_met(
 ) -> None:
     assert code_of("grade", player, "--simulations", 0) == 0
     out = capsys.readouterr().out
-    assert "every reachable position, 0 simulations: " in out
+    assert "solved positions, 0 simulations: " in out
     assert "positions optimal" in out
     assert "the first mistake:" in out
     share = float(out.partition("optimal (")[2].partition("%")[0]) / 100
@@ -588,8 +589,8 @@ def test_a_mistake_in_the_options_is_one_line(
 def test_grading_a_game_too_large_to_solve_is_one_line(
     tmp_path: Path, monkeypatch: Patch, capsys: Capture
 ) -> None:
-    player = saved_player(tmp_path / "four.safetensors", "connect_four")
-    monkeypatch.setattr(minimax, "solve", functools.partial(minimax.solve, limit=1000))
+    player = saved_player(tmp_path / "gomoku.safetensors", "gomoku")
+    monkeypatch.setattr(solved, "solve", functools.partial(minimax.solve, limit=1000))
     assert "more than 1,000 positions" in only_line(capsys, "grade", player)
 
 

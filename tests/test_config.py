@@ -353,10 +353,11 @@ def random_value(kind: Any, note: Any, source: random.Random) -> Any:
         return source.choice(note.choices)
     if kind is bool:
         return source.random() < 0.5
+    texts = ["a", "on", "null", "1e-3", "7", "2020-01-01", "x: y # z", "é\n\t'\"✓", "uct:1,b=2"]
     if kind is str:
-        return source.choice(
-            ["a", "on", "null", "1e-3", "7", "2020-01-01", "x: y # z", "é\n\t'\"✓"]
-        )
+        return source.choice(texts)
+    if kind == tuple[str, ...]:
+        return tuple(source.sample(texts, source.randrange(4)))
     if kind == tuple[RatePoint, ...]:
         steps = [0, *sorted(source.sample(range(1, 10**7), source.randrange(4)))]
         return tuple(RatePoint(step, 10 ** source.uniform(-9, 3)) for step in steps)
@@ -386,8 +387,10 @@ def test_a_dumped_config_loads_back_equal(seed: int) -> None:
     decay = 0.0 if sgd else config.learner.weight_decay
     momentum = config.learner.momentum if sgd else LearnerConfig().momentum
     pooled = min(config.network.global_pooling, config.network.filters - 1)
+    games = config.evaluation.games // 2 * 2
     config = dataclasses.replace(
         config,
+        evaluation=dataclasses.replace(config.evaluation, games=games),
         run=dataclasses.replace(config.run, name=source.choice(["", "on", "1e-3", "7", "a.b_c-d"])),
         network=dataclasses.replace(config.network, global_pooling=pooled),
         gate=dataclasses.replace(config.gate, games=config.gate.games // 2 * 2),

@@ -15,7 +15,9 @@ def test_the_mover_loses_exactly_when_the_chips_are_a_multiple_of_most_plus_one(
 ) -> None:
     solution = solve(Nim(heap, most))
     assert len(solution.states) >= heap
-    for state, value, optimal in zip(*solution, strict=True):
+    for state, value, optimal in zip(
+        solution.states, solution.values, solution.optimal, strict=True
+    ):
         remainder = int(state[LEFT]) % (most + 1)
         assert value == (-1 if remainder == 0 else 1)
         if remainder:

@@ -6,15 +6,12 @@ Letters: P positions, A actions, S state size.
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from alphazero.errors import GameError
-from alphazero.files import read_limited, shown
-from alphazero.games.game import Game, State
+from alphazero.games.game import Game
 from alphazero.players.match import TABLES
 from alphazero.players.player import Player
 from alphazero.players.workers import Progress, run_jobs
@@ -28,6 +25,8 @@ class Grade:
     positions: int
     optimal: int
     """positions where it played an optimal move"""
+    blunders: int
+    """positions that were not lost and that it lost by its move"""
     value_error: float
     """mean of |its value - the exact value|"""
     first_mistake: str
@@ -41,8 +40,21 @@ class Grade:
     def __str__(self) -> str:
         return (
             f"{self.optimal:,} of {self.positions:,} positions optimal ({self.share:.2%}), "
-            f"mean value error {self.value_error:.3f}"
+            f"{self.blunders:,} thrown away to a loss, mean value error {self.value_error:.3f}"
         )
+
+
+class Answers(NamedTuple):
+    """What a player says to solved positions."""
+
+    actions: npt.NDArray[np.int64]
+    """[P]"""
+    values: npt.NDArray[np.float64]
+    """[P] for the player to move"""
+
+    def take(self, positions: npt.NDArray[np.int64]) -> "Answers":
+        """Return what was said to some of the positions."""
+        return Answers(self.actions[positions], self.values[positions])
 
 
 def grade(
@@ -53,6 +65,20 @@ def grade(
     workers: int = 1,
     show: Callable[[int], object] = bool,
 ) -> Grade:
+    """Ask a player for a move in every solved position, and count the good and the bad ones.
+
+    As `ask_player`, which see.
+    """
+    return judge_answers(game, solution, ask_player(seat_player, solution, tables, workers, show))
+
+
+def ask_player(
+    seat_player: Callable[[int], Player],
+    solution: Solution,
+    tables: int = TABLES,
+    workers: int = 1,
+    show: Callable[[int], object] = bool,
+) -> Answers:
     """Ask a player for a move in every solved position, on `workers` cores.
 
     `seat_player` makes the player for so many tables, anew for each worker; `show` is called
@@ -69,12 +95,19 @@ def grade(
     actions, values = np.zeros(count, np.int64), np.zeros(count)
     for part, (chosen, expected) in zip(parts, run_jobs(jobs, progress), strict=True):
         actions[part], values[part] = chosen, expected
-    right = solution.optimal[np.arange(count), actions]
-    mistakes = np.flatnonzero(~right)
+    return Answers(actions, values)
+
+
+def judge_answers(game: Game, solution: Solution, answers: Answers) -> Grade:
+    """Compare a player's answers with the exact ones."""
+    count, actions = len(solution.states), answers.actions
+    reached = solution.action_values[np.arange(count), actions]
+    mistakes = np.flatnonzero(reached < solution.values)
     return Grade(
         count,
-        int(right.sum()),
-        float(np.abs(values - solution.values).mean()),
+        count - len(mistakes),
+        int((reached[mistakes] == -1).sum()),
+        float(np.abs(answers.values - solution.values).mean()),
         _describe(game, solution, int(mistakes[0]), actions) if len(mistakes) else "",
     )
 
@@ -85,8 +118,8 @@ def _answer(
     solution: Solution,
     positions: npt.NDArray[np.int64],
     progress: Progress,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Return the player's actions and values in `positions` [n] of the solution, [n] each.
+) -> Answers:
+    """Return what the player says to `positions` [n] of the solution, [n] each.
 
     A table whose position is answered gets the next one at once.
     """
@@ -114,7 +147,7 @@ def _answer(
             actions[index], values[index] = action, value
             ask_next(int(table))
         progress.done(len(answers.tables))
-    return actions, values
+    return Answers(actions, values)
 
 
 def _describe(game: Game, solution: Solution, position: int, actions: npt.NDArray[np.int64]) -> str:
@@ -124,51 +157,3 @@ def _describe(game: Game, solution: Solution, position: int, actions: npt.NDArra
     played = game.action_name(state, int(actions[position]))
     names = ", ".join(game.action_name(state, int(action)) for action in best)
     return f"{game.render(state)}\nplayed {played}; optimal: {names}"
-
-
-class _Line(NamedTuple):
-    state: State
-    value: int
-    optimal: npt.NDArray[np.bool_]
-
-
-_RANKS = {".": -2, "-": -1, "=": 0, "+": 1}
-
-
-def read_positions(game: Game, path: Path) -> Solution:
-    """Read solved positions: one a line, `MOVES SCORE LABELS`.
-
-    MOVES are the moves played so far, one character each in the game's notation; SCORE is
-    positive when the player to move wins, 0 for a draw, negative when it loses; LABELS has a
-    character for each action: `+` it wins, `=` it draws, `-` it loses, `.` it is not legal.
-
-    Raises:
-        GameError: naming the line that is not so.
-    """
-    lines = []
-    text = read_limited(path, 1 << 26).decode("utf-8", errors="replace")
-    for number, line in enumerate(text.splitlines(), 1):
-        try:
-            lines.append(_read_line(game, line))
-        except (ValueError, KeyError, GameError) as error:
-            raise GameError(
-                f"{shown(path)}:{number}: expected 'MOVES SCORE LABELS' with {game.num_actions} "
-                f"labels of + = - . ({error})"
-            ) from error
-    if not lines:
-        raise GameError(f"{shown(path)}: no positions")
-    states, values, optimal = zip(*lines, strict=True)
-    return Solution(np.array(states), np.array(values), np.array(optimal))
-
-
-def _read_line(game: Game, line: str) -> _Line:
-    moves, score, labels = line.split() if line[:1].strip() else ["", *line.split()]
-    state = game.from_moves(list(moves))
-    legal = game.legal_action_mask(state)
-    if len(labels) != game.num_actions or [label != "." for label in labels] != legal.tolist():
-        raise ValueError(f"the labels {labels[:40]!r} do not fit the position's legal moves")
-    ranks = np.array([_RANKS[label] for label in labels])
-    value = int(np.sign(int(score)))
-    if ranks.max() != value:
-        raise ValueError(f"the score {score[:40]} contradicts the labels {labels}")
-    return _Line(state, value, ranks == value)

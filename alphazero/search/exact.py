@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from alphazero.errors import GameError
 from alphazero.games.connect_four import ConnectFour
@@ -16,6 +17,7 @@ from alphazero.games.game import ONGOING, OUTCOME, PLY, Game, Mask, State, to_pl
 from alphazero.games.lines import CELLS
 from alphazero.search.alphabeta import WON, AlphaBeta
 from alphazero.search.bitboard import BitboardSolver, fits
+from alphazero.search.minimax import ILLEGAL
 
 Steps = Generator[None, None, "Answer"]
 """Work that yields between slices, so that others get a turn, and returns the answer."""
@@ -57,6 +59,10 @@ class ExactSolver(ABC):
     def work(self, state: State) -> Steps:
         """Solve an unfinished position `int64 [S]`, slice by slice; one at a time."""
 
+    @abstractmethod
+    def value(self, state: State) -> int:
+        """Return what an unfinished position is worth, +1, 0 or -1, without asking how fast."""
+
 
 def solver_for(game: Game) -> ExactSolver:
     """Return the best solver there is for a game."""
@@ -89,6 +95,17 @@ def answer(
         f"too large to solve: looking at {nodes:,} positions was not enough; play some moves "
         "first, or allow more"
     )
+
+
+def action_values(game: Game, solver: ExactSolver, state: State) -> npt.NDArray[np.int64]:
+    """Return what each action of an unfinished position leads to, as `Solution` has it, [A]."""
+    values = np.full(game.num_actions, ILLEGAL)
+    for action in np.flatnonzero(game.legal_action_mask(state)):
+        child = game.play(state, int(action))
+        outcome = game.outcome(child)
+        over = outcome != ONGOING
+        values[action] = value_of(outcome, to_play(state)) if over else -solver.value(child)
+    return values
 
 
 def describe(game: Game, state: State, found: Answer) -> str:
@@ -143,6 +160,13 @@ class _GenericSolver(ExactSolver):
             best[action] = search.score <= -score
         return Answer(value, end, best)
 
+    def value(self, state: State) -> int:
+        """Look at everything, with the window between a loss and a win."""
+        self._search.start(state, self.game.max_moves, (-1, 1))
+        while not self._search.go_on(SLICE):
+            pass
+        return int(np.sign(self._search.score))
+
 
 class _FourSolver(ExactSolver):
     """Connect Four on bitboards."""
@@ -178,6 +202,15 @@ class _FourSolver(ExactSolver):
         winner = player if value > 0 else 1 - player
         end = _winning_ply(game.max_moves, abs(score), winner) if value else 0
         return Answer(value, end, best)
+
+    def value(self, state: State) -> int:
+        """Search with the window between a loss and a win."""
+        steps = self._solver.search(*bits_of(self.game, state), -1, 1)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as done:
+                return int(np.sign(done.value))
 
 
 def bits_of(game: ConnectFour, state: State) -> tuple[int, int]:

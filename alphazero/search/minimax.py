@@ -18,19 +18,33 @@ MOVE_LIMIT = 100
 """Moves of the longest game that is counted out: a game that may last longer has too many."""
 
 
+ILLEGAL = -2
+"""What an action that may not be played is worth: less than any other."""
+
+
 class Solution(NamedTuple):
-    """Every position that can be reached and is not finished, with its exact answer."""
+    """Unfinished positions with their exact answers."""
 
     states: State
-    """[P, S]; the initial state first"""
+    """[P, S]"""
     values: npt.NDArray[np.int64]
     """[P] +1, 0 or -1 for the player to move, when both play without mistake"""
-    optimal: npt.NDArray[np.bool_]
-    """[P, A] the actions that keep that value"""
+    action_values: npt.NDArray[np.int64]
+    """[P, A] the same after each action, for the player who takes it; ILLEGAL where none may"""
+
+    @property
+    def optimal(self) -> npt.NDArray[np.bool_]:
+        """The actions that keep the position's value, [P, A]."""
+        optimal: npt.NDArray[np.bool_] = self.action_values == self.values[:, None]
+        return optimal
+
+    def take(self, positions: npt.NDArray[np.int64]) -> "Solution":
+        """Return the answers to some of the positions."""
+        return Solution(*(array[positions] for array in self))
 
 
 def solve(game: Game, limit: int = POSITION_LIMIT) -> Solution:
-    """Solve a game by looking at everything.
+    """Solve every position of a game that can be reached; the first one comes first.
 
     Positions are told apart by their whole state, the last move included.
 
@@ -44,7 +58,7 @@ def solve(game: Game, limit: int = POSITION_LIMIT) -> Solution:
     if game.max_moves > MOVE_LIMIT:
         raise too_many
     values: dict[bytes, int] = {}
-    solved: dict[bytes, tuple[State, npt.NDArray[np.bool_]]] = {}
+    solved: dict[bytes, tuple[State, npt.NDArray[np.int64]]] = {}
 
     def value_at(state: State) -> int:
         key = state.tobytes()
@@ -56,20 +70,16 @@ def solve(game: Game, limit: int = POSITION_LIMIT) -> Solution:
             return values[key]
         if len(solved) >= limit:
             raise too_many
-        optimal = np.zeros(game.num_actions, np.bool_)
-        solved[key] = (state, optimal)
-        answers = {
-            int(action): -value_at(game.play(state, int(action)))
-            for action in np.flatnonzero(game.legal_action_mask(state))
-        }
-        best = max(answers.values())
-        optimal[[action for action, value in answers.items() if value == best]] = True
-        values[key] = best
-        return best
+        action_values = np.full(game.num_actions, ILLEGAL)
+        solved[key] = (state, action_values)
+        for action in np.flatnonzero(game.legal_action_mask(state)):
+            action_values[action] = -value_at(game.play(state, int(action)))
+        values[key] = int(action_values.max())
+        return values[key]
 
     value_at(game.initial_state())
     return Solution(
         np.array([state for state, _ in solved.values()]),
         np.array([values[key] for key in solved]),
-        np.array([optimal for _, optimal in solved.values()]),
+        np.array([action_values for _, action_values in solved.values()]),
     )

@@ -1,4 +1,4 @@
-"""The method: play, remember, learn, gate, save, report; again and again.
+"""The method: play, remember, learn, gate, measure, report, save; again and again.
 
 Silver et al., *Mastering the game of Go without human knowledge*, Nature 550 (2017).
 """
@@ -24,6 +24,7 @@ from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
 from alphazero.players.match import NEVER_RESIGN, GameRecord
 from alphazero.players.ratings import MatchResult
+from alphazero.training.evaluation import Evaluation, Figures
 from alphazero.training.gamefile import Games
 from alphazero.training.gate import run_gate
 from alphazero.training.insight import Findings, find_surprise
@@ -35,7 +36,7 @@ from alphazero.training.resignation import measure_resignation, played_out, resi
 from alphazero.training.run import Run, check_resumable, folder_of, locked
 from alphazero.training.selfplay import SelfPlay, play_games
 
-PLAY, LEARN, GATE, INITIALISE, CALIBRATE = range(5)
+PLAY, LEARN, GATE, INITIALISE, CALIBRATE, MEASURE = range(6)
 """What random numbers are for: each purpose in each iteration has a stream of its own."""
 
 
@@ -97,6 +98,7 @@ class Training:
         network = ResNet(self.game.observation_shape, self.game.num_actions, config.network, seed)
         self.learner = Learner(network, config.learner, config.inference.device)
         self.replay = Replay(self.game, config.replay)
+        self.evaluation = Evaluation(self.game, config)
         self.unfinished: list[GameRecord] = []
         self.resign_below = NEVER_RESIGN
         self.seconds: dict[str, float] = {"save": 0.0}
@@ -111,13 +113,14 @@ class Training:
         """Do one turn of the loop and publish its result."""
         state = self.run.state
         state.iteration += 1
-        self.seconds.pop("gate", None)
+        for stage in ("gate", "measure"):
+            self.seconds.pop(stage, None)
         before = state.positions
         games = self.play()
         self.remember(games)
         steps = self.learn(before)
         result = self.gate() if steps.steps else None
-        self.report(curves, games, steps, result)
+        self.report(curves, games, steps, result, self.measure())
         self.save()
 
     def play(self) -> SelfPlay:
@@ -222,17 +225,27 @@ class Training:
         self._save_sample("gate", records)
         return result
 
+    def measure(self) -> Figures:
+        """Let the best player climb the ladder and answer solved positions, every so often."""
+        work = self.evaluation.due(self.run.state.iteration)
+        if not work:
+            return {}
+        with self._stage("measure", work, "answer") as bar:
+            seed = self._seed(MEASURE)
+            return self.evaluation.measure(self.best, seed, self.workers, bar.update)
+
     def report(
         self,
         curves: Curves,
         games: SelfPlay,
         steps: StepReport,
         result: MatchResult | None,
+        strength: Figures,
     ) -> None:
         """Add a point to every curve, and say in one line what happened."""
         state = self.run.state
         findings = Findings.of(games.finished)
-        values = self._measure(games, findings, steps)
+        values = self._values(games, findings, steps) | strength
         texts = {"selfplay/sample_game": self._save_sample("selfplay", games.finished)}
         if state.iteration == 1:
             texts["run/config"] = dump_config(self.config)
@@ -260,6 +273,8 @@ class Training:
                 "accepted" if self.config.gate.accepts(result.score, result.verdict) else "refused"
             )
             line += f"; gate {result.score:.1%}, Elo {result.elo:+.0f}, {verdict}"
+        if "ladder/elo" in strength:
+            line += f"; ladder Elo {strength['ladder/elo']:+.0f}"
         histograms = {
             "selfplay/search_entropies": findings.entropies,
             "selfplay/search_values": findings.values,
@@ -291,7 +306,7 @@ class Training:
         )
         return any(limit is not None and used >= limit for used, limit in spent)
 
-    def _measure(self, games: SelfPlay, findings: Findings, steps: StepReport) -> dict[str, float]:
+    def _values(self, games: SelfPlay, findings: Findings, steps: StepReport) -> dict[str, float]:
         """Return the figures of an iteration by their names in the table of metrics."""
         state, count, seconds = self.run.state, len(games.finished), self.seconds
         outcomes = np.array([record.outcome for record in games.finished])

@@ -1,5 +1,6 @@
 """All that a run draws, but for texts: one table of names, units and meanings, and its writer."""
 
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -83,11 +84,40 @@ METRICS: Mapping[str, Metric] = {
     "gate/elo_high": Metric("Elo", "upper end of its 95 % interval"),
     "gate/distinct_games": Metric("share", "games of the gate that differ from one another"),
     "gate/rating": Metric("Elo", "the best player's, gains at the gates added up from 0"),
+    "ladder/<anchor>/score": Metric(
+        "share", "the best player's score against an opponent that never changes"
+    ),
+    "ladder/elo": Metric(
+        "Elo", "the best player's, by Bradley-Terry, where the ladder's first opponent has 0"
+    ),
+    "ladder/elo_low": Metric("Elo", "lower end of its 95 % interval"),
+    "ladder/elo_high": Metric("Elo", "upper end of its 95 % interval"),
+    "solved/<who>_optimal/<stage>": Metric(
+        "share",
+        "optimal moves in solved positions of this stage of the game, by the bare network "
+        "(`network`) and with search (`search`)",
+    ),
+    "solved/<who>_blunders/<stage>": Metric(
+        "share", "positions among them that were not lost, and that its move lost"
+    ),
+    "solved/<who>_value_error/<stage>": Metric(
+        "", "distance between its values and the exact ones, mean"
+    ),
     "seconds/play": Metric("s", "time of self-play"),
     "seconds/learn": Metric("s", "time of learning"),
     "seconds/gate": Metric("s", "time of the gate"),
+    "seconds/measure": Metric("s", "time of the ladder and of the solved positions"),
     "seconds/save": Metric("s", "time of saving, measured in the iteration before"),
 }
+
+
+def _kind_of(name: str) -> str:
+    """Return the kind of what is drawn under `name`; in the table `<word>` stands for any words."""
+    for known, metric in METRICS.items():
+        if re.fullmatch(re.sub("<[a-z]+>", "[^/]+", known), name):
+            return metric.kind
+    return "unknown"
+
 
 BINS = 40
 """Bins of a histogram, equally wide from the least number to the greatest."""
@@ -129,7 +159,7 @@ class Curves:
         """
         histograms, pictures = histograms or {}, pictures or {}
         for kind, given in (("curve", values), ("histogram", histograms), ("picture", pictures)):
-            unknown = given.keys() - {name for name, each in METRICS.items() if each.kind == kind}
+            unknown = [name for name in given if _kind_of(name) != kind]
             assert not unknown, f"no {kind} in the table of metrics: {unknown}"
         try:
             for name, value in values.items():

@@ -1,0 +1,229 @@
+"""Positions whose answers are known: their files, and those that come with the project."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from alphazero.errors import GameError
+from alphazero.games import ONGOING, make_game
+from alphazero.games.game import PLY, to_play, value_of
+from alphazero.players.grade import grade
+from alphazero.players.player import RandomPlayer
+from alphazero.players.solved import (
+    make_positions,
+    read_positions,
+    solved_positions,
+    stages_of,
+)
+from alphazero.search.minimax import ILLEGAL, solve
+
+TIC_TAC_TOE, CONNECT_FOUR = make_game("tic_tac_toe"), make_game("connect_four")
+
+
+def test_a_games_third_of_moves_is_a_stage():
+    state = CONNECT_FOUR.initial_state()
+    plies = np.arange(42)
+    states = np.tile(state, (42, 1))
+    states[:, PLY] = plies
+    assert stages_of(CONNECT_FOUR, states).tolist() == [0] * 14 + [1] * 14 + [2] * 14
+
+
+def test_the_positions_of_a_small_game_are_all_there_are():
+    assert len(solved_positions(TIC_TAC_TOE).states) == len(solve(TIC_TAC_TOE).states)
+
+
+def test_as_many_positions_of_each_stage_are_drawn_as_there_are():
+    every = solve(TIC_TAC_TOE)
+    early = int((every.states[:, PLY] < 3).sum())
+    some = solved_positions(TIC_TAC_TOE, each=2 * early)
+    assert np.bincount(stages_of(TIC_TAC_TOE, some.states)).tolist() == [early] + 2 * [2 * early]
+    known = {
+        state.tobytes(): values for state, values in zip(every.states, every.values, strict=True)
+    }
+    assert [known.pop(state.tobytes()) for state in some.states] == some.values.tolist()
+
+
+def test_the_same_positions_are_drawn_for_the_same_seed():
+    first, again, other = (solved_positions(TIC_TAC_TOE, 50, seed) for seed in (1, 1, 2))
+    assert first.states.tolist() == again.states.tolist() != other.states.tolist()
+
+
+def test_a_game_without_answers_is_told():
+    with pytest.raises(GameError, match="too many to look at"):
+        solved_positions(make_game("gomoku"), each=10)
+
+
+def test_made_positions_have_the_answers_of_exhaustive_search(tmp_path: Path):
+    game = make_game("mnk", rows=3, columns=4, length=3)
+    every = solve(game)
+    known = {
+        # By the board alone: a drawing does not tell the last move.
+        game.render(state): (value, values)
+        for state, value, values in zip(*every, strict=True)
+    }
+    path = tmp_path / "positions.txt"
+    path.write_text(make_positions(game, each=5, seed=3))
+    made = read_positions(game, path)
+    assert np.bincount(stages_of(game, made.states)).tolist() == [5, 5, 5]
+    for state, value, values in zip(*made, strict=True):
+        exact, each = known[game.render(state)]
+        assert (value, values.tolist()) == (exact, each.tolist())
+        assert len(set(values.tolist()) - {ILLEGAL}) > 1, "no move is wrong here"
+    assert make_positions(game, each=5, seed=3) == path.read_text() != make_positions(game, 5, 4)
+
+
+def test_the_packed_positions_are_read_with_their_stages():
+    packed = solved_positions(CONNECT_FOUR)
+    assert np.bincount(stages_of(CONNECT_FOUR, packed.states)).tolist() == [200, 200, 200]
+    assert len({state.tobytes() for state in packed.states}) == 600
+    assert all(len(set(values.tolist()) - {ILLEGAL}) > 1 for values in packed.action_values)
+
+
+def test_the_answers_of_packed_late_positions_are_those_of_plain_minimax():
+    packed = solved_positions(CONNECT_FOUR)
+    late = np.flatnonzero(packed.states[:, PLY] >= 33)
+    assert len(late) > 20
+
+    def plain_value(state: np.ndarray) -> int:
+        outcome = CONNECT_FOUR.outcome(state)
+        if outcome != ONGOING:
+            return value_of(outcome, to_play(state))
+        legal = np.flatnonzero(CONNECT_FOUR.legal_action_mask(state))
+        return max(-plain_value(CONNECT_FOUR.play(state, int(action))) for action in legal)
+
+    for index in late:
+        state, expected = packed.states[index], packed.action_values[index]
+        legal = np.flatnonzero(CONNECT_FOUR.legal_action_mask(state)).tolist()
+        assert np.flatnonzero(expected != ILLEGAL).tolist() == legal
+        values = [-plain_value(CONNECT_FOUR.play(state, action)) for action in legal]
+        assert expected[legal].tolist() == values
+
+
+# Position files
+
+# Only the first line's answer is the true one: a reader cannot know.
+GOOD = """\
+121212 18 +------
+ 1 ===+===
+11 -1 -------
+111111 0 .==-==-
+"""
+
+
+def written(folder: Path, text: str | bytes) -> Path:
+    path = folder / "positions.txt"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_positions_are_read_as_they_are_written(tmp_path: Path):
+    answer = read_positions(CONNECT_FOUR, written(tmp_path, GOOD))
+    assert answer.values.tolist() == [1, 1, -1, 0]
+    drawings = [CONNECT_FOUR.render(state) for state in answer.states]
+    assert drawings[0].split("\n")[2:] == [
+        ". . . . . . .",
+        "X O . . . . .",
+        "X O . . . . .",
+        "X O . . . . .",
+        "1 2 3 4 5 6 7",
+    ]
+    assert answer.states[1].tolist() == CONNECT_FOUR.initial_state().tolist()
+    assert answer.states[2].tolist() == CONNECT_FOUR.from_moves(["1", "1"]).tolist()
+    columns = [np.flatnonzero(optimal).tolist() for optimal in answer.optimal]
+    assert columns == [[0], [3], [0, 1, 2, 3, 4, 5, 6], [1, 2, 4, 5]]
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", ""])
+def test_the_last_line_may_end_as_it_likes(tmp_path: Path, ending: str):
+    text = GOOD.strip("\n").replace("\n", ending or "\n") + ending
+    assert len(read_positions(CONNECT_FOUR, written(tmp_path, text)).states) == 4
+
+
+def test_a_graded_player_can_be_asked_in_positions_from_a_file(tmp_path: Path):
+    solution = read_positions(CONNECT_FOUR, written(tmp_path, GOOD))
+    rng = np.random.default_rng(0)
+    result = grade(CONNECT_FOUR, lambda seats: RandomPlayer(CONNECT_FOUR, seats, rng), solution)
+    assert result.positions == 4
+    assert result.value_error == 0.75
+
+
+def assert_one_line_names(number: int, read: Callable[[], object], path: Path) -> None:
+    with pytest.raises(GameError) as caught:
+        read()
+    text = str(caught.value)
+    assert text.startswith(f"{path}:{number}: expected 'MOVES SCORE LABELS'")
+    assert text.isprintable()
+    assert len(text) < 500
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        " ",
+        "121212",
+        "121212 18",
+        "121212 18 +------ more",
+        "121212 18 +-----",
+        "121212 18 +-------",
+        "121212 18 +-----*",
+        "121212 18 .------",  # column 1 is not full
+        "111111 0 ===-==-",  # column 1 is full
+        "111111 0 .==-==x",
+        "121212 -18 +------",  # the score contradicts the labels
+        "121212 0 +------",
+        "121212 18 =------",
+        "121212 eighteen +------",
+        "121212 1.5 +------",
+        "121212 nan +------",
+        "121218 18 +------",  # no column 8
+        "1a1212 18 +------",
+        "1111111 18 .------",  # column 1 is full before
+        "1212121 -1 -------",  # the game is over
+        "1212121 -1 .......",
+        "12121213 -1 -------",  # and goes on
+        "121212 " + "9" * 5_000 + " +------",
+        "121212 " + "9" * 4_000 + " -------",
+        "1" * 100_000 + " 1 +------",
+        "121212 18 " + "+" * 100_000,
+        "121212 18 +-----\0",
+        "\N{SUPERSCRIPT TWO} 18 +------",
+        "\N{ARABIC-INDIC DIGIT ONE} 18 +------",
+    ],
+)
+def test_a_line_that_is_no_solved_position_is_named(tmp_path: Path, line: str):
+    path = written(tmp_path, GOOD + line + "\n" + GOOD)
+    assert_one_line_names(5, lambda: read_positions(CONNECT_FOUR, path), path)
+
+
+def test_an_empty_file_is_told_to_hold_no_positions(tmp_path: Path):
+    path = written(tmp_path, "")
+    with pytest.raises(GameError, match="no positions"):
+        read_positions(CONNECT_FOUR, path)
+
+
+def test_damaged_files_are_read_or_refused_in_one_line(tmp_path: Path):
+    rng = np.random.default_rng(0)
+    refused = []
+    for _ in range(300):
+        data = bytearray(GOOD.encode())
+        for _ in range(rng.integers(1, 4)):
+            place = int(rng.integers(len(data)))
+            match int(rng.integers(3)):
+                case 0:
+                    data[place] = int(rng.integers(256))
+                case 1:
+                    del data[place : place + int(rng.integers(1, 10))]
+                case _:
+                    data[place:place] = rng.bytes(int(rng.integers(1, 10)))
+        path = written(tmp_path, bytes(data))
+        try:
+            answer = read_positions(CONNECT_FOUR, path)
+        except GameError as error:
+            refused.append(str(error))
+        else:
+            assert answer.optimal.any(axis=1).all()
+    assert 150 < len(refused) < 300
+    assert all(text.startswith(f"{path}:") and text.isprintable() for text in refused)
