@@ -10,7 +10,7 @@ Letters: M methods, P points at which they are looked at, B branches, A actions,
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from PIL import Image
 from alphazero.errors import GameError
 from alphazero.games.game import (
     HEADER,
+    HEURISTIC_RULE,
     LAST,
     LEGAL_RULE,
     OBSERVE_RULE,
@@ -26,6 +27,7 @@ from alphazero.games.game import (
     OUTCOME,
     PLAY_RULE,
     PLY,
+    SURE,
     Game,
     Mask,
     Planes,
@@ -79,6 +81,12 @@ def _observe(state: State, planes: Planes) -> None:
     planes[0, 0, 0] = state[PLY]
 
 
+@kernel(HEURISTIC_RULE)
+def _leaf_value(state: State) -> int:
+    """Return the first player's expectation at a leaf, where it is to move; elsewhere nothing."""
+    return (2 * state[_WORTH] - HUNDRED) * SURE // HUNDRED if state[PLY] == 2 else 0
+
+
 @dataclass(frozen=True)
 class TwoPlyTree(Game):
     """The tree of `LEAVES` as a game; below a leaf, chance is a hundred last moves.
@@ -87,6 +95,11 @@ class TwoPlyTree(Game):
     """
 
     rule_functions = (_legal, _play, outcome, _observe)
+
+    @property
+    def heuristic(self) -> Any:
+        """What a leaf is worth."""
+        return _leaf_value
 
     def initial_state(self) -> State:
         """Return the root."""
@@ -123,8 +136,18 @@ class TwoPlyTree(Game):
 
 
 def minimax_percentages() -> list[float]:
-    """Return what each branch is worth when the second player answers best, in percent."""
-    return [float(min(answers)) for answers in LEAVES]
+    """Return what each branch is worth by minimax, in percent."""
+    from alphazero.search.alphabeta import AlphaBeta  # compiled when it is first wanted
+
+    game, found = TwoPlyTree(), []
+    search = AlphaBeta(game, entries=1 << 10)
+    for branch in range(len(LEAVES)):
+        search.start(game.play(game.initial_state(), branch), depth=1)
+        while not search.go_on(HUNDRED):
+            pass
+        # The score is the second player's, who is to move there.
+        found.append(HUNDRED * (1 - search.score / SURE) / 2)
+    return found
 
 
 class Estimates(NamedTuple):
