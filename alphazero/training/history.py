@@ -12,7 +12,7 @@ from alphazero.players.chart import Point, draw_chart
 from alphazero.players.names import CheckpointOptions, Entrant, read_player
 from alphazero.players.tournament import Standing
 
-STAGES = ("play", "learn", "gate", "save")
+STAGES = ("play", "learn", "gate", "measure", "save")
 """What an iteration spends its time on."""
 
 

@@ -1,0 +1,113 @@
+"""The searches that led to AlphaGo Zero, compared: at equal simulations, and at equal time."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from PIL import Image
+
+from alphazero.players.chart import Point, draw_ranks
+from alphazero.players.names import agreed_game, read_player
+from alphazero.players.tournament import Standing, Tournament, standings
+from alphazero.search.montecarlo import METHODS
+
+SIMULATIONS, SECONDS = "simulations", "seconds"
+"""What the methods are given alike, by the name of the players' option."""
+
+
+class Row(NamedTuple):
+    """A method, in the words of the table."""
+
+    title: str
+    selection: str
+    evaluation: str
+    player: str
+    """its name, to which a budget is added"""
+    budgets: tuple[str, ...] = (SIMULATIONS, SECONDS)
+    """those that it can be given; a player without any is the same under each"""
+
+
+def lineage(checkpoint: Path) -> list[Row]:
+    """Return the methods from the oldest on; a checkpoint's network serves those that need one."""
+    rollouts = [
+        Row(method.title, method.selection, method.evaluation, word)
+        for word, method in METHODS.items()
+    ]
+    return [
+        Row("random play", "none", "none", "random", ()),
+        Row("minimax", "alpha-beta", "heuristic", "minimax", (SECONDS,)),
+        *rollouts,
+        Row("the network alone", "its policy", "none", f"network:{checkpoint}", ()),
+        Row("AlphaGo Zero", "PUCT", "network", str(checkpoint)),
+    ]
+
+
+def compare(
+    rows: Sequence[Row],
+    budget: str,
+    amount: float,
+    games: int,
+    seed: int = 0,
+    workers: int = 1,
+    show: Callable[[int], object] = bool,
+) -> dict[str, Standing]:
+    """Let every two methods play `games` games with the same budget; return standings by title.
+
+    Random play has 0 Elo. `show` is called with the number of games that ended.
+    """
+    names = {row.title: player_name(row, budget, amount) for row in rows}
+    entrants = [read_player(name) for name in names.values() if name]
+    tournament = Tournament(agreed_game(entrants), entrants, games, seed=seed)
+    tournament.play(workers, show)
+    found, _ = standings(tournament, anchor=0)
+    by_name = {standing.name: standing for standing in found}
+    return {title: by_name[read_player(name).name] for title, name in names.items() if name}
+
+
+def player_name(row: Row, budget: str, amount: float) -> str:
+    """Return the player of a method with a budget; empty where it cannot be given that one."""
+    if not row.budgets:
+        return row.player
+    return f"{row.player}:{budget}={amount:g}" if budget in row.budgets else ""
+
+
+def games_to_play(rows: Sequence[Row], budget: str, games: int) -> int:
+    """Return how many games `compare` plays."""
+    players = sum(bool(player_name(row, budget, 1)) for row in rows)
+    return games * players * (players - 1) // 2
+
+
+def table(rows: Sequence[Row], results: Mapping[str, Mapping[str, Standing]]) -> str:
+    """Write the methods and their ratings under each heading as a table in Markdown."""
+    headings = ["method", "selection", "leaf evaluation", *results]
+    lines = [f"| {' | '.join(headings)} |", "| --- " * len(headings) + "|"]
+    for row in rows:
+        ratings = [_rating(each.get(row.title)) for each in results.values()]
+        cells = [row.title, row.selection, row.evaluation, *ratings]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _rating(standing: Standing | None) -> str:
+    if standing is None:
+        return ""
+    if standing.elo_low == standing.elo_high:
+        return f"{standing.elo:+.0f}"
+    return f"{standing.elo:+.0f} ({standing.elo_low:+.0f} to {standing.elo_high:+.0f})"
+
+
+def draw(
+    rows: Sequence[Row], results: Mapping[str, Mapping[str, Standing]], title: str
+) -> Image.Image:
+    """Draw the ratings of the methods side by side, a series for each heading."""
+    series = {
+        heading: {
+            place: Point(
+                place, each[row.title].elo, each[row.title].elo_low, each[row.title].elo_high
+            )
+            for place, row in enumerate(rows)
+            if row.title in each
+        }
+        for heading, each in results.items()
+    }
+    return draw_ranks(title, "Elo, with 95 % interval", [row.title for row in rows], series)
