@@ -92,8 +92,8 @@ def place_stone(state: State, cell: int, player: int) -> None:
 def distance(stones: State, size: int, player: int) -> int:
     """Return how many more stones `player` needs to join the own sides if nobody answers.
 
-    At most `size`, or more when the way is barred. Sweeps to and fro carry the distance from the
-    first side over the board until nothing changes.
+    It is greater than the number of cells where the way is barred. Sweeps to and fro carry the
+    distance from the first side over the board until nothing changes.
     """
     area, far = size * size, 2 * size * size
     reached = np.full(area, far)
