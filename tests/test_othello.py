@@ -16,14 +16,18 @@ from alphazero.jit import kernel
 from alphazero.search.exact import answer, solver_for
 
 PERFT = [4, 12, 56, 244, 1396, 8200, 55092, 390216, 3005288]
-"""Sequences of 1, 2, 3, ... moves from the first position of the 8 x 8 board; a pass is a move."""
+"""Sequences of 1, 2, 3, ... moves from the first position of the 8 x 8 board; a pass is a move.
+
+Bik, *Perft for Reversi* (2009). His players pass for ever where neither can move, so a game that
+is over, which happens from the 9th move on, stays one sequence at every later depth.
+"""
 
 
 @kernel(types.int64(RulesType, types.Array(types.int64, 2, "C"), types.boolean[:, ::1]))
 def count_sequences(rules: Any, states: Any, masks: Any) -> int:
     """Count the sequences of D moves from `states[0]`, of `states` [D, S] and `masks` [D, A].
 
-    Those of the last move are counted without being played.
+    Those of the last move are counted without being played. A game that is over counts once.
     """
     depth, top, total = len(states), 0, 0
     count = rules.legal(states[0], masks[0])
@@ -40,7 +44,9 @@ def count_sequences(rules: Any, states: Any, masks: Any) -> int:
         states[top + 1] = states[top]
         rules.play(states[top + 1], action)
         count = rules.legal(states[top + 1], masks[top + 1])
-        if top + 2 == depth:
+        if count == 0:
+            total += 1
+        elif top + 2 == depth:
             total += count
         else:
             top += 1
