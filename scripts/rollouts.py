@@ -20,24 +20,27 @@ import numpy as np
 
 from alphazero.cli import told, whole_number
 from alphazero.games import Game, make_game
+from alphazero.games.lines import LineGame
 from alphazero.search.montecarlo import RolloutConfig, RolloutSearch
 
 
 class Case(NamedTuple):
-    """A game as we and as OpenSpiel call it, and the rollouts a second to be reached."""
+    """A game as we and as OpenSpiel call it; plain Python knows those that are won by a line."""
 
     title: str
     game: Game
     spiel: str
-    falling: bool
+    falling: bool = False
 
 
 GOMOKU = make_game("gomoku", rows=8, columns=8)
 CASES = [
-    Case("tic-tac-toe", make_game("tic_tac_toe"), "tic_tac_toe", False),
-    Case("Connect Four 6x7", make_game("connect_four"), "connect_four", True),
-    Case("Gomoku 8x8 (mnk)", GOMOKU, "mnk(m=8,n=8,k=5)", False),
-    Case("Gomoku 8x8 (gomoku)", GOMOKU, "gomoku(size=8)", False),
+    Case("tic-tac-toe", make_game("tic_tac_toe"), "tic_tac_toe"),
+    Case("Connect Four 6x7", make_game("connect_four"), "connect_four", falling=True),
+    Case("Gomoku 8x8 (mnk)", GOMOKU, "mnk(m=8,n=8,k=5)"),
+    Case("Gomoku 8x8 (gomoku)", GOMOKU, "gomoku(size=8)"),
+    Case("Othello 8x8", make_game("othello"), "othello"),
+    Case("Hex 11x11", make_game("hex"), "hex"),
 ]
 FIRST = np.array([0])
 
@@ -186,20 +189,19 @@ def rate(
 def measure(case: Case, module: Any, simulations: int, repeats: int, threads: int) -> str:
     """Return a row of the table; `module` is OpenSpiel's, or None."""
     game, few, total = case.game, max(1, simulations // 10), simulations * threads
-    python = rate(lambda seed: plain(case, few, seed), few, repeats)
     fast = rate(lambda seed: ours(game, simulations, seed), simulations, repeats)
     wall = time.perf_counter
     many = rate(lambda seed: ours(game, total, seed, threads), total, repeats, wall)
-    other, ratio = "", ""
+    python, gain, other, ratio = "", "", "", ""
+    if isinstance(game, LineGame):
+        slow = rate(lambda seed: plain(case, few, seed), few, repeats)
+        python, gain = f"{slow:,.0f}", f"{fast / slow:.1f}"
     if module is not None:
         theirs = rate(
             lambda seed: spiel(module, case.spiel, simulations, seed), simulations, repeats
         )
         other, ratio = f"{theirs:,.0f}", f"{fast / theirs:.2f}"
-    return (
-        f"| {case.title} | {python:,.0f} | {other} | {fast:,.0f} | {many:,.0f} "
-        f"| {ratio} | {fast / python:.1f} |"
-    )
+    return f"| {case.title} | {python} | {other} | {fast:,.0f} | {many:,.0f} | {ratio} | {gain} |"
 
 
 def main() -> None:

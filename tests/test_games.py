@@ -40,9 +40,11 @@ from alphazero.games.game import (
     Symmetries,
     outcome,
 )
+from alphazero.games.hex import Hex
 from alphazero.games.lines import CELLS, LineGame
 from alphazero.games.mnk import Mnk
 from alphazero.games.nim import Nim
+from alphazero.games.othello import Othello
 from alphazero.jit import kernel
 
 LINE_GAMES = [
@@ -60,7 +62,9 @@ LINE_GAMES = [
     Mnk(rows=12, columns=11, length=3),
 ]
 
-GAMES = [*LINE_GAMES, Nim(1, 1), Nim(40, 7), *(make_game(name) for name in game_names())]
+OTHER_GAMES = [Nim(1, 1), Nim(40, 7), Othello(4), Othello(6), Hex(2, 1), Hex(5), Hex(5, 1)]
+
+GAMES = [*LINE_GAMES, *OTHER_GAMES, *(make_game(name) for name in game_names())]
 
 
 def name_of(game: object) -> str | None:

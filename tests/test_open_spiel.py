@@ -46,6 +46,9 @@ PAIRS = [
     Pair("gomoku", {}, "gomoku", {}),
     # Theirs knows no largest number of chips to take: ours may take the whole heap here.
     Pair("nim", {"heap": 12, "most": 12}, "nim", {"pile_sizes": "12", "is_misere": False}),
+    Pair("othello", {}, "othello", {}),
+    Pair("hex", {}, "hex", {}),
+    Pair("hex", {"size": 5, "swap": 1}, "hex", {"board_size": 5, "swap": True}),
 ]
 
 

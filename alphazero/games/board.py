@@ -4,6 +4,9 @@ Cells are counted row by row from the top left; a cell holds 0 when empty, 1 for
 stone and 2 for player 1's.
 """
 
+import re
+import string
+
 import numpy as np
 import numpy.typing as npt
 
@@ -85,3 +88,44 @@ def stones_to_ply(cells: State) -> int:
             f"X has {first} stones and O has {second}: X moves first, so X has as many or one more"
         )
     return first + second
+
+
+def letters(columns: int) -> str:
+    """Return the line that names the columns of a board whose lines have row numbers."""
+    return "   " + " ".join(string.ascii_lowercase[:columns])
+
+
+def turn_line(ply: int) -> str:
+    """Say whose turn it is after `ply` moves, below a board whose stones do not tell."""
+    return f"{SIGNS[1 + ply % 2]} to move after {ply} moves"
+
+
+def read_turn(diagram: str) -> int:
+    """Read the number of moves from the `turn_line` of a drawing.
+
+    Raises:
+        GameError: when there is not exactly one such line, or the turn does not fit the number.
+    """
+    found = re.findall(r"^([XO]) to move after ([0-9]{1,4}) moves$", diagram, re.MULTILINE)
+    if len(found) != 1:
+        raise GameError(
+            f"a diagram needs one line '{turn_line(0)}', with its own number; found {len(found)}"
+        )
+    sign, moves = found[0][0], int(found[0][1])
+    if SIGNS[1 + moves % 2] != sign:
+        raise GameError(f"after {moves} moves it is not {sign}'s turn: X moves first")
+    return moves
+
+
+def cell_name(row: int, column: int) -> str:
+    """Write a cell as a letter for its column and a number for its row, from the top: a1."""
+    return f"{string.ascii_lowercase[column]}{row + 1}"
+
+
+def read_cell(text: str, size: int) -> tuple[int, int] | None:
+    """Read what `cell_name` wrote, letters of either case; None when it is no cell of the board."""
+    found = re.fullmatch(r"([a-z])([1-9][0-9]?)", text.lower(), re.ASCII)
+    if not text.isascii() or found is None:
+        return None
+    row, column = int(found[2]) - 1, string.ascii_lowercase.index(found[1])
+    return (row, column) if max(row, column) < size else None

@@ -89,7 +89,7 @@ class Mnk(LineGame):
         """Draw the board with letters for columns and numbers for rows, 1 at the bottom."""
         lines = board.draw(state[CELLS:], self.rows, self.columns)
         labelled = [f"{self.rows - row:2} {line}" for row, line in enumerate(lines)]
-        return "\n".join([*labelled, "   " + " ".join(string.ascii_lowercase[: self.columns])])
+        return "\n".join([*labelled, board.letters(self.columns)])
 
     def action_name(self, state: State, action: int) -> str:  # noqa: ARG002
         """A letter for the column and a number for the row, counted from the bottom: b2."""

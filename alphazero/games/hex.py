@@ -1,0 +1,288 @@
+"""Hex: who joins the two own sides of the board by a chain of stones wins; there is no draw.
+
+The board is a rhombus of hexagons: each cell touches those left, right, above and below, and
+those above to the right and below to the left. Player 0 joins top and bottom, player 1 left and
+right.
+
+An action is a cell, counted row by row from the top left. With the option `swap` there is one
+more, legal only as the second move: player 1 takes the first stone over. It is reflected across
+the main diagonal and changes its colour, which is the same for the game as if the players had
+changed colours, but keeps each player's colour and sides. OpenSpiel's `hex(swap=True)` does so too.
+
+State after the header: size, swap, the stones, and for each stone the own sides that its chain
+touches: a move that joins nothing new looks at its neighbours alone.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from alphazero.errors import GameError
+from alphazero.games import board
+from alphazero.games.game import (
+    HEADER,
+    HEURISTIC_RULE,
+    LAST,
+    LEGAL_RULE,
+    OBSERVE_RULE,
+    ONGOING,
+    OUTCOME,
+    PLAY_RULE,
+    PLY,
+    SURE,
+    Game,
+    Mask,
+    Planes,
+    State,
+    Symmetries,
+    outcome,
+)
+from alphazero.games.registry import register
+from alphazero.jit import kernel, shared
+
+SIZE, SWAP, CELLS = HEADER, HEADER + 1, HEADER + 2
+
+BEGIN, END = 1, 2
+"""Sides that a chain touches, added up: player 0's top and bottom, player 1's left and right."""
+
+SWAP_NAME = "swap"
+
+
+@shared
+def neighbour(cell: int, size: int, direction: int) -> int:
+    """Return the cell that touches `cell` in a direction, 0 to 5; -1 beyond the board."""
+    row = cell // size + (-1, -1, 0, 0, 1, 1)[direction]
+    column = cell % size + (0, 1, -1, 1, -1, 0)[direction]
+    inside = 0 <= row < size and 0 <= column < size
+    return row * size + column if inside else -1
+
+
+@shared
+def place_stone(state: State, cell: int, player: int) -> None:
+    """Put a stone on an empty cell, and settle the game if it joins its player's sides."""
+    size = state[SIZE]
+    stones, touched = state[CELLS : CELLS + size * size], state[CELLS + size * size :]
+    stones[cell] = player + 1
+    line = cell // size if player == 0 else cell % size
+    sides = BEGIN * (line == 0) | END * (line == size - 1)
+    for direction in range(6):
+        other = neighbour(cell, size, direction)
+        if other >= 0 and stones[other] == player + 1:
+            sides |= touched[other]
+    touched[cell] = sides
+    if sides == 0:
+        return
+    if sides == BEGIN | END:
+        state[OUTCOME] = 1 - 2 * player
+    # Tell the chain: each stone hears of each side once in a game.
+    queue, count, done = np.empty(size * size, np.int64), 1, 0
+    queue[0] = cell
+    while done < count:
+        for direction in range(6):
+            other = neighbour(queue[done], size, direction)
+            if other >= 0 and stones[other] == player + 1 and touched[other] != sides:
+                touched[other] = sides
+                queue[count] = other
+                count += 1
+        done += 1
+
+
+@shared
+def distance(stones: State, size: int, player: int) -> int:
+    """Return how many more stones `player` needs to join the own sides if nobody answers.
+
+    It is greater than the number of cells where the way is barred. Sweeps to and fro carry the
+    distance from the first side over the board until nothing changes.
+    """
+    area, far = size * size, 2 * size * size
+    reached = np.full(area, far)
+    changed, forward = True, True
+    while changed:
+        changed = False
+        for index in range(area):
+            cell = index if forward else area - 1 - index
+            if stones[cell] == 2 - player:
+                continue
+            line = cell // size if player == 0 else cell % size
+            nearest = 0 if line == 0 else far
+            for direction in range(6):
+                other = neighbour(cell, size, direction)
+                if other >= 0:
+                    nearest = min(nearest, reached[other])
+            nearest += stones[cell] == 0
+            if nearest < reached[cell]:
+                reached[cell], changed = nearest, True
+        forward = not forward
+    least = far
+    for place in range(size):
+        end = area - size + place if player == 0 else place * size + size - 1
+        least = min(least, reached[end])
+    return least
+
+
+@kernel(LEGAL_RULE)
+def legal(state: State, mask: Mask) -> int:
+    """Mark the empty cells, and the swap as the second move; none when the game is over."""
+    area, ongoing, count = state[SIZE] * state[SIZE], state[OUTCOME] == ONGOING, 0
+    for cell in range(area):
+        mask[cell] = ongoing and state[CELLS + cell] == 0
+        count += mask[cell]
+    if state[SWAP]:
+        mask[area] = state[PLY] == 1
+        count += mask[area]
+    return count
+
+
+@kernel(PLAY_RULE)
+def play(state: State, action: int) -> None:
+    """Put a stone of the player to move on cell `action`, or take the first stone over."""
+    size, cell = state[SIZE], action
+    if action == size * size:
+        first = 0
+        while state[CELLS + first] == 0:
+            first += 1
+        state[CELLS + first] = state[CELLS + size * size + first] = 0
+        cell = first % size * size + first // size
+    place_stone(state, cell, state[PLY] % 2)
+    state[PLY] += 1
+    state[LAST] = action
+
+
+@kernel(OBSERVE_RULE)
+def observe(state: State, planes: Planes) -> None:
+    """Write own stones, the opponent's, and ones everywhere when player 0 is to move.
+
+    The board is shown as it lies to both players, and the last plane says whose sides are whose.
+    Reflected for player 1 it would show both the same task, but then the policy, which speaks of
+    the cells as they lie, would have to be reflected back by everyone who reads it.
+    """
+    size, player = state[SIZE], state[PLY] % 2
+    board.observe_stones(state[CELLS : CELLS + size * size], size, player, planes)
+    planes[2] = 1 - player
+
+
+@kernel(HEURISTIC_RULE)
+def shorter_way(state: State) -> int:
+    """Compare the stones that each side still needs, half a stone less for the player to move.
+
+    The difference d becomes d / (|d| + 4) of a win. The numbers are our own choice.
+    """
+    size, player = state[SIZE], state[PLY] % 2
+    stones = state[CELLS : CELLS + size * size]
+    halves = 2 * (distance(stones, size, 1 - player) - distance(stones, size, player)) + 1
+    share = abs(halves) * SURE // (abs(halves) + 8)
+    return share if halves > 0 else -share
+
+
+@register("hex")
+@dataclass(frozen=True)
+class Hex(Game):
+    """Hex on `size` x `size`; with `swap` 1 the second player may take the first stone over."""
+
+    size: int = 11
+    swap: int = 0
+
+    rule_functions = (legal, play, outcome, observe)
+    last_move_matters = False
+
+    def __post_init__(self) -> None:
+        if not 2 <= self.size <= 26:
+            raise GameError(f"size must be 2 to 26, got {self.size}")
+        if self.swap not in (0, 1):
+            raise GameError(f"swap must be 0 (off) or 1 (on), got {self.swap}")
+
+    def initial_state(self) -> State:
+        """Return the empty board."""
+        state = np.zeros(CELLS + 2 * self._area, np.int64)
+        state[OUTCOME], state[LAST] = ONGOING, -1
+        state[SIZE], state[SWAP] = self.size, self.swap
+        return state
+
+    @property
+    def heuristic(self) -> Any:
+        """The shorter way to join the own sides."""
+        return shorter_way
+
+    @property
+    def num_actions(self) -> int:
+        """One action a cell, and the swap where it is played."""
+        return self._area + self.swap
+
+    @property
+    def observation_shape(self) -> tuple[int, int, int]:
+        """Own stones, opponent's stones, colour to move."""
+        return 3, self.size, self.size
+
+    @property
+    def max_moves(self) -> int:
+        """The board is full by then; a swap adds no stone."""
+        return self._area + self.swap
+
+    @property
+    def _area(self) -> int:
+        return self.size * self.size
+
+    def action_cell(self, state: State, action: int) -> int | None:  # noqa: ARG002
+        """Return the action: it is its cell; the swap is named beside the board."""
+        return action if action < self._area else None
+
+    def symmetries(self) -> Symmetries:
+        """Return the identity and the half turn.
+
+        Reflections across the diagonals change the players' sides: they would have to exchange
+        the colours as well, and player 0 moves first.
+        """
+        actions = np.arange(self.num_actions)
+        cells = actions[: self._area]
+        turned = np.concatenate([cells[::-1], actions[self._area :]])
+        return Symmetries(actions=np.array([actions, turned]), cells=np.array([cells, cells[::-1]]))
+
+    def render(self, state: State) -> str:
+        """Draw the slanted board, letters for columns, numbers for rows from the top; the turn."""
+        lines = board.draw(state[CELLS : CELLS + self._area], self.size, self.size)
+        slanted = [f"{' ' * row}{row + 1:2} {line}" for row, line in enumerate(lines)]
+        return "\n".join([board.letters(self.size), *slanted, board.turn_line(int(state[PLY]))])
+
+    def parse(self, diagram: str) -> State:
+        """Read a drawing of `render`; which move came last is left unknown."""
+        stones = board.read_drawing(diagram, self.size, self.size)
+        moves, state = board.read_turn(diagram), self.initial_state()
+        for cell in np.flatnonzero(stones).tolist():
+            place_stone(state, cell, int(stones[cell]) - 1)
+        first, second = int((stones == 1).sum()), int((stones == 2).sum())
+        swapped = self.swap and moves >= 2 and first == (moves - 1) // 2
+        if second != moves // 2 or not (swapped or first == (moves + 1) // 2):
+            raise GameError(
+                f"X has {first} stones and O has {second}: {moves} moves cannot have led there"
+            )
+        if state[OUTCOME] != ONGOING and state[OUTCOME] != 2 * (moves % 2) - 1:
+            raise GameError("the diagram shows a chain of a player who did not move last")
+        state[PLY] = moves
+        return state
+
+    def action_name(self, state: State, action: int) -> str:  # noqa: ARG002
+        """A letter for the column and a number for the row, from the top, b3; or swap."""
+        return SWAP_NAME if action == self._area else board.cell_name(*divmod(action, self.size))
+
+    def parse_action(self, state: State, text: str) -> int:
+        """Read a cell's name, or swap."""
+        name = text.strip()
+        place, swaps = board.read_cell(name, self.size), self.swap and name.lower() == SWAP_NAME
+        if place is None and not swaps:
+            last = board.cell_name(self.size - 1, self.size - 1)
+            also = f", or {SWAP_NAME}" if self.swap else ""
+            raise GameError(
+                f"{text[:20]!r} is no cell; type a letter and a number, a1 to {last}{also}"
+            )
+        mask = self.legal_action_mask(state)
+        if not mask.any():
+            raise GameError("the game is over")
+        action = self._area if place is None else place[0] * self.size + place[1]
+        if not mask[action]:
+            raise GameError(
+                f"{SWAP_NAME} is the second move or none; type an empty cell"
+                if place is None
+                else f"{name} is taken; type an empty cell"
+            )
+        return action

@@ -1,0 +1,309 @@
+"""Othello: a disc goes where it encloses the opponent's discs in a line, which then change colour.
+
+An action is a cell, counted row by row from the top left; one more is the pass, which is legal
+only when nothing else is. The game is over as soon as neither player can enclose anything; then
+more discs win.
+
+State after the header: size, then the discs of player 0 and of player 1, each in the 64 bits of
+one number: bit c stands for cell c. So a shift moves all discs of a player at once, which makes
+the rules some twenty times faster than looking along each line.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from alphazero.errors import GameError
+from alphazero.games import board
+from alphazero.games.game import (
+    HEADER,
+    HEURISTIC_RULE,
+    LAST,
+    LEGAL_RULE,
+    OBSERVE_RULE,
+    ONGOING,
+    OUTCOME,
+    PLAY_RULE,
+    PLY,
+    SURE,
+    Game,
+    Mask,
+    Planes,
+    State,
+    Symmetries,
+    outcome,
+)
+from alphazero.games.registry import register
+from alphazero.jit import kernel, shared
+
+SIZE, DISCS = HEADER, HEADER + 1
+
+SIZES = (4, 6, 8)
+
+PASS = "pass"
+
+Bits = np.uint64
+"""A set of cells. Kernels combine it with nothing but its like: numba would turn to floats."""
+
+ONE, ALL = Bits(1), Bits(2**64 - 1)
+
+
+@shared
+def board_bits(size: int) -> Bits:
+    """Return all cells."""
+    return ALL >> Bits(64 - size * size)
+
+
+@shared
+def inner_columns(size: int) -> Bits:
+    """Return all cells but those of the first and the last column."""
+    first = board_bits(size) // ((ONE << Bits(size)) - ONE)
+    return board_bits(size) & ~(first | first << Bits(size - 1))
+
+
+@shared
+def placeable(own: Bits, other: Bits, size: int) -> Bits:
+    """Return the cells where a disc of `own` colour encloses discs of the `other`.
+
+    Runs of the other's discs grow from the own ones, one way and back along each of the four
+    axes, and a disc may go on the empty cell behind them. What is enclosed across columns never
+    lies in an outer one, so runs that end there cannot come in again at the other side.
+    """
+    inner, found = other & inner_columns(size), Bits(0)
+    for axis in range(4):
+        step, through = Bits((1, size - 1, size + 1, size)[axis]), other if axis == 3 else inner
+        forth, back = through & own << step, through & own >> step
+        for _ in range(size - 3):
+            forth |= through & forth << step
+            back |= through & back >> step
+        found |= forth << step | back >> step
+    return found & board_bits(size) & ~(own | other)
+
+
+@shared
+def enclosed(own: Bits, other: Bits, size: int, disc: Bits) -> Bits:
+    """Return the `other` discs between a new `disc` and its `own` colour, found in the same way."""
+    inner, turned = other & inner_columns(size), Bits(0)
+    for axis in range(4):
+        step, through = Bits((1, size - 1, size + 1, size)[axis]), other if axis == 3 else inner
+        forth, back = through & disc << step, through & disc >> step
+        for _ in range(size - 3):
+            forth |= through & forth << step
+            back |= through & back >> step
+        if forth << step & own:
+            turned |= forth
+        if back >> step & own:
+            turned |= back
+    return turned
+
+
+@shared
+def count_bits(bits: Bits) -> int:
+    """Count the cells of a set; each turn takes the lowest away."""
+    count = 0
+    while bits:
+        bits &= bits - ONE
+        count += 1
+    return count
+
+
+@shared
+def settle(state: State) -> None:
+    """Write the outcome if the game is over: neither player can place a disc."""
+    first, second, size = Bits(state[DISCS]), Bits(state[DISCS + 1]), state[SIZE]
+    if not placeable(first, second, size) and not placeable(second, first, size):
+        difference = count_bits(first) - count_bits(second)
+        state[OUTCOME] = (difference > 0) - (difference < 0)
+
+
+@kernel(LEGAL_RULE)
+def legal(state: State, mask: Mask) -> int:
+    """Mark the cells that enclose something, or the pass; none when the game is over."""
+    player, size, count = state[PLY] % 2, state[SIZE], 0
+    cells, ongoing = Bits(0), state[OUTCOME] == ONGOING
+    if ongoing:
+        cells = placeable(Bits(state[DISCS + player]), Bits(state[DISCS + 1 - player]), size)
+    for cell in range(size * size):
+        mask[cell] = cells >> Bits(cell) & ONE
+        count += mask[cell]
+    mask[size * size] = ongoing and count == 0
+    return int(count + mask[size * size])
+
+
+@kernel(PLAY_RULE)
+def play(state: State, action: int) -> None:
+    """Place a disc and turn over what it encloses, or pass."""
+    player, size = state[PLY] % 2, state[SIZE]
+    if action < size * size:
+        own, other = Bits(state[DISCS + player]), Bits(state[DISCS + 1 - player])
+        disc = ONE << Bits(action)
+        turned = enclosed(own, other, size, disc)
+        state[DISCS + player] = own | turned | disc
+        state[DISCS + 1 - player] = other & ~turned
+    state[PLY] += 1
+    state[LAST] = action
+    settle(state)
+
+
+@kernel(OBSERVE_RULE)
+def observe(state: State, planes: Planes) -> None:
+    """Write own discs, the opponent's, and the cells where the player to move may place one.
+
+    What a position is worth to the player to move does not depend on the colour, so no plane
+    tells it.
+    """
+    player, size = state[PLY] % 2, state[SIZE]
+    own, other = Bits(state[DISCS + player]), Bits(state[DISCS + 1 - player])
+    free = placeable(own, other, size)
+    for row in range(size):
+        for column in range(size):
+            place = Bits(row * size + column)
+            planes[0, row, column] = own >> place & ONE
+            planes[1, row, column] = other >> place & ONE
+            planes[2, row, column] = free >> place & ONE
+
+
+@kernel(HEURISTIC_RULE)
+def corners_and_mobility(state: State) -> int:
+    """Compare the corners held, 8 each, and the cells where each side may place a disc.
+
+    The difference d becomes d / (|d| + 20) of a win. The numbers are our own choice.
+    """
+    player, size = state[PLY] % 2, state[SIZE]
+    own, other = Bits(state[DISCS + player]), Bits(state[DISCS + 1 - player])
+    ends = ONE | ONE << Bits(size - 1)
+    corners = ends | ends << Bits(size * (size - 1))
+    held = count_bits(own & corners) - count_bits(other & corners)
+    moves = count_bits(placeable(own, other, size)) - count_bits(placeable(other, own, size))
+    difference = 8 * held + moves
+    share = abs(difference) * SURE // (abs(difference) + 20)
+    return share if difference > 0 else -share
+
+
+def _bits_of(cells: State) -> State:
+    """Return the discs of both players on `cells` as a state keeps them, `int64 [2]`."""
+    values = ONE << np.arange(len(cells), dtype=Bits)
+    return np.array([values[cells == disc].sum() for disc in (1, 2)], Bits).view(np.int64)
+
+
+@register("othello")
+@dataclass(frozen=True)
+class Othello(Game):
+    """Othello on `size` x `size`; player 0 has the black discs."""
+
+    size: int = 8
+
+    rule_functions = (legal, play, outcome, observe)
+    last_move_matters = False
+
+    def __post_init__(self) -> None:
+        if self.size not in SIZES:
+            raise GameError(f"size must be one of {', '.join(map(str, SIZES))}, got {self.size}")
+
+    def initial_state(self) -> State:
+        """Return the four discs in the middle: on 8 x 8 black on d5 and e4, white on d4 and e5."""
+        cells = np.zeros(self._area, np.int64)
+        cells[self._middle()] = 2, 1, 1, 2
+        return np.array([0, ONGOING, -1, self.size, *_bits_of(cells)], np.int64)
+
+    @property
+    def heuristic(self) -> Any:
+        """Corners and mobility."""
+        return corners_and_mobility
+
+    @property
+    def num_actions(self) -> int:
+        """One action a cell, and the pass."""
+        return self._area + 1
+
+    @property
+    def observation_shape(self) -> tuple[int, int, int]:
+        """Own discs, opponent's discs, where a disc may go."""
+        return 3, self.size, self.size
+
+    @property
+    def max_moves(self) -> int:
+        """Every cell but the first four is filled, with a pass before each disc but the first.
+
+        Two passes never follow each other, and none comes last: the game is over before.
+        """
+        return 2 * (self._area - 4) - 1
+
+    @property
+    def _area(self) -> int:
+        return self.size * self.size
+
+    def _middle(self) -> State:
+        """Return the four cells in the middle, row by row."""
+        corner = (self.size // 2 - 1) * (self.size + 1)
+        return np.array([corner, corner + 1, corner + self.size, corner + self.size + 1])
+
+    def _cells(self, state: State) -> State:
+        """Return 0, 1 or 2 for each cell: empty, player 0's disc, player 1's."""
+        places = np.arange(self._area, dtype=Bits)
+        discs = (state[DISCS:].view(Bits)[:, None] >> places & ONE).astype(np.int64)
+        cells: State = discs[0] + 2 * discs[1]
+        return cells
+
+    def action_cell(self, state: State, action: int) -> int | None:  # noqa: ARG002
+        """Return the action: it is its cell; the pass has none."""
+        return action if action < self._area else None
+
+    def symmetries(self) -> Symmetries:
+        """Return the four that leave the first position as it is.
+
+        They are the half turn and the reflections across the diagonals. The board's other four
+        would exchange the colours in the middle: what they show a network is worth the same, but
+        no game ever comes there.
+        """
+        start = self._cells(self.initial_state())
+        every = board.board_symmetries(self.size, self.size)
+        cells = np.array([image for image in every if (start[image] == start).all()])
+        passes = np.full((len(cells), 1), self._area)
+        return Symmetries(actions=np.hstack([cells, passes]), cells=cells)
+
+    def render(self, state: State) -> str:
+        """Draw the board, letters for columns and numbers for rows, 1 at the top; and the turn."""
+        lines = board.draw(self._cells(state), self.size, self.size)
+        labelled = [f"{row + 1:2} {line}" for row, line in enumerate(lines)]
+        return "\n".join([board.letters(self.size), *labelled, board.turn_line(int(state[PLY]))])
+
+    def parse(self, diagram: str) -> State:
+        """Read a drawing of `render`; which move came last is left unknown."""
+        cells = board.read_drawing(diagram, self.size, self.size)
+        moves, discs = board.read_turn(diagram), int((cells != 0).sum()) - 4
+        if not cells[self._middle()].all():
+            raise GameError("the diagram has an empty cell among the four in the middle")
+        if not discs <= moves <= 2 * discs:
+            raise GameError(
+                f"{moves} moves cannot have added {discs} discs: two passes never follow each other"
+            )
+        state = self.initial_state()
+        state[PLY], state[DISCS:] = moves, _bits_of(cells)
+        settle(state)
+        return state
+
+    def action_name(self, state: State, action: int) -> str:  # noqa: ARG002
+        """A letter for the column and a number for the row, from the top, d3; or pass."""
+        return PASS if action == self._area else board.cell_name(*divmod(action, self.size))
+
+    def parse_action(self, state: State, text: str) -> int:
+        """Read a cell's name, or pass."""
+        name = text.strip()
+        place = board.read_cell(name, self.size)
+        if place is None and name.lower() != PASS:
+            last = board.cell_name(self.size - 1, self.size - 1)
+            raise GameError(
+                f"{text[:20]!r} is no cell; type a letter and a number, a1 to {last}, or {PASS}"
+            )
+        mask = self.legal_action_mask(state)
+        if not mask.any():
+            raise GameError("the game is over")
+        if mask[self._area] and place is not None:
+            raise GameError(f"no disc can be placed; type {PASS}")
+        action = self._area if place is None else place[0] * self.size + place[1]
+        if not mask[action]:
+            legal_names = (self.action_name(state, int(cell)) for cell in np.flatnonzero(mask))
+            raise GameError(f"{name} encloses nothing; type one of {' '.join(legal_names)}")
+        return action
