@@ -50,7 +50,8 @@ def test_a_return_is_the_sum_of_all_rewards_that_follow() -> None:
 
 def test_prediction_by_first_and_by_every_visit_agrees_and_finds_the_exact_values() -> None:
     first, every = (
-        monte_carlo.predict(TWENTY, 1_000_000, new_rng(), first_visit) for first_visit in (True, False)
+        monte_carlo.predict(TWENTY, 1_000_000, new_rng(), first_visit)
+        for first_visit in (True, False)
     )
     # No state comes twice in an episode of Blackjack.
     assert (first.values == every.values).all()
