@@ -37,7 +37,9 @@ CHANCES: Final = {card: (4 if card == TEN else 1) / 13 for card in range(ACE, TE
 NATURAL: Final = 2 * CHANCES[ACE] * CHANCES[TEN]
 """The chance of being dealt an ace and a ten."""
 
-BACKWARDS: Final = [(usable, total) for usable in (0, 1) for total in range(TARGET, 11, -1)]
+BACKWARDS: Final = [
+    (usable, total) for usable in (0, 1) for total in range(TARGET, LOWEST_SUM - 1, -1)
+]
 """Usable ace and sum of every state, each after all that a hit may lead to."""
 
 
@@ -57,7 +59,6 @@ class Solution:
     """[A, 2, 10, 10] expected return when the action is taken now"""
     chances: Table
     """[2, 10, 10] chance that an episode comes by, given the card that the dealer shows"""
-
     expected_return: float
     """of an episode, before the cards are dealt"""
 
@@ -111,6 +112,7 @@ def _solve(given: Policy | None, epsilon: float) -> Solution:
         for chance, place in _after_hit(total, usable):
             if place is not None:
                 chances[place] += chance * hits[state] * chances[state]
+    # So far a natural was worth no more than another 21; what it wins besides is added here.
     soft = 1, TARGET - LOWEST_SUM
     gains = NATURAL * (natural_sticks - sticks[TARGET - LOWEST_SUM])
     of_each_card = (first * values).sum(axis=(0, 1)) + (1 - hits[soft]) * gains

@@ -5,6 +5,7 @@ matplotlib is imported when a picture is drawn; `require_matplotlib` asks for it
 
 import importlib.util
 import io
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -208,7 +209,8 @@ def draw_queens(found: Search) -> bytes:
     depths = range(1, queens + 1)
     colours = (GREY, ORANGE, BLUE, GREEN)
     for index, (name, counts) in enumerate(widths(queens, found).items()):
-        axes.plot(depths, counts, f"{MARKS[index]}-", color=colours[index], label=name)
+        some = [count or math.nan for count in counts]  # no logarithm shows none
+        axes.plot(depths, some, f"{MARKS[index]}-", color=colours[index], label=name)
     axes.set_yscale("log")
     axes.set_xticks(depths)
     axes.set_xlabel("queens placed")
