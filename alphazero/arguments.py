@@ -72,6 +72,62 @@ def thinking_arguments(parser: argparse.ArgumentParser) -> None:
     budget.add_argument("--seconds", type=seconds, metavar="S", help="seconds a move")
 
 
+def foundations_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask which of the foundations, each with its own settings; `foundations/exhibits.py` runs it.
+
+    The settings are named as there; how large they may be is checked there.
+    """
+    names = parser.add_subparsers(metavar="NAME", dest="name", required=True)
+
+    def exhibit(name: str, text: str, **settings: tuple[int | float, str]) -> None:
+        added = names.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        for setting, (default, meaning) in settings.items():
+            whole = isinstance(default, int)
+            added.add_argument(
+                f"--{setting}",
+                type=whole_number if whole else share,
+                default=default,
+                metavar="N" if whole else "SHARE",
+                help=f"{meaning} (default: {default:,})",
+            )
+        added.add_argument(
+            "--plot", type=Path, metavar="FILE", help=f"the picture (default: {name}.png)"
+        )
+
+    seed = (0, "of all chance")
+    exhibit(
+        "blackjack-prediction",
+        "what a policy of Blackjack is worth, by Monte Carlo prediction and exactly",
+        episodes=(500_000, "hands that are played"),
+        seed=seed,
+    )
+    exhibit(
+        "blackjack-exploring-starts",
+        "Blackjack learned by Monte Carlo control with exploring starts",
+        episodes=(10_000_000, "hands that are played"),
+        seed=seed,
+    )
+    exhibit(
+        "blackjack-epsilon-soft",
+        "Blackjack learned by on-policy Monte Carlo control",
+        episodes=(10_000_000, "hands that are played"),
+        epsilon=(0.1, "share of random actions, from 0 to 1"),
+        seed=seed,
+    )
+    exhibit(
+        "boarding-pass",
+        "the lost boarding pass, simulated in three ways and calculated in two",
+        passengers=(100_000, "at most"),
+        flights=(10_000, "simulated for each number of passengers"),
+        seed=seed,
+    )
+    exhibit(
+        "queens",
+        "queens that do not attack each other, by a search that is cut",
+        queens=(8, "on a board of as many rows and columns"),
+    )
+
+
 def whole_number(text: str) -> int:
     """Read a number that was typed; as the next two, for argparse."""
     if not (text.isascii() and text.isdigit() and len(text) < 10):

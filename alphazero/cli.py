@@ -14,6 +14,7 @@ from alphazero.arguments import (
     PLAYER,
     Parser,
     checkpoint_argument,
+    foundations_arguments,
     game_argument,
     match_arguments,
     positive_number,
@@ -273,6 +274,14 @@ def parser() -> argparse.ArgumentParser:
         help="give up after looking at so many (default: what takes ten to thirty seconds)",
     )
 
+    each = command(
+        "foundations",
+        foundations,
+        "run one of the ideas that came before, and draw what it finds",
+        "alphazero foundations blackjack-exploring-starts --episodes 10000000",
+    )
+    foundations_arguments(each)
+
     command("games", games, "list the games and their options", "alphazero games")
     return whole
 
@@ -487,6 +496,29 @@ def solve(options: argparse.Namespace) -> None:
     with tqdm(total=total, unit="position", unit_scale=True, leave=False, disable=None) as bar:
         found = answer(solver, state, total, bar.update)
     print(describe(game, state, found))
+
+
+def foundations(options: argparse.Namespace) -> None:
+    """Run one of the foundations."""
+    from tqdm import tqdm
+
+    from alphazero.files import check_writable, write_atomic
+    from alphazero.foundations.basics import FoundationsError
+    from alphazero.foundations.exhibits import make_exhibit
+
+    try:
+        exhibit = make_exhibit(options.name, vars(options))
+    except FoundationsError as error:
+        raise AlphaZeroError(str(error)) from error
+    plot = options.plot or Path(f"{options.name}.png")
+    check_writable(plot)
+    with tqdm(
+        total=exhibit.total, unit=exhibit.unit, unit_scale=True, leave=False, disable=None
+    ) as bar:
+        found = exhibit.run(bar.update)
+    print(found.text)
+    write_atomic(plot, found.picture)
+    print(f"drawn in {plot}")
 
 
 def games(_: argparse.Namespace) -> None:

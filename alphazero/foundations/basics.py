@@ -1,0 +1,48 @@
+"""What the foundations share: compilation, checked arguments, and work done in pieces."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import numba
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+Show = Callable[[int], object]
+"""Is told how much more of the work is done, as a tqdm bar's `update`."""
+
+PIECE = 100_000
+"""Episodes that are played between two looks at the bar, some hundredth of a second."""
+
+
+class FoundationsError(ValueError):
+    """A wrong argument: one line that says which, what it is, and what would be right."""
+
+
+def compiled(function: Function) -> Function:
+    """Compile by numba when first called, which takes about a second, with no file kept."""
+    decorate = numba.njit(nogil=True, error_model="numpy")
+    return decorate(function)  # type: ignore[no-any-return]
+
+
+def check_number(name: str, value: int, least: int, most: int) -> None:
+    """Raise FoundationsError unless `value` is a whole number from `least` to `most`."""
+    if not (isinstance(value, int) and least <= value <= most):
+        raise FoundationsError(
+            f"{name} must be a whole number from {least:,} to {most:,}, got {value!r}"
+        )
+
+
+def check_share(name: str, value: float) -> None:
+    """Raise FoundationsError unless `value` lies from 0 to 1; NaN does not."""
+    if not 0 <= value <= 1:
+        raise FoundationsError(f"{name} must lie from 0 to 1, got {value!r}")
+
+
+def pieces(total: int, size: int, show: Show | None) -> Iterator[int]:
+    """Yield how much to do next, `size` at a time, until `total` is done; show each piece."""
+    while total > 0:
+        piece = min(size, total)
+        yield piece
+        total -= piece
+        if show:
+            show(piece)

@@ -1,0 +1,250 @@
+"""The boarding pass and the queens against plain counts, and every exhibit as a command."""
+
+import io
+import itertools
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from alphazero import cli
+from alphazero.foundations import boarding, exhibits, plots
+from alphazero.foundations.basics import FoundationsError
+from alphazero.foundations.blackjack import sticks_on
+from alphazero.foundations.boarding import SIMULATIONS
+from alphazero.foundations.exact import optimum
+from alphazero.foundations.exhibits import EXHIBITS, make_exhibit
+from alphazero.foundations.monte_carlo import Control
+from alphazero.foundations.queens import search, widths
+
+Capture = pytest.CaptureFixture[str]
+Patch = pytest.MonkeyPatch
+
+
+# --- the lost boarding pass ----------------------------------------------------------------------
+
+
+def last_seat_chance(passengers: int) -> Fraction:
+    """Count every way in which the passengers may sit, each with its chance."""
+
+    def board(passenger: int, free: frozenset[int]) -> Fraction:
+        if passenger == passengers - 1:
+            return Fraction(passenger in free)
+        choices = {passenger} if passenger and passenger in free else free
+        return sum((board(passenger + 1, free - {seat}) for seat in choices), Fraction()) / len(
+            choices
+        )
+
+    return board(0, frozenset(range(passengers)))
+
+
+@pytest.mark.parametrize("passengers", range(1, 10))
+def test_recurrence_and_closed_form_are_what_a_count_of_all_seatings_gives(passengers: int) -> None:
+    counted = last_seat_chance(passengers)
+    assert boarding.recurrence(passengers) == pytest.approx(float(counted), abs=1e-15)
+    assert boarding.closed_form(passengers) == counted
+
+
+@pytest.mark.parametrize("method", SIMULATIONS)
+@pytest.mark.parametrize(
+    ("passengers", "flights"),
+    [(1, 100), (2, 100_000), (3, 100_000), (10, 100_000), (1_000, 5_000), (100_000, 200)],
+)
+def test_simulations_agree_with_the_exact_answers(
+    method: str, passengers: int, flights: int
+) -> None:
+    share = boarding.simulate(method, passengers, flights, np.random.default_rng(11))
+    exact = boarding.closed_form(passengers)
+    assert boarding.recurrence(passengers) == pytest.approx(exact, abs=1e-9)
+    error = (exact * (1 - exact) / flights) ** 0.5
+    assert abs(share - exact) <= 3.5 * error
+
+
+def test_a_comparison_holds_every_method_for_every_size_and_shows_every_flight() -> None:
+    told: list[int] = []
+    answers = boarding.compare([1, 5], 1_000, seed=0, show=told.append)
+    assert sum(told) == len(SIMULATIONS) * 2 * 1_000
+    methods = [*SIMULATIONS, "recurrence", "closed form"]
+    assert [(answer.passengers, answer.method) for answer in answers] == [
+        *itertools.product([1, 5], methods)
+    ]
+    assert all(answer.seconds > 0 for answer in answers)
+    again = boarding.compare([1, 5], 1_000, seed=0)
+    assert [a.probability for a in again] == [a.probability for a in answers]
+
+
+# --- queens --------------------------------------------------------------------------------------
+
+
+def peaceful(columns: tuple[int, ...]) -> bool:
+    """Whether no two queens share a diagonal."""
+    pairs = itertools.combinations(enumerate(columns), 2)
+    return all(abs(a - b) != other - row for (row, a), (other, b) in pairs)
+
+
+@pytest.mark.parametrize(("queens", "count"), [*enumerate([1, 0, 0, 2, 10, 4, 40, 92, 352], 1)])
+def test_the_solutions_are_as_many_as_published(queens: int, count: int) -> None:
+    # Sequence A000170 of the On-Line Encyclopedia of Integer Sequences.
+    assert len(search(queens).solutions) == count
+
+
+@pytest.mark.parametrize("queens", range(1, 9))
+def test_the_search_visits_and_finds_what_a_count_of_all_placements_does(queens: int) -> None:
+    told: list[int] = []
+    found = search(queens, show=told.append)
+    for depth, visited in enumerate(found.visited, 1):
+        assert visited == sum(map(peaceful, itertools.permutations(range(queens), depth)))
+    assert found.solutions == tuple(filter(peaceful, itertools.permutations(range(queens))))
+    assert len(told) == queens
+
+
+def test_without_cuts_all_40320_placements_are_visited_for_the_same_92_solutions() -> None:
+    whole, cut = search(8, prune=False), search(8)
+    assert whole.visited[-1] == 40_320
+    assert whole.solutions == cut.solutions
+    assert len(cut.solutions) == 92
+    # Knuth (1975) counts 2,057 nodes: these, and the empty board.
+    assert sum(cut.visited) == 2_056
+    counts = widths(8, cut)
+    assert [rows[-1] for rows in counts.values()] == [64**8, 8**8, 40_320, 92]
+    assert counts["one a row and a column"] == list(whole.visited)
+
+
+# --- every exhibit as a command ------------------------------------------------------------------
+
+SMALL = {
+    "blackjack-prediction": ["--episodes=30000"],
+    "blackjack-exploring-starts": ["--episodes=30000"],
+    "blackjack-epsilon-soft": ["--episodes=30000", "--epsilon=0.2"],
+    "boarding-pass": ["--passengers=300", "--flights=500"],
+    "queens": ["--queens=5"],
+}
+
+SAID = {
+    "blackjack-prediction": "first-visit and every-visit averages are the same, since",
+    "blackjack-exploring-starts": "the learned policy is the exact one in ",
+    "blackjack-epsilon-soft": "while exploring, at best -0.10680; the policy that is best then",
+    "boarding-pass": "  closed form                1.0000     0.5000     0.5000     0.5000",
+    "queens": "10 solutions, 53 placements visited",
+}
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: Patch) -> None:
+    """Let Gymnasium's loop, which is there to be timed, be short, and pictures be small."""
+    monkeypatch.setattr(exhibits, "LOOP_EPISODES", 300)
+    monkeypatch.setattr(plots, "DOTS_PER_INCH", 40)
+
+
+def run(*arguments: object) -> int:
+    """Return the exit code of `alphazero foundations`, argparse's included."""
+    try:
+        return cli.main(["foundations", *map(str, arguments)])
+    except SystemExit as error:
+        return int(error.code or 0)
+
+
+def only_line(capsys: Capture, *arguments: object) -> str:
+    """Run a command that is a mistake; return the one line that says so."""
+    assert run(*arguments) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: ")
+    return line
+
+
+@pytest.mark.parametrize("name", EXHIBITS)
+def test_every_exhibit_tells_what_it_found_and_draws_it(
+    name: str, tmp_path: Path, monkeypatch: Patch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(name, *SMALL[name]) == 0
+    out = capsys.readouterr().out
+    assert SAID[name] in out
+    assert out.endswith(f"drawn in {name}.png\n")
+    with Image.open(tmp_path / f"{name}.png") as picture:
+        assert picture.format == "PNG"
+        assert len(picture.getcolors(picture.width * picture.height) or []) > 50
+
+
+@pytest.mark.parametrize("name", EXHIBITS)
+def test_a_single_episode_flight_or_queen_is_enough_and_fills_the_bar(
+    name: str, monkeypatch: Patch
+) -> None:
+    if name.startswith("blackjack"):  # these pictures take a second each
+        monkeypatch.setattr(plots, "draw_prediction", lambda *_: b"")
+        monkeypatch.setattr(plots, "draw_control", lambda *_: b"")
+    told: list[int] = []
+    ones = dict.fromkeys(["episodes", "epsilon", "passengers", "flights", "queens", "seed"], 1)
+    exhibit = make_exhibit(name, ones)
+    assert exhibit.run(told.append).text
+    assert sum(told) == exhibit.total
+
+
+def test_a_state_where_the_policies_differ_is_marked() -> None:
+    exact = optimum()
+    policy = exact.policy.copy()
+    pictures = []
+    for action in (0, 1):
+        policy[0, 19 - 12, 4] = action
+        learned = Control(policy, exact.action_values, np.ones((2, 2, 10, 10), np.int64))
+        data = plots.draw_control(learned, exact, "a title")
+        with Image.open(io.BytesIO(data)) as picture:
+            pictures.append(np.asarray(picture.convert("RGB")).astype(int))
+    rows, columns = np.nonzero(np.abs(pictures[0] - pictures[1]).sum(axis=2))
+    height, width = pictures[0].shape[:2]
+    # One square of the lower left map turned from blue to orange, with a black cross on it.
+    assert height / 2 < rows.min()
+    assert columns.max() < width / 4
+    assert np.ptp(rows) < height / 20
+    assert np.ptp(columns) < width / 40
+    square = pictures[1][rows, columns]
+    assert (square == (230, 159, 0)).all(axis=1).mean() > 0.3
+    assert (square.sum(axis=1) < 60).any()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["blackjack-prediction", "--episodes=0"], "episodes must be a whole number from 1 to"),
+        (["blackjack-exploring-starts", "--episodes=0"], "from 1 to 1,000,000,000, got 0"),
+        (["blackjack-epsilon-soft", "--episodes=none"], "from 0 on, got 'none'"),
+        (["blackjack-epsilon-soft", "--epsilon=1.5"], "expected a share from 0 to 1, got '1.5'"),
+        (["blackjack-epsilon-soft", "--epsilon=-0.1"], "expected a share from 0 to 1, got '-0.1'"),
+        (["blackjack-epsilon-soft", "--epsilon=nan"], "expected a share from 0 to 1, got 'nan'"),
+        (["boarding-pass", "--passengers=0"], "passengers must be a whole number from 1 to"),
+        (["boarding-pass", "--passengers=1000001"], "1,000,000, got 1000001"),
+        (["boarding-pass", "--flights=0"], "flights must be a whole number from 1 to"),
+        (["queens", "--queens=0"], "queens must be a whole number from 1 to 12, got 0"),
+        (["queens", "--queens=13"], "queens must be a whole number from 1 to 12, got 13"),
+        (["queens", "--plot=no/such/folder.png"], "cannot write no/such/folder.png: no such file"),
+        (["chess"], "invalid choice: 'chess'"),
+        ([], "NAME"),
+    ],
+)
+def test_a_wrong_argument_gets_one_line(
+    arguments: list[str], complaint: str, capsys: Capture
+) -> None:
+    assert complaint in only_line(capsys, *arguments)
+
+
+@pytest.mark.parametrize("missing", ["gymnasium", "matplotlib"])
+def test_what_is_not_installed_is_named_with_its_extra(
+    missing: str, monkeypatch: Patch, capsys: Capture
+) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    line = only_line(capsys, "blackjack-prediction", "--episodes=100000000")
+    assert "pip install 'alphazero[foundations]'" in line
+    assert missing in line.lower()
+
+
+def test_from_python_wrong_arguments_are_refused_too() -> None:
+    with pytest.raises(FoundationsError, match="passengers must be"):
+        boarding.closed_form(0)
+    with pytest.raises(FoundationsError, match="flights must be"):
+        boarding.simulate("brute force", 3, 0, np.random.default_rng(0))
+    with pytest.raises(FoundationsError, match="seed must be"):
+        make_exhibit("boarding-pass", {"passengers": 3, "flights": 1, "seed": -1})
+    assert sticks_on(12).sum() == 0
