@@ -29,7 +29,12 @@ TINY = [
 """What makes any configuration end in a moment."""
 
 
-SHORT = {"match": ["--games=2"], "rate": ["--games=2"], "bench": ["--seconds=2"]}
+SHORT = {
+    "match": ["--games=2"],
+    "rate": ["--games=2"],
+    "bench": ["--seconds=2"],
+    "foundations": ["--episodes=20000"],
+}
 """What makes other commands end soon."""
 
 
