@@ -60,6 +60,26 @@ def match_arguments(parser: argparse.ArgumentParser, games: int, meaning: str) -
     thinking_arguments(parser)
 
 
+def outcome_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask when a match ends, and where its games and its result go."""
+    parser.add_argument(
+        "--sprt",
+        type=sprt,
+        metavar="ELO0,ELO1",
+        help="stop as soon as it is known whether A is stronger by ELO0 or by ELO1, as 0,30 or "
+        "=-10,10; two more numbers are the permitted errors (default: 0.05,0.05)",
+    )
+    parser.add_argument(
+        "--save", type=Path, metavar="FILE", help="write the games, for `alphazero show`"
+    )
+    parser.add_argument(
+        "--note",
+        type=Path,
+        metavar="FILE",
+        help="write a copy of the first player, a checkpoint, that carries the result as well",
+    )
+
+
 def thinking_arguments(parser: argparse.ArgumentParser) -> None:
     """Let players think for so many simulations, or for so many seconds, a move."""
     budget = parser.add_mutually_exclusive_group()

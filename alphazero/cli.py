@@ -17,10 +17,10 @@ from alphazero.arguments import (
     foundations_arguments,
     game_argument,
     match_arguments,
+    outcome_arguments,
     positive_number,
     seconds,
     share,
-    sprt,
     thinking_arguments,
     whole_number,
     whole_numbers,
@@ -174,16 +174,7 @@ def parser() -> argparse.ArgumentParser:
     each.add_argument("first", metavar="A", help=PLAYER)
     each.add_argument("second", metavar="B", help="its opponent")
     match_arguments(each, 100, "games, even (default: 100)")
-    each.add_argument(
-        "--sprt",
-        type=sprt,
-        metavar="ELO0,ELO1",
-        help="stop as soon as it is known whether A is stronger by ELO0 or by ELO1, as 0,30 or "
-        "=-10,10; two more numbers are the permitted errors (default: 0.05,0.05)",
-    )
-    each.add_argument(
-        "--save", type=Path, metavar="FILE", help="write the games, for `alphazero show`"
-    )
+    outcome_arguments(each)
 
     each = command(
         "rate",
@@ -374,19 +365,31 @@ def match(options: argparse.Namespace) -> None:
     import numpy as np
     from tqdm import tqdm
 
+    from alphazero.errors import PlayerError
     from alphazero.files import check_writable
     from alphazero.players.contest import contest
     from alphazero.players.gamelog import PlayedGame, save_games
     from alphazero.players.match import paired_openings
-    from alphazero.players.names import agreed_game, read_player, seats_of, tables_for
+    from alphazero.players.names import (
+        CheckpointOptions,
+        agreed_game,
+        read_player,
+        seats_of,
+        tables_for,
+    )
+    from alphazero.players.saved import grades_of, save_grades
 
     players = [
         read_player(text, simulations=options.simulations, seconds=options.seconds)
         for text in (options.first, options.second)
     ]
     game = agreed_game(players, _game(options))
-    if options.save:
-        check_writable(options.save)
+    noted = players[0].options
+    if options.note and not isinstance(noted, CheckpointOptions):
+        raise PlayerError(f"--note is written into a checkpoint, and {players[0].name} is none")
+    for file in (options.save, options.note):
+        if file:
+            check_writable(file)
     rng, workers = np.random.default_rng(options.seed), os.cpu_count() or 1
     schedule = paired_openings(game, options.games, options.opening_moves, rng)
     with tqdm(total=options.games, unit="game", leave=False, disable=None) as bar:
@@ -405,6 +408,10 @@ def match(options: argparse.Namespace) -> None:
         print(options.sprt.describe(records))
     if options.save:
         save_games(options.save, [PlayedGame.of(game, record, names) for record in records])
+    if isinstance(noted, CheckpointOptions) and options.note:
+        budget = names[0].removeprefix(noted.path).lstrip(":")
+        line = f"{budget or 'as trained'}, against {names[1]}: {result}"
+        save_grades(noted.saved, [*grades_of(noted.saved.checkpoint), line], options.note)
 
 
 def rate(options: argparse.Namespace) -> int:

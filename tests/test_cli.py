@@ -292,6 +292,30 @@ def test_match_lets_any_two_players_play_and_saves_what_show_replays(
     assert firsts == won
 
 
+def test_match_notes_its_result_in_a_copy_of_the_first_player(
+    player: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    before, first, second = player.read_bytes(), tmp_path / "1.safetensors", tmp_path / "2"
+    names = f"{player}:simulations=3", "random"
+    assert code_of("match", *names, "--games", 2, "--note", first) == 0
+    told = capsys.readouterr().out.strip().partition("random: ")[2]
+    assert code_of("match", first, "uct:5", "--games", 2, "--note", second) == 0
+    capsys.readouterr()
+    assert code_of("show", second) == 0
+    graded = [line for line in capsys.readouterr().out.splitlines() if line.startswith("graded")]
+    assert graded[0] == f"graded    simulations=3, against random: {told}"
+    assert graded[1].startswith("graded    as trained, against uct:simulations=5: ")
+    assert len(graded) == 2
+    assert player.read_bytes() == before
+
+
+def test_a_result_is_noted_in_checkpoints_alone(
+    player: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    line = only_line(capsys, "match", "random", player, "--games", 2, "--note", tmp_path / "x")
+    assert "--note is written into a checkpoint, and random is none" in line
+
+
 def test_match_ends_when_its_sequential_test_has_an_answer(player: Path, capsys: Capture) -> None:
     test = ["--games", 400, "--sprt=-900,-800,0.2,0.2", "--simulations", 20]
     assert code_of("match", player, "random", *test) == 0
@@ -347,14 +371,14 @@ def test_a_tournament_that_is_stopped_says_what_was_kept(
         assert said in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("option", ["--save", "--csv", "--plot"])
+@pytest.mark.parametrize("option", ["--save", "--note", "--csv", "--plot"])
 def test_a_file_that_could_not_be_written_is_told_before_anything_is_played(
     tmp_path: Path, monkeypatch: Patch, capsys: Capture, option: str
 ) -> None:
     monkeypatch.setattr("alphazero.players.contest.contest", None)
     monkeypatch.setattr("alphazero.players.tournament.contest", None)
-    command = "match" if option == "--save" else "rate"
-    players = ["random", f"network:{saved_player(tmp_path / 'a.safetensors')}"]
+    command = "match" if option in ("--save", "--note") else "rate"
+    players = [f"network:{saved_player(tmp_path / 'a.safetensors')}", "random"]
     for file in (tmp_path, tmp_path / "none" / "file", "nul\0"):
         assert "cannot write " in only_line(capsys, command, *players, option, file)
     assert [path.name for path in tmp_path.iterdir()] == ["a.safetensors"]

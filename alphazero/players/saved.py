@@ -148,8 +148,14 @@ def optimal_share(
     return float(np.mean(shares)) if shares else float("nan")
 
 
+def grades_of(checkpoint: Checkpoint) -> list[str]:
+    """Return what a checkpoint's header tells of its strength, a line a measurement."""
+    told = checkpoint.details.get("grades")
+    return [line for line in told if isinstance(line, str)] if isinstance(told, list) else []
+
+
 def save_grades(saved: SavedPlayer, grades: Sequence[str], path: Path) -> None:
-    """Write a copy of a checkpoint whose header tells how it was graded, a line a grade.
+    """Write a copy of a checkpoint whose header tells how strong it is, a line a measurement.
 
     Raises:
         RunError: when the file cannot be written.
@@ -184,8 +190,6 @@ def describe(path: Path, checkpoint: Checkpoint) -> str:
         value = details.get(name)
         return f"{value:,}" if isinstance(value, int) else "an unknown number of"
 
-    told = details.get("grades")
-    grades = [line for line in told if isinstance(line, str)] if isinstance(told, list) else []
     return "\n".join(
         [
             f"file      {path}",
@@ -195,6 +199,6 @@ def describe(path: Path, checkpoint: Checkpoint) -> str:
             f"{checkpoint.step:,} steps, {checkpoint.iteration:,} iterations",
             f"search    {search.simulations} simulations a move, c_puct {search.c_puct}",
             f"strength  {rating}",
-            *(f"graded    {line}" for line in grades),
+            *(f"graded    {line}" for line in grades_of(checkpoint)),
         ]
     )
