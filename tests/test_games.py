@@ -40,6 +40,7 @@ from alphazero.games.game import (
     Symmetries,
     outcome,
 )
+from alphazero.games.go import Go
 from alphazero.games.lines import CELLS, LineGame
 from alphazero.games.mnk import Mnk
 from alphazero.games.nim import Nim
@@ -60,7 +61,21 @@ LINE_GAMES = [
     Mnk(rows=12, columns=11, length=3),
 ]
 
-GAMES = [*LINE_GAMES, Nim(1, 1), Nim(40, 7), *(make_game(name) for name in game_names())]
+GO_GAMES = [
+    Go(1, 1),
+    Go(1, 5, komi_half_points=0, superko=0),
+    Go(3, 2, komi_half_points=-1, moves=40),
+    Go(4, 4, superko=0, suicide=1),
+    Go(5, 3, superko=2, suicide=1),
+]
+
+GAMES = [
+    *LINE_GAMES,
+    *GO_GAMES,
+    Nim(1, 1),
+    Nim(40, 7),
+    *(make_game(name) for name in game_names()),
+]
 
 
 def name_of(game: object) -> str | None:
