@@ -5,9 +5,12 @@ the opponent's before one's own. Two passes in a row end the game, or its limit 
 the larger area wins, with komi added to White's. An action is a point, counted row by row from the
 top left, or the pass, which is the last.
 
-The rules are kernels in `go_rules.py`, the board and its state are in `go_board.py`. A position
-that may not come back is known by a key of 64 bits. Two positions that share a key by chance would
-make a legal move illegal, no more: with 722 moves on 19 x 19 that happens once in 10^11 games.
+That is all of Tromp's and Taylor's rules but for suicide, which they allow and which is an option
+here. The rules are kernels in `go_rules.py`, the board and its state are in `go_board.py`.
+
+A position that may not come back is known by a key of 64 bits. Two positions that share a key by
+chance would make a legal move illegal, no more: with 722 moves on 19 x 19, and every legal move
+looked at, that happens once in 10^11 games.
 """
 
 import re
