@@ -90,8 +90,8 @@ def test_rules_agree_with_the_plain_twin(
 def test_rules_agree_with_the_plain_twin_in_many_games(
     rows: int, columns: int, superko: int, suicide: int
 ) -> None:
-    game = Go(rows, columns, 7, superko, suicide, moves=6 * rows * columns)
-    for seed in range(40 if rows * columns < 20 else 8):
+    game = Go(rows, columns, 7, superko, suicide, moves=min(8 * rows * columns, 150))
+    for seed in range(max(1, 4000 // (rows * columns) ** 2)):
         check_against_twin(game, seed)
 
 

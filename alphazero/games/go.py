@@ -104,22 +104,20 @@ class Go(Game):
 
     def initial_state(self) -> State:
         """Return the empty board."""
-        options = list(self.options.values())
-        header = [0, ONGOING, -1, *options, FIRST_KEY, 0, 0]
-        points = np.full((self.rows + 2, self.columns + 1, 4), 0, np.int64)
+        header = [0, ONGOING, -1, *self.options.values(), FIRST_KEY, 0, 0]
+        points = np.zeros((self.rows + 2, self.columns + 1, 4), np.int64)
         points[:, :, 0] = WALL
         inner = points[1:-1, 1:, 0]
         inner[:] = EMPTY + 4
         for edge in (np.s_[0], np.s_[-1], np.s_[:, 0], np.s_[:, -1]):
             inner[edge] -= 1
         words = (points[:, :, 0].size + 63) // 64
-        places = 1
-        while self.superko and places < 4 * (self.max_moves + 2) // 3:
-            places *= 2
-        seen = np.zeros(places if self.superko else 0, np.int64)
-        if self.superko:
-            seen[FIRST_KEY % places] = FIRST_KEY
         sets = np.zeros((2 + 2 * HISTORY) * words, np.int64)
+        # A power of two, of which a quarter stays free when every move has brought a new position.
+        places = 1 << (4 * (self.max_moves + 2) // 3).bit_length() if self.superko else 0
+        seen = np.zeros(places, np.int64)
+        if places:
+            seen[FIRST_KEY % places] = FIRST_KEY
         return np.concatenate([header, points.ravel(), sets, seen])
 
     @property
