@@ -4,11 +4,13 @@ How their rules differ from ours, and what is compared because of it:
 
 | | ours | OpenSpiel | GNU Go |
 | --- | --- | --- | --- |
-| repetition | may not be played | ends the game as a draw: the moves that differ must be those | \
-as asked |
+| repetition | may not be played | ends the game as a draw | may be played by suicide alone |
 | suicide | by option | never | by option |
+| memory | all moves | all moves | the last 500 moves |
 | end | two passes, limit | two passes, limit | never: the board is compared |
 | dead stones | count as alive | count as alive | taken off: compared on boards without any |
+
+Moves that the others allow and ours do not must bring a position back, or the test fails.
 """
 
 import random
@@ -24,11 +26,13 @@ import pytest
 from alphazero.games import ONGOING
 from alphazero.games.game import OUTCOME, PLY, State
 from alphazero.games.go import Go
-from alphazero.games.go_rules import stones_of, without_past
+from alphazero.games.go_rules import play, stones_of, without_past
 
 every_rule_of_theirs = pytest.mark.parametrize("superko", [0, 1])
 
 GNU_GO = shutil.which("gnugo", path="/usr/games:/usr/local/bin:/usr/bin:/bin")
+GNU_GO_MEMORY = 490
+"""Moves that it surely remembers: MAX_MOVE_HISTORY of its source is 500."""
 needs_gnu_go = pytest.mark.skipif(not GNU_GO, reason="GNU Go is missing: apt install gnugo")
 
 
@@ -136,18 +140,39 @@ def is_eye(game: Go, stones: State, action: int, colour: int) -> bool:
     return bool((beside == colour).all())
 
 
+def may_differ(game: Go, past: list[State], action: int) -> bool:
+    """Whether GNU Go's blind spots explain that it allows what positional superko forbids.
+
+    They are suicide and what was more than 500 moves ago; `past` are the positions so far.
+    """
+    after = past[-1].copy()
+    play(after, action)
+    ages = [
+        len(past) - ply
+        for ply, before in enumerate(past)
+        if np.array_equal(stones_of(before), stones_of(after))
+    ]
+    return bool(ages) and (min(ages) > GNU_GO_MEMORY or game.action_cell(past[-1], action) is None)
+
+
 def compare_with_gnu_go(program: GnuGo, game: Go, dice: random.Random, settle: bool) -> State:
     """Play a random game and compare the legal moves at every ply and the stones at the end.
 
     To `settle` a board nobody fills a point that their own stones surround.
     """
     begin(program, game)
-    state, ply = game.initial_state(), 0
+    state, ply, past = game.initial_state(), 0, list[State]()
     while game.outcome(state) == ONGOING:
         colour = ply % 2 + 1
         legal = np.flatnonzero(game.legal_action_mask(state)).tolist()[:-1]
         names = {game.action_name(state, action) for action in legal}
-        assert names == set(program.ask(f"all_legal {'xbw'[colour]}").split()), game.render(state)
+        theirs = set(program.ask(f"all_legal {'xbw'[colour]}").split())
+        past.append(state)
+        assert names <= theirs, game.render(state)
+        for action in range(game.passing) if names != theirs else ():
+            if game.action_name(state, action) in theirs - names:
+                assert game.superko == 1, game.render(state)
+                assert may_differ(game, past, action), game.render(state)
         stones = stones_of(state)
         useful = [a for a in legal if not (settle and is_eye(game, stones, a, colour))]
         action = dice.choice(useful) if useful else game.passing
