@@ -6,7 +6,7 @@ How their rules differ from ours, and what is compared because of it:
 | --- | --- | --- | --- |
 | repetition | may not be played | ends the game as a draw | may be played by suicide alone |
 | suicide | by option | never | by option |
-| memory | all moves | all moves | the last 500 moves |
+| memory of positions | the whole game | the whole game | lost at move 500 |
 | end | two passes, limit | two passes, limit | never: the board is compared |
 | dead stones | count as alive | count as alive | taken off: compared on boards without any |
 
@@ -31,8 +31,8 @@ from alphazero.games.go_rules import play, stones_of, without_past
 every_rule_of_theirs = pytest.mark.parametrize("superko", [0, 1])
 
 GNU_GO = shutil.which("gnugo", path="/usr/games:/usr/local/bin:/usr/bin:/bin")
-GNU_GO_MEMORY = 490
-"""Moves that it surely remembers: MAX_MOVE_HISTORY of its source is 500."""
+GNU_GO_MEMORY = 500
+"""Moves that it remembers: MAX_MOVE_HISTORY in its source."""
 needs_gnu_go = pytest.mark.skipif(not GNU_GO, reason="GNU Go is missing: apt install gnugo")
 
 
@@ -141,18 +141,16 @@ def is_eye(game: Go, stones: State, action: int, colour: int) -> bool:
 
 
 def may_differ(game: Go, past: list[State], action: int) -> bool:
-    """Whether GNU Go's blind spots explain that it allows what positional superko forbids.
+    """Whether GNU Go is known to allow `action`, which truly brings a position back.
 
-    They are suicide and what was more than 500 moves ago; `past` are the positions so far.
+    It looks for no repetition behind a suicide, and forgets earlier positions at its 500th move.
+    `past` are the positions so far.
     """
     after = past[-1].copy()
     play(after, action)
-    ages = [
-        len(past) - ply
-        for ply, before in enumerate(past)
-        if np.array_equal(stones_of(before), stones_of(after))
-    ]
-    return bool(ages) and (min(ages) > GNU_GO_MEMORY or game.action_cell(past[-1], action) is None)
+    repeats = any(np.array_equal(stones_of(before), stones_of(after)) for before in past)
+    is_suicide = game.action_cell(past[-1], action) is None
+    return repeats and (is_suicide or len(past) > GNU_GO_MEMORY)
 
 
 def compare_with_gnu_go(program: GnuGo, game: Go, dice: random.Random, settle: bool) -> State:
