@@ -41,6 +41,8 @@ CASES = [
     Case("Gomoku 8x8 (gomoku)", GOMOKU, "gomoku(size=8)"),
     Case("Othello 8x8", make_game("othello"), "othello"),
     Case("Hex 11x11", make_game("hex"), "hex"),
+    Case("Go 9x9", make_game("go"), "go(board_size=9,komi=7.5)"),
+    Case("Go 19x19", make_game("go", rows=19, columns=19), "go(board_size=19,komi=7.5)"),
 ]
 FIRST = np.array([0])
 

@@ -40,6 +40,7 @@ from alphazero.games.game import (
     Symmetries,
     outcome,
 )
+from alphazero.games.go import Go
 from alphazero.games.hex import Hex
 from alphazero.games.lines import CELLS, LineGame
 from alphazero.games.mnk import Mnk
@@ -62,9 +63,17 @@ LINE_GAMES = [
     Mnk(rows=12, columns=11, length=3),
 ]
 
+GO_GAMES = [
+    Go(1, 1),
+    Go(1, 5, komi_half_points=0, superko=0),
+    Go(3, 2, komi_half_points=-1, moves=40),
+    Go(4, 4, superko=0, suicide=1),
+    Go(5, 3, superko=2, suicide=1),
+]
+
 OTHER_GAMES = [Nim(1, 1), Nim(40, 7), Othello(4), Othello(6), Hex(2, 1), Hex(5), Hex(5, 1)]
 
-GAMES = [*LINE_GAMES, *OTHER_GAMES, *(make_game(name) for name in game_names())]
+GAMES = [*LINE_GAMES, *GO_GAMES, *OTHER_GAMES, *(make_game(name) for name in game_names())]
 
 
 def name_of(game: object) -> str | None:

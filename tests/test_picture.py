@@ -206,10 +206,10 @@ def test_every_registered_game_has_its_picture(name: str) -> None:
     game = make_game(name)
     state = game.initial_state()
     for _ in range(3):
-        before, action = state, int(np.flatnonzero(game.legal_action_mask(state))[-1])
+        before, action = state, int(np.flatnonzero(game.legal_action_mask(state))[0])
         state = game.play(state, action)
         last = game.action_cell(before, action)
-        best = int(np.flatnonzero(game.legal_action_mask(state))[0])
+        best = int(np.flatnonzero(game.legal_action_mask(state))[-1])
         picture = draw(game, state, {best: 1.0}, last_cell=last, played=best)
         assert picture.width > grid_of(game, 2).left
         assert last is None or picture.getpixel(grid_of(game, 1).centre(last)) in STONES

@@ -1,16 +1,60 @@
-"""The players that come with the repository: whole, and trained by the configuration they name."""
+"""What comes with the repository: configurations that train, and the players they have trained."""
 
+import json
+import re
+import shlex
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from alphazero.configfile import load_config
-from alphazero.games import ONGOING, make_game
+from alphazero.games import ONGOING, game_options, make_game
 from alphazero.players.saved import describe, load_saved
+from alphazero.training.loop import train
 
 ROOT = Path(__file__).parent.parent
+CONFIGS = sorted((ROOT / "configs").glob("*.yaml"))
 SHIPPED = sorted((ROOT / "checkpoints").glob("*.safetensors"))
+
+SMALL = [
+    "network.blocks=1",
+    "network.filters=8",
+    "search.simulations=2",
+    "selfplay.games_per_iteration=2",
+    "selfplay.parallel_games=2",
+    "selfplay.fast_simulations=1",
+    "gate.games=2",
+    "gate.interval=1",
+    "gate.simulations=2",
+    "learner.batch_size=8",
+    "replay.window_minimum=1",
+    "budget.samples=1",
+    "run.threads=1",
+]
+"""Sizes alone: every choice of method stays as the file has it."""
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_a_shipped_configuration_trains_a_few_steps(path: Path, tmp_path: Path) -> None:
+    config, small = load_config(path), [*SMALL, f"run.folder={json.dumps(str(tmp_path))}"]
+    if config.network.global_pooling:
+        small.append("network.global_pooling=4")
+    if "moves" in game_options(config.game.name):
+        small.append("game.moves=20")
+    folder = train(load_config(path, small))
+    manifest = json.loads((folder / "state/manifest.json").read_text())
+    assert manifest["iteration"] == 1
+    assert manifest["step"] >= 1
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_what_a_configuration_says_to_change_on_a_gpu_can_be_changed(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    found = re.search(r"^# On a GPU.*add to the command:\n((?:#   .*\n)+)", text, re.MULTILINE)
+    words = shlex.split(found[1].replace("#", " ")) if found else []
+    assert len(words) == (found[1].count("=") if found else 0)
+    load_config(path, words)
 
 
 def test_players_are_shipped() -> None:

@@ -53,7 +53,7 @@ def test_without_openspiel_its_column_is_empty_and_the_rest_is_measured(
     missing, header, _, *rows = capsys.readouterr().out.splitlines()
     assert missing.startswith("OpenSpiel is missing")
     assert "pip install open_spiel" in missing
-    assert len(rows) == 6
+    assert len(rows) == 8
     for place, row in enumerate(rows):
         cells = [cell.strip() for cell in row.split("|")[1:-1]]
         assert len(cells) == header.count("|") - 1
