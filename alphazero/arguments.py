@@ -30,7 +30,7 @@ def checkpoint_argument(parser: argparse.ArgumentParser) -> None:
 
 PLAYER = (
     "a checkpoint or a run's folder, as PATH or PATH:simulations=200, or another player, as "
-    "uct:simulations=1000, minimax:depth=5, random or network:PATH"
+    "uct:simulations=1000, minimax:depth=5, random, network:PATH or 'gtp:COMMAND'"
 )
 
 

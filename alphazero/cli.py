@@ -182,6 +182,12 @@ def parser() -> argparse.ArgumentParser:
     each.add_argument(
         "--save", type=Path, metavar="FILE", help="write the games, for `alphazero show`"
     )
+    each.add_argument(
+        "--patience",
+        type=seconds,
+        metavar="S",
+        help="seconds in which another program must answer, or it loses the game (default: 300)",
+    )
 
     each = command(
         "rate",
@@ -371,7 +377,12 @@ def match(options: argparse.Namespace) -> None:
     from alphazero.players.names import agreed_game, read_player, seats_of, tables_for
 
     players = [
-        read_player(text, simulations=options.simulations, seconds=options.seconds)
+        read_player(
+            text,
+            simulations=options.simulations,
+            seconds=options.seconds,
+            patience=options.patience,
+        )
         for text in (options.first, options.second)
     ]
     game = agreed_game(players, _game(options))
@@ -391,6 +402,10 @@ def match(options: argparse.Namespace) -> None:
         )
     names = players[0].name, players[1].name
     print(f"{names[0]} against {names[1]}: {result}")
+    for number, record in enumerate(records, 1):
+        if record.fault:
+            loser = record.pairing.seats[0 if record.outcome < 0 else 1]
+            print(f"game {number}: {names[loser]} lost by adjudication: {record.fault}")
     if options.sprt:
         print(options.sprt.describe(records))
     if options.save:
