@@ -43,6 +43,13 @@ def game_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def player_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for one player, its game and how long it thinks."""
+    parser.add_argument("player", metavar="PLAYER", help=PLAYER)
+    game_argument(parser)
+    thinking_arguments(parser)
+
+
 def match_arguments(parser: argparse.ArgumentParser, games: int, meaning: str) -> None:
     """Ask how many games are played, from which openings, and how long players think."""
     parser.add_argument("--games", type=even_number, default=games, metavar="N", help=meaning)

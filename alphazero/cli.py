@@ -14,13 +14,12 @@ from alphazero.arguments import (
     PLAYER,
     Parser,
     checkpoint_argument,
-    game_argument,
     match_arguments,
+    player_arguments,
     positive_number,
     seconds,
     share,
     sprt,
-    thinking_arguments,
     whole_number,
     whole_numbers,
 )
@@ -119,15 +118,24 @@ def parser() -> argparse.ArgumentParser:
         "play against a checkpoint, or another player, in the terminal",
         "alphazero play checkpoints/tic_tac_toe --side second --simulations 200",
     )
-    each.add_argument("player", metavar="PLAYER", help=PLAYER)
-    game_argument(each)
+    player_arguments(each)
     each.add_argument(
         "--side",
         choices=("first", "second", "both", "none"),
         default="first",
         help="what you play (default: first; none lets the player play itself)",
     )
-    thinking_arguments(each)
+
+    each = command(
+        "gtp",
+        gtp,
+        "serve a player to Go programs, over the Go Text Protocol",
+        "alphazero gtp checkpoints/connect_four.safetensors --seconds 2",
+    )
+    player_arguments(each)
+    each.add_argument(
+        "--ponder", action="store_true", help="think on while the opponent does, after a move"
+    )
 
     each = command(
         "grade",
@@ -322,6 +330,15 @@ def play(options: argparse.Namespace) -> None:
     game = agreed_game([player], _game(options))
     sides = options.side in ("first", "both"), options.side in ("second", "both")
     Terminal(game, player.seat(game), sides).run()
+
+
+def gtp(options: argparse.Namespace) -> None:
+    """Serve a player."""
+    from alphazero.play.gtp import serve
+    from alphazero.players.names import agreed_game, read_player
+
+    player = read_player(options.player, simulations=options.simulations, seconds=options.seconds)
+    serve(player, agreed_game([player], _game(options)), options.ponder)
 
 
 def _game(options: argparse.Namespace) -> "Game | None":

@@ -38,6 +38,9 @@ from alphazero.yamlfile import WrongValueError
 LONGEST = 4096
 """Characters of a player's name, at most."""
 
+NO_HURRY = 999_999.0
+"""Seconds a move that no move takes."""
+
 
 @dataclass(frozen=True)
 class Options:
@@ -57,6 +60,15 @@ class Options:
     def by_clock(self) -> bool:
         """Whether the clock ends its thinking, so that it wants a processor core to itself."""
         return getattr(self, "seconds", None) is not None
+
+    @property
+    def usual_simulations(self) -> int | None:
+        """The simulations of a move; None where time decides, or something else."""
+        return None
+
+    def without_limit(self) -> "Options":
+        """Return the same for a face that says itself how long to think: a tree has room then."""
+        return self
 
 
 @dataclass(frozen=True)
@@ -78,6 +90,19 @@ class CheckpointOptions(Options):
     def game(self) -> Game | None:
         """The game that it learned."""
         return self.saved.game
+
+    @property
+    def usual_simulations(self) -> int | None:
+        """As many as it is told, or as in training."""
+        if self.simulations is None and self.seconds is None:
+            return self.saved.settings.simulations
+        return self.simulations
+
+    def without_limit(self) -> "CheckpointOptions":
+        """Return the same without a number of simulations."""
+        endless = dataclasses.replace(self, simulations=None, seconds=NO_HURRY)
+        vars(endless)["saved"] = self.saved  # which is not read twice
+        return endless
 
     @functools.cached_property
     def fingerprint(self) -> str:
@@ -104,6 +129,17 @@ class RolloutOptions(Options):
     exploration: float | None = key(None, "C_p of UCB1, for rewards in [0, 1]", at_least=0)
     final_move: str | None = key(None, "how the move is chosen", choices=FINAL_MOVES)
     threads: int | None = key(None, "trees side by side", at_least=1, at_most=256)
+
+    @property
+    def usual_simulations(self) -> int | None:
+        """As many as it is told, or as `RolloutConfig` has it."""
+        if self.simulations is None and self.seconds is None:
+            return RolloutConfig().simulations
+        return self.simulations
+
+    def without_limit(self) -> "RolloutOptions":
+        """Return the same without a number of simulations."""
+        return dataclasses.replace(self, simulations=None, seconds=NO_HURRY)
 
 
 @dataclass(frozen=True)
