@@ -27,12 +27,13 @@ class Talk:
     ) -> None:
         self.said = ""
         entrant, made = read_player(player), read_game(game)
+        self.engine = Engine(entrant, made)
         given = lines(self) if callable(lines) else lines
-        self.session = Session(Engine(entrant, made), Lines(given), self._say, ponder)
+        self.session = Session(self.engine, Lines(given), self._say, ponder)
 
-    @property
-    def engine(self) -> Engine:
-        return self.session.engine
+    def has_said(self, pattern: str, begin: int) -> bool:
+        """Whether what was said after the first `begin` characters holds a pattern."""
+        return re.search(pattern, self.said[begin:]) is not None
 
     def run(self) -> str:
         self.session.run()

@@ -14,7 +14,7 @@ import numpy as np
 from alphazero.games.game import Game, State
 from alphazero.play.gtp_protocol import GtpError
 from alphazero.players.names import Entrant
-from alphazero.players.player import TURNS, UNLIMITED, Player, SearchPlayer
+from alphazero.players.player import UNLIMITED, Player, SearchPlayer
 from alphazero.search.wheel import Roots, TreeSearch
 
 TABLE = np.array([0])
@@ -120,10 +120,8 @@ class Thinker:
         self.search.ask(TABLE, UNLIMITED if simulations is None else simulations)
 
     def turn(self) -> None:
-        """Search for some milliseconds."""
-        for _ in range(TURNS):
-            if self.search.is_ready:
-                break
+        """Search for some milliseconds, unless there is nothing more to find."""
+        if not self.search.is_ready:
             self.search.think()
 
     def end(self) -> None:
