@@ -132,7 +132,7 @@ def _main_line(text: str) -> list[Node]:
         elif sign:
             name = ""
         elif not name:
-            raise GameError(f"SGF: a value without a property: [{value[:20]}]")
+            raise GameError(f"SGF: a value without a property: {value[:20]!r}")
         else:
             nodes[-1].setdefault(name, []).append(re.sub(r"\\(.)", r"\1", value, flags=re.DOTALL))
     raise AssertionError("a file that does not end its game is told by _tokens")
