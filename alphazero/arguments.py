@@ -30,7 +30,7 @@ def checkpoint_argument(parser: argparse.ArgumentParser) -> None:
 
 PLAYER = (
     "a checkpoint or a run's folder, as PATH or PATH:simulations=200, or another player, as "
-    "uct:simulations=1000, minimax:depth=5, random or network:PATH"
+    "uct:simulations=1000, minimax:depth=5, random, network:PATH or 'gtp:COMMAND'"
 )
 
 
@@ -41,6 +41,13 @@ def game_argument(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="where no checkpoint says which, as connect_four or mnk:rows=4,columns=4,length=3",
     )
+
+
+def player_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for one player, its game and how long it thinks."""
+    parser.add_argument("player", metavar="PLAYER", help=PLAYER)
+    game_argument(parser)
+    thinking_arguments(parser)
 
 
 def match_arguments(parser: argparse.ArgumentParser, games: int, meaning: str) -> None:
@@ -77,6 +84,12 @@ def outcome_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FILE",
         help="write a copy of the first player, a checkpoint, that carries the result as well",
+    )
+    parser.add_argument(
+        "--patience",
+        type=seconds,
+        metavar="S",
+        help="seconds in which another program must answer, or it loses the game (default: 300)",
     )
 
 

@@ -15,13 +15,12 @@ from alphazero.arguments import (
     Parser,
     checkpoint_argument,
     foundations_arguments,
-    game_argument,
     match_arguments,
     outcome_arguments,
+    player_arguments,
     positive_number,
     seconds,
     share,
-    thinking_arguments,
     whole_number,
     whole_numbers,
 )
@@ -120,15 +119,24 @@ def parser() -> argparse.ArgumentParser:
         "play against a checkpoint, or another player, in the terminal",
         "alphazero play checkpoints/tic_tac_toe --side second --simulations 200",
     )
-    each.add_argument("player", metavar="PLAYER", help=PLAYER)
-    game_argument(each)
+    player_arguments(each)
     each.add_argument(
         "--side",
         choices=("first", "second", "both", "none"),
         default="first",
         help="what you play (default: first; none lets the player play itself)",
     )
-    thinking_arguments(each)
+
+    each = command(
+        "gtp",
+        gtp,
+        "serve a player to Go programs, over the Go Text Protocol",
+        "alphazero gtp checkpoints/connect_four.safetensors --seconds 2",
+    )
+    player_arguments(each)
+    each.add_argument(
+        "--ponder", action="store_true", help="think on while the opponent does, after a move"
+    )
 
     each = command(
         "grade",
@@ -319,6 +327,15 @@ def play(options: argparse.Namespace) -> None:
     Terminal(game, player.seat(game), sides).run()
 
 
+def gtp(options: argparse.Namespace) -> None:
+    """Serve a player."""
+    from alphazero.play.gtp import serve
+    from alphazero.players.names import agreed_game, read_player
+
+    player = read_player(options.player, simulations=options.simulations, seconds=options.seconds)
+    serve(player, agreed_game([player], _game(options)), options.ponder)
+
+
 def _game(options: argparse.Namespace) -> "Game | None":
     """Return the game that was asked for, if any."""
     from alphazero.games.registry import read_game
@@ -380,7 +397,12 @@ def match(options: argparse.Namespace) -> None:
     from alphazero.players.saved import grades_of, save_grades
 
     players = [
-        read_player(text, simulations=options.simulations, seconds=options.seconds)
+        read_player(
+            text,
+            simulations=options.simulations,
+            seconds=options.seconds,
+            patience=options.patience,
+        )
         for text in (options.first, options.second)
     ]
     game = agreed_game(players, _game(options))
@@ -404,6 +426,10 @@ def match(options: argparse.Namespace) -> None:
         )
     names = players[0].name, players[1].name
     print(f"{names[0]} against {names[1]}: {result}")
+    for number, record in enumerate(records, 1):
+        if record.fault:
+            loser = record.pairing.seats[0 if record.outcome < 0 else 1]
+            print(f"game {number}: {names[loser]} lost by adjudication: {record.fault}")
     if options.sprt:
         print(options.sprt.describe(records))
     if options.save:

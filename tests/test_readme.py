@@ -1,6 +1,7 @@
 """The README says what is so: its commands run, its paths exist, its tables are the code's."""
 
 import itertools
+import os
 import re
 import runpy
 import shlex
@@ -94,6 +95,8 @@ def test_the_first_commands_train_grade_show_and_play(
     monkeypatch.setattr("builtins.input", lambda _: "quit")
     commands = [command for command in alphazero_commands() if "--resume" not in command]
     for command in commands:
+        if any(word.startswith("gtp:") for word in command):
+            continue  # the next test's
         if command[0] == "train":
             assert cli.main([*command, *TINY]) == 0
         elif command[0] == "grade":
@@ -107,6 +110,24 @@ def test_the_first_commands_train_grade_show_and_play(
     for command in alphazero_commands():
         if "--resume" in command:
             assert cli.main([*command, "budget.iterations=2"]) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", ["gnugo", "gtp-rhino"])
+def test_matches_with_other_programs_are_played_to_their_end(
+    program: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They lie in /usr/games, where Debian puts them, or elsewhere on the path."""
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}{os.pathsep}/usr/games")
+    if not shutil.which(program):
+        pytest.skip(f"{program} is not installed")
+    (command,) = [
+        each for each in alphazero_commands() if any(f"gtp:{program} " in word for word in each)
+    ]
+    assert cli.main(command) == 0
+    told = capsys.readouterr().out
+    assert "of 20 games distinct" in told
+    assert "lost by" not in told
 
 
 def test_the_python_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,6 +37,8 @@ def headline(game: PlayedGame) -> str:
     """Say who played and how it ended, in one line."""
     first, second = map(shown, game.players)
     how = " by resignation" if game.resigned else ""
+    if game.fault:
+        how = f" by adjudication ({shown(game.fault)})"
     return f"{first} against {second}: {RESULTS[game.outcome]}{how}, {len(game.actions)} moves"
 
 

@@ -4,6 +4,7 @@
      "moves": ["b2", ...], ...}
 
 The player named first moved first; `result` is 1-0 when it won, 0-1 when it lost, else 1/2-1/2.
+A game that was taken from its loser says why, as `fault`.
 """
 
 import functools
@@ -47,6 +48,8 @@ class PlayedGame:
     """which pair of games with one opening, of these two players, it belongs to"""
     fingerprints: tuple[str, str] = ("", "")
     """what tells the players from others of the same names"""
+    fault: str = ""
+    """why the game was taken from the player who lost it; empty: it was not"""
 
     @classmethod
     def of(
@@ -67,6 +70,7 @@ class PlayedGame:
             len(record.pairing.opening),
             record.pairing.label,
             (fingerprints[first], fingerprints[second]),
+            record.fault,
         )
 
     def states(self) -> list[State]:
@@ -93,6 +97,7 @@ class PlayedGame:
             "opening": self.opening,
             "pair": self.pair,
             "fingerprints": self.fingerprints,
+            "fault": self.fault,
         }
         return json.dumps(content)
 
@@ -166,7 +171,9 @@ def _read_line(line: bytes, make: Any) -> PlayedGame:
     if not 0 <= opening <= len(actions):
         raise ValueError(f"opening: {opening} of its {len(actions)} moves")
     outcome = game.outcome(state)
-    if outcome not in (_OUTCOMES[result], ONGOING) or (outcome == ONGOING) != resigned:
+    fault = _typed({"fault": "", **content}, "fault", str)  # older files do not tell it
+    cut_short = resigned or bool(fault)
+    if outcome not in (_OUTCOMES[result], ONGOING) or (outcome == ONGOING) != cut_short:
         raise ValueError(f"its moves do not end with the result {result}")
     return PlayedGame(
         game,
@@ -177,6 +184,7 @@ def _read_line(line: bytes, make: Any) -> PlayedGame:
         opening,
         _typed(content, "pair", int),
         _pair(content, "fingerprints"),
+        fault,
     )
 
 

@@ -10,7 +10,7 @@ Letters: T tables, n some of them, A actions, S state size.
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from numba import types
 
 from alphazero.games.game import ONGOING, PLY, Game, RulesType, State, value_of
 from alphazero.jit import kernel
-from alphazero.players.player import Decisions, Player
+from alphazero.players.player import Decisions, Forfeit, Player
 from alphazero.players.workers import Progress, run_jobs
 from alphazero.search.forest import Slots
 
@@ -73,6 +73,8 @@ class GameRecord:
     """For player 0: +1, 0, -1, or ONGOING."""
     resigned: bool = False
     """Whether the player to move after the last move resigned."""
+    fault: str = ""
+    """Why the game was taken from the player who lost it, in words; empty: it was not."""
 
     @classmethod
     def opening(cls, game: Game, pairing: Pairing) -> "GameRecord":
@@ -97,9 +99,20 @@ class GameRecord:
         result = "unfinished" if self.outcome == ONGOING else winner[self.outcome]
         if self.resigned:
             result += " by resignation"
+        if self.fault:
+            result += f" by adjudication: {self.fault}"
         state = game.play(game.initial_state(), *map(int, self.actions))
         moves = " ".join(self.moves(game))
         return f"{result}, {len(self.actions)} moves\n{moves}\n{game.render(state)}"
+
+
+class _Ending(NamedTuple):
+    """How the game on a table ended."""
+
+    table: int
+    outcome: int
+    resigned: bool = False
+    fault: str = ""
 
 
 @dataclass
@@ -107,7 +120,7 @@ class Match:
     """Players at tables; `schedule` supplies the games, in order, until it ends.
 
     Where a game's pairing allows it, a player whose prospects are below `resign_below` resigns
-    in place of its move.
+    in place of its move. A player may forfeit a game at any time, which ends it there.
     """
 
     game: Game
@@ -129,7 +142,7 @@ class Match:
         self._surprises = np.zeros((self.tables, length), np.float32)
         self._prospects = np.zeros((self.tables, length), np.float32)
         self._may_resign = np.zeros(self.tables, np.bool_)
-        self._finished: list[tuple[int, int, bool]] = []
+        self._finished: list[_Ending] = []
         self.moves_made = 0
 
     @property
@@ -154,28 +167,32 @@ class Match:
         self._values[table, :length] = game.values
         self._surprises[table, :length] = game.surprises
         self._prospects[table, :length] = game.prospects
-        state = self.game.play(self.game.initial_state(), *map(int, game.actions))
-        self.states[table] = state
         place = np.array([table])
-        for player in self.players:
-            player.start(place, state[None])
-        outcome = self.game.outcome(state)
+        self._clear(place, self.players)
+        for action in game.actions:
+            # Move by move: another program knows a position only by the moves that led there.
+            for player in self.players:
+                player.follow(place, np.array([action], np.int64))
+        self.states[table] = self.game.play(self.game.initial_state(), *map(int, game.actions))
+        outcome = self.game.outcome(self.states[table])
         if outcome == ONGOING:
             self._ask(place)
         else:
-            self._finished.append((table, outcome, False))
+            self._finished.append(_Ending(table, outcome))
 
     def step(self) -> list[GameRecord]:
         """Turn the wheel once; return the games that ended."""
-        for player in self.players:
+        for index, player in enumerate(self.players):
             decisions = player.decide()
             if len(decisions.tables):
                 self.play(decisions)
+            for forfeit in player.forfeits():
+                self._end_early(index, forfeit)
         records = []
         finished, self._finished = self._finished, []
-        for table, outcome, resigned in finished:
-            records.append(self.record(table, outcome, resigned))
-            self._begin_next(table)
+        for ending in finished:
+            records.append(self.record(*ending))
+            self._begin_next(ending.table)
         for player in self.players:
             player.think()
         return records
@@ -193,7 +210,7 @@ class Match:
         for index in np.flatnonzero(given_up):
             # The outcome whose value for the player to move is -1: `value_of` undoes itself.
             lost = value_of(-1, int(plies[index]) % 2)
-            self._finished.append((int(tables[index]), lost, True))
+            self._finished.append(_Ending(int(tables[index]), lost, resigned=True))
         tables, actions = tables[~given_up], actions[~given_up]
         self.moves_made += len(tables)
         outcomes = np.zeros(len(tables), np.int64)
@@ -202,9 +219,11 @@ class Match:
             player.follow(tables, actions)
         self._ask(tables[outcomes == ONGOING])
         for index in np.flatnonzero(outcomes != ONGOING):
-            self._finished.append((int(tables[index]), int(outcomes[index]), False))
+            self._finished.append(_Ending(int(tables[index]), int(outcomes[index])))
 
-    def record(self, table: int, outcome: int = ONGOING, resigned: bool = False) -> GameRecord:
+    def record(
+        self, table: int, outcome: int = ONGOING, resigned: bool = False, fault: str = ""
+    ) -> GameRecord:
         """Return the game on `table` so far."""
         pairing = self._pairings[table]
         assert pairing is not None, f"no game on table {table}"
@@ -218,7 +237,28 @@ class Match:
             self._prospects[table, :length].copy(),
             outcome,
             resigned,
+            fault,
         )
+
+    def _end_early(self, index: int, forfeit: Forfeit) -> None:
+        """End a game that player `index` gives up, unless it is over already."""
+        table, fault = forfeit
+        if self._pairings[table] is None or table in {ending.table for ending in self._finished}:
+            return
+        seats = self._seats[table].tolist()
+        loser = seats.index(index)
+        if seats[0] == seats[1]:
+            loser = int(self.states[table, PLY]) % 2
+        lost = value_of(-1, loser)
+        self._finished.append(_Ending(table, lost, resigned=not fault, fault=fault))
+        # The others may be thinking about this game: what they were asked is void.
+        others = [player for player in self.players if player is not self.players[index]]
+        self._clear(np.array([table]), others)
+
+    def _clear(self, place: Slots, players: Sequence[Player]) -> None:
+        """Show `players` the first position on one table [1]."""
+        for player in players:
+            player.start(place, self.game.initial_state()[None])
 
     def _ask(self, tables: Slots) -> None:
         """Ask whoever is to move on `tables` [n]."""
@@ -252,12 +292,16 @@ def play_schedule(
     parts = [schedule[worker::workers] for worker in range(workers)]
 
     def play_part(match: Match) -> list[GameRecord]:
-        match.fill()
         records = []
-        while match.playing:
-            ended = match.step()
-            records += ended
-            progress.done(len(ended))
+        try:
+            match.fill()
+            while match.playing:
+                ended = match.step()
+                records += ended
+                progress.done(len(ended))
+        finally:
+            for player in match.players:
+                player.close()
         return records
 
     jobs = []

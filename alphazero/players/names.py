@@ -2,7 +2,7 @@
 
     random                               a word of `KINDS`
     uct:simulations=1000,seconds=2       with options; the first may go without its name: uct:1000
-    network:PATH                         for some words all that follows is one option
+    network:PATH, gtp:COMMAND            for some words all that follows is one option
     PATH, PATH:simulations=200           a checkpoint, or a run's folder for its best player
 
 What exists as a path is that path, whatever it looks like; after that the words come first, so
@@ -12,6 +12,7 @@ that a path with colons, such as `C:\\runs\\x.safetensors:seconds=1`, is read fr
 import dataclasses
 import functools
 import re
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,8 @@ from alphazero.errors import PlayerError, did_you_mean
 from alphazero.files import sha256_of, shown
 from alphazero.games.game import Game
 from alphazero.games.registry import game_names, write_game
+from alphazero.players.gtp import PATIENCE, GtpPlayer
+from alphazero.players.gtp_program import split_command
 from alphazero.players.match import TABLES
 from alphazero.players.player import UNLIMITED, Player, RandomPlayer, SearchPlayer
 from alphazero.players.saved import SavedPlayer, load_saved
@@ -34,6 +37,9 @@ from alphazero.yamlfile import WrongValueError
 
 LONGEST = 4096
 """Characters of a player's name, at most."""
+
+NO_HURRY = 999_999.0
+"""Seconds a move that no move takes."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,20 @@ class Options:
     def fingerprint(self) -> str:
         """What tells this player from a later one of the same name; empty where none will be."""
         return ""
+
+    @property
+    def by_clock(self) -> bool:
+        """Whether the clock ends its thinking, so that it wants a processor core to itself."""
+        return getattr(self, "seconds", None) is not None
+
+    @property
+    def usual_simulations(self) -> int | None:
+        """The simulations of a move; None where time decides, or something else."""
+        return None
+
+    def without_limit(self) -> "Options":
+        """Return the same for a face that says itself how long to think: a tree has room then."""
+        return self
 
 
 @dataclass(frozen=True)
@@ -70,6 +90,19 @@ class CheckpointOptions(Options):
     def game(self) -> Game | None:
         """The game that it learned."""
         return self.saved.game
+
+    @property
+    def usual_simulations(self) -> int | None:
+        """As many as it is told, or as in training."""
+        if self.simulations is None and self.seconds is None:
+            return self.saved.settings.simulations
+        return self.simulations
+
+    def without_limit(self) -> "CheckpointOptions":
+        """Return the same without a number of simulations."""
+        endless = dataclasses.replace(self, simulations=None, seconds=NO_HURRY)
+        vars(endless)["saved"] = self.saved  # which is not read twice
+        return endless
 
     @functools.cached_property
     def fingerprint(self) -> str:
@@ -97,6 +130,17 @@ class RolloutOptions(Options):
     final_move: str | None = key(None, "how the move is chosen", choices=FINAL_MOVES)
     threads: int | None = key(None, "trees side by side", at_least=1, at_most=256)
 
+    @property
+    def usual_simulations(self) -> int | None:
+        """As many as it is told, or as `RolloutConfig` has it."""
+        if self.simulations is None and self.seconds is None:
+            return RolloutConfig().simulations
+        return self.simulations
+
+    def without_limit(self) -> "RolloutOptions":
+        """Return the same without a number of simulations."""
+        return dataclasses.replace(self, simulations=None, seconds=NO_HURRY)
+
 
 @dataclass(frozen=True)
 class MinimaxOptions(Options):
@@ -109,6 +153,28 @@ class MinimaxOptions(Options):
         """Ask for a budget."""
         if self.depth is None and self.seconds is None:
             raise PlayerError("minimax needs a depth in plies or seconds, as in minimax:depth=5")
+
+
+@dataclass(frozen=True)
+class GtpOptions(Options):
+    """Another program that speaks the Go Text Protocol."""
+
+    command: str = key(REQUIRED, "the command line that starts it")
+    patience: float = key(PATIENCE, "time for an answer", unit="seconds", above=0, below=10**6)
+
+    def __post_init__(self) -> None:
+        """Look for the program."""
+        program = split_command(self.command)[0]
+        if shutil.which(program) is None:
+            raise PlayerError(
+                f"gtp:{shown(self.command[:80])}: there is no program {shown(program[:80])!r}; "
+                "install it, or give its path"
+            )
+
+    @property
+    def by_clock(self) -> bool:
+        """It thinks by itself, on a core of its own."""
+        return True
 
 
 Builder = Callable[[Game, Any, int, np.random.Generator], Player]
@@ -162,6 +228,10 @@ def _build_solver(game: Game, _: Options, tables: int, rng: np.random.Generator)
     return SolverPlayer(game, tables, rng)
 
 
+def _build_gtp(game: Game, options: GtpOptions, tables: int, _: np.random.Generator) -> Player:
+    return GtpPlayer(game, tables, options.command, options.patience)
+
+
 CHECKPOINT = Kind("a checkpoint", CheckpointOptions, _build_saved)
 
 KINDS: dict[str, Kind] = {
@@ -173,6 +243,7 @@ KINDS: dict[str, Kind] = {
     "minimax": Kind("alpha-beta, with the game's heuristic", MinimaxOptions, _build_minimax),
     "solver": Kind("plays perfectly where it can solve in a second", Options, _build_solver),
     "network": Kind("the bare network of a checkpoint", NetworkOptions, _build_saved, whole=True),
+    "gtp": Kind("another program, by its command", GtpOptions, _build_gtp, whole=True),
     "human": Kind("a person, where moves are typed"),
 }
 """Every kind of player but `CHECKPOINT` by its word."""
@@ -205,7 +276,7 @@ class Entrant:
     @property
     def by_clock(self) -> bool:
         """Whether the clock ends its thinking, so that it wants a processor core to itself."""
-        return getattr(self.options, "seconds", None) is not None
+        return self.options.by_clock
 
     def seat(self, game: Game, tables: int = 1, rng: np.random.Generator | None = None) -> Player:
         """Return the player at so many tables of `game`."""
@@ -219,11 +290,13 @@ def read_player(
     *,
     simulations: int | None = None,
     seconds: float | None = None,
+    patience: float | None = None,
     person: bool = False,
 ) -> Entrant:
     """Return the player that `text` names.
 
-    `simulations` or `seconds` is the budget of a player that takes it and was told none.
+    `simulations` or `seconds` is the budget of a player that takes it and was told none;
+    `patience` the seconds in which another program must answer.
 
     Raises:
         PlayerError: for an unknown word or option, or a value out of range; saying what exists.
@@ -241,6 +314,8 @@ def read_player(
     takes = {field.name for field, _, _ in noted_fields(kind.options)}
     if not kind.whole and not budget.keys() & values.keys():
         values |= {k: v for k, v in budget.items() if v is not None and k in takes}
+    if patience is not None and "patience" in takes:
+        values["patience"] = patience
     entrant = Entrant(_write(kind, values), kind, kind.options(**values))
     _ = entrant.game  # a checkpoint that cannot be read is told now
     return entrant

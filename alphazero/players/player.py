@@ -40,6 +40,14 @@ class Decisions(NamedTuple):
     """[n], or [1] for all: the better of the position's value and that of its best action"""
 
 
+class Forfeit(NamedTuple):
+    """A game that a player gives up."""
+
+    table: int
+    fault: str = ""
+    """what went wrong, for people; empty: it resigns, which it may on its turn alone"""
+
+
 class Player(ABC):
     """Someone who plays on many tables at once."""
 
@@ -62,6 +70,13 @@ class Player(ABC):
     @abstractmethod
     def decide(self) -> Decisions:
         """Return the moves that are ready, each once."""
+
+    def forfeits(self) -> list[Forfeit]:
+        """Return the games that this player gives up, each once."""
+        return []
+
+    def close(self) -> None:  # noqa: B027  (most have nothing to put away)
+        """Leave all tables for good."""
 
     def choose(self, state: State) -> int:
         """Return this player's move in one position `int64 [S]`, outside any match.

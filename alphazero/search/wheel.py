@@ -124,6 +124,10 @@ class TreeSearch(ABC):
             done &= (forest.slots["remaining"] <= 0) & (forest.slots["num_nodes"] > 0)
         return done
 
+    def has_looked(self, slot: int) -> bool:
+        """Whether the root of `slot` has been evaluated, so that `roots` can tell of it."""
+        return all(forest.slots["num_nodes"][slot] > 0 for forest in self._forests)
+
     @property
     def simulations(self) -> int:
         """How many were run so far."""

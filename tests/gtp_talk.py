@@ -1,0 +1,72 @@
+"""GTP sessions inside the test's own process, and regression files in GNU Go's form."""
+
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from alphazero.games import game_names
+from alphazero.games.registry import read_game
+from alphazero.play.gtp import Session
+from alphazero.play.gtp_engine import Engine
+from alphazero.play.gtp_protocol import Lines
+from alphazero.players.names import read_player
+
+HAS_GO = "go" in game_names()
+HAS_OTHELLO = "othello" in game_names()
+
+
+class Talk:
+    """A session of a player; `said` is all it wrote."""
+
+    def __init__(
+        self,
+        player: str,
+        game: str,
+        lines: Iterable[str] | Callable[["Talk"], Iterable[str]] = (),
+        ponder: bool = False,
+    ) -> None:
+        self.said = ""
+        entrant, made = read_player(player), read_game(game)
+        self.engine = Engine(entrant, made)
+        given = lines(self) if callable(lines) else lines
+        self.session = Session(self.engine, Lines(given), self._say, ponder)
+
+    def has_said(self, pattern: str, begin: int) -> bool:
+        """Whether what was said after the first `begin` characters holds a pattern."""
+        return re.search(pattern, self.said[begin:]) is not None
+
+    def run(self) -> str:
+        self.session.run()
+        return self.said
+
+    def ask(self, line: str) -> str:
+        """Return what is said to one line."""
+        before = len(self.said)
+        self.session.take(line)
+        return self.said[before:]
+
+    def _say(self, text: str) -> None:
+        self.said += text
+
+
+def regress(path: Path, talk: Talk) -> list[str]:
+    """Play a regression file; return a line for each test that fails.
+
+    A test is a command with a number; the pattern that its answer must match follows as
+    `#? [pattern]`, with `!` in front for one that it must not match.
+    """
+    failed, asked, answered, tests = [], "", "", 0
+    for line in path.read_text(encoding="utf-8").splitlines():
+        wanted = re.fullmatch(r"#\? \[(!?)(.*)\]", line)
+        if wanted:
+            tests += 1
+            matches = re.fullmatch(wanted[2], answered) is not None
+            if matches == bool(wanted[1]):
+                failed.append(f"{path.name}: {asked}: correct {wanted[2]!r}, got {answered!r}")
+        elif line and not line.startswith("#"):
+            asked, said = line, talk.ask(line)
+            answered = re.sub(r"^[=?][0-9]* ?", "", said).strip()
+            if not line[0].isdigit() and said[0] != "=":
+                failed.append(f"{path.name}: {asked}: {said.strip()}")
+    assert tests, f"{path.name} holds no tests"
+    return failed

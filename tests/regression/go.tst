@@ -1,0 +1,69 @@
+# Go's rules as GTP tells them; the player does not matter: alphazero gtp random --game go
+
+boardsize 5
+komi 0.5
+clear_board
+
+# A stone in the corner is taken off.
+play white A1
+play black A2
+play black B1
+10 final_score
+#? [B\+24.5]
+20 final_status_list alive
+#? [A2\nB1|B1\nA2]
+
+# Ko: taking back at once is not legal, after another move it is.
+clear_board
+play black B3
+play white C3
+play black A2
+play white D2
+play black B1
+play white C1
+play black C2
+play white B2
+30 play black C2
+#? [illegal move]
+play black E5
+play white E4
+40 play black C2
+#? []
+
+# Suicide is not legal.
+clear_board
+play white A2
+play white B1
+50 play black A1
+#? [illegal move]
+
+# A second pass ends the game.
+clear_board
+play black C3
+play white pass
+60 play black pass
+#? []
+70 play white A1
+#? [illegal move: the game is over]
+80 genmove white
+#? [PASS|pass]
+
+# Handicap stones, on boards that have room for them.
+90 set_free_handicap A1 B2
+#? [board not empty]
+clear_board
+100 fixed_handicap 2
+#? [invalid handicap: the board is too small]
+110 set_free_handicap A1 B2
+#? []
+120 final_score
+#? [B\+24.5]
+boardsize 9
+130 fixed_handicap 5
+#? [C3 G7 G3 C7 E5]
+undo
+140 fixed_handicap 9
+#? [C3 G7 G3 C7 C5 G5 E3 E7 E5]
+boardsize 19
+150 fixed_handicap 4
+#? [D4 Q16 Q4 D16]
