@@ -322,7 +322,7 @@ def select_leaves(
                 continue
             forest.leaf_depth[slot, leaf] = depth
             rules.observe(forest.state, observations[rows])
-            key = key_of(words[rows])
+            key = key_of(words[rows]) if len(cache.keys) > 0 else np.uint64(1)
             place = look_up(cache, key)
             if place >= 0:
                 value = float(cache.values[place])
