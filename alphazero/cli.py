@@ -435,8 +435,8 @@ def match(options: argparse.Namespace) -> None:
     if options.save:
         save_games(options.save, [PlayedGame.of(game, record, names) for record in records])
     if isinstance(noted, CheckpointOptions) and options.note:
-        budget = names[0].removeprefix(noted.path).lstrip(":")
-        line = f"{budget or 'as trained'}, against {names[1]}: {result}"
+        told = names[0].replace(noted.path, "").strip(":") or "as trained"
+        line = f"{told}, against {names[1]}: {result}"
         save_grades(noted.saved, [*grades_of(noted.saved.checkpoint), line], options.note)
 
 
