@@ -111,7 +111,7 @@ def test_with_the_swap_the_second_player_wins_by_taking_over_the_good_openings(s
     game, plain, found = Hex(size, 1), solved(size), solved(size, 1)
     assert found.values[0] == -1
     seconds = 0
-    for state, value, optimal in zip(*found, strict=True):
+    for state, value, optimal in zip(found.states, found.values, found.optimal, strict=True):
         if state[0] == 1:
             assert value == 1
             assert optimal[size * size] == plain.optimal[0, state[LAST]]
