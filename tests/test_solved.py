@@ -56,7 +56,7 @@ def test_a_game_without_answers_is_told():
 
 
 def test_made_positions_have_the_answers_of_exhaustive_search(tmp_path: Path):
-    game = make_game("mnk", rows=3, columns=4, length=3)
+    game = TIC_TAC_TOE
     every = solve(game)
     known = {
         # By the board alone: a drawing does not tell the last move.

@@ -323,7 +323,7 @@ def select_leaves(
             forest.leaf_depth[slot, leaf] = depth
             rules.observe(forest.state, observations[rows])
             key = key_of(words[rows]) if len(cache.keys) > 0 else np.uint64(1)
-            place = look_up(cache, key)
+            place = look_up(cache, key)  # type: ignore[arg-type]
             if place >= 0:
                 value = float(cache.values[place])
                 _expand(forest, slot, leaf, cache.logits[place], value)
