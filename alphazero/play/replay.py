@@ -52,7 +52,8 @@ def _show_positions(
             mover = (ply - 1) % 2
             side = f"{SIGNS[mover + 1]} {shown(game.players[mover])}"
             opening = " (opening)" if ply <= game.opening else ""
-            say(f"{ply}. {side}: {moves[ply - 1]}{opening}")
+            comment = game.comments[ply - 1] if game.comments else ""
+            say(f"{ply}. {side}: {moves[ply - 1]}{opening}" + (f"  {comment}" if comment else ""))
         say("\n" + game.game.render(state) + "\n")
         if read is not None:
             try:
