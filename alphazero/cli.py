@@ -392,7 +392,6 @@ def match(options: argparse.Namespace) -> None:
     from alphazero.errors import PlayerError
     from alphazero.files import check_writable
     from alphazero.players.contest import contest
-    from alphazero.players.gamelog import PlayedGame
     from alphazero.players.match import paired_openings
     from alphazero.players.names import (
         CheckpointOptions,
@@ -402,7 +401,7 @@ def match(options: argparse.Namespace) -> None:
         tables_for,
     )
     from alphazero.players.saved import grades_of, save_grades
-    from alphazero.players.sgf_games import check_savable, commented, save_played
+    from alphazero.players.sgf_games import check_savable, save_match
 
     players = [
         read_player(
@@ -443,10 +442,7 @@ def match(options: argparse.Namespace) -> None:
         print(options.sprt.describe(records))
     if options.save:
         searched = players[0].options.searches, players[1].options.searches
-        played = [
-            commented(PlayedGame.of(game, record, names), record, searched) for record in records
-        ]
-        save_played(options.save, played)
+        save_match(options.save, game, records, names, searched)
     if isinstance(noted, CheckpointOptions) and options.note:
         budget = names[0].removeprefix(noted.path).lstrip(":")
         line = f"{budget or 'as trained'}, against {names[1]}: {result}"

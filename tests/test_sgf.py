@@ -12,6 +12,7 @@ from alphazero.games import ONGOING, Game, make_game
 from alphazero.games.game import to_play
 from alphazero.games.registry import read_game, write_game
 from alphazero.players.sgf import (
+    COUNT_LIMIT,
     DEPTH_LIMIT,
     PASS,
     SIZE_LIMIT,
@@ -273,8 +274,10 @@ def test_small_letters_of_old_names_and_escaped_ends_of_lines_do_not_count() -> 
         ("(;SZ[5]AB[aa:zz])", "'zz' is no point"),
         ("(;SZ[5];B[aa];AB[bb])", "after the first move"),
         ("(;SZ[5]AE[aa])", "taken off"),
-        ("(;" + "C[" + "x" * SIZE_LIMIT + "])", "longer than 16,777,216 characters"),
+        ("(;" + "C[" + "x" * SIZE_LIMIT + "])", "longer than 8,388,608 characters"),
         ("(;" * (DEPTH_LIMIT + 1) + ")" * (DEPTH_LIMIT + 1), "more than 1,000 branches deep"),
+        ("(;" + ";" * COUNT_LIMIT + ")", "line 1: more than 20,000 nodes"),
+        ("(;SZ[3]AB[aa:cc][aa:cc])", "more stones are set up (AB) than there are points"),
         ("(;GM[\n])", "GM is the game's number, as 1 for Go, got ''"),
         ("(;GM[3])", "game 3 (GM) is not known; these are: 1 Go, 2 Othello, 4 gomoku, 11 Hex"),
         ("(;SZ[21])", "rows must be 1 to 19, got 21"),
@@ -334,6 +337,8 @@ def test_deep_and_long_files_are_read_without_recursion() -> None:
     text = "(;SZ[5]" + "(;B[])" * many + "C[" + "\\]" * many + "])"
     assert read_sgf(text).moves == [(0, PASS)]
     assert len(list(read_collection("(;SZ[5])" * many))) == many
+    with pytest.raises(GameError, match="more than 20,000 games"):
+        list(read_collection("(;)" * (COUNT_LIMIT + 1)))
 
 
 def test_games_without_a_number_are_not_written() -> None:

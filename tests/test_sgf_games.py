@@ -115,12 +115,15 @@ def test_who_resigned_and_who_lost_by_a_fault_is_told() -> None:
         played = played_in(HEX, "a1", outcome=-1, **more)
         assert read_sgf(to_sgf(played)).result == result
         assert from_sgf(read_sgf(to_sgf(played))) == played
+        assert ("C[Ended by adjudication: forfeit.]" in to_sgf(played)) == ("fault" in more)
     assert "RE[" not in to_sgf(played_in(HEX, "a1"))
     assert from_sgf(read_sgf("(;GM[11]SZ[3]RE[B+Time];B[a1])")).fault == "out of time"
 
 
 def test_a_result_is_believed_where_stones_are_dead_that_we_take_for_alive() -> None:
-    assert from_sgf(read_sgf("(;SZ[3]KM[0]RE[W+9];B[bb];W[];B[])")).outcome == -1
+    believed = from_sgf(read_sgf("(;SZ[3]KM[0]RE[W+9];B[bb];W[];B[])"))
+    assert believed.outcome == -1
+    assert read_sgf(to_sgf(believed)).result == "W+", "the points are not ours"
     assert from_sgf(read_sgf("(;SZ[3]KM[0]RE[Void];B[bb];W[];B[])")).outcome == 1
 
 
@@ -224,8 +227,9 @@ def talk(words: str, tmp_path: Path, *, save: bool = False, **more: Any) -> tupl
 
 def test_what_is_played_is_saved_with_the_visits_of_the_players_search(tmp_path: Path) -> None:
     path = tmp_path / "my game.sgf"
-    said, terminal = talk(f"save {path},b2,save {path}", tmp_path, name="me")
+    said, terminal = talk(f"save {path},b2,save,save {path}", tmp_path, name="me")
     assert "there is no move to save yet" in said
+    assert "type a file's name as well" in said
     assert f"saved 1 game in {path}" in said
     (game,) = load_played(path)
     assert (game.players, game.outcome, len(game.actions)) == (("person", "me"), ONGOING, 2)

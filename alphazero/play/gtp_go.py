@@ -12,7 +12,7 @@ from alphazero.play.gtp_engine import Engine, Handler, name_of, resized
 from alphazero.play.gtp_position import Position
 from alphazero.play.gtp_protocol import GtpError, expect, read_integer
 from alphazero.players.sgf import SIZE_LIMIT, read_sgf, write_sgf
-from alphazero.players.sgf_games import lead, result_of
+from alphazero.players.sgf_games import lead, points_of, result_of
 from alphazero.players.sgf_moves import steps_of
 
 OUT_OF_GAME = "not supported for this game"
@@ -35,7 +35,7 @@ def _score(position: Position) -> str:
         points = lead(game, state) if hasattr(game, "score") else None
         if points is None:
             raise GtpError("cannot score: the game is not over")
-        outcome = (points > 0) - (points < 0)
+        return points_of(points)
     return result_of(game, state, outcome)
 
 

@@ -143,8 +143,8 @@ class Terminal:
             elif text == "new":
                 self._begin_new()
                 return True
-            elif text.startswith("save "):
-                self.say(self._save(text.removeprefix("save ").strip()))
+            elif text.split()[0] == "save":
+                self.say(self._save(text.removeprefix("save").strip()))
             else:
                 try:
                     action = self.game.parse_action(state, text)
@@ -191,6 +191,8 @@ class Terminal:
     def _save(self, name: str) -> str:
         """Write the games into a file; say how that went."""
         played = self.played()
+        if not name:
+            return "type a file's name as well, as in: save game.sgf"
         if not played:
             return "there is no move to save yet"
         try:

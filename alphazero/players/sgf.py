@@ -27,11 +27,14 @@ from alphazero.errors import GameError
 from alphazero.games.game import Game
 from alphazero.games.registry import write_game
 
-SIZE_LIMIT: Final = 1 << 24
+SIZE_LIMIT: Final = 1 << 23
 """Bytes of a file, at most."""
 
 DEPTH_LIMIT: Final = 1000
 """Branches within each other, at most."""
+
+COUNT_LIMIT: Final = 20_000
+"""Games of a file, and nodes of a main line, at most."""
 
 GO, OTHELLO, LINES, HEX = "1", "2", "4", "11"
 """What the property GM says."""
@@ -111,7 +114,11 @@ def read_collection(text: str) -> Iterator[SgfGame]:
     begin = _BEGIN.search(text)
     if not begin:
         raise GameError("SGF: no game in it; one begins with '(;'")
+    count = 0
     while begin:
+        count += 1
+        if count > COUNT_LIMIT:
+            raise GameError(f"SGF: more than {COUNT_LIMIT:,} games")
         nodes, end = _main_line(text, begin.start())
         yield _game_of(nodes)
         begin = _BEGIN.search(text, end)
@@ -189,6 +196,8 @@ def _main_line(text: str, place: int) -> tuple[list[Node], int]:
             continue
         if sign == ";":
             nodes.append({})
+            if len(nodes) > COUNT_LIMIT:
+                raise GameError(f"{_where(text, place)}: more than {COUNT_LIMIT:,} nodes")
         if word:
             # Before FF[4] names could have small letters, which do not count: Black is B.
             name = "".join(letter for letter in word if letter.isupper())
@@ -264,7 +273,10 @@ class _Reader:
         for name, stones in (("AB", self.black), ("AW", self.white)):
             if node.get(name) and self.moves:
                 raise GameError("SGF: stones are set up after the first move; only moves can be")
-            stones += [cell for text in node.get(name, ()) for cell in self._cells(text)]
+            for text in node.get(name, ()):
+                stones.extend(self._cells(text))
+                if len(stones) > self.rows * self.columns:
+                    raise GameError(f"SGF: more stones are set up ({name}) than there are points")
         if "AE" in node:
             raise GameError("SGF: stones are taken off (AE); only moves can be read")
         for player, name in enumerate("BW"):

@@ -4,6 +4,7 @@ A file whose name ends in `.sgf` is SGF; any other has a game a line, as in `gam
 """
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -98,13 +99,15 @@ def to_sgf(played: PlayedGame) -> str:
     """
     state = played.states()[-1]
     ending = "F" if played.fault else "R" if played.resigned else ""
+    remarks = [f"Ended by adjudication: {played.fault}."] if played.fault else []
+    remarks += [REMARK] if any(played.comments) else []
     return write_sgf(
         played.game,
         played.actions,
         result=result_of(played.game, state, played.outcome, ending),
         players=played.players,
         comments=played.comments,
-        remark=REMARK if any(played.comments) else "",
+        remark="\n".join(remarks),
     )
 
 
@@ -117,10 +120,17 @@ def result_of(game: Game, state: State, outcome: int, ending: str = "") -> str:
     if outcome == ONGOING:
         return ""
     if outcome == 0:
-        return "0"
-    if not ending:
-        ending = f"{abs(points):g}" if (points := lead(game, state)) else ""
+        return points_of(0)
+    if not ending and outcome == game.outcome(state):
+        points = lead(game, state)
+        if points is not None:
+            return points_of(points)
     return f"{'B' if value_of(outcome, 0) > 0 else 'W'}+{ending}"
+
+
+def points_of(lead: float) -> str:
+    """Return the result of a game that Black leads by so many points."""
+    return f"{'B' if lead > 0 else 'W'}+{abs(lead):g}" if lead else "0"
 
 
 def lead(game: Game, state: State) -> float | None:
@@ -198,6 +208,26 @@ def save_played(path: Path, games: Sequence[PlayedGame]) -> None:
         write_atomic(path, "".join(map(to_sgf, games)).encode("utf-8", "replace"))
     else:
         save_games(path, games)
+
+
+def save_match(
+    path: Path,
+    game: Game,
+    records: Sequence[GameRecord],
+    names: tuple[str, str],
+    searched: tuple[bool, bool],
+) -> None:
+    """Write the games of a match between two players, so called; SGF tells what they thought.
+
+    `searched` is whether they search, as in `commented`.
+
+    Raises:
+        GameError, RunError: as `check_savable`.
+    """
+    played = [PlayedGame.of(game, record, names) for record in records]
+    if _is_sgf(path):
+        played = list(map(commented, played, records, itertools.repeat(searched)))
+    save_played(path, played)
 
 
 def holds_played(path: Path) -> bool:
