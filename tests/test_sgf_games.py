@@ -204,7 +204,7 @@ def test_only_moves_of_players_who_search_have_comments() -> None:
         assert [bool(comment) for comment in said] == thinks
         assert any(thinks)
         nodes = to_sgf(commented(played, record, (True, False)))
-        assert f"C[{REMARK}]" in nodes
+        assert f"{REMARK}]" in nodes
         assert nodes.count("C[win rate") == sum(thinks)
     assert "C[" not in to_sgf(played)
 
@@ -321,6 +321,7 @@ def test_a_match_is_saved_as_sgf_and_shown_step_by_step(
     path = tmp_path / "games.sgf"
     game = ["--game", "hex:size=3", "--games", "2", "--opening-moves", "1"]
     assert main(["match", "uct:simulations=30", "random", *game, "--save", str(path)]) == 0
+    assert path.read_text().count("C[Moves drawn at random to open it: 1.\n") == 2
     first, second = load_played(path)
     assert first.players == second.players[::-1]
     for each in (first, second):
@@ -357,6 +358,7 @@ def test_a_comment_cannot_command_the_terminal(tmp_path: Path, capsys: Capture) 
     path.write_text("(;GM[11]SZ[3]PB[\x1b[2J\\]];B[a1]C[a\n\x1b[31mb\tc])")
     assert main(["show", str(path)]) == 0
     out = capsys.readouterr().out
+    assert "against white: unfinished, 1 moves\n" in out
     assert "1. X '\\x1b[2J]': a1  a [31mb c\n" in out
     assert "\x1b" not in out
 

@@ -100,6 +100,7 @@ def to_sgf(played: PlayedGame) -> str:
     state = played.states()[-1]
     ending = "F" if played.fault else "R" if played.resigned else ""
     remarks = [f"Ended by adjudication: {played.fault}."] if played.fault else []
+    remarks += [f"Moves drawn at random to open it: {played.opening}."] if played.opening else []
     remarks += [REMARK] if any(played.comments) else []
     return write_sgf(
         played.game,
