@@ -1,7 +1,11 @@
 """SGF: what is written is read back, here and by sgfmill; what is malformed is told in a line."""
 
+import os
 import random
+import shutil
+import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -179,7 +183,7 @@ def test_swapped_sides_are_the_same_game_with_the_winner_of_the_stones_on_the_bo
     assert set(outcomes) == {-1, 1}
 
 
-# --- sgfmill -------------------------------------------------------------------------------------
+# --- sgfmill, GNU Go ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("spelling", ["gomoku:rows=7,columns=7", "go:rows=9,suicide=1", "othello"])
@@ -232,6 +236,32 @@ def test_sgfmill_writes_what_we_read() -> None:
         assert (record.rows, record.komi, record.players) == (size, 6.5, ("", "a\\ ] :b"))
         assert sorted(record.black) == [0, size * (size - 1)]
         assert (record.moves, record.comments) == (moves, comments)
+
+
+GNU_GO = shutil.which("gnugo", path=f"/usr/games:{os.environ.get('PATH', '')}")
+
+
+@pytest.mark.skipif(not GNU_GO, reason="no GNU Go")
+def test_gnu_go_sees_the_same_board_in_what_we_write(tmp_path: Path) -> None:
+    game = read_game("go:rows=7,columns=7")
+    for seed in range(3):
+        actions = random_game(game, seed)[:60]
+        path = tmp_path / f"{seed}.sgf"
+        path.write_text(write_sgf(game, actions, comments=["a ] b"] * 60))
+        asked = f"loadsgf {path}\nlist_stones black\nlist_stones white\nquit\n"
+        command = [str(GNU_GO), "--mode", "gtp"]
+        said = subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
+        answers = [answer.removeprefix("=").split() for answer in said.stdout.split("\n\n")]
+        drawing = game.render(game.play(game.initial_state(), *actions)).splitlines()[:7]
+        for sign, stones in zip("XO", answers[1:3], strict=True):
+            ours = {
+                f"{'ABCDEFG'[column]}{7 - row}"
+                for row, line in enumerate(drawing)
+                for column, cell in enumerate(line.split()[1:])
+                if cell == sign
+            }
+            assert set(stones) == ours
+            assert ours
 
 
 # --- the form ------------------------------------------------------------------------------------
