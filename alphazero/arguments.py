@@ -50,6 +50,33 @@ def player_arguments(parser: argparse.ArgumentParser) -> None:
     thinking_arguments(parser)
 
 
+def play_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for a side, and for the files that a game comes from and goes into."""
+    parser.add_argument(
+        "--side",
+        choices=("first", "second", "both", "none"),
+        default="first",
+        help="what you play (default: first; none lets the player play itself)",
+    )
+    parser.add_argument(
+        "--from",
+        dest="begin",
+        type=Path,
+        metavar="FILE",
+        help="go on from a game, the first of an .sgf file or of `alphazero match --save`",
+    )
+    parser.add_argument(
+        "--after", type=whole_number, metavar="N", help="after so many of its moves (default: all)"
+    )
+    parser.add_argument(
+        "--save",
+        type=Path,
+        metavar="FILE",
+        help="write what was played when you leave: as SGF, with what the player thought, where "
+        "the name ends in .sgf, else a line each",
+    )
+
+
 def match_arguments(parser: argparse.ArgumentParser, games: int, meaning: str) -> None:
     """Ask how many games are played, from which openings, and how long players think."""
     parser.add_argument("--games", type=even_number, default=games, metavar="N", help=meaning)
@@ -77,7 +104,11 @@ def outcome_arguments(parser: argparse.ArgumentParser) -> None:
         "=-10,10; two more numbers are the permitted errors (default: 0.05,0.05)",
     )
     parser.add_argument(
-        "--save", type=Path, metavar="FILE", help="write the games, for `alphazero show`"
+        "--save",
+        type=Path,
+        metavar="FILE",
+        help="write the games, for `alphazero show`: as SGF where the name ends in .sgf, else a "
+        "line each",
     )
     parser.add_argument(
         "--note",

@@ -17,6 +17,7 @@ from alphazero.arguments import (
     foundations_arguments,
     match_arguments,
     outcome_arguments,
+    play_arguments,
     player_arguments,
     positive_number,
     seconds,
@@ -120,12 +121,7 @@ def parser() -> argparse.ArgumentParser:
         "alphazero play checkpoints/tic_tac_toe --side second --simulations 200",
     )
     player_arguments(each)
-    each.add_argument(
-        "--side",
-        choices=("first", "second", "both", "none"),
-        default="first",
-        help="what you play (default: first; none lets the player play itself)",
-    )
+    play_arguments(each)
 
     each = command(
         "gtp",
@@ -234,7 +230,7 @@ def parser() -> argparse.ArgumentParser:
         "file",
         type=Path,
         metavar="FILE",
-        help="a checkpoint, a run's folder, or games of `alphazero match --save`",
+        help="a checkpoint, a run's folder, or games: an .sgf file, or of `alphazero match --save`",
     )
     each.add_argument(
         "--game",
@@ -320,11 +316,22 @@ def play(options: argparse.Namespace) -> None:
     """Play against a player."""
     from alphazero.play.terminal import Terminal
     from alphazero.players.names import agreed_game, read_player
+    from alphazero.players.sgf_games import begin_from, check_savable
 
     player = read_player(options.player, simulations=options.simulations, seconds=options.seconds)
-    game = agreed_game([player], _game(options))
+    if options.after is not None and not options.begin:
+        raise AlphaZeroError("--after counts the moves of a game that is given with --from")
+    opening, asked = None, _game(options)
+    if options.begin:
+        own = asked or player.game
+        opening = begin_from(options.begin, options.after, own)
+        asked = own or opening.game
+    game = agreed_game([player], asked)
+    if options.save:
+        check_savable(options.save, game)
     sides = options.side in ("first", "both"), options.side in ("second", "both")
-    Terminal(game, player.seat(game), sides).run()
+    terminal = Terminal(game, player.seat(game), sides, name=player.name, opening=opening)
+    terminal.run(options.save)
 
 
 def gtp(options: argparse.Namespace) -> None:
@@ -385,7 +392,6 @@ def match(options: argparse.Namespace) -> None:
     from alphazero.errors import PlayerError
     from alphazero.files import check_writable
     from alphazero.players.contest import contest
-    from alphazero.players.gamelog import PlayedGame, save_games
     from alphazero.players.match import paired_openings
     from alphazero.players.names import (
         CheckpointOptions,
@@ -395,6 +401,7 @@ def match(options: argparse.Namespace) -> None:
         tables_for,
     )
     from alphazero.players.saved import grades_of, save_grades
+    from alphazero.players.sgf_games import check_savable, save_match
 
     players = [
         read_player(
@@ -409,9 +416,10 @@ def match(options: argparse.Namespace) -> None:
     noted = players[0].options
     if options.note and not isinstance(noted, CheckpointOptions):
         raise PlayerError(f"--note is written into a checkpoint, and {players[0].name} is none")
-    for file in (options.save, options.note):
-        if file:
-            check_writable(file)
+    if options.save:
+        check_savable(options.save, game)
+    if options.note:
+        check_writable(options.note)
     rng, workers = np.random.default_rng(options.seed), os.cpu_count() or 1
     schedule = paired_openings(game, options.games, options.opening_moves, rng)
     with tqdm(total=options.games, unit="game", leave=False, disable=None) as bar:
@@ -433,7 +441,8 @@ def match(options: argparse.Namespace) -> None:
     if options.sprt:
         print(options.sprt.describe(records))
     if options.save:
-        save_games(options.save, [PlayedGame.of(game, record, names) for record in records])
+        searched = players[0].options.searches, players[1].options.searches
+        save_match(options.save, game, records, names, searched)
     if isinstance(noted, CheckpointOptions) and options.note:
         told = names[0].replace(noted.path, "").strip(":") or "as trained"
         line = f"{told}, against {names[1]}: {result}"
@@ -486,13 +495,13 @@ def rate(options: argparse.Namespace) -> int:
 
 def show(options: argparse.Namespace) -> None:
     """Describe a checkpoint, or replay games."""
-    from alphazero.players.gamelog import holds_games, load_games
+    from alphazero.players.sgf_games import holds_played, load_played
 
-    if options.number or holds_games(options.file):
+    if options.number or holds_played(options.file):
         from alphazero.play.replay import replay
 
         terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
-        replay(load_games(options.file), options.number, input if terminal else None)
+        replay(load_played(options.file), options.number, input if terminal else None)
         return
     from alphazero.network.checkpoint import load_checkpoint
     from alphazero.players.saved import describe, find_checkpoint

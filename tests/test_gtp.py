@@ -116,7 +116,8 @@ fixed_handicap 2
 ? not supported for this game
 
 printsgf
-? not supported for this game
+= (;GM[4]FF[4]CA[UTF-8]SZ[3]AZ[tic_tac_toe]
+)
 
 loadsgf /no/such/file.sgf
 ? cannot load file: cannot read /no/such/file.sgf: no such file or directory; check the path
@@ -467,7 +468,9 @@ def test_games_are_loaded_from_sgf_and_printed(tmp_path: Path) -> None:
     assert "HA[2]AB[aa][bb]" in talk.ask("printsgf")
     path.write_text("(;SZ[5];B[aa];W[aa])")
     said = talk.ask(f"loadsgf {path}")
-    assert said == "? cannot load file: move 2, white A5: illegal move\n\n"
+    assert said == ("? cannot load file: move 2, white A5: A5 is taken; type an empty point\n\n")
+    path.write_text("(;GM[11]SZ[5];B[a1])")
+    assert "this is Hex (GM[11]), not go:" in talk.ask(f"loadsgf {path}")
     assert ";W[cc];B[dd];W[]" in talk.ask("printsgf")
 
 

@@ -443,8 +443,12 @@ def expected_files(run: Path) -> set[str]:
         f"step-{step:08d}.safetensors",
         manifest["best"],
         *(f"replay/games-{shard:06d}.npz" for shard in manifest["shards"]),
-        *(f"games/selfplay-{turn:06d}.txt" for turn in range(1, iteration + 1)),
-        *(f"games/gate-{turn:06d}.txt" for turn in range(2, iteration + 1, 2)),
+        *(
+            f"games/{kind}-{turn:06d}.{ending}"
+            for kind, every in (("selfplay", 1), ("gate", 2))
+            for turn in range(every, iteration + 1, every)
+            for ending in ("txt", "sgf")
+        ),
     }
 
 

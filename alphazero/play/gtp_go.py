@@ -7,17 +7,15 @@ from pathlib import Path
 
 from alphazero.errors import GameError, RunError
 from alphazero.files import read_limited
-from alphazero.games.game import Game, State
+from alphazero.games.game import ONGOING
 from alphazero.play.gtp_engine import Engine, Handler, name_of, resized
 from alphazero.play.gtp_position import Position
 from alphazero.play.gtp_protocol import GtpError, expect, read_integer
-from alphazero.players.sgf import SIZE_LIMIT, SgfGame, read_sgf, write_sgf
-from alphazero.players.vertices import COLOURS, PASS
+from alphazero.players.sgf import SIZE_LIMIT, read_sgf, write_sgf
+from alphazero.players.sgf_games import lead, points_of, result_of
+from alphazero.players.sgf_moves import steps_of
 
 OUT_OF_GAME = "not supported for this game"
-
-COUNTED = ("othello",)
-"""Games that are scored by the stones on the board."""
 
 
 def final_score(engine: Engine, arguments: list[str]) -> str:
@@ -31,17 +29,14 @@ def final_score(engine: Engine, arguments: list[str]) -> str:
 
 
 def _score(position: Position) -> str:
-    game, count = position.game, getattr(position.game, "score", None)
-    if count is not None:
-        points = count(position.state)
-    elif not position.is_over:
-        raise GtpError("cannot score: the game is not over")
-    elif name_of(game) in COUNTED:
-        stones = position.stones()
-        points = stones.count(1) - stones.count(2)
-    else:
-        return {1: "B+", 0: "0", -1: "W+"}[game.outcome(position.state)]
-    return f"{'B' if points > 0 else 'W'}+{abs(points):g}" if points else "0"
+    game, state = position.game, position.state
+    outcome = game.outcome(state)
+    if outcome == ONGOING:
+        points = lead(game, state) if hasattr(game, "score") else None
+        if points is None:
+            raise GtpError("cannot score: the game is not over")
+        return points_of(points)
+    return result_of(game, state, outcome)
 
 
 def final_status_list(engine: Engine, arguments: list[str]) -> str:
@@ -164,29 +159,15 @@ def loadsgf(engine: Engine, arguments: list[str]) -> str:
     try:
         record = read_sgf(read_limited(Path(arguments[0]), SIZE_LIMIT).decode("utf-8", "replace"))
         game = resized(engine.game, record.rows, record.columns)
-        position, handicap = _replayed(game, record, last)
+        steps = steps_of(game, record, last)
         engine.begin(game)
     except (GameError, RunError, GtpError) as error:
         raise GtpError(f"cannot load file: {error}") from None
-    engine.position, engine.handicap = position, handicap
+    for step in steps:
+        if step:
+            engine.position.make(step)
+    engine.handicap = len(steps[0])
     return ""
-
-
-def _replayed(game: Game, record: SgfGame, last: int | None) -> tuple[Position, int]:
-    """Return the position after a record's first moves, and how many moves were handicap."""
-    if record.white:
-        raise GtpError("white stones are set up; only black handicap stones can be")
-    position = Position(game)
-    if record.black:
-        position.place(record.black)
-    handicap = len(position.moves)
-    for number, (player, cell) in enumerate(record.moves[:last], 1):
-        name = PASS if cell is None else position.vertices.cell_name(cell)
-        try:
-            position.make(position.read_move(player, name))
-        except GtpError as error:
-            raise GtpError(f"move {number}, {COLOURS[player]} {name}: {error}") from None
-    return position, handicap
 
 
 def printsgf(engine: Engine, arguments: list[str]) -> str:
@@ -194,15 +175,8 @@ def printsgf(engine: Engine, arguments: list[str]) -> str:
     expect(arguments, 0)
     position = engine.position
     result = _score(position) if position.is_over else ""
-    moves: list[tuple[State, int]] = []
-    state = engine.game.initial_state()
-    for action in position.moves:
-        moves.append((state, action))
-        state = engine.game.play(state, action)
     try:
-        return write_sgf(
-            engine.game, name_of(engine.game), moves, first_move=engine.handicap, result=result
-        )
+        return write_sgf(engine.game, position.moves, setup=engine.handicap, result=result)
     except GameError:
         raise GtpError(OUT_OF_GAME) from None
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from alphazero.errors import PlayerError
 from alphazero.files import shown
 from alphazero.games.board import SIGNS
+from alphazero.games.game import ONGOING
 from alphazero.players.gamelog import RESULTS, PlayedGame
 
 PROMPT = "Enter: next position; n: next game; q: quit "
@@ -39,7 +40,8 @@ def headline(game: PlayedGame) -> str:
     how = " by resignation" if game.resigned else ""
     if game.fault:
         how = f" by adjudication ({shown(game.fault)})"
-    return f"{first} against {second}: {RESULTS[game.outcome]}{how}, {len(game.actions)} moves"
+    result = "unfinished" if game.outcome == ONGOING else RESULTS[game.outcome]
+    return f"{first} against {second}: {result}{how}, {len(game.actions)} moves"
 
 
 def _show_positions(
@@ -52,7 +54,8 @@ def _show_positions(
             mover = (ply - 1) % 2
             side = f"{SIGNS[mover + 1]} {shown(game.players[mover])}"
             opening = " (opening)" if ply <= game.opening else ""
-            say(f"{ply}. {side}: {moves[ply - 1]}{opening}")
+            comment = game.comments[ply - 1] if game.comments else ""
+            say(f"{ply}. {side}: {moves[ply - 1]}{opening}" + (f"  {comment}" if comment else ""))
         say("\n" + game.game.render(state) + "\n")
         if read is not None:
             try:

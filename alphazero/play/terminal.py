@@ -5,24 +5,32 @@ Typed words: a move in the game's own notation, or one of COMMANDS.
 
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 
 from alphazero.errors import AlphaZeroError, GameError
+from alphazero.files import shown
 from alphazero.games.board import SIGNS
 from alphazero.games.game import ONGOING, Game, State, to_play, value_of
+from alphazero.players.gamelog import PlayedGame
 from alphazero.players.match import GameRecord, Match, Pairing
 from alphazero.players.player import Decisions, Player, SearchPlayer
+from alphazero.players.sgf_games import comment_of, save_played
 
 COMMANDS = {
     "hint": "what the player would do in your place: moves, visits, values",
     "undo": "take back your last move and the answer to it",
     "new": "begin a new game",
+    "save": "write the games so far: save FILE.sgf, or a line each into any other file",
     "help": "these words",
     "quit": "leave",
 }
 
 TABLE = np.array([0])
+
+PERSON = "person"
+"""How someone who types is called in files."""
 
 
 class Human(Player):
@@ -56,23 +64,51 @@ class Terminal:
         sides: tuple[bool, bool],
         read: Callable[[str], str] | None = None,
         say: Callable[[str], None] = print,
+        *,
+        name: str = "player",
+        opening: PlayedGame | None = None,
     ) -> None:
+        """`name` is the player's, for files; `opening` is a game to go on with."""
         self.game = game
         self.player = player
         self.sides = sides
         """Whether the person plays the first side, the second side."""
         self.read = read or input
         self.say = say
-        self.match = self._new_match(())
+        self.names = (PERSON if sides[0] else name, PERSON if sides[1] else name)
+        self.games: list[PlayedGame] = []
+        """Those before the one on the table."""
+        self.comments: list[str] = []
+        """What the player thought of each move on the table; empty: nothing."""
+        self.match = self._new_match(opening.actions if opening else ())
+        if opening:
+            self.comments = list(opening.comments) or [""] * len(opening.actions)
 
-    def run(self) -> None:
-        """Play until the person leaves, or the game ends and no new one is wanted."""
+    def run(self, save: Path | None = None) -> None:
+        """Play until the person leaves, or the game ends and no new one is wanted.
+
+        Then the games are written into the file `save`, if one is given.
+        """
         self.say("Type a move, or: " + ", ".join(COMMANDS) + ".")
-        while True:
-            finished = self._play_game()
-            if not finished or not any(self.sides):
-                return
-            self.match = self._new_match(())
+        try:
+            while self._play_game() and any(self.sides):
+                self._begin_new()
+        finally:
+            played = self.played()
+            if save and played:
+                save_played(save, played)
+
+    def played(self) -> list[PlayedGame]:
+        """Return the games in which moves were made, the one on the table last."""
+        moves, state = tuple(self._moves()), self.match.states[0]
+        if not moves:
+            return self.games
+        outcome, comments = self.game.outcome(state), tuple(self.comments)
+        return [*self.games, PlayedGame(self.game, self.names, moves, outcome, comments=comments)]
+
+    def _begin_new(self) -> None:
+        self.games = self.played()
+        self.match, self.comments = self._new_match(()), []
 
     def _play_game(self) -> bool:
         """Play one game; return whether another one is wanted."""
@@ -105,8 +141,10 @@ class Terminal:
                 self._undo()
                 return True
             elif text == "new":
-                self.match = self._new_match(())
+                self._begin_new()
                 return True
+            elif text.split()[0] == "save":
+                self.say(self._save(text.removeprefix("save").strip()))
             else:
                 try:
                     action = self.game.parse_action(state, text)
@@ -119,6 +157,7 @@ class Terminal:
     def _make_move(self, action: int) -> None:
         policy = np.zeros((1, self.game.num_actions), np.float32)
         self.match.play(Decisions(TABLE, np.array([action]), policy, np.zeros(1, np.float32)))
+        self.comments.append("")
 
     def _let_player_move(self) -> None:
         before = self.match.states[0].copy()
@@ -129,6 +168,7 @@ class Terminal:
                 name = self.game.action_name(before, int(decided.actions[0]))
                 side = self._side(to_play(before))
                 self.say(f"{side} plays {name}{self._thoughts(decided, side)}")
+                self.comments.append(self._comment(before, decided))
                 self.match.play(decided)
             else:
                 self.player.think()
@@ -139,6 +179,27 @@ class Terminal:
             return ""
         simulations = int(self.player.search.roots(TABLE).visits.sum())
         return f" (value {decided.values[0]:+.2f} for {side}, {simulations:,} simulations)"
+
+    def _comment(self, state: State, decided: Decisions) -> str:
+        """Say the same for a file."""
+        if not isinstance(self.player, SearchPlayer):
+            return ""
+        visits = self.player.search.roots(TABLE).visits[0]
+        action, value = int(decided.actions[0]), float(decided.values[0])
+        return comment_of(self.game, state, action, value, decided.policies[0], visits)
+
+    def _save(self, name: str) -> str:
+        """Write the games into a file; say how that went."""
+        played = self.played()
+        if not name:
+            return "type a file's name as well, as in: save game.sgf"
+        if not played:
+            return "there is no move to save yet"
+        try:
+            save_played(Path(name), played)
+        except AlphaZeroError as error:
+            return f"{error}"
+        return f"saved {len(played)} game{'s' * (len(played) > 1)} in {shown(name)}"
 
     def _hint(self) -> str:
         """Search the person's position and describe the best moves."""
@@ -174,6 +235,7 @@ class Terminal:
             self.say("there is no move of yours to take back")
             return
         self.match = self._new_match(tuple(moves[:back]))
+        del self.comments[back:]
 
     def _new_match(self, moves: tuple[int, ...]) -> Match:
         """Lay out a game in which `moves` have been played."""

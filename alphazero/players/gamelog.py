@@ -3,8 +3,8 @@
     {"format": "alphazero-game", "game": "tic_tac_toe", "players": ["A", "B"], "result": "1-0",
      "moves": ["b2", ...], ...}
 
-The player named first moved first; `result` is 1-0 when it won, 0-1 when it lost, else 1/2-1/2.
-A game that was taken from its loser says why, as `fault`.
+The player named first moved first; `result` is 1-0 when it won, 0-1 when it lost, * while the game
+is not over, else 1/2-1/2. A game that was taken from its loser says why, as `fault`.
 """
 
 import functools
@@ -24,7 +24,7 @@ FORMAT: Final = "alphazero-game"
 BEGINNING: Final = b'{"format": "alphazero-game"'
 """How every line begins, by which such a file is known."""
 
-RESULTS: Final = {1: "1-0", 0: "1/2-1/2", -1: "0-1"}
+RESULTS: Final = {1: "1-0", 0: "1/2-1/2", -1: "0-1", ONGOING: "*"}
 """The results by the outcome."""
 
 _OUTCOMES: Final = {result: outcome for outcome, result in RESULTS.items()}
@@ -34,7 +34,7 @@ _LINE_LIMIT: Final = 1 << 20
 
 @dataclass(frozen=True)
 class PlayedGame:
-    """A finished game and who played it."""
+    """A game, finished or not, and who played it."""
 
     game: Game
     players: tuple[str, str]
@@ -50,6 +50,8 @@ class PlayedGame:
     """what tells the players from others of the same names"""
     fault: str = ""
     """why the game was taken from the player who lost it; empty: it was not"""
+    comments: tuple[str, ...] = ()
+    """what is said of the moves, one by one; not kept in a line of a file"""
 
     @classmethod
     def of(
@@ -170,16 +172,19 @@ def _read_line(line: bytes, make: Any) -> PlayedGame:
     opening = _typed(content, "opening", int)
     if not 0 <= opening <= len(actions):
         raise ValueError(f"opening: {opening} of its {len(actions)} moves")
-    outcome = game.outcome(state)
+    outcome: int | None = game.outcome(state)
     fault = _typed({"fault": "", **content}, "fault", str)  # older files do not tell it
-    cut_short = resigned or bool(fault)
-    if outcome not in (_OUTCOMES[result], ONGOING) or (outcome == ONGOING) != cut_short:
+    ends = _OUTCOMES[result]
+    if resigned or fault:
+        # Its moves leave it open, and yet it has a result.
+        outcome = ends if outcome == ONGOING and ends != ONGOING else None
+    if outcome != ends:
         raise ValueError(f"its moves do not end with the result {result}")
     return PlayedGame(
         game,
         _pair(content, "players"),
         tuple(actions),
-        _OUTCOMES[result],
+        ends,
         resigned,
         opening,
         _typed(content, "pair", int),

@@ -62,6 +62,11 @@ class Options:
         return getattr(self, "seconds", None) is not None
 
     @property
+    def searches(self) -> bool:
+        """Whether its values and policies are what a search or a network thinks of a position."""
+        return False
+
+    @property
     def usual_simulations(self) -> int | None:
         """The simulations of a move; None where time decides, or something else."""
         return None
@@ -90,6 +95,11 @@ class CheckpointOptions(Options):
     def game(self) -> Game | None:
         """The game that it learned."""
         return self.saved.game
+
+    @property
+    def searches(self) -> bool:
+        """It does."""
+        return True
 
     @property
     def usual_simulations(self) -> int | None:
@@ -129,6 +139,11 @@ class RolloutOptions(Options):
     exploration: float | None = key(None, "C_p of UCB1, for rewards in [0, 1]", at_least=0)
     final_move: str | None = key(None, "how the move is chosen", choices=FINAL_MOVES)
     threads: int | None = key(None, "trees side by side", at_least=1, at_most=256)
+
+    @property
+    def searches(self) -> bool:
+        """It does."""
+        return True
 
     @property
     def usual_simulations(self) -> int | None:

@@ -1,23 +1,62 @@
-"""Games of Go and gomoku as SGF: the main line read, a game written.
+"""SGF, the Smart Game Format: a game's main line read, a game written.
 
-SGF FF[4], https://www.red-bean.com/sgf/. Points are two letters, column and row from the top
-left. A file is a tree of games: what is read of it is the first one's main line, which takes the
-first branch at every fork.
+FF[4], https://www.red-bean.com/sgf/. A file is a collection of trees, one for each game; what is
+read of a tree is its main line, which takes the first branch at every fork.
+
+    game             GM   points                                 other moves
+    Go               1    two letters, column and row, from the  [] passes, and [tt] up to 19 x 19
+                          top left: dd
+    Othello          2    dd, which is what most games have, as  [] passes
+                          nothing is laid down; d4 is read too
+    m,n,k-games      4    dd
+    Hex              11   d4, rows from the top; dd is read too  [swap-pieces] is our swap
+
+In Hex Black joins top and bottom, as here. After `swap-sides` a file speaks of the players with
+their colours exchanged; it is read as the same game with pieces swapped, that is with the board
+reflected and the colours changed back. HexGui up to 0.9 wrote `swap-pieces` and meant that.
+
+The property AZ is our own: the game with its options, as `alphazero games` lists them.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from alphazero.errors import GameError
-from alphazero.games.game import Game, State
+from alphazero.games.game import Game
+from alphazero.games.registry import write_game
 
-SIZE_LIMIT: Final = 1 << 20
+SIZE_LIMIT: Final = 1 << 23
 """Bytes of a file, at most."""
 
-NUMBERS: Final = {"go": "1", "gomoku": "4", "mnk": "4"}
-"""The property GM of the games that are known, by our name."""
+DEPTH_LIMIT: Final = 1000
+"""Branches within each other, at most."""
+
+COUNT_LIMIT: Final = 20_000
+"""Games of a file, and nodes of a main line, at most."""
+
+GO, OTHELLO, LINES, HEX = "1", "2", "4", "11"
+"""What the property GM says."""
+
+NUMBERS: Final = {
+    "go": GO,
+    "othello": OTHELLO,
+    "gomoku": LINES,
+    "mnk": LINES,
+    "tic_tac_toe": LINES,
+    "hex": HEX,
+}
+"""The property GM of the games that are known, by our name.
+
+In all of them an action is a cell, counted row by row from the top left, or comes after the last.
+"""
+
+PASS, SWAP = "pass", "swap"
+"""Moves that have no cell, as our games name them."""
+
+RULES: Final = {(1, 0): "Chinese", (1, 1): "Tromp-Taylor", (2, 0): "AGA", (2, 1): "NZ"}
+"""The property RU of Go, by our options `superko` and `suicide`: rules that forbid as much."""
 
 Node = dict[str, list[str]]
 """Properties and their values."""
@@ -25,164 +64,299 @@ Node = dict[str, list[str]]
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Of a point: columns from the left, rows from the top."""
 
-_TOKEN = re.compile(r"\s*(?:([(;)])|([A-Za-z]+)|\[((?:[^\\\]]|\\.)*)\])", re.DOTALL)
+_BEGIN = re.compile(r"\(\s*;")
+_TOKEN = re.compile(r"\s*(?:([(;)])|([A-Za-z]+)|\[([^\\\]]*(?:\\.[^\\\]]*)*)\])", re.DOTALL)
+_OLD_HEXGUI = re.compile(r"HexGui:0\.[0-9](?![0-9])")
 
 
 @dataclass(frozen=True)
 class SgfGame:
-    """The main line of a file."""
+    """The main line of a game."""
 
     rows: int
     columns: int
     number: str
     """of the game, as `NUMBERS` has them"""
-    komi: float | None
+    komi: float | None = None
     black: list[int] = field(default_factory=list)
     """cells that hold black stones before the first move"""
     white: list[int] = field(default_factory=list)
-    moves: list[tuple[int, int | None]] = field(default_factory=list)
-    """player, and cell counted row by row from the top left; None: a pass"""
+    moves: list[tuple[int, int | str]] = field(default_factory=list)
+    """player, and cell counted row by row from the top left, or PASS or SWAP"""
+    comments: list[str] = field(default_factory=list)
+    """what is said of each move; empty: nothing"""
+    players: tuple[str, str] = ("", "")
+    """names of Black and White"""
+    result: str = ""
+    """as B+3.5 or W+R"""
+    rules: str = ""
+    spelling: str = ""
+    """the game and its options, where we wrote the file"""
 
 
 def read_sgf(text: str) -> SgfGame:
-    """Read the main line of a file.
+    """Read the main line of a file's first game.
 
     Raises:
         GameError: for what is no SGF, naming the place.
     """
-    nodes = _main_line(text)
-    root = nodes[0]
-    size = re.fullmatch(r"([0-9]{1,2})(?::([0-9]{1,2}))?", _first(root, "SZ", "19"))
-    if not size or not int(size[1]) or size[2] == "0":
-        raise GameError(f"SGF: SZ is a board's size, got {_first(root, 'SZ')[:20]!r}")
-    columns, rows = int(size[1]), int(size[2] or size[1])
-    told = _first(root, "KM")
-    if told and not re.fullmatch(r"-?[0-9]{1,4}(\.[0-9]{0,6})?", told):
-        raise GameError(f"SGF: KM is a number, got {told[:20]!r}")
-    game = SgfGame(rows, columns, _first(root, "GM", "1"), float(told) if told else None)
-    for node in nodes:
-        for name, stones in (("AB", game.black), ("AW", game.white)):
-            if node.get(name) and game.moves:
-                raise GameError("SGF: stones are set up after the first move; only moves can be")
-            stones += [
-                cell for text in node.get(name, ()) for cell in _read_cells(text, rows, columns)
-            ]
-        if "AE" in node:
-            raise GameError("SGF: stones are taken off (AE); only moves can be read")
-        for player, name in enumerate("BW"):
-            if name in node:
-                where = node[name][0]
-                passes = not where or (where == "tt" and max(rows, columns) <= 19)
-                cell = None if passes else _read_cell(where, rows, columns)
-                game.moves.append((player, cell))
-    return game
+    return next(read_collection(text))
+
+
+def read_collection(text: str) -> Iterator[SgfGame]:
+    """Read the main line of every game of a file, of which there is at least one.
+
+    Raises:
+        GameError: as `read_sgf`.
+    """
+    if len(text) > SIZE_LIMIT:
+        raise GameError(f"SGF: longer than {SIZE_LIMIT:,} characters")
+    begin = _BEGIN.search(text)
+    if not begin:
+        raise GameError("SGF: no game in it; one begins with '(;'")
+    count = 0
+    while begin:
+        count += 1
+        if count > COUNT_LIMIT:
+            raise GameError(f"SGF: more than {COUNT_LIMIT:,} games")
+        nodes, end = _main_line(text, begin.start())
+        yield _game_of(nodes)
+        begin = _BEGIN.search(text, end)
 
 
 def write_sgf(
     game: Game,
-    name: str,
-    moves: Sequence[tuple[State, int]],
+    actions: Sequence[int],
     *,
-    first_move: int = 0,
+    setup: int = 0,
     result: str = "",
     players: tuple[str, str] = ("", ""),
+    comments: Sequence[str] = (),
+    remark: str = "",
 ) -> str:
-    """Write a game, called `name` in the registry, as each move with the position before it.
+    """Write a game; `comments` are said of its moves one by one, `remark` before them.
 
-    `first_move` is the number of moves that are told as stones set up, their passes left out.
+    `setup` is the number of moves that are told as stones set up, their passes left out.
 
     Raises:
         GameError: for a game that has no number here.
     """
-    if name not in NUMBERS:
-        raise GameError(f"SGF is written for {', '.join(NUMBERS)}, not for {name}")
-    _, rows, columns = game.observation_shape
+    number, (_, rows, columns) = number_of(game), game.observation_shape
     size = str(columns) if rows == columns else f"{columns}:{rows}"
-    komi = getattr(game, "komi", None)
-    root = f";GM[{NUMBERS[name]}]FF[4]CA[UTF-8]SZ[{size}]"
-    root += "" if komi is None else f"KM[{komi:g}]"
-    for key, value in (("PB", players[0]), ("PW", players[1]), ("RE", result)):
+    root = f";GM[{number}]FF[4]CA[UTF-8]SZ[{size}]AZ[{write_game(game)}]"
+    if number == GO:
+        rules = RULES.get((game.options["superko"], game.options["suicide"]))
+        root += f"KM[{game.options['komi_half_points'] / 2:g}]" + (f"RU[{rules}]" if rules else "")
+    for key, value in (("PB", players[0]), ("PW", players[1]), ("RE", result), ("C", remark)):
         root += f"{key}[{_escaped(value)}]" if value else ""
-    points = []
-    for state, action in moves:
-        cell = game.action_cell(state, action)
-        points.append("" if cell is None else _write_cell(cell, columns))
-    stones = [point for point in points[:first_move] if point]
-    if stones:
-        root += f"HA[{len(stones)}]AB" + "".join(f"[{point}]" for point in stones)
-    rest = "".join(
-        f";{'BW'[ply % 2]}[{point}]" for ply, point in enumerate(points) if ply >= first_move
-    )
+    moves = [_write_move(action, rows, columns, number) for action in actions]
+    stones = [[move for move in moves[player:setup:2] if move] for player in (0, 1)]
+    if len(stones[0]) > 1 and not stones[1]:
+        root += f"HA[{len(stones[0])}]"
+    for key, points in zip(("AB", "AW"), stones, strict=True):
+        root += key + "".join(f"[{point}]" for point in points) if points else ""
+    rest = ""
+    for ply in range(setup, len(moves)):
+        comment = comments[ply] if ply < len(comments) else ""
+        rest += f";{'BW'[ply % 2]}[{moves[ply]}]" + (f"C[{_escaped(comment)}]\n" if comment else "")
     return f"({root}\n{rest})\n"
 
 
-def _main_line(text: str) -> list[Node]:
-    """Return the nodes of the first game's main line, which ends where the first branch does."""
+def number_of(game: Game) -> str:
+    """Return the property GM of a game.
+
+    Raises:
+        GameError: for a game that has none here.
+    """
+    name = write_game(game).partition(":")[0]
+    if name not in NUMBERS:
+        raise GameError(f"SGF is written for {', '.join(NUMBERS)}, not for {name}")
+    return NUMBERS[name]
+
+
+def _main_line(text: str, place: int) -> tuple[list[Node], int]:
+    """Return the nodes of the main line of the game that begins at `place`, and where it ends.
+
+    The main line ends with the first branch that does; the others are looked at for brackets.
+    """
     nodes: list[Node] = []
-    name = ""
-    for sign, word, value in _tokens(text):
-        if sign == ")":
-            return nodes
+    name, depth, on_main_line = "", 0, True
+    while depth or not nodes:
+        found = _TOKEN.match(text, place)
+        if not found:
+            got = repr(text[place : place + 20]) if text[place:].strip() else "the end of the file"
+            raise GameError(f"{_where(text, place)}: expected ( ) ; or a property, got {got}")
+        place = found.end()
+        sign, word, value = found.groups()
+        depth += {"(": 1, ")": -1}.get(sign, 0)
+        if depth > DEPTH_LIMIT:
+            raise GameError(f"{_where(text, place)}: more than {DEPTH_LIMIT:,} branches deep")
+        on_main_line &= sign != ")"
+        if not on_main_line:
+            continue
         if sign == ";":
             nodes.append({})
+            if len(nodes) > COUNT_LIMIT:
+                raise GameError(f"{_where(text, place)}: more than {COUNT_LIMIT:,} nodes")
         if word:
+            # Before FF[4] names could have small letters, which do not count: Black is B.
             name = "".join(letter for letter in word if letter.isupper())
             if name in nodes[-1]:
-                raise GameError(f"SGF: property {name[:10]} stands twice in a node")
+                raise GameError(
+                    f"{_where(text, place)}: property {name[:10]} stands twice in a node"
+                )
         elif sign:
             name = ""
         elif not name:
-            raise GameError(f"SGF: a value without a property: {value[:20]!r}")
+            raise GameError(f"{_where(text, place)}: a value without a property: {value[:20]!r}")
         else:
-            nodes[-1].setdefault(name, []).append(re.sub(r"\\(.)", r"\1", value, flags=re.DOTALL))
-    raise AssertionError("a file that does not end its game is told by _tokens")
+            nodes[-1].setdefault(name, []).append(_unescaped(value))
+    return nodes, place
 
 
-def _tokens(text: str) -> list[tuple[str, str, str]]:
-    """Return the first game as brackets and semicolons, names of properties, and values."""
-    if len(text) > SIZE_LIMIT:
-        raise GameError(f"SGF: longer than {SIZE_LIMIT:,} characters")
-    tokens: list[tuple[str, str, str]] = []
-    place, depth = text.find("(;"), 0
-    if place < 0:
-        raise GameError("SGF: no game in it; one begins with '(;'")
-    while depth or not tokens:
-        found = _TOKEN.match(text, place)
-        if not found:
-            raise GameError(f"SGF: expected ( ) ; or a property, got {text[place : place + 20]!r}")
-        place = found.end()
-        tokens.append((found[1] or "", found[2] or "", found[3] or ""))
-        depth += {"(": 1, ")": -1}.get(tokens[-1][0], 0)
-    return tokens
+def _where(text: str, place: int) -> str:
+    return f"SGF: line {text.count(chr(10), 0, place) + 1}"
+
+
+def _game_of(nodes: list[Node]) -> SgfGame:
+    """Return what the main line tells."""
+    root = nodes[0]
+    number = _first(root, "GM", GO)
+    if not re.fullmatch("[1-9][0-9]?", number):
+        raise GameError(f"SGF: GM is the game's number, as 1 for Go, got {number[:20]!r}")
+    told = _first(root, "SZ", {OTHELLO: "8", LINES: "15", HEX: "11"}.get(number, "19"))
+    size = re.fullmatch(r"([0-9]{1,2})(?::([0-9]{1,2}))?", told)
+    if not size or not int(size[1]) or (size[2] and not int(size[2])):
+        raise GameError(f"SGF: SZ is a board's size, as 9 or 9:7, got {told[:20]!r}")
+    columns, rows = int(size[1]), int(size[2] or size[1])
+    if max(columns, rows) > len(_LETTERS):
+        raise GameError(f"SGF: a board has up to {len(_LETTERS)} rows and columns, got {told}")
+    komi = _first(root, "KM")
+    if komi and not re.fullmatch(r"-?[0-9]{1,4}(\.[0-9]{0,6})?", komi):
+        raise GameError(f"SGF: KM is a number, got {komi[:20]!r}")
+    reader = _Reader(rows, columns, number, bool(_OLD_HEXGUI.match(_first(root, "AP"))))
+    for node in nodes:
+        reader.read(node)
+    return SgfGame(
+        rows,
+        columns,
+        number,
+        float(komi) if komi else None,
+        reader.black,
+        reader.white,
+        reader.moves,
+        reader.comments,
+        (_first(root, "PB"), _first(root, "PW")),
+        reader.result or reader.seen(_first(root, "RE")),
+        _first(root, "RU"),
+        _first(root, "AZ"),
+    )
+
+
+class _Reader:
+    """Reads stones and moves, node by node, in one of the games."""
+
+    def __init__(self, rows: int, columns: int, number: str, old_hexgui: bool) -> None:
+        self.rows, self.columns, self.number = rows, columns, number
+        self.old_hexgui = old_hexgui
+        self.black: list[int] = []
+        self.white: list[int] = []
+        self.moves: list[tuple[int, int | str]] = []
+        self.comments: list[str] = []
+        self.result = ""
+        """of a game of Hex whose last move gives it up"""
+        self.sides_swapped = False
+        """whether the file now speaks of the players with their colours exchanged"""
+
+    def read(self, node: Node) -> None:
+        """Read one node."""
+        for name, stones in (("AB", self.black), ("AW", self.white)):
+            if node.get(name) and self.moves:
+                raise GameError("SGF: stones are set up after the first move; only moves can be")
+            for text in node.get(name, ()):
+                stones.extend(self._cells(text))
+                if len(stones) > self.rows * self.columns:
+                    raise GameError(f"SGF: more stones are set up ({name}) than there are points")
+        if "AE" in node:
+            raise GameError("SGF: stones are taken off (AE); only moves can be read")
+        for player, name in enumerate("BW"):
+            if name in node:
+                self._move(player, node[name][0].strip())
+        if self.moves and "C" in node:
+            self.comments[-1] = node["C"][0]
+
+    def seen(self, result: str) -> str:
+        """Return a result, with the colours that the players have here."""
+        if self.sides_swapped and result[1:2] == "+":
+            return {"B": "W", "W": "B"}.get(result[0], result[0]) + result[1:]
+        return result
+
+    def _move(self, player: int, text: str) -> None:
+        word = text.lower()
+        if self.number == HEX and word in ("resign", "forfeit"):
+            self.result = self.seen(f"{'WB'[player]}+{word[0].upper()}")
+            return
+        move: int | str
+        swaps_sides = word == "swap-sides" or (word == "swap-pieces" and self.old_hexgui)
+        if self.number == HEX and (swaps_sides or word in ("swap-pieces", SWAP)):
+            move = SWAP
+        elif not text or (text == "tt" and max(self.rows, self.columns) <= 19):
+            move = PASS
+        else:
+            move = self._cell(text)
+        if self.sides_swapped:
+            player = 1 - player
+            if isinstance(move, int):
+                move = move % self.columns * self.columns + move // self.columns
+        self.sides_swapped ^= self.number == HEX and swaps_sides
+        self.moves.append((player, move))
+        self.comments.append("")
+
+    def _cell(self, text: str) -> int:
+        """Read a point."""
+        by_number = self.number in (OTHELLO, HEX)
+        text = text.lower() if by_number else text
+        named = re.fullmatch(r"([a-z])([0-9]{1,2})", text, re.ASCII) if by_number else None
+        if named:
+            column, row = _LETTERS.index(named[1]), int(named[2]) - 1
+        else:
+            column, row = (_LETTERS.find(letter) for letter in (text if len(text) == 2 else "??"))
+        if not (0 <= column < self.columns and 0 <= row < self.rows):
+            last = _write_move(self.rows * self.columns - 1, self.rows, self.columns, self.number)
+            raise GameError(
+                f"SGF: {text[:10]!r} is no point on a board of {self.columns} x {self.rows}, "
+                f"whose last one is {last}"
+            )
+        return row * self.columns + column
+
+    def _cells(self, text: str) -> list[int]:
+        """Read a point, or a rectangle of points, `aa:cc`."""
+        first, colon, last = text.partition(":")
+        begin = self._cell(first.strip())
+        end = self._cell(last.strip()) if colon else begin
+        return [
+            row * self.columns + column
+            for row in range(begin // self.columns, end // self.columns + 1)
+            for column in range(begin % self.columns, end % self.columns + 1)
+        ]
 
 
 def _first(node: Node, name: str, default: str = "") -> str:
     return node.get(name, [default])[0].strip()
 
 
-def _read_cell(text: str, rows: int, columns: int) -> int:
-    """Read a point."""
-    places = [_LETTERS.find(letter) for letter in text]
-    if len(places) != 2 or not (0 <= places[0] < columns and 0 <= places[1] < rows):
-        raise GameError(f"SGF: {text[:10]!r} is no point on a board of {columns} x {rows}")
-    return places[1] * columns + places[0]
-
-
-def _read_cells(text: str, rows: int, columns: int) -> list[int]:
-    """Read a point, or a rectangle of points, `aa:cc`."""
-    first, colon, last = text.partition(":")
-    begin = _read_cell(first, rows, columns)
-    end = _read_cell(last, rows, columns) if colon else begin
-    return [
-        row * columns + column
-        for row in range(begin // columns, end // columns + 1)
-        for column in range(begin % columns, end % columns + 1)
-    ]
-
-
-def _write_cell(cell: int, columns: int) -> str:
-    return _LETTERS[cell % columns] + _LETTERS[cell // columns]
+def _write_move(action: int, rows: int, columns: int, number: str) -> str:
+    """Write a move; the action after the last cell swaps in Hex and passes elsewhere."""
+    if action >= rows * columns:
+        return "swap-pieces" if number == HEX else ""
+    row, column = divmod(action, columns)
+    return f"{_LETTERS[column]}{row + 1}" if number == HEX else _LETTERS[column] + _LETTERS[row]
 
 
 def _escaped(text: str) -> str:
     return re.sub(r"([\\\]])", r"\\\1", text)
+
+
+def _unescaped(text: str) -> str:
+    """Return a text without its escapes; an escaped end of line is none."""
+    return re.sub(r"\\(\r\n|\n\r|.)", lambda found: found[1].strip("\r\n"), text, flags=re.DOTALL)

@@ -17,7 +17,7 @@ import numpy as np
 
 from alphazero.errors import PlayerError, RunError
 from alphazero.files import reason, shown, write_atomic
-from alphazero.games.game import Game
+from alphazero.games.game import ONGOING, Game
 from alphazero.players.bradley_terry import Ratings, rate
 from alphazero.players.contest import contest
 from alphazero.players.gamelog import PlayedGame, load_games, save_games
@@ -159,6 +159,8 @@ class Tournament:
         place = f"{shown(self._file or '')}: "
         if each.game != self.game:
             raise PlayerError(f"{place}holds games of another game; choose another folder")
+        if each.outcome == ONGOING:
+            raise PlayerError(f"{place}holds a game that is not over; choose another folder")
         for name, fingerprint in zip(each.players, each.fingerprints, strict=True):
             if name in known and known[name].fingerprint != fingerprint:
                 raise PlayerError(

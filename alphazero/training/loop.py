@@ -22,8 +22,10 @@ from alphazero.network.checkpoint import Checkpoint
 from alphazero.network.inference import TorchEvaluator, threads_per_evaluation
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
+from alphazero.players.gamelog import PlayedGame
 from alphazero.players.match import NEVER_RESIGN, GameRecord
 from alphazero.players.ratings import MatchResult
+from alphazero.players.sgf_games import commented, has_sgf, to_sgf
 from alphazero.training.evaluation import Evaluation, Figures
 from alphazero.training.gamefile import Games
 from alphazero.training.gate import run_gate
@@ -379,11 +381,17 @@ class Training:
         )
 
     def _save_sample(self, kind: str, records: Sequence[GameRecord]) -> str:
-        """Write a few games into `games/` for people; return their text."""
-        texts = [record.describe(self.game) for record in records[: self._samples]]
-        text = "\n\n".join(texts)
-        if texts:
-            self.run.save_text(f"{kind}-{self.run.state.iteration:06d}.txt", text + "\n")
+        """Write a few games into `games/` for people, as text and as SGF; return the text."""
+        chosen, name = records[: self._samples], f"{kind}-{self.run.state.iteration:06d}"
+        text = "\n\n".join(record.describe(self.game) for record in chosen)
+        if chosen:
+            self.run.save_text(f"{name}.txt", text + "\n")
+        if chosen and has_sgf(self.game):
+            names = ("challenger", "best") if kind == "gate" else ("best", "best")
+            played = [
+                commented(PlayedGame.of(self.game, record, names), record) for record in chosen
+            ]
+            self.run.save_text(f"{name}.sgf", "".join(map(to_sgf, played)))
         return text
 
     @property

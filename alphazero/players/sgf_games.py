@@ -1,0 +1,292 @@
+"""Played games as SGF, with what the players thought; and files of games, SGF or a line each.
+
+A file whose name ends in `.sgf` is SGF; any other has a game a line, as in `gamelog.py`.
+"""
+
+import dataclasses
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from alphazero.errors import AlphaZeroError, GameError, PlayerError
+from alphazero.files import check_writable, read_limited, shown, write_atomic
+from alphazero.games.game import ONGOING, Game, State, to_play, value_of
+from alphazero.games.registry import write_game
+from alphazero.players.gamelog import PlayedGame, holds_games, load_games, save_games
+from alphazero.players.match import GameRecord
+from alphazero.players.sgf import (
+    OTHELLO,
+    SIZE_LIMIT,
+    SgfGame,
+    number_of,
+    read_collection,
+    write_sgf,
+)
+from alphazero.players.sgf_moves import COLOURS, game_of, steps_of
+
+SUFFIX: Final = ".sgf"
+
+REMARK: Final = (
+    "A comment says what the search of the player found who makes the move: win rate = "
+    "(1 + value) / 2, where a draw counts half; policy = the search policy, which is the share of "
+    "the visits unless the search is Gumbel's."
+)
+
+
+# --- what was thought ----------------------------------------------------------------------------
+
+
+def comment_of(
+    game: Game, state: State, action: int, value: float, policy: Any, visits: Any = None
+) -> str:
+    """Say what a search found before a move.
+
+    `value` is the player's who moves; `policy` [A] is the search policy, of zeros where it is not
+    known; `visits` [A] are the visits behind it where they are.
+    """
+    said = f"win rate {(1 + value) / 2:.0%} (value {value:+.2f})"
+    total = 0 if visits is None else int(visits.sum())
+    if total:
+        said += f", {int(visits[action]):,} of {total:,} visits"
+    elif policy.any():
+        said += f", policy {policy[action]:.0%}"
+    else:
+        return said
+    shares = visits / total if total else policy
+    order = [int(each) for each in np.argsort(-shares, kind="stable")[:3] if each != action]
+    others = [
+        f"{game.action_name(state, each)} {shares[each]:.0%}"
+        for each in order[:2]
+        if shares[each] >= 0.01
+    ]
+    return said + (f"; else {', '.join(others)}" if others else "")
+
+
+def commented(
+    played: PlayedGame, record: GameRecord, searched: tuple[bool, bool] = (True, True)
+) -> PlayedGame:
+    """Return the game of a record with comments on the moves of the players who search.
+
+    `searched` are the match's players; the opening's moves nobody searched.
+    """
+    comments = []
+    for ply, (state, action) in enumerate(zip(played.states(), played.actions, strict=False)):
+        thinks = ply >= played.opening and searched[record.pairing.seats[ply % 2]]
+        value, policy = float(record.values[ply]), record.policies[ply]
+        comments.append(comment_of(played.game, state, action, value, policy) if thinks else "")
+    return dataclasses.replace(played, comments=tuple(comments))
+
+
+# --- written -------------------------------------------------------------------------------------
+
+
+def has_sgf(game: Game) -> bool:
+    """Whether games of this kind can be written as SGF."""
+    try:
+        return bool(number_of(game))
+    except GameError:
+        return False
+
+
+def to_sgf(played: PlayedGame) -> str:
+    """Write a game as SGF.
+
+    Raises:
+        GameError: for a game that has no SGF.
+    """
+    state = played.states()[-1]
+    ending = "F" if played.fault else "R" if played.resigned else ""
+    remarks = [f"Ended by adjudication: {played.fault}."] if played.fault else []
+    remarks += [f"Moves drawn at random to open it: {played.opening}."] if played.opening else []
+    remarks += [REMARK] if any(played.comments) else []
+    return write_sgf(
+        played.game,
+        played.actions,
+        result=result_of(played.game, state, played.outcome, ending),
+        players=played.players,
+        comments=played.comments,
+        remark="\n".join(remarks),
+    )
+
+
+def result_of(game: Game, state: State, outcome: int, ending: str = "") -> str:
+    """Return SGF's result: B+3.5 or W+12 where points are counted, else B+, W+; 0 for a draw.
+
+    `ending` is R where somebody resigned and F where the game was taken from a player. A game
+    that is not over has no result.
+    """
+    if outcome == ONGOING:
+        return ""
+    if outcome == 0:
+        return points_of(0)
+    if not ending and outcome == game.outcome(state):
+        points = lead(game, state)
+        if points is not None:
+            return points_of(points)
+    return f"{'B' if value_of(outcome, 0) > 0 else 'W'}+{ending}"
+
+
+def points_of(lead: float) -> str:
+    """Return the result of a game that Black leads by so many points."""
+    return f"{'B' if lead > 0 else 'W'}+{abs(lead):g}" if lead else "0"
+
+
+def lead(game: Game, state: State) -> float | None:
+    """Return by how many points Black leads; None where none are counted."""
+    score = getattr(game, "score", None)
+    if score is not None:
+        return float(score(state))
+    if has_sgf(game) and number_of(game) == OTHELLO:
+        own, other = (int(plane.sum()) for plane in game.observe(state)[:2])
+        return float(own - other if to_play(state) == 0 else other - own)
+    return None
+
+
+# --- read ----------------------------------------------------------------------------------------
+
+
+def from_sgf(record: SgfGame) -> PlayedGame:
+    """Return a record as a game that was played, with the result that it tells.
+
+    Raises:
+        GameError: as `game_of` and `steps_of`.
+    """
+    game = game_of(record)
+    steps = steps_of(game, record)
+    actions, comments = list(steps[0]), [""] * len(steps[0])
+    for step, comment in zip(steps[1:], record.comments, strict=True):
+        actions += step
+        comments += [""] * (len(step) - 1) + [_printable(comment)]
+    outcome = game.outcome(game.play(game.initial_state(), *actions))
+    winner, plus, how = record.result.partition("+")
+    if plus and winner in ("B", "W"):
+        outcome = 1 if winner == "B" else -1
+    elif record.result in ("0", "Draw"):
+        outcome = 0
+    faults = {"T": "out of time", "Time": "out of time", "F": "forfeit", "Forfeit": "forfeit"}
+    return PlayedGame(
+        game,
+        (record.players[0] or COLOURS[0], record.players[1] or COLOURS[1]),
+        tuple(actions),
+        outcome,
+        resigned=bool(plus) and how in ("R", "Resign"),
+        fault=faults.get(how, "") if plus else "",
+        comments=tuple(comments) if any(comments) else (),
+    )
+
+
+def _printable(text: str) -> str:
+    """Return a comment on one line without what a terminal would obey."""
+    words = "".join(letter if letter.isprintable() else " " for letter in text).split()
+    return " ".join(words)
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def check_savable(path: Path, game: Game) -> None:
+    """Raise an error where games could not be saved: to be asked before they are played.
+
+    Raises:
+        GameError: where `path` is SGF, and the game has none.
+        RunError: where no file can be put.
+    """
+    if _is_sgf(path):
+        number_of(game)
+    check_writable(path)
+
+
+def save_played(path: Path, games: Sequence[PlayedGame]) -> None:
+    """Write games, in place of what was there: as SGF, or a line each, by the file's name.
+
+    Raises:
+        GameError, RunError: as `check_savable`.
+    """
+    if _is_sgf(path):
+        write_atomic(path, "".join(map(to_sgf, games)).encode("utf-8", "replace"))
+    else:
+        save_games(path, games)
+
+
+def save_match(
+    path: Path,
+    game: Game,
+    records: Sequence[GameRecord],
+    names: tuple[str, str],
+    searched: tuple[bool, bool],
+) -> None:
+    """Write the games of a match between two players, so called; SGF tells what they thought.
+
+    `searched` is whether they search, as in `commented`.
+
+    Raises:
+        GameError, RunError: as `check_savable`.
+    """
+    played = [PlayedGame.of(game, record, names) for record in records]
+    if _is_sgf(path):
+        played = list(map(commented, played, records, itertools.repeat(searched)))
+    save_played(path, played)
+
+
+def holds_played(path: Path) -> bool:
+    """Whether `path` is a file of games."""
+    return _is_sgf(path) or holds_games(path)
+
+
+def load_played(path: Path) -> list[PlayedGame]:
+    """Read a file of games, of which there is at least one.
+
+    Raises:
+        PlayerError: naming the game or line that is none.
+        RunError: when the file cannot be read.
+    """
+    if not _is_sgf(path):
+        return load_games(path)
+    text = read_limited(path, SIZE_LIMIT).decode("utf-8", "replace")
+    games: list[PlayedGame] = []
+    try:
+        games.extend(map(from_sgf, read_collection(text)))
+    except AlphaZeroError as error:
+        said = ascii(str(error))[1:-1][:300]
+        raise PlayerError(f"{shown(path)}: game {len(games) + 1}: {said}") from None
+    return games
+
+
+def begin_from(path: Path, moves: int | None, game: Game | None) -> PlayedGame:
+    """Return a file's first game up to so many moves, to be gone on with in `game` if one is given.
+
+    Raises:
+        PlayerError: where the file has another game, fewer moves, or none that are legal there.
+    """
+    played = load_played(path)[0]
+    count = len(played.actions)
+    if moves is not None and moves > count:
+        raise PlayerError(f"{shown(path)}: has {count} moves; go on after at most so many")
+    if game is None:
+        game = played.game
+    if type(game) is not type(played.game) or (
+        game.observation_shape[1:] != played.game.observation_shape[1:]
+    ):
+        raise PlayerError(
+            f"{shown(path)}: holds a game of {write_game(played.game)}, but {write_game(game)} is "
+            "what is played"
+        )
+    actions, state = played.actions[:moves], game.initial_state()
+    for number, action in enumerate(actions, 1):
+        try:
+            state = game.play(state, action)
+        except GameError:
+            raise PlayerError(
+                f"{shown(path)}: move {number} is not legal in {write_game(game)}; go on after at "
+                f"most {number - 1}"
+            ) from None
+    return dataclasses.replace(
+        played, game=game, actions=actions, comments=played.comments[:moves], opening=0
+    )
+
+
+def _is_sgf(path: Path) -> bool:
+    return path.suffix.lower() == SUFFIX
