@@ -124,6 +124,36 @@ def outcome_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def standings_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask which checkpoints of a run are rated, against whom, and where the ratings go."""
+    parser.add_argument(
+        "--checkpoints",
+        type=positive_number,
+        default=8,
+        metavar="N",
+        help="of a run, evenly spaced (default: 8)",
+    )
+    parser.add_argument(
+        "--gauntlet", action="store_true", help="the first player meets all others, no more"
+    )
+    parser.add_argument(
+        "--anchor",
+        metavar="PLAYER",
+        help="who has the rating 0, from which intervals are measured (default: random if it "
+        "plays, else the first)",
+    )
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        metavar="FOLDER",
+        help="keep the games there; played again, only what is missing is played",
+    )
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write the table as CSV")
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE", help="draw a run's ratings over time, as PNG"
+    )
+
+
 def thinking_arguments(parser: argparse.ArgumentParser) -> None:
     """Let players think for so many simulations, or for so many seconds, a move."""
     budget = parser.add_mutually_exclusive_group()

@@ -22,6 +22,8 @@ from alphazero.arguments import (
     positive_number,
     seconds,
     share,
+    standings_arguments,
+    thinking_arguments,
     whole_number,
     whole_numbers,
 )
@@ -135,6 +137,15 @@ def parser() -> argparse.ArgumentParser:
     )
 
     each = command(
+        "gomocup",
+        gomocup,
+        "serve a player to managers of gomoku matches, over the Gomocup protocol",
+        "alphazero gomocup uct:simulations=1000",
+    )
+    each.add_argument("player", metavar="PLAYER", help=PLAYER)
+    thinking_arguments(each)
+
+    each = command(
         "grade",
         grade,
         "count how often a checkpoint plays an optimal move",
@@ -193,32 +204,7 @@ def parser() -> argparse.ArgumentParser:
         help=f"{PLAYER}; here a run's folder stands for its checkpoints",
     )
     match_arguments(each, 20, "games of each pairing, even (default: 20)")
-    each.add_argument(
-        "--checkpoints",
-        type=positive_number,
-        default=8,
-        metavar="N",
-        help="of a run, evenly spaced (default: 8)",
-    )
-    each.add_argument(
-        "--gauntlet", action="store_true", help="the first player meets all others, no more"
-    )
-    each.add_argument(
-        "--anchor",
-        metavar="PLAYER",
-        help="who has the rating 0, from which intervals are measured (default: random if it "
-        "plays, else the first)",
-    )
-    each.add_argument(
-        "--folder",
-        type=Path,
-        metavar="FOLDER",
-        help="keep the games there; played again, only what is missing is played",
-    )
-    each.add_argument("--csv", type=Path, metavar="FILE", help="write the table as CSV")
-    each.add_argument(
-        "--plot", type=Path, metavar="FILE", help="draw a run's ratings over time, as PNG"
-    )
+    standings_arguments(each)
 
     each = command(
         "show",
@@ -341,6 +327,14 @@ def gtp(options: argparse.Namespace) -> None:
 
     player = read_player(options.player, simulations=options.simulations, seconds=options.seconds)
     serve(player, agreed_game([player], _game(options)), options.ponder)
+
+
+def gomocup(options: argparse.Namespace) -> None:
+    """Serve a player of gomoku."""
+    from alphazero.play.gomocup import serve
+    from alphazero.players.names import read_player
+
+    serve(read_player(options.player, simulations=options.simulations, seconds=options.seconds))
 
 
 def _game(options: argparse.Namespace) -> "Game | None":

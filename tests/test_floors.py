@@ -5,6 +5,7 @@
     floor 4   training/
     floor 3   players/
     floor 2   search/, network/ (which do not know each other), config*.py, schema.py, yamlfile.py
+              adapters/                     knows the games alone, and nobody knows it
     floor 1   games/, errors.py, files.py, jit.py          the files do not know the games
     (apart)   foundations/                  imports nothing of the above
 
@@ -28,6 +29,7 @@ FLOORS = {
     "jit": 1,
     "search": 2,
     "network": 2,
+    "adapters": 2,
     "config": 2,
     "configfile": 2,
     "schema": 2,
@@ -49,6 +51,8 @@ STRANGERS = {
     ("play", "cli"),
     ("play", "arguments"),
     ("training", "play"),
+    ("adapters", "search"),
+    ("adapters", "network"),
     ("__main__", "play"),
     ("__main__", "training"),
     ("errors", "games"),

@@ -91,6 +91,11 @@ class Lines:
                 self._ahead.append(self._queue.get(timeout=seconds))
         return bool(self._ahead)
 
+    @property
+    def ahead(self) -> str | None:
+        """The next line, which stays the next; None where none is there yet, or comes at all."""
+        return self._ahead[-1] if self.is_waiting() else None
+
 
 def lines_of(descriptor: int) -> Iterator[str]:
     """Yield the lines of an open file, cut at `LONGEST` characters, as soon as they are there.
