@@ -42,10 +42,10 @@ def test_all_meet_and_the_one_with_a_network_and_a_search_stands_first() -> None
     assert sum(shown) == games_to_play(ROWS, SIMULATIONS, 8) == 15 * 8
     assert found.keys() == {row.title for row in ROWS} - {"minimax"}
     assert all(each.games == 5 * 8 for each in found.values())
-    assert found["random play"].elo == 0
+    assert found["UCT"].elo == 0
     # Openings drawn by lot may be lost, even for perfect play.
     assert found["AlphaGo Zero"].losses < found["random play"].losses / 2
-    assert found["AlphaGo Zero"].elo_low > 0
+    assert found["AlphaGo Zero"].elo_low > found["random play"].elo
 
 
 def standing(elo: float, low: float, high: float) -> Standing:
@@ -79,3 +79,13 @@ def test_ranks_stand_side_by_side_at_their_heights() -> None:
     assert pixels.shape[1] > LEFT + WIDTH
     results = {"one": {ROWS[0].title: standing(0, 0, 0)}}
     assert draw(ROWS, results, "title").size[1] >= picture.size[1]
+
+
+def test_the_readme_shows_the_methods_of_the_code() -> None:
+    chapter = (ROOT / "README.md").read_text().split("## From Monte Carlo to AlphaGo Zero")[1]
+    lines = [line for line in chapter.split("\n## ")[0].splitlines() if line.startswith("| ")]
+    shown = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+    assert [cells[:3] for cells in shown] == [[r.title, r.selection, r.evaluation] for r in ROWS]
+    for row, cells in zip(ROWS, shown, strict=True):
+        for budget, cell in zip((SIMULATIONS, SECONDS), cells[3:], strict=True):
+            assert bool(cell) == bool(player_name(row, budget, 1)), row.title

@@ -14,6 +14,9 @@ from alphazero.search.montecarlo import METHODS
 SIMULATIONS, SECONDS = "simulations", "seconds"
 """What the methods are given alike, by the name of the players' option."""
 
+BASELINE = "UCT"
+"""The method that has 0 Elo: all others win and lose against it, so that intervals are narrow."""
+
 
 class Row(NamedTuple):
     """A method, in the words of the table."""
@@ -53,15 +56,16 @@ def compare(
 ) -> dict[str, Standing]:
     """Let every two methods play `games` games with the same budget; return standings by title.
 
-    Random play has 0 Elo. `show` is called with the number of games that ended.
+    `BASELINE` has 0 Elo. `show` is called with the number of games that ended.
     """
     names = {row.title: player_name(row, budget, amount) for row in rows}
-    entrants = [read_player(name) for name in names.values() if name]
+    names = {title: name for title, name in names.items() if name}
+    entrants = [read_player(name) for name in names.values()]
     tournament = Tournament(agreed_game(entrants), entrants, games, seed=seed)
     tournament.play(workers, show)
-    found, _ = standings(tournament, anchor=0)
+    found, _ = standings(tournament, anchor=list(names).index(BASELINE))
     by_name = {standing.name: standing for standing in found}
-    return {title: by_name[read_player(name).name] for title, name in names.items() if name}
+    return {title: by_name[read_player(name).name] for title, name in names.items()}
 
 
 def player_name(row: Row, budget: str, amount: float) -> str:
@@ -91,9 +95,8 @@ def table(rows: Sequence[Row], results: Mapping[str, Mapping[str, Standing]]) ->
 def _rating(standing: Standing | None) -> str:
     if standing is None:
         return ""
-    if standing.elo_low == standing.elo_high:
-        return f"{standing.elo:+.0f}"
-    return f"{standing.elo:+.0f} ({standing.elo_low:+.0f} to {standing.elo_high:+.0f})"
+    elo, low, high = (round(x) for x in (standing.elo, standing.elo_low, standing.elo_high))
+    return f"{elo:+d}" if low == high else f"{elo:+d} ({low:+d} to {high:+d})"
 
 
 def draw(
