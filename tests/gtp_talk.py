@@ -4,15 +4,22 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from alphazero.games import game_names
 from alphazero.games.registry import read_game
 from alphazero.play.gtp import Session
 from alphazero.play.gtp_engine import Engine
 from alphazero.play.gtp_protocol import Lines
 from alphazero.players.names import read_player
 
-HAS_GO = "go" in game_names()
-HAS_OTHELLO = "othello" in game_names()
+
+class SlowClock:
+    """A clock on which every look takes a twentieth of a second."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        self.now += 0.05
+        return self.now
 
 
 class Talk:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gtp_talk import SlowClock
 
 from alphazero import cli
 from alphazero.config import NetworkConfig
@@ -242,17 +243,6 @@ def test_a_checkpoint_plays_on_its_own_board_and_no_other(tmp_path: Path) -> Non
     assert talk.ask("BEGIN").startswith("ERROR which board?")
     assert talk.ask("START 7") == "OK\n"
     talk.move("BEGIN")
-
-
-class SlowClock:
-    """A clock on which every look takes a twentieth of a second."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def monotonic(self) -> float:
-        self.now += 0.05
-        return self.now
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gtp_talk import HAS_GO, HAS_OTHELLO, Talk, regress
+from gtp_talk import SlowClock, Talk, regress
 
 from alphazero import cli
 from alphazero.games import ONGOING, game_names, make_game
@@ -27,8 +27,6 @@ from alphazero.players.vertices import Vertices
 ROOT = Path(__file__).parent.parent
 REGRESSION = Path(__file__).parent / "regression"
 
-needs_go = pytest.mark.skipif(not HAS_GO, reason="Go is not among the games")
-needs_othello = pytest.mark.skipif(not HAS_OTHELLO, reason="Othello is not among the games")
 
 RECORDED = """\
 1 protocol_version
@@ -194,8 +192,8 @@ def test_an_answer_holds_no_empty_line_but_its_end() -> None:
     [
         ("tic_tac_toe.tst", "solver", "tic_tac_toe"),
         ("connect_four.tst", "solver", "connect_four"),
-        pytest.param("go.tst", "random", "go", marks=needs_go),
-        pytest.param("othello.tst", "random", "othello", marks=needs_othello),
+        ("go.tst", "random", "go"),
+        ("othello.tst", "random", "othello"),
     ],
 )
 def test_regression_files_pass(file: str, player: str, game: str) -> None:
@@ -232,10 +230,9 @@ def test_columns_have_no_letter_i_and_rows_count_as_the_game_counts_them() -> No
     assert gomoku.cell_name(8) == "J15"
     assert [gomoku.cell(name) for name in ("I15", "Q1", "A16", "A0", "pass")] == [None] * 5
     assert [gomoku.cell(gomoku.cell_name(cell)) for cell in range(225)] == list(range(225))
-    if HAS_OTHELLO:
-        othello = Vertices(make_game("othello"))
-        assert othello.from_top
-        assert othello.cell_name(0) == "A1"
+    othello = Vertices(make_game("othello"))
+    assert othello.from_top
+    assert othello.cell_name(0) == "A1"
     assert not Vertices(make_game("nim")).has_cells
 
 
@@ -393,17 +390,6 @@ def test_a_player_that_ponders_thinks_while_nothing_is_asked() -> None:
     assert idle.engine.thinker.search.simulations == 100
 
 
-class SlowClock:
-    """A clock on which every look takes a twentieth of a second."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def monotonic(self) -> float:
-        self.now += 0.05
-        return self.now
-
-
 @pytest.mark.parametrize(
     ("settings", "least", "most"),
     [
@@ -438,7 +424,6 @@ def test_without_clocks_a_move_has_its_simulations_and_with_them_who_is_told_so(
         assert talk.engine.thinker.search.simulations == before + 30
 
 
-@needs_go
 def test_komi_and_size_of_go_are_options_of_players_that_play_any() -> None:
     talk = Talk("random", "go")
     talk.ask("boardsize 7")
@@ -455,7 +440,6 @@ def test_komi_and_size_of_go_are_options_of_players_that_play_any() -> None:
     assert talk.ask("undo") == "? cannot undo\n\n"
 
 
-@needs_go
 def test_games_are_loaded_from_sgf_and_printed(tmp_path: Path) -> None:
     path = tmp_path / "game.sgf"
     path.write_text("(;GM[1]SZ[5]KM[0]AB[aa][bb];W[cc](;B[dd];W[])(;B[ee]))")
@@ -549,7 +533,6 @@ def test_our_client_plays_our_server() -> None:
     play_games(served("uct:simulations=20", "--game", "connect_four"), "connect_four")
 
 
-@needs_go
 @pytest.mark.skipif(not shutil.which("gnugo", path="/usr/games:/usr/bin"), reason="no GNU Go")
 def test_gnu_go_plays_to_the_end_by_our_rules() -> None:
     program = shutil.which("gnugo", path="/usr/games:/usr/bin")
@@ -557,7 +540,6 @@ def test_gnu_go_plays_to_the_end_by_our_rules() -> None:
     play_games(f"{program} {options}", "go:rows=5,columns=5")
 
 
-@needs_othello
 @pytest.mark.skipif(not shutil.which("gtp-rhino", path="/usr/games:/usr/bin"), reason="no rhino")
 def test_gtp_rhino_plays_to_the_end_by_our_rules() -> None:
     program = shutil.which("gtp-rhino", path="/usr/games:/usr/bin")
