@@ -73,6 +73,13 @@ class GtpPlayer(Player):
                 )
             self._begin(table, state)
 
+    def begin(self, tables: Slots, states: State, actions: Slots) -> None:
+        """Begin a game and show it move by move."""
+        del states
+        self.start(tables, self.game.initial_state()[None])
+        for action in actions:
+            self.follow(tables, np.array([action]))
+
     def follow(self, tables: Slots, actions: Slots) -> None:
         """Tell the programs of the moves, unless they made them."""
         for table, action in zip(tables.tolist(), actions.tolist(), strict=True):

@@ -168,12 +168,9 @@ class Match:
         self._surprises[table, :length] = game.surprises
         self._prospects[table, :length] = game.prospects
         place = np.array([table])
-        self._clear(place, self.players)
-        for action in game.actions:
-            # Move by move: another program knows a position only by the moves that led there.
-            for player in self.players:
-                player.follow(place, np.array([action], np.int64))
         self.states[table] = self.game.play(self.game.initial_state(), *map(int, game.actions))
+        for player in self.players:
+            player.begin(place, self.states[place], game.actions.astype(np.int64))
         outcome = self.game.outcome(self.states[table])
         if outcome == ONGOING:
             self._ask(place)
@@ -252,13 +249,9 @@ class Match:
         lost = value_of(-1, loser)
         self._finished.append(_Ending(table, lost, resigned=not fault, fault=fault))
         # The others may be thinking about this game: what they were asked is void.
-        others = [player for player in self.players if player is not self.players[index]]
-        self._clear(np.array([table]), others)
-
-    def _clear(self, place: Slots, players: Sequence[Player]) -> None:
-        """Show `players` the first position on one table [1]."""
-        for player in players:
-            player.start(place, self.game.initial_state()[None])
+        for player in self.players:
+            if player is not self.players[index]:
+                player.start(np.array([table]), self.game.initial_state()[None])
 
     def _ask(self, tables: Slots) -> None:
         """Ask whoever is to move on `tables` [n]."""

@@ -55,6 +55,14 @@ class Player(ABC):
     def start(self, tables: Slots, states: State) -> None:
         """A game begins, or goes on elsewhere: `tables` [n] now show `states` [n, S]."""
 
+    def begin(self, tables: Slots, states: State, actions: Slots) -> None:
+        """A game lies on one table [1]: `states` [1, S], to which `actions` led from the first.
+
+        As `start`, but for a player that knows a position only by its moves.
+        """
+        del actions
+        self.start(tables, states)
+
     @abstractmethod
     def follow(self, tables: Slots, actions: Slots) -> None:
         """`actions` [n] were played on `tables` [n], by whomever."""
