@@ -16,6 +16,7 @@ from tqdm import tqdm
 from alphazero.arguments import even_number, positive_number, seconds, whole_number
 from alphazero.cli import told
 from alphazero.files import check_writable
+from alphazero.network.checkpoint import load_checkpoint
 from alphazero.players.canvas import save_picture
 from alphazero.players.methods import (
     SECONDS,
@@ -26,7 +27,7 @@ from alphazero.players.methods import (
     lineage,
     table,
 )
-from alphazero.players.saved import load_saved
+from alphazero.players.saved import find_checkpoint
 
 SHIPPED = Path(__file__).parent.parent / "checkpoints/connect_four.safetensors"
 
@@ -42,7 +43,7 @@ def main() -> None:
     parser.add_argument("--plot", type=Path, metavar="FILE.png", help="where to draw it")
     options = parser.parse_args()
 
-    game = load_saved(options.checkpoint).checkpoint.game_name
+    game = load_checkpoint(find_checkpoint(options.checkpoint)).game_name
     if options.plot:
         check_writable(options.plot)
     rows = lineage(options.checkpoint)

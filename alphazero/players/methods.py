@@ -65,7 +65,7 @@ def compare(
     tournament.play(workers, show)
     found, _ = standings(tournament, anchor=list(names).index(BASELINE))
     by_name = {standing.name: standing for standing in found}
-    return {title: by_name[read_player(name).name] for title, name in names.items()}
+    return {title: by_name[entrant.name] for title, entrant in zip(names, entrants, strict=True)}
 
 
 def player_name(row: Row, budget: str, amount: float) -> str:

@@ -17,12 +17,12 @@ from alphazero.players.bradley_terry import rate
 from alphazero.players.grade import ask_player, judge_answers
 from alphazero.players.match import paired_openings, play_schedule
 from alphazero.players.names import Entrant, agreed_game, read_player
-from alphazero.players.player import Player, SearchPlayer
+from alphazero.players.player import Player
 from alphazero.players.ratings import judge
 from alphazero.players.solved import STAGES, solved_positions, stages_of
 from alphazero.players.tournament import Tournament
 from alphazero.search.evaluator import Evaluator
-from alphazero.search.mcts import Search
+from alphazero.training.gate import seat
 
 OPENING_MOVES = 4
 """Random moves that open each pair of the ladder's games."""
@@ -31,14 +31,6 @@ Figures = dict[str, float]
 """Values of curves by their names."""
 
 Counts = np.ndarray[tuple[int, int, int], np.dtype[np.int64]]
-
-
-def searcher(game: Game, evaluator: Evaluator, config: Config, tables: int) -> SearchPlayer:
-    """Return a player as evaluation seats it: no noise, no temperature."""
-    search = config.search
-    if config.evaluation.simulations:
-        search = dataclasses.replace(search, simulations=config.evaluation.simulations)
-    return SearchPlayer(Search(game, evaluator, search, slots=tables))
 
 
 class Evaluation:
@@ -111,7 +103,8 @@ class Ladder:
         """
         if self._between is None:
             self._between = self._meet_each_other(workers)
-        rng, games = np.random.default_rng(seed), self.config.evaluation.games
+        config, rng = self.config, np.random.default_rng(seed)
+        games, thinking = config.evaluation.games, config.evaluation.simulations or None
         schedule = []
         for place in range(1, len(self.anchors) + 1):
             for pairing in paired_openings(self.game, games, OPENING_MOVES, rng):
@@ -120,12 +113,12 @@ class Ladder:
 
         def seat_players(tables: int) -> list[Player]:
             anchors = [each.seat(self.game, tables, rng.spawn(1)[0]) for each in self.anchors]
-            return [searcher(self.game, evaluator, self.config, tables), *anchors]
+            return [seat(self.game, evaluator, config.search, thinking, tables), *anchors]
 
-        tables = self.config.selfplay.parallel_games
+        tables = config.selfplay.parallel_games
         records = play_schedule(self.game, seat_players, schedule, tables, workers, show)
         figures, counts = {}, self._between.copy()
-        for place, name in enumerate(self.config.evaluation.ladder, 1):
+        for place, name in enumerate(config.evaluation.ladder, 1):
             against = [record for record in records if place in record.pairing.seats]
             figures[f"ladder/{tag_of(name)}/score"] = judge(against).score
             for record in against:
@@ -188,9 +181,10 @@ class Examination:
     ) -> Figures:
         """Ask the bare network and the search; return for each stage of the game how they do."""
         figures: Figures = {}
-        for who in ("network", "search"):
+        search, thinking = self.config.search, self.config.evaluation.simulations or None
+        for who, simulations in (("network", 0), ("search", thinking)):
             answers = ask_player(
-                functools.partial(self._seat, evaluator, who),
+                functools.partial(seat, self.game, evaluator, search, simulations),
                 self.solution,
                 self.config.selfplay.parallel_games,
                 workers,
@@ -205,12 +199,6 @@ class Examination:
                     f"solved/{who}_value_error/{STAGES[stage]}": grade.value_error,
                 }
         return figures
-
-    def _seat(self, evaluator: Evaluator, who: str, tables: int) -> Player:
-        if who == "search":
-            return searcher(self.game, evaluator, self.config, tables)
-        bare = dataclasses.replace(self.config.search, simulations=0)
-        return SearchPlayer(Search(self.game, evaluator, bare, slots=tables))
 
 
 def tag_of(name: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from alphazero.config import Config
+from alphazero.config import Config, SearchConfig
 from alphazero.games.game import Game
 from alphazero.players.contest import contest
 from alphazero.players.match import GameRecord, paired_openings
@@ -14,6 +14,18 @@ from alphazero.players.ratings import MatchResult
 from alphazero.players.sprt import Sprt
 from alphazero.search.evaluator import Evaluator
 from alphazero.search.mcts import Search
+
+
+def seat(
+    game: Game, evaluator: Evaluator, search: SearchConfig, simulations: int | None, tables: int
+) -> SearchPlayer:
+    """Return a player as it is measured: without noise and without temperature.
+
+    It thinks for so many simulations, 0 for the bare network; None: as many as in self-play.
+    """
+    if simulations is not None:
+        search = dataclasses.replace(search, simulations=simulations)
+    return SearchPlayer(Search(game, evaluator, search, slots=tables))
 
 
 def run_gate(
@@ -33,13 +45,10 @@ def run_gate(
     twice with colours swapped.
     """
     settings = config.gate
-    search = config.search
-    if settings.simulations:
-        search = dataclasses.replace(search, simulations=settings.simulations)
 
     def seat_players(tables: int) -> list[Player]:
         return [
-            SearchPlayer(Search(game, evaluator, search, slots=tables))
+            seat(game, evaluator, config.search, settings.simulations or None, tables)
             for evaluator in (challenger, best)
         ]
 

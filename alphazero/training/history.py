@@ -11,9 +11,10 @@ from alphazero.files import shown
 from alphazero.players.chart import Point, draw_chart
 from alphazero.players.names import CheckpointOptions, Entrant, read_player
 from alphazero.players.tournament import Standing
+from alphazero.training.metrics import METRICS
 
-STAGES = ("play", "learn", "gate", "measure", "save")
-"""What an iteration spends its time on."""
+TIMES = [name for name in METRICS if name.startswith("seconds/")]
+"""The curves of what an iteration spends its time on."""
 
 
 def curves_of(run: Path, names: Sequence[str]) -> list[dict[int, float]]:
@@ -37,7 +38,7 @@ def curves_of(run: Path, names: Sequence[str]) -> list[dict[int, float]]:
 def training_minutes(run: Path) -> dict[int, float]:
     """Return how long a run had trained by the end of each iteration; empty without curves."""
     spent: dict[int, float] = {}
-    for curve in curves_of(run, [f"seconds/{stage}" for stage in STAGES]):
+    for curve in curves_of(run, TIMES):
         for iteration, seconds in curve.items():
             spent[iteration] = spent.get(iteration, 0.0) + seconds
     iterations = sorted(spent)
