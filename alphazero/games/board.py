@@ -11,11 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from alphazero.errors import GameError
-from alphazero.games.game import Planes, State, Symmetries
+from alphazero.games.game import Game, Planes, State, Symmetries, to_play
 from alphazero.jit import helper
 
 SIGNS = ".XO"
 """How a cell is drawn: empty, player 0, player 1."""
+
+
+VERTEX_LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
+"""Letters of the columns in Go, and in its programs' protocol: without I."""
 
 
 @helper
@@ -88,6 +92,15 @@ def stones_to_ply(cells: State) -> int:
             f"X has {first} stones and O has {second}: X moves first, so X has as many or one more"
         )
     return first + second
+
+
+def stones_seen(game: Game, state: State) -> npt.NDArray[np.bool_]:
+    """Return where stones of player 0 and of player 1 lie, `bool [2, H * W]`, in any such game.
+
+    Its observation begins with the stones of the player to move and those of the opponent.
+    """
+    planes = game.observe(state)[:2].reshape(2, -1) > 0
+    return planes if to_play(state) == 0 else planes[::-1]
 
 
 def letters(columns: int) -> str:

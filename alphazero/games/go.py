@@ -54,9 +54,6 @@ from alphazero.games.go_rules import (
 )
 from alphazero.games.registry import register
 
-LETTERS = "ABCDEFGHJKLMNOPQRST"
-"""Columns have letters, without I, and rows have numbers, 1 at the bottom."""
-
 STATUS = (
     r"^(?P<moves>[0-9]{1,4}) moves, (?:(?P<over>over)|(?P<turn>[XO]) to play)"
     r"(?P<passed>, [XO] passed)?(?:, ko at (?P<ko>[A-Z0-9 ]+))?[:;]"
@@ -172,7 +169,7 @@ class Go(Game):
         """Draw the board with letters for columns and numbers for rows, and say how it stands."""
         lines = board.draw(stones_of(state), self.rows, self.columns)
         labelled = [f"{self.rows - row:2} {line}" for row, line in enumerate(lines)]
-        letters = "   " + " ".join(LETTERS[: self.columns])
+        letters = "   " + " ".join(board.VERTEX_LETTERS[: self.columns])
         return "\n".join([*labelled, letters, self._status(state)])
 
     def _status(self, state: State) -> str:
@@ -228,15 +225,15 @@ class Go(Game):
         if action == self.passing:
             return "pass"
         row, column = divmod(action, self.columns)
-        return f"{LETTERS[column]}{self.rows - row}"
+        return f"{board.VERTEX_LETTERS[column]}{self.rows - row}"
 
     def _read_point(self, text: str) -> int:
         """Return the action of a point's name."""
         name = text.strip().upper()
-        column, number = LETTERS.find(name[:1] or "?"), name[1:]
+        column, number = board.VERTEX_LETTERS.find(name[:1] or "?"), name[1:]
         known = name.isascii() and number.isdigit() and 0 <= column < self.columns
         if not known or len(number) > 2 or not 1 <= int(number) <= self.rows:
-            last = f"{LETTERS[self.columns - 1]}{self.rows}"
+            last = f"{board.VERTEX_LETTERS[self.columns - 1]}{self.rows}"
             raise GameError(
                 f"{text[:20]!r} is no point; type a letter and a number, A1 to {last}, or pass"
             )

@@ -110,3 +110,8 @@ def write_game(game: Game) -> str:
             text = f"{name}:{','.join(told)}" if told else name
             spellings.append((len(told), -len(defaults), text))
     return min(spellings)[-1]
+
+
+def name_of(game: Game) -> str:
+    """Return the name that `write_game` uses, without options."""
+    return write_game(game).partition(":")[0]

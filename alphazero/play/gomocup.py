@@ -19,6 +19,7 @@ from typing import Final
 
 from alphazero import __version__
 from alphazero.errors import AlphaZeroError, GameError, PlayerError
+from alphazero.games.board import VERTEX_LETTERS
 from alphazero.games.game import ONGOING
 from alphazero.games.mnk import Mnk
 from alphazero.games.registry import make_game, write_game
@@ -28,7 +29,6 @@ from alphazero.play.gtp_engine import Engine, resized
 from alphazero.play.gtp_protocol import LONGEST, GtpError, Lines, lines_of, read_integer
 from alphazero.play.gtp_thinker import TABLE
 from alphazero.players.names import Entrant
-from alphazero.players.vertices import LETTERS
 
 LENGTH: Final = 5
 """Stones in a row that win."""
@@ -143,9 +143,9 @@ class Session:
         return self._start_on(rows, columns)
 
     def _start_on(self, rows: int, columns: int) -> str:
-        if not LENGTH <= min(rows, columns) <= max(rows, columns) <= len(LETTERS):
+        if not LENGTH <= min(rows, columns) <= max(rows, columns) <= len(VERTEX_LETTERS):
             raise GtpError(
-                f"a board has {LENGTH} to {len(LETTERS)} columns and rows here, "
+                f"a board has {LENGTH} to {len(VERTEX_LETTERS)} columns and rows here, "
                 f"not {columns} and {rows}"
             )
         self.engine.begin(resized(self.engine.game, rows, columns))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from alphazero import __version__
 from alphazero.errors import GameError
 from alphazero.games.game import Game
-from alphazero.games.registry import game_names, make_game, write_game
+from alphazero.games.registry import game_names, make_game, name_of, write_game
 from alphazero.play.gtp_clock import Clock, TimeSettings, expected_moves
 from alphazero.play.gtp_position import Position
 from alphazero.play.gtp_protocol import (
@@ -19,9 +19,7 @@ from alphazero.play.gtp_protocol import (
 )
 from alphazero.play.gtp_thinker import Thinker
 from alphazero.players.names import Entrant
-from alphazero.players.vertices import PASS
-
-RESIGN = "resign"
+from alphazero.players.vertices import PASS, RESIGN, plain
 
 KGS_SYSTEMS = {"none": 0, "absolute": 1, "byoyomi": 3, "canadian": 3}
 """Systems of `kgs-time_settings`, and how many numbers follow each."""
@@ -220,8 +218,8 @@ def list_games(engine: Engine, arguments: list[str]) -> str:
 
 def set_game(engine: Engine, arguments: list[str]) -> str:
     """Choose a game, with its usual options unless it is the one that is on."""
-    wanted = _plain("".join(arguments))
-    name = next((name for name in _games(engine) if _plain(name) == wanted), None)
+    wanted = plain("".join(arguments))
+    name = next((name for name in _games(engine) if plain(name) == wanted), None)
     if name is None:
         raise GtpError("unsupported game")
     engine.begin(engine.game if name == name_of(engine.game) else make_game(name))
@@ -289,11 +287,6 @@ COMMANDS: dict[str, Handler] = {
 """The commands of this file."""
 
 
-def name_of(game: Game) -> str:
-    """Return a game's name without its options."""
-    return write_game(game).partition(":")[0]
-
-
 def _constant(text: str, arguments: list[str]) -> str:
     expect(arguments, 0)
     return text
@@ -311,7 +304,3 @@ def _games(engine: Engine) -> list[str]:
 def _title(name: str) -> str:
     """Return a game's name as other programs write it: Othello, Connect Four."""
     return name.replace("_", " ").title()
-
-
-def _plain(name: str) -> str:
-    return "".join(letter for letter in name.lower() if letter.isalnum())

@@ -8,7 +8,8 @@ from pathlib import Path
 from alphazero.errors import GameError, RunError
 from alphazero.files import read_limited
 from alphazero.games.game import ONGOING
-from alphazero.play.gtp_engine import Engine, Handler, name_of, resized
+from alphazero.games.registry import name_of
+from alphazero.play.gtp_engine import Engine, Handler, resized
 from alphazero.play.gtp_position import Position
 from alphazero.play.gtp_protocol import GtpError, expect, read_integer
 from alphazero.players.sgf import SIZE_LIMIT, read_sgf, write_sgf

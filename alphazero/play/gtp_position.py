@@ -6,10 +6,10 @@ handicap stones are laid, and how programs that skip a forced wait, such as gtp-
 """
 
 from alphazero.errors import GameError
-from alphazero.games.board import SIGNS
+from alphazero.games.board import SIGNS, VERTEX_LETTERS, stones_seen
 from alphazero.games.game import ONGOING, Game, State, to_play
 from alphazero.play.gtp_protocol import GtpError
-from alphazero.players.vertices import COLOURS, LETTERS, PASS, Vertices
+from alphazero.players.vertices import COLOURS, PASS, Vertices, pass_before
 
 
 class Position:
@@ -57,16 +57,10 @@ class Position:
         Raises:
             GtpError: when the game is over, or that is not possible.
         """
-        if self.is_over:
-            raise GtpError("illegal move: the game is over")
-        if player == self.to_play:
-            return ()
-        passing = self.vertices.passing(self.state)
-        if passing is None:
-            raise GtpError(f"illegal move: it is {COLOURS[self.to_play]}'s turn")
-        if self.game.outcome(self.game.play(self.state, passing)) != ONGOING:
-            raise GtpError(f"illegal move: {COLOURS[self.to_play]} would have to pass, as the last")
-        return (passing,)
+        try:
+            return pass_before(self.game, self.state, player)
+        except GameError as error:
+            raise GtpError(f"illegal move: {error}") from None
 
     def read_move(self, player: int, text: str) -> tuple[int, ...]:
         """Return the actions by which a player makes the move that is written so.
@@ -124,16 +118,16 @@ class Position:
 
     def stones(self) -> list[int]:
         """Return the board cell by cell, from the top left: 0 empty, 1 player 0, 2 player 1."""
-        own, other = self.game.observe(self.state)[:2]
-        first, second = (own, other) if self.to_play == 0 else (other, own)
-        return [int(a + 2 * b) for a, b in zip(first.ravel(), second.ravel(), strict=True)]
+        first, second = stones_seen(self.game, self.state)
+        stones: list[int] = (first + 2 * second).tolist()
+        return stones
 
     def draw(self) -> str:
         """Draw the board with the names of its rows and columns, and say whose turn it is."""
         if not self.vertices.has_cells:
             return "\n" + self.game.render(self.state)
         columns, stones = self.vertices.columns, self.stones()
-        letters = "   " + " ".join(LETTERS[:columns])
+        letters = "   " + " ".join(VERTEX_LETTERS[:columns])
         lines = [letters]
         for row in range(self.vertices.rows):
             signs = " ".join(SIGNS[stone] for stone in stones[row * columns : (row + 1) * columns])

@@ -14,10 +14,10 @@ import numpy as np
 from alphazero.errors import PlayerError
 from alphazero.files import shown
 from alphazero.games.game import PLY, Game, State
-from alphazero.games.registry import write_game
+from alphazero.games.registry import name_of
 from alphazero.players.gtp_program import Answer, Program, ProgramError
 from alphazero.players.player import Decisions, Forfeit, Player
-from alphazero.players.vertices import COLOURS, PASS, Vertices
+from alphazero.players.vertices import COLOURS, PASS, RESIGN, Vertices, plain
 from alphazero.search.forest import Slots
 
 PATIENCE: Final = 300.0
@@ -25,8 +25,6 @@ PATIENCE: Final = 300.0
 
 PAUSE: Final = 0.005
 """Seconds between two looks at programs that think."""
-
-RESIGN: Final = "resign"
 
 
 @dataclass
@@ -155,8 +153,8 @@ class GtpPlayer(Player):
         known = self._ask(program, "list_commands").text.split()
         if "list_games" in known and "set_game" in known:
             games = self._ask(program, "list_games").text.splitlines()
-            own = _plain(write_game(self.game).partition(":")[0])
-            name = next((name for name in games if _plain(name) == own), None)
+            own = plain(name_of(self.game))
+            name = next((name for name in games if plain(name) == own), None)
             if name is None:
                 told = ", ".join(games) or "nothing"
                 raise PlayerError(f"gtp:{self.command} plays {shown(told)}, not {own}")
@@ -229,8 +227,3 @@ class GtpPlayer(Player):
 
     def _colour(self, seat: _Seat) -> str:
         return COLOURS[int(seat.state[PLY]) % 2]
-
-
-def _plain(name: str) -> str:
-    """Return a game's name without what spellings differ in."""
-    return "".join(letter for letter in name.lower() if letter.isalnum())

@@ -25,7 +25,7 @@ from typing import Final
 
 from alphazero.errors import GameError
 from alphazero.games.game import Game
-from alphazero.games.registry import write_game
+from alphazero.games.registry import name_of, write_game
 
 SIZE_LIMIT: Final = 1 << 23
 """Bytes of a file, at most."""
@@ -168,7 +168,7 @@ def number_of(game: Game) -> str:
     Raises:
         GameError: for a game that has none here.
     """
-    name = write_game(game).partition(":")[0]
+    name = name_of(game)
     if name not in NUMBERS:
         raise GameError(f"SGF is written for {', '.join(NUMBERS)}, not for {name}")
     return NUMBERS[name]

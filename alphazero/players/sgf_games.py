@@ -13,7 +13,8 @@ import numpy as np
 
 from alphazero.errors import AlphaZeroError, GameError, PlayerError
 from alphazero.files import check_writable, read_limited, shown, write_atomic
-from alphazero.games.game import ONGOING, Game, State, to_play, value_of
+from alphazero.games.board import stones_seen
+from alphazero.games.game import ONGOING, Game, State, value_of
 from alphazero.games.registry import write_game
 from alphazero.players.gamelog import PlayedGame, holds_games, load_games, save_games
 from alphazero.players.match import GameRecord
@@ -25,7 +26,8 @@ from alphazero.players.sgf import (
     read_collection,
     write_sgf,
 )
-from alphazero.players.sgf_moves import COLOURS, game_of, steps_of
+from alphazero.players.sgf_moves import game_of, steps_of
+from alphazero.players.vertices import COLOURS
 
 SUFFIX: Final = ".sgf"
 
@@ -140,8 +142,8 @@ def lead(game: Game, state: State) -> float | None:
     if score is not None:
         return float(score(state))
     if has_sgf(game) and number_of(game) == OTHELLO:
-        own, other = (int(plane.sum()) for plane in game.observe(state)[:2])
-        return float(own - other if to_play(state) == 0 else other - own)
+        first, second = stones_seen(game, state).sum(axis=1)
+        return float(first - second)
     return None
 
 

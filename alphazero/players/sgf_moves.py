@@ -5,16 +5,16 @@ some programs leave a forced wait out. So a move out of turn is preceded by a pa
 side, where the game has one.
 """
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from alphazero.errors import GameError
-from alphazero.games.game import ONGOING, Game, State, to_play
+from alphazero.games.board import stones_seen
+from alphazero.games.game import ONGOING, Game, State
 from alphazero.games.registry import make_game, read_game, write_game
-from alphazero.players.sgf import GO, HEX, LINES, OTHELLO, PASS, RULES, SWAP, SgfGame, number_of
-
-COLOURS: Final = ("black", "white")
+from alphazero.players.sgf import GO, HEX, LINES, OTHELLO, RULES, SWAP, SgfGame, number_of
+from alphazero.players.vertices import COLOURS, pass_before
 
 BOARDS: Final = {GO: "Go", OTHELLO: "Othello", LINES: "gomoku", HEX: "Hex"}
 """Names of the games by the property GM."""
@@ -96,7 +96,7 @@ def _set_up(game: Game, state: State, record: SgfGame) -> tuple[tuple[int, ...],
     wanted = np.zeros((2, record.rows * record.columns), np.bool_)
     for player, cells in enumerate((record.black, record.white)):
         wanted[player, cells] = True
-    if not wanted.any() or (_stones(game, state) == wanted).all():  # Othello's first four discs
+    if not wanted.any() or (stones_seen(game, state) == wanted).all():  # Othello's first four discs
         return (), state
     setup: list[int] = []
     for turn in range(max(len(record.black), len(record.white))):
@@ -106,29 +106,15 @@ def _set_up(game: Game, state: State, record: SgfGame) -> tuple[tuple[int, ...],
                 setup += step
     if game.outcome(state) != ONGOING:
         raise GameError("so many moves end the game")
-    if not (_stones(game, state) == wanted).all():
+    if not (stones_seen(game, state) == wanted).all():
         raise GameError("they take one another off the board")
     return tuple(setup), state
 
 
-def _stones(game: Game, state: State) -> Any:
-    """Return where the stones of player 0 and of player 1 lie, `bool [2, H * W]`."""
-    planes = game.observe(state)[:2].reshape(2, -1) > 0
-    return planes if to_play(state) == 0 else planes[::-1]
-
-
 def _step(game: Game, state: State, player: int, move: int | str) -> tuple[tuple[int, ...], State]:
     """Return the actions by which a player makes a move, and the position after them."""
-    actions: tuple[int, ...] = ()
-    if game.outcome(state) != ONGOING:
-        raise GameError("the game is over")
-    if player != to_play(state):
-        passing = _action(game, state, PASS)
-        if passing is None or not game.legal_action_mask(state)[passing]:
-            raise GameError(f"it is {COLOURS[1 - player]}'s turn")
-        state, actions = game.play(state, passing), (passing,)
-        if game.outcome(state) != ONGOING:
-            raise GameError(f"{COLOURS[1 - player]} would have to pass, as the last")
+    actions = pass_before(game, state, player)
+    state = game.play(state, *actions)
     action = _action(game, state, move)
     if action is None:
         raise GameError(f"{write_game(game)} has no such move")

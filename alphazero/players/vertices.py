@@ -13,14 +13,14 @@ from typing import Final
 import numpy as np
 
 from alphazero.errors import GameError
-from alphazero.games.game import Game, State
-
-LETTERS: Final = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
+from alphazero.games.board import VERTEX_LETTERS
+from alphazero.games.game import ONGOING, Game, State, to_play
 
 COLOURS: Final = ("black", "white")
 """The colours of player 0 and player 1."""
 
 PASS: Final = "pass"
+RESIGN: Final = "resign"
 
 
 class Vertices:
@@ -33,9 +33,9 @@ class Vertices:
     def __init__(self, game: Game) -> None:
         self.game = game
         _, self.rows, self.columns = game.observation_shape
-        if max(self.rows, self.columns) > len(LETTERS):
+        if max(self.rows, self.columns) > len(VERTEX_LETTERS):
             raise GameError(
-                f"GTP names cells on boards up to {len(LETTERS)} x {len(LETTERS)}, "
+                f"GTP names cells on boards up to {len(VERTEX_LETTERS)} x {len(VERTEX_LETTERS)}, "
                 f"not {self.rows} x {self.columns}"
             )
         self.has_cells = False
@@ -47,7 +47,7 @@ class Vertices:
     def cell_name(self, cell: int) -> str:
         """Return the vertex of a cell, counted row by row from the top left."""
         row, column = divmod(cell, self.columns)
-        return f"{LETTERS[column]}{self.row_label(row)}"
+        return f"{VERTEX_LETTERS[column]}{self.row_label(row)}"
 
     def row_label(self, row: int) -> int:
         """Return the number of a row, counted from the top, from 0."""
@@ -56,7 +56,7 @@ class Vertices:
     def cell(self, text: str) -> int | None:
         """Return the cell that a vertex names; None where there is no such cell on the board."""
         found = re.fullmatch(r"([A-Z])([1-9][0-9]?)", text.strip().upper())
-        column = LETTERS.find(found[1]) if found else -1
+        column = VERTEX_LETTERS.find(found[1]) if found else -1
         if found is None or not 0 <= column < self.columns or int(found[2]) > self.rows:
             return None
         row = int(found[2]) - 1 if self.from_top else self.rows - int(found[2])
@@ -104,3 +104,28 @@ class Vertices:
             if number and row + 1 != self.rows - row:
                 self.from_top = int(number[1]) == row + 1
                 return
+
+
+def pass_before(game: Game, state: State, player: int) -> tuple[int, ...]:
+    """Return the actions after which it is the player's turn: none, or the other side's pass.
+
+    Turns alternate strictly here; in the protocol and in SGF they need not.
+
+    Raises:
+        GameError: when the game is over, has no pass, or the pass would end it.
+    """
+    if game.outcome(state) != ONGOING:
+        raise GameError("the game is over")
+    if player == to_play(state):
+        return ()
+    passing = game.num_actions - 1
+    if game.action_name(state, passing) != PASS or not game.legal_action_mask(state)[passing]:
+        raise GameError(f"it is {COLOURS[1 - player]}'s turn")
+    if game.outcome(game.play(state, passing)) != ONGOING:
+        raise GameError(f"{COLOURS[1 - player]} would have to pass, as the last")
+    return (passing,)
+
+
+def plain(name: str) -> str:
+    """Return a game's name without what spellings differ in."""
+    return "".join(letter for letter in name.lower() if letter.isalnum())
