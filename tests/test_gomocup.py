@@ -17,7 +17,7 @@ from alphazero.config import NetworkConfig
 from alphazero.games import make_game
 from alphazero.network.checkpoint import Checkpoint, save_checkpoint
 from alphazero.network.resnet import ResNet
-from alphazero.play import gtp_thinker
+from alphazero.play import thinker
 from alphazero.play.gomocup import Session, engine_of
 from alphazero.play.gtp_protocol import Lines
 from alphazero.players.names import read_player
@@ -264,7 +264,7 @@ def test_time_is_used_and_not_overstepped(
 ) -> None:
     talk = Talk("uct", "START 6")
     clock = SlowClock()
-    monkeypatch.setattr(gtp_thinker, "time", clock)
+    monkeypatch.setattr(thinker, "time", clock)
     assert talk.ask(*lines.split("|")) == ""
     assert CELL.search(talk.ask("BEGIN"))
     assert least <= clock.now <= most
@@ -293,7 +293,7 @@ def test_a_manager_that_wants_the_end_does_not_wait_for_the_thought(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = SlowClock()
-    monkeypatch.setattr(gtp_thinker, "time", clock)
+    monkeypatch.setattr(thinker, "time", clock)
     talk = Talk("uct", given=["START 6", "INFO timeout_turn 500000", "BEGIN", "END", "ABOUT"])
     talk.session.run()
     assert re.fullmatch(r"OK\n\d,\d\n", talk.said)

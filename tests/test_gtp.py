@@ -17,7 +17,7 @@ from gtp_talk import SlowClock, Talk, regress
 from alphazero import cli
 from alphazero.games import ONGOING, game_names, make_game
 from alphazero.games.registry import read_game
-from alphazero.play import gtp, gtp_thinker
+from alphazero.play import gtp, thinker
 from alphazero.play.gtp_protocol import Command, answer, read_command
 from alphazero.players.gtp import GtpPlayer
 from alphazero.players.match import paired_openings, play_schedule
@@ -407,7 +407,7 @@ def test_time_is_used_and_not_overstepped(
     settings: str, least: float, most: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = SlowClock()
-    monkeypatch.setattr(gtp_thinker, "time", clock)
+    monkeypatch.setattr(thinker, "time", clock)
     talk = Talk("uct", "connect_four")
     assert talk.ask(settings) == "=\n\n"
     assert re.fullmatch(r"= [A-G]1\n\n", talk.ask("genmove b"))

@@ -27,7 +27,7 @@ from alphazero.play.gomocup_board import BLOCKS, Block, Board, two_numbers
 from alphazero.play.gomocup_info import Info
 from alphazero.play.gtp_engine import Engine, resized
 from alphazero.play.gtp_protocol import LONGEST, GtpError, Lines, lines_of, read_integer
-from alphazero.play.gtp_thinker import TABLE
+from alphazero.play.thinker import TABLE
 from alphazero.players.names import Entrant
 
 LENGTH: Final = 5

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 
+from alphazero.errors import AlphaZeroError
 from alphazero.games.game import Game
 from alphazero.play import gtp_analysis, gtp_engine, gtp_go
 from alphazero.play.gtp_analysis import WATCHED_MOVES, WATCHES, Request, info_line, read_request
@@ -84,7 +85,7 @@ class Session:
                 self._generate(command, WATCHED_MOVES[command.word])
             else:
                 self.say(answer(command, self._answer(command)))
-        except GtpError as error:
+        except (GtpError, AlphaZeroError) as error:
             self.say(answer(command, str(error), succeeded=False))
         if "genmove" in command.word:
             self._own_move = len(self.engine.position.moves)

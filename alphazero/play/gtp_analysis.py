@@ -14,7 +14,7 @@ from typing import Final
 from alphazero.games.game import State
 from alphazero.play.gtp_engine import Engine, Handler
 from alphazero.play.gtp_protocol import GtpError, expect, read_colour, read_integer
-from alphazero.play.gtp_thinker import Candidate
+from alphazero.play.thinker import Candidate
 
 USUAL_INTERVAL: Final = 1.0
 """Seconds between two lines, where nobody says."""

@@ -17,7 +17,7 @@ from alphazero.play.gtp_protocol import (
     read_integer,
     read_number,
 )
-from alphazero.play.gtp_thinker import Thinker
+from alphazero.play.thinker import Thinker
 from alphazero.players.names import Entrant
 from alphazero.players.vertices import PASS, RESIGN, plain
 

@@ -146,6 +146,13 @@ class TreeSearch(ABC):
         read_roots(forest, self._selection, slots, *roots)
         return roots
 
+    def first_value(self, slot: int) -> float:
+        """Return what the evaluator said of the root, which must be evaluated, before any search.
+
+        For the player to move; the exact value once that is proven.
+        """
+        return float(self._forests[0].nodes[slot, 0]["value"])
+
     def variation(self, slot: int, action: int, length: int = 8) -> list[int]:
         """Return the most visited line that begins with `action`, at most `length` long.
 

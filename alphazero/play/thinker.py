@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from alphazero.errors import PlayerError
 from alphazero.games.game import Game, State
-from alphazero.play.gtp_protocol import GtpError
 from alphazero.players.names import Entrant
 from alphazero.players.player import UNLIMITED, Player, SearchPlayer
 from alphazero.search.wheel import Roots, TreeSearch
@@ -53,10 +53,10 @@ class Thinker:
         """The player's tree.
 
         Raises:
-            GtpError: when it has none.
+            PlayerError: when it has none.
         """
         if not isinstance(self.player, SearchPlayer):
-            raise GtpError("not supported: this player does not search as a checkpoint does")
+            raise PlayerError("not supported: this player does not search as a checkpoint does")
         return self.player.search
 
     @property
@@ -82,7 +82,7 @@ class Thinker:
         It thinks for so many `seconds`, or as it was told where that is None.
 
         Raises:
-            GtpError: when another program is behind it and fails.
+            PlayerError: when another program is behind it and fails.
         """
         if self.searches:
             return self._search(seconds, watch)
@@ -92,7 +92,7 @@ class Thinker:
         while not len((decisions := self.player.decide()).tables):
             for _, fault in self.player.forfeits():
                 if fault:
-                    raise GtpError(f"no move: {fault}")
+                    raise PlayerError(f"no move: {fault}")
                 return None, -1.0
             self.player.think()
             watch()

@@ -1,0 +1,174 @@
+"""A game that is looked at while it is played: moves made, taken back, made again, and branches.
+
+Nothing that was ever played is lost by going back: the moves form a tree, and every position
+remembers the line that was last followed from it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from alphazero.games.game import ONGOING, Game, State, to_play
+from alphazero.play.thinker import Candidate, Thinker
+from alphazero.players.gamelog import PlayedGame
+from alphazero.players.sgf_games import comment_of
+
+
+@dataclass(frozen=True)
+class Thought:
+    """What a search has found of a position."""
+
+    value: float
+    """of the position, for the player to move, from -1 to 1"""
+    first_value: float
+    """the bare network's, or one rollout's, for the same player; exact once it is proven"""
+    simulations: int
+    """visits of its moves together"""
+    candidates: list[Candidate]
+    """every legal move, the best first"""
+
+    @classmethod
+    def of(cls, thinker: Thinker, state: State) -> "Thought | None":
+        """Return what `thinker` knows of `state`, which it is shown; None if it never looked."""
+        roots = thinker.roots if thinker.searches else None
+        if roots is None:
+            return None
+        candidates = thinker.candidates(state)
+        return cls(
+            float(roots.values[0]),
+            thinker.search.first_value(0),
+            sum(candidate.visits for candidate in candidates),
+            candidates,
+        )
+
+
+@dataclass(eq=False)
+class Node:
+    """A position of the tree."""
+
+    state: State
+    action: int | None = None
+    """the move that led here; None at the root"""
+    parent: "Node | None" = None
+    children: list["Node"] = field(default_factory=list)
+    """in the order in which they were first tried"""
+    followed: "Node | None" = None
+    """the child that was visited last"""
+    thought: Thought | None = None
+    """what was last found out about it"""
+    comment: str = ""
+    """what is said of the move that led here"""
+
+    @property
+    def ply(self) -> int:
+        """How many moves led here."""
+        return 0 if self.parent is None else self.parent.ply + 1
+
+
+class Study:
+    """A tree of moves, and the position that is looked at."""
+
+    def __init__(self, game: Game, actions: Sequence[int] = ()) -> None:
+        """Begin with these moves on the board.
+
+        Raises:
+            GameError: at the first illegal one.
+        """
+        self.game = game
+        self.root = self.here = Node(game.initial_state())
+        for action in actions:
+            self.make(action)
+
+    @property
+    def state(self) -> State:
+        """The position that is looked at."""
+        return self.here.state
+
+    @property
+    def to_play(self) -> int:
+        """Whose turn it is there."""
+        return to_play(self.state)
+
+    @property
+    def outcome(self) -> int:
+        """The game's outcome there, or ONGOING."""
+        return self.game.outcome(self.state)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has ended there."""
+        return self.outcome != ONGOING
+
+    @property
+    def moves(self) -> list[int]:
+        """The moves that lead from the first position to this one."""
+        return [node.action for node in self.path if node.action is not None]
+
+    @property
+    def path(self) -> list[Node]:
+        """The positions from the first to this one, both included."""
+        nodes = [self.here]
+        while nodes[-1].parent is not None:
+            nodes.append(nodes[-1].parent)
+        return nodes[::-1]
+
+    @property
+    def line(self) -> list[Node]:
+        """The same, and those after it that were followed last."""
+        nodes = self.path
+        while nodes[-1].followed is not None:
+            nodes.append(nodes[-1].followed)
+        return nodes
+
+    def make(self, action: int, comment: str = "") -> None:
+        """Make a move: go on along it if it was tried before, else begin a branch.
+
+        Raises:
+            GameError: when it is not legal.
+        """
+        known = next((node for node in self.here.children if node.action == action), None)
+        if known is None:
+            known = Node(self.game.play(self.state, action), action, self.here, comment=comment)
+            self.here.children.append(known)
+        known.comment = comment or known.comment
+        self.here.followed = known
+        self.here = known
+
+    def undo(self) -> bool:
+        """Go back one move; return whether there was one."""
+        return self.go_to(self.here.ply - 1)
+
+    def redo(self) -> bool:
+        """Go on one move along the line that was followed last; return whether there was one."""
+        return self.go_to(self.here.ply + 1)
+
+    def go_to(self, ply: int) -> bool:
+        """Go to the position after so many moves of `line`; return whether it has so many."""
+        line = self.line
+        if not 0 <= ply < len(line):
+            return False
+        self.here = line[ply]
+        return True
+
+    def remark(self, action: int, thought: Thought | None) -> str:
+        """Say what was thought before a move here, for a file; nothing where there was nothing."""
+        if thought is None:
+            return ""
+        visits = np.zeros(self.game.num_actions, np.int64)
+        for candidate in thought.candidates:
+            visits[candidate.action] = candidate.visits
+        policy: Any = visits / max(visits.sum(), 1)
+        return comment_of(self.game, self.state, action, thought.value, policy, visits)
+
+    def played(self, players: tuple[str, str]) -> PlayedGame:
+        """Return the whole `line` as a game of these two."""
+        line = self.line
+        return PlayedGame(
+            self.game,
+            players,
+            tuple(node.action for node in line if node.action is not None),
+            self.game.outcome(line[-1].state),
+            comments=tuple(node.comment for node in line[1:]),
+        )

@@ -1,0 +1,104 @@
+"""The tree of moves behind the faces: taken back, made again, branched."""
+
+import numpy as np
+import pytest
+
+from alphazero.errors import GameError
+from alphazero.games import make_game
+from alphazero.games.game import ONGOING
+from alphazero.play.study import Study, Thought
+from alphazero.play.thinker import Thinker
+from alphazero.players.names import read_player
+
+GAME = make_game("tic_tac_toe")
+
+
+def test_moves_lead_to_the_position_that_the_rules_say() -> None:
+    study = Study(GAME, [4, 0, 8])
+    assert study.moves == [4, 0, 8]
+    assert (study.state == GAME.play(GAME.initial_state(), 4, 0, 8)).all()
+    assert study.to_play == 1
+
+
+def test_undo_and_redo_walk_along_one_line() -> None:
+    study = Study(GAME, [4, 0, 8])
+    assert study.undo()
+    assert study.undo()
+    assert study.moves == [4]
+    assert study.redo()
+    assert study.redo()
+    assert study.moves == [4, 0, 8]
+    assert not study.redo()
+
+
+def test_there_is_nothing_before_the_first_position() -> None:
+    study = Study(GAME)
+    assert not study.undo()
+    assert study.moves == []
+
+
+def test_another_move_begins_a_branch_and_loses_nothing() -> None:
+    study = Study(GAME, [4, 0, 8])
+    study.go_to(1)
+    study.make(2)
+    assert study.moves == [4, 2]
+    assert [node.action for node in study.root.children[0].children] == [0, 2]
+    assert not study.redo()  # the new branch ends here
+    study.undo()
+    study.make(0)
+    assert study.redo()
+    assert study.moves == [4, 0, 8]
+
+
+def test_the_line_goes_on_after_the_position_that_is_looked_at() -> None:
+    study = Study(GAME, [4, 0, 8])
+    study.go_to(1)
+    assert [node.action for node in study.line] == [None, 4, 0, 8]
+    assert [node.action for node in study.path] == [None, 4]
+    assert not study.go_to(4)
+    assert study.here.ply == 1
+
+
+def test_an_illegal_move_changes_nothing() -> None:
+    study = Study(GAME, [4])
+    with pytest.raises(GameError):
+        study.make(4)
+    assert study.moves == [4]
+    assert not study.here.children
+
+
+def test_the_game_is_written_whole_with_what_is_said_of_its_moves() -> None:
+    study = Study(GAME)
+    for action, comment in ((0, ""), (3, "dull"), (1, ""), (4, ""), (2, "wins")):
+        study.make(action, comment)
+    study.go_to(2)
+    played = study.played(("A", "B"))
+    assert played.actions == (0, 3, 1, 4, 2)
+    assert played.outcome == 1
+    assert played.comments == ("", "dull", "", "", "wins")
+    assert Study(GAME, [4]).played(("A", "B")).outcome == ONGOING
+
+
+def test_a_thought_tells_what_the_search_has_found() -> None:
+    study = Study(GAME, [0, 3, 1, 4])
+    thinker = Thinker(read_player("uct:simulations=300"), GAME)
+    thinker.show(study.moves)
+    assert Thought.of(thinker, study.state) is None
+    thinker.choose(None)
+    thought = Thought.of(thinker, study.state)
+    assert thought is not None
+    best = thought.candidates[0]
+    assert best.action == 2  # completes the row
+    assert best.value == 1
+    assert -1 <= thought.first_value <= 1
+    assert thought.simulations == sum(each.visits for each in thought.candidates)
+    legal = np.flatnonzero(GAME.legal_action_mask(study.state))
+    assert sorted(each.action for each in thought.candidates) == legal.tolist()
+    assert study.remark(2, thought).startswith("win rate")
+    assert study.remark(2, None) == ""
+
+
+def test_players_without_a_tree_have_no_thoughts() -> None:
+    thinker = Thinker(read_player("random"), GAME)
+    thinker.show([])
+    assert Thought.of(thinker, GAME.initial_state()) is None
