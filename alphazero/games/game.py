@@ -290,7 +290,11 @@ class Game(ABC):
         return state
 
     def from_line(self, line: str) -> State:
-        """Return the position after the moves in a line of text, apart by spaces.
+        """Return the position after the moves in a line of text, as `names_in` reads it."""
+        return self.from_moves(self.names_in(line))
+
+    def names_in(self, line: str) -> list[str]:
+        """Return the names of the moves in a line of text, apart by spaces.
 
         In a game whose moves are written with one character each, no spaces are needed.
         """
@@ -300,7 +304,7 @@ class Game(ABC):
             for action in np.flatnonzero(self.legal_action_mask(state))
         )
         short = all(len(name) == 1 for name in names)
-        return self.from_moves(list("".join(line.split())) if short else line.split())
+        return list("".join(line.split())) if short else line.split()
 
 
 def to_play(state: State) -> int:

@@ -230,7 +230,10 @@ class Canvas:
             self._grow(x + width, y + 1.2 * size)
         baseline = y + {"a": ascent, "m": (ascent - descent) / 2, "s": 0}[anchor[1]]
         numbers: dict[str, float | str] = {"x": x, "y": baseline, "font-size": size}
-        if anchor[0] != "l":
+        if anchor[0] == "l":
+            # Whatever font there is, the text shall be as wide as the picture expects it.
+            numbers |= {"textLength": width, "lengthAdjust": "spacingAndGlyphs"}
+        else:
             numbers["text-anchor"] = {"m": "middle", "r": "end"}[anchor[0]]
         self._texts.append(
             Shape(
@@ -288,6 +291,9 @@ class Canvas:
                 for name, colour in dark.items()
             )
             lines.append(f"<style>@media (prefers-color-scheme: dark){{{rules}}}</style>")
+            paper = Paint(PAPER, "paper")
+            page = {"width": width, "height": height, "rx": "8"}
+            lines.append(_element(Shape(_leave, "rect", dict(page), paper), by_page=False))
         lines += [_element(shape, dark is None) for shape in [*self._shapes, *self._texts]]
         return "\n".join([*lines, "</svg>"])
 
@@ -308,6 +314,10 @@ class Canvas:
 
 def _paint(colour: Colour | Paint) -> Paint:
     return colour if isinstance(colour, Paint) else Paint(colour)
+
+
+def _leave(_: ImageDraw.ImageDraw) -> None:
+    """Draw nothing: in pixels there is paper anyway."""
 
 
 def _number(number: float) -> str:
