@@ -227,7 +227,7 @@ class Canvas:
         width = font.getlength(text)
         ascent, descent = font.getmetrics()
         if anchor[0] == "l":
-            self._grow(x + width, y + 1.2 * size)
+            self.reserve(x + width, y + 1.2 * size)
         baseline = y + {"a": ascent, "m": (ascent - descent) / 2, "s": 0}[anchor[1]]
         numbers: dict[str, float | str] = {"x": x, "y": baseline, "font-size": size}
         if anchor[0] == "l":
@@ -297,19 +297,20 @@ class Canvas:
         lines += [_element(shape, dark is None) for shape in [*self._shapes, *self._texts]]
         return "\n".join([*lines, "</svg>"])
 
+    def reserve(self, right: float, bottom: float) -> None:
+        """Make the picture large enough for what lies left of `right` and above `bottom`."""
+        self._width, self._height = max(self._width, right), max(self._height, bottom)
+
     def _enlarge(self, box: Box) -> Box:
         """Return where a box begins and where its last pixels are on the large image."""
-        self._grow(box[2], box[3])
+        self.reserve(box[2], box[3])
         left, top, right, bottom = (FINENESS * side for side in box)
         return left, top, right - 1, bottom - 1
 
     def _enlarge_points(self, points: Sequence[Point]) -> list[Point]:
         for x, y in points:
-            self._grow(x, y)
+            self.reserve(x, y)
         return [(FINENESS * x, FINENESS * y) for x, y in points]
-
-    def _grow(self, right: float, bottom: float) -> None:
-        self._width, self._height = max(self._width, right), max(self._height, bottom)
 
 
 def _paint(colour: Colour | Paint) -> Paint:
@@ -376,3 +377,12 @@ def save_picture(path: Path, picture: Image.Image) -> None:
     data = io.BytesIO()
     picture.save(data, "PNG")
     write_atomic(path, data.getvalue())
+
+
+def save_svg(path: Path, svg: str) -> None:
+    """Write a picture as an SVG file.
+
+    Raises:
+        RunError: when it cannot be written.
+    """
+    write_atomic(path, svg.encode())

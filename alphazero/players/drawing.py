@@ -145,6 +145,7 @@ class Board:
 
     def draw_field(self, canvas: Canvas) -> None:
         """Draw the empty board and its labels."""
+        canvas.reserve(self.left + self.width, self.top + self.height)
         if self.look is Look.HEXAGONS:
             self._draw_sides(canvas)
         else:

@@ -88,6 +88,11 @@ class Position:
         )
         return found
 
+    @property
+    def title(self) -> str:
+        """The position in words."""
+        return title_of(self.game, self.state)
+
     def _make(self, name: str) -> None:
         action = self.game.parse_action(self.state, name)
         self.last_cell = self.game.action_cell(self.state, action)
@@ -100,11 +105,11 @@ class Position:
         return other
 
     def __repr__(self) -> str:
-        return f"{title_of(self.game, self.state)}\n{self.game.render(self.state)}"
+        return f"{self.title}\n{self.game.render(self.state)}"
 
     def _repr_svg_(self) -> str:
         """Draw the position for a notebook."""
-        title, thought = title_of(self.game, self.state), self.thought
+        title, thought = self.title, self.thought
         if thought is None:
             canvas = Canvas()
             Board(self.game, MARGIN, MARGIN).draw(canvas, self.state, self.last_cell)
