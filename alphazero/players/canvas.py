@@ -6,6 +6,7 @@ notebooks. Lengths are pixels, from the top left; SVG's units are the same.
 
 import functools
 import io
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -256,7 +257,7 @@ class Canvas:
     @property
     def size(self) -> tuple[float, float]:
         """Width and height, with a margin around what was drawn unless they were given."""
-        return self._size or (round(self._width) + MARGIN, round(self._height) + MARGIN)
+        return self._size or (math.ceil(self._width) + MARGIN, math.ceil(self._height) + MARGIN)
 
     def finish(self) -> Image.Image:
         """Return the picture in pixels."""
