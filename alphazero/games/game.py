@@ -262,7 +262,11 @@ class Game(ABC):
         return state
 
     def from_line(self, line: str) -> State:
-        """Return the position after the moves in a line of text, apart by spaces.
+        """Return the position after the moves in a line of text, as `split_line` reads them."""
+        return self.from_moves(self.split_line(line))
+
+    def split_line(self, line: str) -> list[str]:
+        """Return the moves of a line of text, which are apart by spaces.
 
         In a game whose moves are written with one character each, no spaces are needed.
         """
@@ -272,7 +276,7 @@ class Game(ABC):
             for action in np.flatnonzero(self.legal_action_mask(state))
         )
         short = all(len(name) == 1 for name in names)
-        return self.from_moves(list("".join(line.split())) if short else line.split())
+        return list("".join(line.split())) if short else line.split()
 
 
 def to_play(state: State) -> int:
