@@ -18,6 +18,7 @@ import functools
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from enum import Enum, auto
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -141,6 +142,24 @@ class Symmetries(NamedTuple):
     """[K, H * W], cells counted row by row"""
 
 
+class Look(Enum):
+    """What a game's board looks like in a picture; its cells are those of the observation."""
+
+    SQUARES = auto()
+    """Stones lie in squares."""
+    HOLES = auto()
+    """Stones fall into round holes."""
+    POINTS = auto()
+    """Stones lie where lines cross."""
+    HEXAGONS = auto()
+    """A rhombus of hexagons, each row half a cell further to the right than the one above.
+
+    Its upper and lower sides are in the colour of player 0, the others in that of player 1.
+    """
+    HEAP = auto()
+    """Chips that are nobody's, in as many lines as they need."""
+
+
 @dataclass(frozen=True)
 class Game(ABC):
     """The rules of one game; a subclass's dataclass fields are its options."""
@@ -218,6 +237,15 @@ class Game(ABC):
         such cell, like a pass: pictures name it beside the board.
         """
         return None
+
+    @property
+    def look(self) -> Look:
+        """What the board looks like in a picture: squares, unless a game says otherwise.
+
+        Stones are found on planes 0 and 1 of `observe`, the names of rows and columns in those of
+        the moves, so that nothing else has to be told.
+        """
+        return Look.SQUARES
 
     @property
     def state_size(self) -> int:
