@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from alphazero.errors import PlayerError, did_you_mean
 from alphazero.games.game import Game
-from alphazero.games.registry import game_names, game_options, make_game, name_of, write_game
+from alphazero.games.registry import game_names, make_game, write_game
 from alphazero.play.web.ratings import Rating, RatingTable
 from alphazero.play.web.records import Archive
 from alphazero.players.names import (
@@ -146,8 +146,8 @@ class Catalogue:
             "games": [
                 {
                     "name": text,
-                    "title": name_of(game).replace("_", " ").title(),
-                    "options": {**game_options(name_of(game)), **game.options},
+                    "title": text.partition(":")[0].replace("_", " ").title(),
+                    "options": game.options,
                 }
                 for text, game in self.games.items()
             ],

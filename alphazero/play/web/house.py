@@ -12,10 +12,19 @@ from alphazero.errors import AlphaZeroError, GameError, PlayerError
 from alphazero.games.game import ONGOING, Game, State
 from alphazero.games.registry import read_game
 from alphazero.play.web.catalogue import Catalogue, Offer
-from alphazero.play.web.records import GATE, SELFPLAY, Archive, RecordedGame
+from alphazero.play.web.records import (
+    GATE,
+    SELFPLAY,
+    Archive,
+    Record,
+    headline,
+    played_of,
+    result_of,
+    thoughts_of,
+)
 from alphazero.play.web.room import Room
 from alphazero.play.web.session import Seat, Session
-from alphazero.players.gamelog import RESULTS
+from alphazero.players.gamelog import PlayedGame
 from alphazero.players.names import CheckpointOptions
 
 SESSIONS: Final = 64
@@ -165,8 +174,7 @@ class House:
         archive = self.archive(name)
         return {
             "iterations": [
-                {"iteration": each.iteration, "kind": each.kind, "games": each.games}
-                for each in archive.chapters()
+                {"iteration": iteration, "kind": kind} for iteration, kind in archive.chapters()
             ]
         }
 
@@ -182,8 +190,8 @@ class House:
                 {
                     "index": index,
                     "moves": len(each.actions),
-                    "result": RESULTS[each.outcome],
-                    "text": _headline(each),
+                    "result": result_of(each),
+                    "text": headline(each),
                 }
                 for index, each in enumerate(games[:MOST_GAMES])
             ],
@@ -191,30 +199,26 @@ class House:
 
     def recorded(
         self, name: str, iteration: int, kind: str, index: int
-    ) -> tuple[Archive, RecordedGame, list[dict[str, Any]]]:
+    ) -> tuple[PlayedGame, list[dict[str, Any]]]:
         """Return a recorded game, and for each of its positions what was and is thought of it."""
         archive = self.archive(name)
         games = archive.games(iteration, kind)
         if not 0 <= index < len(games):
             raise GameError(f"there are {len(games)} games, counted from 0; no number {index}")
-        return archive, games[index], self._thoughts(archive.game, games[index])
+        game = checked_game(archive.game)
+        return played_of(game, games[index]), self._thoughts(game, games[index])
 
-    def _thoughts(self, game: Game, record: RecordedGame) -> list[dict[str, Any]]:
+    def _thoughts(self, game: Game, record: Record) -> list[dict[str, Any]]:
         """Return the search's policy then and the network's now, position by position."""
-        states = [game.initial_state()]
-        for action in record.actions:
-            states.append(game.play(states[-1], action))
+        thoughts, states = thoughts_of(record), played_of(game, record).states()
         priors = self._priors(game, states)
         told = []
         for ply, state in enumerate(states):
             if game.outcome(state) != ONGOING:
                 break
             policy = value = None
-            if record.policies is not None and ply < len(record.actions):
-                if record.policies[ply].any():
-                    policy = _shares(record.policies[ply])
-                if record.values is not None:
-                    value = float(record.values[ply])
+            if thoughts is not None and ply < len(thoughts.values):
+                policy, value = _shares(thoughts.policies[ply]) or None, float(thoughts.values[ply])
             prior = None if priors is None else _shares(priors[ply])
             told.append({"policy": policy, "value": value, "prior": prior})
         return told
@@ -248,10 +252,3 @@ def _shares(policy: "np.ndarray[Any, Any]") -> list[tuple[int, float]]:
     """Return the actions that have a share, the greatest first."""
     order = np.argsort(-policy, kind="stable")
     return [(int(action), float(policy[action])) for action in order if policy[action] > 0]
-
-
-def _headline(record: RecordedGame) -> str:
-    """Say in some words how a recorded game went."""
-    told = {1: "X wins", 0: "a draw", -1: "O wins", ONGOING: "unfinished"}[record.outcome]
-    how = " by resignation" if record.resigned else ""
-    return f"{told}{how} after {len(record.actions)} moves"

@@ -9,7 +9,7 @@ from alphazero.games.game import Game
 from alphazero.play.web.house import House, checked_game
 from alphazero.play.web.records import SELFPLAY
 from alphazero.play.web.session import Seat, Session
-from alphazero.players.gamelog import PlayedGame, read_line
+from alphazero.players.gamelog import read_line
 from alphazero.players.sgf import read_sgf
 from alphazero.players.sgf_games import from_sgf
 
@@ -137,11 +137,9 @@ def _load(_: House, session: Session, fields: Fields) -> Done:
 
 def _open(house: House, session: Session, fields: Fields) -> Done:
     kind = fields.text("kind") if fields.has("kind") else SELFPLAY
-    archive, record, told = house.recorded(
+    played, told = house.recorded(
         fields.text("run"), fields.whole("iteration"), kind, fields.whole("game")
     )
-    game = checked_game(archive.game)
-    played = PlayedGame(game, record.players, record.actions, record.outcome, record.resigned)
 
     def show() -> None:
         session.load(played)

@@ -29,6 +29,7 @@ def view_of(session: "Session") -> Json:
         "id": session.name,
         "game": write_game(game),
         "board": _board(game, here),
+        "look": game.look.name.lower(),
         "rows": game.observation_shape[1],
         "columns": game.observation_shape[2],
         "elsewhere": [
