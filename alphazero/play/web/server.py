@@ -32,6 +32,9 @@ from alphazero.play.web.stream import Stream
 CONNECTIONS: Final = 128
 """At most so many; a further one is closed at once."""
 
+BACKLOG: Final = 128
+"""Connections that wait to be taken."""
+
 STREAMS: Final = 8
 """Of one session."""
 
@@ -318,11 +321,17 @@ def listen(host: str, port: int) -> socket.socket:
         RunError: in one line, when the port is taken or the host is none of this machine's.
     """
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.socket(*found[:3])
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(found[4])
-        listener.listen(256)
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen(BACKLOG)
+        except BaseException:
+            listener.close()
+            raise
     except (OSError, UnicodeError, OverflowError) as error:
         why = reason(error) if isinstance(error, OSError) else "this is no address"
         raise RunError(
