@@ -84,11 +84,7 @@ def test_other_folders_are_refused(tmp_path: Path) -> None:
 
 
 def test_games_without_sgf_are_kept_a_line_each(tmp_path: Path) -> None:
-    config = tiny_config(
-        tmp_path,
-        "game={name: connect_four, options: {rows: 4, columns: 4, length: 3}}",
-        "budget.iterations=2",
-    )
+    config = tiny_config(tmp_path, "game.name=connect_four", "budget.iterations=2")
     train(config)
     archive = RunArchive(Path(config.run.folder) / config.run.name)
     games = archive.games(2, GATE)

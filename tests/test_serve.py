@@ -4,7 +4,10 @@ import dataclasses
 import json
 import random
 import re
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +18,7 @@ import numpy as np
 import pytest
 from web import SECONDS, Served, Visitor, serving
 
+from alphazero.cli import INTERRUPTED, main
 from alphazero.errors import AlphaZeroError, RunError
 from alphazero.games import make_game
 from alphazero.games.game import ONGOING, Game, State, to_play
@@ -619,6 +623,27 @@ def test_a_request_that_never_ends_is_hung_up_on(monkeypatch: pytest.MonkeyPatch
             assert page.wait(lambda view: view["ply"] == 1)
 
 
+def test_a_page_that_does_not_read_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "REQUEST_SECONDS", 0.2)
+    with serving() as running, running.begin("go:rows=25,columns=25") as page:
+        page.do("move", action=0)
+        line = socket.socket()
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        line.connect(("127.0.0.1", running.port))
+        line.sendall(
+            f"GET /api/sessions/{page.id}/events HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+        )
+        session = running.house.sessions[page.id]
+        eventually(lambda: len(session.watchers) == 2)
+        for number in range(1000):
+            page.do("goto", ply=number % 2)
+            page_events(page, 1)
+            if len(session.watchers) == 1:
+                break
+        assert len(session.watchers) == 1
+        line.close()
+
+
 def test_two_hundred_connections_cost_no_threads_and_leave_the_server_well() -> None:
     with serving() as running:
         assert running.ask("GET", "/api/setup")[0] == 200
@@ -762,3 +787,51 @@ def test_a_seat_is_called_in_files_as_its_player(served: Served) -> None:
     assert Seat(offer, 50).title == "uct, 50 simulations"
     assert Seat(offer, None, 1.5).title == "uct, 1.5 s"
     assert Seat().title == "person"
+
+
+# --- the command ---------------------------------------------------------------------------------
+
+
+def test_the_command_says_where_it_is_and_ends_by_a_signal(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "alphazero", "serve", "random", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline().startswith("players: random, uct, ")
+        address = re.search(r"http://127\.0\.0\.1:(\d+)/", program.stdout.readline())
+        assert address is not None
+        with socket.create_connection(("127.0.0.1", int(address[1])), SECONDS) as line:
+            line.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            assert b" 200 " in read_all(line)
+        program.send_signal(signal.SIGTERM)
+        assert program.wait(SECONDS) == INTERRUPTED
+
+
+def test_without_the_extra_the_command_names_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("alphazero.play.web.server")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    assert main(["serve", "random"]) == 2
+    assert capsys.readouterr().err == (
+        "error: uvicorn is not installed; pip install 'alphazero[serve]'\n"
+    )
+
+
+def test_a_taken_port_ends_the_command_with_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with serving() as running:
+        assert main(["serve", "random", "--port", str(running.port)]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("error: cannot listen on 127.0.0.1")
+    assert told.count("\n") == 1
+
+
+def test_a_name_that_listens_to_everybody_still_knows_its_visitors() -> None:
+    asked = guard.Guard(lambda *_: None, "my-box.local")  # type: ignore[arg-type,return-value]
+    assert asked._is_ours("my-box.local:8000")
+    assert asked._is_ours("10.0.0.7:8000")
+    assert not asked._is_ours("my-box.local.evil.example:8000")
+    for host in ("0.0.0.0", "::"):
+        with listen(host, 0) as listener:
+            assert not server.is_loopback(listener)
+            assert server.address_of(listener, host).startswith("http://")

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 WHO: Final = SIGNS[1], SIGNS[2]
 """How player 0 and player 1 are called."""
 
+COMMENT: Final = 500
+"""Letters of a comment that the page is told: files may hold books."""
+
 Json = dict[str, Any]
 
 
@@ -129,7 +132,7 @@ def _moves(session: "Session") -> list[Json]:
             "name": name_of_move(game, node),
             "player": (node.ply - 1) % 2,
             "value": first_players_value(session, node),
-            "comment": node.comment,
+            "comment": node.comment[:COMMENT],
             "branches": len(node.parent.children) if node.parent else 1,
         }
         for node in session.study.line[1:]
