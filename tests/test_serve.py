@@ -25,6 +25,7 @@ from alphazero.games.game import ONGOING, Game, State, to_play
 from alphazero.play.web import guard, house, server
 from alphazero.play.web.catalogue import Catalogue
 from alphazero.play.web.ratings import RatingTable, split_name
+from alphazero.play.web.requests import KNOWN
 from alphazero.play.web.room import Answer, Question, Room
 from alphazero.play.web.server import listen
 from alphazero.play.web.session import Seat
@@ -87,7 +88,7 @@ def check_view(view: dict[str, Any], game: Game, state: State) -> None:
     assert view["over"] == over
     assert view["to_play"] == own
     if over:
-        assert view["status"] == {1: "X wins", 0: "a draw", -1: "O wins"}[game.outcome(state)]
+        assert view["status"] == {1: "X wins", 0: "A draw", -1: "O wins"}[game.outcome(state)]
     else:
         assert view["status"] == f"{'XO'[own]} to move"
     assert view["board"]["svg"].startswith("<svg")
@@ -378,6 +379,43 @@ def test_two_players_are_watched_to_the_end(served: Served) -> None:
         assert (view["ply"], view["moves"], view["thinking"]) == (0, [], False)
 
 
+def test_a_paused_game_is_watched_step_by_step(served: Served) -> None:
+    with served.begin("tic_tac_toe", RANDOM, RANDOM) as page:
+        page.wait(lambda view: view["over"])
+        page.do("goto", ply=2)
+        for ply in (3, 4):
+            assert page.do("step")["paused"]
+            view = page.wait(lambda view, ply=ply: view["ply"] == ply)
+            assert (view["paused"], view["thinking"]) == (True, False)
+        page.do("new", seats=[HUMAN, RANDOM])
+        assert page.try_to("step")[0] == 400
+
+
+def test_of_two_views_the_newer_has_the_higher_number(served: Served) -> None:
+    with served.begin("tic_tac_toe") as page:
+        first = page.wait(lambda view: True)
+        numbers = [page.do(word)["serial"] for word in ("undo", "hint", "stop")]
+        assert first["serial"] < numbers[0] < numbers[1] < numbers[2]
+        assert page.wait(lambda view: view["serial"] >= numbers[2])["ply"] == 0
+
+
+@pytest.mark.parametrize(("fault", "said"), [("", ""), ("resign", ""), ("illegal", "illegal")])
+def test_another_program_takes_a_seat(fault: str, said: str) -> None:
+    fake = Path(__file__).with_name("fake_gtp.py")
+    command = f"gtp:{sys.executable} {fake} {fault} 2".strip()
+    with (
+        serving([read_player(command)]) as running,
+        running.begin("tic_tac_toe", HUMAN, {"player": command}) as page,
+    ):
+        page.do("move", action=4)
+        assert page.wait(lambda view: view["ply"] == 2)["moves"][1]["name"] == "a3"
+        page.do("move", action=8)
+        view = page.wait(lambda view: view["ply"] == 4 or view["resigned"] or view["message"])
+        assert (view["resigned"] == 1) == (fault == "resign")
+        assert said in view["message"]
+        assert bool(view["message"]) == bool(said)
+
+
 def test_seats_change_and_only_players_of_the_game_take_one(served: Served) -> None:
     with served.begin("connect_four") as page:
         status, told = page.try_to("seats", seats=[{"player": "tic_tac_toe"}, HUMAN])
@@ -573,7 +611,7 @@ def test_unknown_sessions_runs_and_requests_are_not_found(served: Served) -> Non
 
 
 def test_no_field_of_any_request_is_trusted(served: Served) -> None:
-    words = "move paste undo redo goto branch seats new resign hint analyze stop pause load open"
+    words = " ".join(KNOWN)
     values = [None, True, -1, 10**30, 1.5, "", "x" * 400, "../../etc/passwd", [], [[]], {}, "\0"]
     names = "action ply index moves text on player seats game run iteration kind"
     chance = random.Random(5)
@@ -625,7 +663,7 @@ def test_a_request_that_never_ends_is_hung_up_on(monkeypatch: pytest.MonkeyPatch
 
 def test_a_page_that_does_not_read_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "REQUEST_SECONDS", 0.2)
-    with serving() as running, running.begin("go:rows=25,columns=25") as page:
+    with serving() as running, running.begin("hex:size=26") as page:
         page.do("move", action=0)
         line = socket.socket()
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)

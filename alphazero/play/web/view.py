@@ -30,6 +30,7 @@ def view_of(session: "Session") -> Json:
     game, here = study.game, study.here
     return {
         "id": session.name,
+        "serial": session.serial,
         "game": write_game(game),
         "board": _board(game, here),
         "look": game.look.name.lower(),
@@ -209,5 +210,5 @@ def _status(session: "Session") -> str:
     if outcome == ONGOING:
         return f"{WHO[session.study.to_play]} to move"
     if outcome == 0:
-        return "a draw"
+        return "A draw"
     return f"{WHO[0 if value_of(outcome, 0) > 0 else 1]} wins"
