@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from alphazero.games.game import ONGOING, Game, State, to_play
+from alphazero.games.game import ONGOING, Game, Look, State, to_play
 from alphazero.players.canvas import COLOURS, INK, LINE, MARGIN, Canvas, Colour, Paint
 from alphazero.players.drawing import EDGE, MARK, STONES, Board
 
@@ -33,7 +33,7 @@ DARK: dict[str, Colour] = {
     "board-ink": (160, 164, 170),
     "board-field": (196, 174, 133),
     "board-line": (134, 111, 72),
-    "board-edge": (120, 112, 102),
+    "board-edge": (165, 156, 144),
 }
 """The colours of a picture in SVG where people prefer darkness."""
 
@@ -86,9 +86,9 @@ def draw_position(
     if last_cell is not None:
         signs.append(("ring", MARK, "last move"))
     if framed is not None:
-        signs.append(("frame", MARK, played_as))
+        signs.append(("frame" if game.look is Look.SQUARES else "circle", MARK, played_as))
     _draw_legend(canvas, [*signs, ("dot", DOT, "less than 0.5 %")])
-    bottom = TOP + VALUE_HEIGHT * len(values) + LINE
+    bottom = float(TOP + VALUE_HEIGHT * len(values) + LINE)
     for place, (heading, shares) in enumerate(policies.items()):
         board, colour = board_at(game, place), OPINIONS[place]
         canvas.fill((board.left, HEADING + 3, board.left + 12, HEADING + 15), colour, EDGE)
@@ -123,7 +123,7 @@ def _draw_policy(canvas: Canvas, board: Board, state: State, shares: Shares, col
             canvas.disc(*board.centres[cell], max(1.5, 0.05 * board.cell), DOT, None)
 
 
-def _draw_values(canvas: Canvas, left: int, values: Mapping[str, float], player: int) -> None:
+def _draw_values(canvas: Canvas, left: float, values: Mapping[str, float], player: int) -> None:
     """Draw a bar from the middle for each value, -1 at the left and 1 at the right."""
     width = canvas.write(left, HEADING, "values, for ", 15, colour=TEXT)
     canvas.disc(left + width + 12, HEADING + 9, 8, STONES[player], EDGE)
@@ -155,8 +155,8 @@ def _draw_legend(canvas: Canvas, signs: Sequence[Sign]) -> None:
     for sign, colour, text in signs:
         if sign == "frame":
             canvas.frame((x, y - 8, x + 16, y + 8), colour)
-        elif sign == "ring":
-            canvas.ring(x + 8, y, 6, colour)
+        elif sign in ("ring", "circle"):
+            canvas.ring(x + 8, y, 5 if sign == "ring" else 9, colour)
         else:
             canvas.disc(
                 x + 8, y, 8 if sign == "disc" else 2, colour, EDGE if sign == "disc" else None
