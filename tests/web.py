@@ -3,6 +3,7 @@
 import asyncio
 import http.client
 import json
+import socket
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -125,11 +126,13 @@ def serving(
     archives: Sequence[Archive] = (),
     *,
     sessions: int = SESSIONS,
-    catalogue: Catalogue | None = None,
+    send_buffer: int = 0,
 ) -> Iterator[Served]:
-    """Run a server in a thread."""
-    house = House(catalogue or Catalogue(entrants, archives), pace=0.0, sessions=sessions)
+    """Run a server in a thread; its connections hold `send_buffer` bytes, 0 for as many as usual."""
+    house = House(Catalogue(entrants, archives), pace=0.0, sessions=sessions)
     listener = listen("127.0.0.1", 0)
+    if send_buffer:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
     port = listener.getsockname()[1]
     started = threading.Event()
     server = make_server(Site(house), "127.0.0.1", started.set)
