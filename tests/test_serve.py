@@ -662,9 +662,9 @@ def test_a_request_that_never_ends_is_hung_up_on(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_page_that_does_not_read_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "REQUEST_SECONDS", 0.2)
     with serving(send_buffer=4096) as running, running.begin("hex:size=26") as page:
         page.do("move", action=0)
+        monkeypatch.setattr(server, "REQUEST_SECONDS", 1.0)
         line = socket.socket()
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
         line.connect(("127.0.0.1", running.port))

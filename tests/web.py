@@ -128,7 +128,7 @@ def serving(
     sessions: int = SESSIONS,
     send_buffer: int = 0,
 ) -> Iterator[Served]:
-    """Run a server in a thread; its connections hold `send_buffer` bytes, 0 for as many as usual."""
+    """Run a server in a thread; connections hold `send_buffer` bytes, 0 for as many as usual."""
     house = House(Catalogue(entrants, archives), pace=0.0, sessions=sessions)
     listener = listen("127.0.0.1", 0)
     if send_buffer:

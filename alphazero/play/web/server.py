@@ -226,7 +226,8 @@ class Connection(H11Protocol):
         """Begin to wait for a request."""
         super().connection_made(transport)
         self._late: asyncio.TimerHandle | None = None
-        self._stuck = False
+        self._answered = self._unread = False
+        """Whether an answer ended since the last look, and whether one was not read then."""
         if len(self.connections) > CONNECTIONS:
             transport.abort()
         else:
@@ -238,14 +239,20 @@ class Connection(H11Protocol):
             self._late.cancel()
         super().connection_lost(exc)
 
+    def on_response_complete(self) -> None:
+        """Note that the connection is of use."""
+        self._answered = True
+        super().on_response_complete()
+
     def _check(self) -> None:
         """Close the connection unless an answer is under way, and read; look again later."""
         busy = self.cycle is not None and not self.cycle.response_complete
-        if not busy or (self._stuck and self.flow.write_paused):
+        unread = self.transport.get_write_buffer_size() > 0
+        if (unread and self._unread) or not (busy or unread or self._answered):
             self.transport.abort()
-        else:
-            self._stuck = self.flow.write_paused
-            self._late = self.loop.call_later(REQUEST_SECONDS, self._check)
+            return
+        self._unread, self._answered = unread, False
+        self._late = self.loop.call_later(REQUEST_SECONDS, self._check)
 
 
 class Server(uvicorn.Server):
