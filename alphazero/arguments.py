@@ -189,6 +189,17 @@ def serve_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
 
 
+def plot_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for a run, and where its figure goes."""
+    parser.add_argument("folder", type=Path, metavar="RUN", help="the folder of a run")
+    parser.add_argument(
+        "--save",
+        type=Path,
+        metavar="FILE",
+        help="as PNG or SVG, by how the name ends (default: RUN/curves.png and RUN/curves.svg)",
+    )
+
+
 def thinking_arguments(parser: argparse.ArgumentParser) -> None:
     """Let players think for so many simulations, or for so many seconds, a move."""
     budget = parser.add_mutually_exclusive_group()

@@ -19,6 +19,7 @@ from alphazero.arguments import (
     outcome_arguments,
     play_arguments,
     player_arguments,
+    plot_arguments,
     positive_number,
     seconds,
     serve_arguments,
@@ -233,6 +234,15 @@ def parser() -> argparse.ArgumentParser:
         type=positive_number,
         metavar="N",
         help="the game to replay (default: every one)",
+    )
+
+    plot_arguments(
+        command(
+            "plot",
+            plot,
+            "draw the curves of a run as one figure, for print too",
+            "alphazero plot checkpoints/tic_tac_toe --save curves.svg",
+        )
     )
 
     each = command(
@@ -537,6 +547,14 @@ def show(options: argparse.Namespace) -> None:
 
     path = find_checkpoint(options.file)
     print(describe(path, load_checkpoint(path)))
+
+
+def plot(options: argparse.Namespace) -> None:
+    """Draw a run's curves."""
+    from alphazero.training.runplot import plot_run
+
+    files = plot_run(options.folder, [options.save] if options.save else None)
+    print(f"drawn in {' and '.join(map(str, files))}")
 
 
 def bench(options: argparse.Namespace) -> None:

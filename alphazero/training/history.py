@@ -1,6 +1,6 @@
 """A run seen afterwards: its curves, its checkpoints, and their ratings over time."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,33 +19,46 @@ from alphazero.players.tournament import Standing
 from alphazero.training.insight import ask_network
 from alphazero.training.metrics import METRICS
 
+Curve = dict[int, float]
+"""Values by iteration."""
+
 TIMES = [name for name in METRICS if name.startswith("seconds/")]
 """The curves of what an iteration spends its time on."""
 
 
-def curves_of(run: Path, names: Sequence[str]) -> list[dict[int, float]]:
-    """Return curves of a run by iteration, [len(names)]; empty where there are none."""
+def read_curves(run: Path) -> dict[str, Curve]:
+    """Return every curve of a run by its name; none where there are none."""
     from tensorboard.backend.event_processing.event_accumulator import (  # type: ignore[import-untyped]
         EventAccumulator,
     )
 
     folder = run / "tensorboard"
     if not folder.is_dir():
-        return [{} for _ in names]
+        return {}
     events = EventAccumulator(str(folder), {"scalars": 0})
     events.Reload()
-    known = events.Tags()["scalars"]
-    return [
-        {point.step: point.value for point in events.Scalars(name)} if name in known else {}
-        for name in names
-    ]
+    return {
+        name: {point.step: point.value for point in events.Scalars(name)}
+        for name in events.Tags()["scalars"]
+    }
+
+
+def curves_of(run: Path, names: Sequence[str]) -> list[Curve]:
+    """Return curves of a run, [len(names)]; empty where there are none."""
+    curves = read_curves(run)
+    return [curves.get(name, {}) for name in names]
 
 
 def training_minutes(run: Path) -> dict[int, float]:
     """Return how long a run had trained by the end of each iteration; empty without curves."""
+    return add_minutes(read_curves(run))
+
+
+def add_minutes(curves: Mapping[str, Curve]) -> dict[int, float]:
+    """Return the same from curves that were read."""
     spent: dict[int, float] = {}
-    for curve in curves_of(run, TIMES):
-        for iteration, seconds in curve.items():
+    for name in TIMES:
+        for iteration, seconds in curves.get(name, {}).items():
             spent[iteration] = spent.get(iteration, 0.0) + seconds
     iterations = sorted(spent)
     totals = np.cumsum([spent[iteration] for iteration in iterations]) / 60

@@ -37,6 +37,7 @@ from alphazero.training.replay import Replay
 from alphazero.training.resignation import measure_resignation, played_out, resign_threshold
 from alphazero.training.run import Run, check_resumable, folder_of, locked
 from alphazero.training.selfplay import SelfPlay, play_games
+from alphazero.training.story import tensorboard_layout
 
 PLAY, LEARN, GATE, INITIALISE, CALIBRATE, MEASURE = range(6)
 """What random numbers are for: each purpose in each iteration has a stream of its own."""
@@ -80,7 +81,8 @@ def _train(run: Run) -> None:
                 file=sys.stdout,
             )
         else:
-            with Curves(run.folder / "tensorboard", run.state.iteration) as curves:
+            layout = tensorboard_layout(run.config)
+            with Curves(run.folder / "tensorboard", run.state.iteration, layout) as curves:
                 while not training.budget_is_spent():
                     training.iterate(curves)
     run.tidy()

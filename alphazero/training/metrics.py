@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self
@@ -111,10 +111,15 @@ METRICS: Mapping[str, Metric] = {
 }
 
 
+def pattern_of(known: str) -> str:
+    """Return the regular expression for a name in the table: `<word>` stands for any words."""
+    return re.sub("<[a-z]+>", "[^/]+", known)
+
+
 def _kind_of(name: str) -> str:
-    """Return the kind of what is drawn under `name`; in the table `<word>` stands for any words."""
+    """Return the kind of what is drawn under `name`."""
     for known, metric in METRICS.items():
-        if re.fullmatch(re.sub("<[a-z]+>", "[^/]+", known), name):
+        if re.fullmatch(pattern_of(known), name):
             return metric.kind
     return "unknown"
 
@@ -133,15 +138,24 @@ def peak_megabytes() -> float:
     return peak / (1 << 20) if sys.platform == "darwin" else peak / (1 << 10)
 
 
-class Curves:
-    """The TensorBoard folder of a run; on resume what lies after `iteration` is purged."""
+Layout = Mapping[str, Mapping[str, Sequence[str | Sequence[str]]]]
+"""Chapters, their charts, and of each its kind and curves: as `add_custom_scalars` takes them."""
 
-    def __init__(self, folder: Path, iteration: int) -> None:
+
+class Curves:
+    """The TensorBoard folder of a run; on resume what lies after `iteration` is purged.
+
+    `layout` is what TensorBoard shows under *Custom Scalars*; of several it takes the last.
+    """
+
+    def __init__(self, folder: Path, iteration: int, layout: Layout | None = None) -> None:
         from torch.utils.tensorboard import SummaryWriter
 
         self._folder = folder
         try:
             self._writer = SummaryWriter(str(folder), purge_step=iteration + 1)
+            if layout:
+                self._writer.add_custom_scalars(layout)
         except OSError as error:
             raise RunError(f"cannot write {shown(folder)}: {reason(error)}") from error
 
