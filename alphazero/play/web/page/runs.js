@@ -1,0 +1,73 @@
+// Browsing a run: its iterations, the games of each, and opening one on the board.
+
+import { readGames, readRun } from "./api.js";
+import { make, press, setEnabled, setOptions } from "./elements.js";
+
+const KINDS = { selfplay: "self-play", gate: "gate" };
+
+export class Runs {
+  /** `open(game)` is called with {run, iteration, kind, game}; `fail(error)` with what went wrong. */
+  constructor(root, runs, { open, fail }) {
+    this.open = open;
+    this.fail = fail;
+    root.hidden = runs.length === 0;
+    this.run = make("select", { "aria-label": "Run", change: () => this.chooseRun() });
+    this.iteration = make("select", { "aria-label": "Iteration", change: () => this.chooseIteration() });
+    this.earlier = this.makeStep("◀", "Earlier iteration", -1);
+    this.later = this.makeStep("▶", "Later iteration", 1);
+    this.games = make("ol", { class: "games", "aria-label": "Games of the iteration" });
+    const choice = make("div", { class: "row" }, this.run, this.earlier, this.iteration, this.later);
+    root.append(choice, this.games);
+    setOptions(this.run, runs.map(({ name, game }) => [name, `${name} (${game})`]));
+    if (runs.length > 0) this.chooseRun();
+  }
+
+  makeStep(text, label, by) {
+    const button = make("button", { type: "button", "aria-label": label, title: label }, text);
+    press(button, () => {
+      this.iteration.selectedIndex += by;
+      this.chooseIteration();
+    });
+    return button;
+  }
+
+  async chooseRun() {
+    const { iterations } = await this.read(() => readRun(this.run.value), { iterations: [] });
+    const pairs = iterations.map(({ iteration, games, kind }) => [
+      `${iteration} ${kind}`, `iteration ${iteration}, ${KINDS[kind]}: ${games} games`,
+    ]);
+    setOptions(this.iteration, pairs);
+    // The newest is what somebody who watches a run wants to see first.
+    this.iteration.selectedIndex = pairs.length - 1;
+    if (pairs.length > 0) await this.chooseIteration();
+  }
+
+  async chooseIteration() {
+    const [iteration, kind] = this.iteration.value.split(" ");
+    const at = { run: this.run.value, iteration: Number(iteration), kind };
+    const { games } = await this.read(() => readGames(at.run, at.iteration, kind), { games: [] });
+    setEnabled(this.earlier, this.iteration.selectedIndex > 0);
+    setEnabled(this.later, this.iteration.selectedIndex < this.iteration.options.length - 1);
+    this.games.replaceChildren(...games.map((game) => this.makeGame(at, game)));
+  }
+
+  makeGame(at, { index, moves, result, text }) {
+    const button = make("button", { type: "button", "aria-pressed": "false" });
+    button.append(`${index + 1}. ${result}`, make("small", {}, ` ${moves} moves ${text ?? ""}`));
+    button.addEventListener("click", () => {
+      this.games.querySelector("[aria-pressed=true]")?.setAttribute("aria-pressed", "false");
+      button.setAttribute("aria-pressed", "true");
+      this.open({ ...at, game: index });
+    });
+    return make("li", {}, button);
+  }
+
+  async read(question, otherwise) {
+    try {
+      return await question();
+    } catch (error) {
+      this.fail(error);
+      return otherwise;
+    }
+  }
+}
