@@ -6,6 +6,7 @@ import { Seats, usualSeats } from "./seats.js";
 /** Ask in a dialog; returns the value of the button that closed it, "" when it was left. */
 function ask(dialog) {
   dialog.returnValue = "";
+  dialog.querySelector(".cancel").onclick = () => dialog.close("");
   dialog.showModal();
   return new Promise((answer) => {
     dialog.addEventListener("close", () => answer(dialog.returnValue), { once: true });

@@ -51,9 +51,15 @@ export function press(button, action) {
   });
 }
 
-/** Give a list as many children as there are items, keeping those it has: focus stays. */
+/**
+ * Give a list as many children as there are items, keeping those it has. Where the one with the
+ * focus has to go, the focus goes to the status line: nobody is thrown back to the page's top.
+ */
 export function match(list, count, makeOne) {
+  const focused = document.activeElement;
+  const hadFocus = list.contains(focused);
   while (list.children.length > count) list.lastElementChild.remove();
+  if (hadFocus && !list.contains(focused)) byId("status").focus();
   while (list.children.length < count) list.append(makeOne(list.children.length));
 }
 

@@ -6,12 +6,14 @@ const HEIGHT = 104;
 const EDGE = 10;
 /** A shorter game does not fill the width, so that a curve grows instead of being squeezed. */
 const SHORTEST = 12;
-const KEYS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageUp: -10, PageDown: 10 };
+const STEPS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 };
+const PAGE = 10;
 
 export class Graph {
-  /** `goTo(ply)` is called when somebody steps. */
-  constructor(root, goTo) {
+  /** `goTo(ply)` or `stepBy(plies)` is called when somebody steps. */
+  constructor(root, { goTo, stepBy }) {
     this.goTo = goTo;
+    this.stepBy = stepBy;
     this.root = root;
     this.svg = makeSvg("svg", { height: HEIGHT, "aria-hidden": "true" });
     this.slider = make("div", { role: "slider", tabindex: 0, "aria-label": "Position in the game" });
@@ -86,21 +88,19 @@ export class Graph {
   point(event) {
     const box = this.slider.getBoundingClientRect();
     const part = (event.clientX - box.left - EDGE) / (box.width - 2 * EDGE);
-    this.step(Math.round(part * this.length));
+    const ply = Math.round(part * this.length);
+    this.goTo(Math.min(Math.max(ply, 0), this.view.moves.length));
   }
 
   walk(event) {
     const { ply, moves } = this.view;
-    if (event.key === "Home") this.step(0);
-    else if (event.key === "End") this.step(moves.length);
-    else if (event.key in KEYS) this.step(ply + KEYS[event.key]);
+    if (event.key === "Home") this.goTo(0);
+    else if (event.key === "End") this.goTo(moves.length);
+    else if (event.key === "PageUp") this.goTo(Math.max(ply - PAGE, 0));
+    else if (event.key === "PageDown") this.goTo(Math.min(ply + PAGE, moves.length));
+    else if (event.key in STEPS) this.stepBy(STEPS[event.key]);
     else return;
     event.preventDefault();
     event.stopPropagation(); // the page would step a second time
-  }
-
-  step(ply) {
-    const wanted = Math.min(Math.max(ply, 0), this.view.moves.length);
-    if (wanted !== this.view.ply) this.goTo(wanted);
   }
 }

@@ -26,7 +26,7 @@ class Page {
 
     const goTo = (ply) => this.goTo(ply);
     this.board = new Board(byId("board"), (actions) => this.play(actions));
-    this.graph = new Graph(byId("graph"), goTo);
+    this.graph = new Graph(byId("graph"), { goTo, stepBy: (plies) => this.stepBy(plies) });
     this.moves = new Moves(byId("moves"), byId("branches"), {
       goTo,
       branch: (ply, index) => this.send("branch", { ply, index }),
@@ -51,8 +51,8 @@ class Page {
     }
     press(byId("pause"), () => this.send("pause", { on: !this.view.paused }));
     press(byId("first"), () => this.goTo(0));
-    press(byId("back"), () => this.goTo(this.view.ply - 1));
-    press(byId("forward"), () => this.goTo(this.view.ply + 1));
+    press(byId("back"), () => this.stepBy(-1));
+    press(byId("forward"), () => this.stepBy(1));
     press(byId("last"), () => this.goTo(this.view.moves.length));
     const analyze = (on) => this.send("analyze", { on, player: byId("analyst").value });
     press(byId("analyze"), () => analyze(!this.view.analyzing));
@@ -76,11 +76,10 @@ class Page {
     document.addEventListener("keydown", (event) => {
       if (event.target.closest("input, select, textarea, dialog")) return;
       if (event.altKey || event.ctrlKey || event.metaKey) return;
-      const { ply } = this.view;
-      const wanted = { ArrowLeft: ply - 1, ArrowRight: ply + 1 }[event.key];
-      if (wanted === undefined) return;
+      const plies = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (!plies) return;
       event.preventDefault();
-      this.goTo(wanted);
+      this.stepBy(plies);
     });
   }
 
@@ -117,31 +116,43 @@ class Page {
     });
   }
 
-  /** Send a command and show what it led to, or what was wrong with it. */
+  /** Send a command when those before it are done. */
   send(name, body = {}) {
-    this.last = this.last.then(async () => {
-      try {
-        const view = await api.command(this.view.id, name, body);
-        this.say("");
-        this.receive(view);
-      } catch (error) {
-        this.say(error.message);
-      }
-    });
+    this.last = this.last.then(() => this.command(name, body));
     return this.last;
+  }
+
+  /** Send a command and show what it led to, or what was wrong with it. */
+  async command(name, body) {
+    try {
+      const view = await api.command(this.view.id, name, body);
+      this.say("");
+      this.receive(view);
+    } catch (error) {
+      this.say(error.message);
+    }
   }
 
   /** Step; while somebody drags along the graph, positions passed over are left out. */
   goTo(ply) {
-    if (ply < 0 || ply > this.view.moves.length) return;
-    const isWaiting = this.wanted !== undefined;
+    if (!this.view || ply < 0 || ply > this.view.moves.length) return;
+    const isGoing = this.wanted !== undefined;
     this.wanted = ply;
-    if (isWaiting) return;
-    this.last = this.last.then(() => {
-      const wanted = this.wanted;
-      this.wanted = undefined;
-      this.send("goto", { ply: wanted });
-    });
+    if (!isGoing) this.last = this.last.then(() => this.follow());
+  }
+
+  async follow() {
+    let sent;
+    while (sent !== this.wanted) {
+      sent = this.wanted;
+      await this.command("goto", { ply: sent });
+    }
+    this.wanted = undefined;
+  }
+
+  /** Step from where the last step leads, though the server may not have answered it yet. */
+  stepBy(plies) {
+    if (this.view) this.goTo((this.wanted ?? this.view.ply) + plies);
   }
 
   async play(actions) {
@@ -248,11 +259,14 @@ function usualGame({ players, games }) {
   return players.find(({ game }) => game)?.game ?? games[0].name;
 }
 
-/** Return what a screen reader says about what changed. */
+/** Return what a screen reader says of a change. */
 function spoken(before, view) {
   const move = view.moves[view.ply - 1];
-  if (before?.id !== view.id || before.ply === view.ply) return byId("spoken").textContent;
-  if (!move) return `The start. ${view.status}`;
+  if (before?.id === view.id && before.ply === view.ply) {
+    if (view.hint && !before.hint) return `Hint: ${view.thought.candidates[0].name}`;
+    return view.status === before.status ? byId("spoken").textContent : view.status;
+  }
+  if (!move) return `${title(view.game)}. ${view.status}`;
   return `Move ${view.ply}: ${view.signs[move.player]} ${move.name}. ${view.status}`;
 }
 

@@ -4,7 +4,7 @@ import { make, press, setOptions } from "./elements.js";
 
 const PERSON = "human";
 const OWN = { simulations: "own simulations", seconds: "own seconds" };
-/** Offered by itself: the first level that is no weaker searches so much. */
+/** Simulations that are offered to somebody who wants an own number. */
 const USUAL = 100;
 
 /** Return the players that can play a game. */
@@ -14,17 +14,17 @@ export function playersOf(setup, game) {
 
 /** Return the seat that is offered for a player: its usual level. */
 export function usualSeat(player) {
-  const level = player.levels.find(({ simulations }) => simulations >= USUAL);
-  const { simulations, seconds } = level ?? player.levels.at(-1) ?? {};
+  const { simulations, seconds } = player.levels[player.usual] ?? {};
   return { player: player.name, simulations: simulations ?? null, seconds: seconds ?? null };
 }
 
-/** Write a level with its measured strength: "64 simulations · Elo 812 (790 to 834)". */
-export function levelText({ label, elo, elo_low, elo_high }) {
-  if (elo === null || elo === undefined) return label;
-  const round = (number) => Math.round(number);
-  const known = elo_low !== null && elo_low !== undefined;
-  return `${label} · Elo ${round(elo)}${known ? ` (${round(elo_low)} to ${round(elo_high)})` : ""}`;
+/** Write a level with its strength where it was measured: "64 simulations · Elo 812 (790–834)". */
+export function levelText({ label, elo, elo_low, elo_high, by_game }, game) {
+  // Players of every game have been measured in some of them.
+  const rating = by_game?.[game] ?? { elo, low: elo_low, high: elo_high };
+  if (typeof rating.elo !== "number") return label;
+  const [most, low, high] = [rating.elo, rating.low, rating.high].map(Math.round);
+  return `${label} · Elo ${most}${typeof rating.low === "number" ? ` (${low}–${high})` : ""}`;
 }
 
 /** The selects of one seat. */
@@ -48,14 +48,15 @@ class Seat {
     this.root = make("div", { class: "seat" }, stone, this.sign, this.player, this.level, this.number);
   }
 
-  show(players, seat, sign) {
+  show(players, game, seat, sign) {
     this.players = players;
     this.seat = seat;
     this.sign.textContent = sign;
     const names = players.map(({ name }) => [name, name]);
     setOptions(this.player, [[PERSON, "Person"], ...names], seat.player);
-    const { levels = [], searches } = this.chosen ?? {};
-    const pairs = levels.map((level, index) => [String(index), levelText(level)]);
+    const { levels = [], searches, about = [] } = this.chosen ?? {};
+    this.player.title = about.join("\n");
+    const pairs = levels.map((level, index) => [String(index), levelText(level, game)]);
     if (searches) pairs.push(...Object.keys(OWN).map((unit) => [unit, OWN[unit]]));
     const unit = seat.seconds ? "seconds" : "simulations";
     const known = levels.findIndex(
@@ -82,7 +83,7 @@ class Seat {
   chooseLevel() {
     this.own = this.level.value in OWN;
     if (this.level.value === "seconds") this.set({ simulations: null, seconds: 1 });
-    else if (this.own) this.set({ simulations: this.seat.simulations ?? USUAL, seconds: null });
+    else if (this.own) this.set({ simulations: this.seat.simulations || USUAL, seconds: null });
     else this.set(this.chosen.levels[this.level.value]);
   }
 
@@ -112,7 +113,8 @@ export class Seats {
 
   show(setup, game, seats, signs) {
     this.seats = seats;
-    this.pair.forEach((seat, index) => seat.show(playersOf(setup, game), seats[index], signs[index]));
+    const players = playersOf(setup, game);
+    this.pair.forEach((seat, index) => seat.show(players, game, seats[index], signs[index]));
   }
 }
 
