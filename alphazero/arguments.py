@@ -154,6 +154,41 @@ def standings_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def serve_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask who can be played against, where the page is, and what is known of their strength."""
+    parser.add_argument(
+        "players",
+        nargs="*",
+        metavar="PLAYER",
+        help=f"{PLAYER}; games of a run's folder can be looked at as well (default: every "
+        "checkpoint in ./checkpoints)",
+    )
+    parser.add_argument(
+        "--ratings",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="show how strong the players are, by a folder of `alphazero rate --folder` or a "
+        "table of --csv; may be given again, for another game",
+    )
+    parser.add_argument(
+        "--host",
+        default="127.0.0.1",
+        metavar="ADDRESS",
+        help="who can open the page: this machine (default: 127.0.0.1), or with 0.0.0.0 everybody "
+        "who can reach it",
+    )
+    parser.add_argument(
+        "--port",
+        type=port,
+        default=8000,
+        metavar="N",
+        help="(default: 8000; 0 is any that is free)",
+    )
+    parser.add_argument("--open", action="store_true", help="open the page in a browser")
+
+
 def thinking_arguments(parser: argparse.ArgumentParser) -> None:
     """Let players think for so many simulations, or for so many seconds, a move."""
     budget = parser.add_mutually_exclusive_group()
@@ -249,6 +284,14 @@ def even_number(text: str) -> int:
         raise argparse.ArgumentTypeError(
             f"expected an even number: openings are played twice, colours swapped; got {text}"
         )
+    return number
+
+
+def port(text: str) -> int:
+    """Read the number of a port."""
+    number = whole_number(text)
+    if number > 65535:
+        raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, got {text}")
     return number
 
 

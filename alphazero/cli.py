@@ -21,6 +21,7 @@ from alphazero.arguments import (
     player_arguments,
     positive_number,
     seconds,
+    serve_arguments,
     share,
     standings_arguments,
     thinking_arguments,
@@ -124,6 +125,14 @@ def parser() -> argparse.ArgumentParser:
     )
     player_arguments(each)
     play_arguments(each)
+
+    each = command(
+        "serve",
+        serve,
+        "play and look at games in a browser, on a page of this machine",
+        "alphazero serve checkpoints/connect_four.safetensors --open",
+    )
+    serve_arguments(each)
 
     each = command(
         "gtp",
@@ -318,6 +327,32 @@ def play(options: argparse.Namespace) -> None:
     sides = options.side in ("first", "both"), options.side in ("second", "both")
     terminal = Terminal(game, player.seat(game), sides, name=player.name, opening=opening)
     terminal.run(options.save)
+
+
+def serve(options: argparse.Namespace) -> None:
+    """Serve the page."""
+    from alphazero.players.names import read_player
+    from alphazero.training.archive import RunArchive
+    from alphazero.training.run import holds_run
+
+    try:
+        from alphazero.play.web.server import serve
+    except ModuleNotFoundError as error:
+        if error.name not in ("starlette", "uvicorn", "h11"):
+            raise
+        raise AlphaZeroError(
+            f"{error.name} is not installed; pip install 'alphazero[serve]'"
+        ) from None
+    from alphazero.play.web.catalogue import Catalogue
+    from alphazero.play.web.ratings import RatingTable
+
+    names = options.players or sorted(map(str, Path("checkpoints").glob("*.safetensors")))
+    entrants = [read_player(name) for name in names]
+    folders = [Path(name) for name in names if Path(name).is_dir() and holds_run(Path(name))]
+    catalogue = Catalogue(
+        entrants, [RunArchive(folder) for folder in folders], RatingTable(options.ratings)
+    )
+    serve(catalogue, options.host, options.port, browse=options.open)
 
 
 def gtp(options: argparse.Namespace) -> None:

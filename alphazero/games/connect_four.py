@@ -16,6 +16,7 @@ from alphazero.games.game import (
     OUTCOME,
     PLAY_RULE,
     PLY,
+    Look,
     Mask,
     Planes,
     State,
@@ -74,6 +75,11 @@ class ConnectFour(LineGame):
     def observation_shape(self) -> tuple[int, int, int]:
         """Own stones, opponent's stones, colour to move."""
         return 3, self.rows, self.columns
+
+    @property
+    def look(self) -> Look:
+        """Holes, into which stones fall."""
+        return Look.HOLES
 
     def action_cell(self, state: State, action: int) -> int:
         """Return where the stone will land: the lowest empty cell of the column."""

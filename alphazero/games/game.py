@@ -18,6 +18,7 @@ import functools
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from enum import Enum, auto
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -141,6 +142,24 @@ class Symmetries(NamedTuple):
     """[K, H * W], cells counted row by row"""
 
 
+class Look(Enum):
+    """What a game's board looks like in a picture; its cells are those of the observation."""
+
+    SQUARES = auto()
+    """Stones lie in squares."""
+    HOLES = auto()
+    """Stones fall into round holes."""
+    POINTS = auto()
+    """Stones lie where lines cross."""
+    HEXAGONS = auto()
+    """A rhombus of hexagons, each row half a cell further to the right than the one above.
+
+    Its upper and lower sides are in the colour of player 0, the others in that of player 1.
+    """
+    HEAP = auto()
+    """Chips that are nobody's, in as many lines as they need."""
+
+
 @dataclass(frozen=True)
 class Game(ABC):
     """The rules of one game; a subclass's dataclass fields are its options."""
@@ -220,6 +239,15 @@ class Game(ABC):
         return None
 
     @property
+    def look(self) -> Look:
+        """What the board looks like in a picture: squares, unless a game says otherwise.
+
+        Stones are found on planes 0 and 1 of `observe`, the names of rows and columns in those of
+        the moves, so that nothing else has to be told.
+        """
+        return Look.SQUARES
+
+    @property
     def state_size(self) -> int:
         """The length S of a state."""
         return len(self.initial_state())
@@ -262,7 +290,11 @@ class Game(ABC):
         return state
 
     def from_line(self, line: str) -> State:
-        """Return the position after the moves in a line of text, apart by spaces.
+        """Return the position after the moves in a line of text, as `split_line` reads them."""
+        return self.from_moves(self.split_line(line))
+
+    def split_line(self, line: str) -> list[str]:
+        """Return the moves of a line of text, which are apart by spaces.
 
         In a game whose moves are written with one character each, no spaces are needed.
         """
@@ -272,7 +304,7 @@ class Game(ABC):
             for action in np.flatnonzero(self.legal_action_mask(state))
         )
         short = all(len(name) == 1 for name in names)
-        return self.from_moves(list("".join(line.split())) if short else line.split())
+        return list("".join(line.split())) if short else line.split()
 
 
 def to_play(state: State) -> int:

@@ -27,6 +27,7 @@ from alphazero.games.game import (
     OUTCOME,
     PLY,
     Game,
+    Look,
     State,
     Symmetries,
     outcome,
@@ -150,6 +151,11 @@ class Go(Game):
     def score(self, state: State) -> float:
         """Return Black's area less White's and komi, in points, every stone taken for alive."""
         return int(area(state)) - self.komi
+
+    @property
+    def look(self) -> Look:
+        """Crossing lines."""
+        return Look.POINTS
 
     def action_cell(self, state: State, action: int) -> int | None:
         """Return the point; None for the pass and for suicide, which leaves no stone."""

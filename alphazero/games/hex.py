@@ -32,6 +32,7 @@ from alphazero.games.game import (
     PLY,
     SURE,
     Game,
+    Look,
     Mask,
     Planes,
     State,
@@ -222,6 +223,11 @@ class Hex(Game):
     @property
     def _area(self) -> int:
         return self.size * self.size
+
+    @property
+    def look(self) -> Look:
+        """Hexagons."""
+        return Look.HEXAGONS
 
     def action_cell(self, state: State, action: int) -> int | None:  # noqa: ARG002
         """Return the action: it is its cell; the swap is named beside the board."""

@@ -16,6 +16,7 @@ from alphazero.games.game import (
     OUTCOME,
     PLAY_RULE,
     PLY,
+    Look,
     Mask,
     Planes,
     State,
@@ -76,6 +77,11 @@ class Mnk(LineGame):
     def observation_shape(self) -> tuple[int, int, int]:
         """Own stones, opponent's stones, last move, colour to move."""
         return 4, self.rows, self.columns
+
+    @property
+    def look(self) -> Look:
+        """Crossing lines for games of five in a row, like gomoku, and longer; else squares."""
+        return Look.POINTS if self.length >= 5 else Look.SQUARES
 
     def action_cell(self, state: State, action: int) -> int:  # noqa: ARG002
         """Return the action: it is its cell."""

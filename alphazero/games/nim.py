@@ -23,6 +23,7 @@ from alphazero.games.game import (
     PLAY_RULE,
     PLY,
     Game,
+    Look,
     Mask,
     Planes,
     State,
@@ -100,6 +101,11 @@ class Nim(Game):
     def max_moves(self) -> int:
         """Somebody may take one chip at a time."""
         return self.heap
+
+    @property
+    def look(self) -> Look:
+        """Chips."""
+        return Look.HEAP
 
     def symmetries(self) -> Symmetries:
         """None but the identity."""

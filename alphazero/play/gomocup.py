@@ -27,7 +27,6 @@ from alphazero.play.gomocup_board import BLOCKS, Block, Board, two_numbers
 from alphazero.play.gomocup_info import Info
 from alphazero.play.gtp_engine import Engine, resized
 from alphazero.play.gtp_protocol import LONGEST, GtpError, Lines, lines_of, read_integer
-from alphazero.play.thinker import TABLE
 from alphazero.players.names import Entrant
 
 LENGTH: Final = 5
@@ -251,7 +250,7 @@ class Session:
     def _hurry(self) -> None:
         """Stop thinking when the manager wants us to end."""
         if self.engine.thinker.searches and (self.lines.ahead or "").strip().upper() == "END":
-            self.engine.thinker.search.stop(TABLE)
+            self.engine.thinker.stop()
 
     def _place(self, text: str) -> int:
         """Make the move that is written so; return its cell."""

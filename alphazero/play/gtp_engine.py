@@ -36,8 +36,6 @@ class Engine:
         """of player 0 and player 1; None: no time is set"""
         self.handicap = 0
         """Moves at the game's beginning that laid handicap stones."""
-        self._shown: list[int] = []
-        """The moves that the thinker has seen."""
         self.begin(game)
 
     @property
@@ -60,20 +58,13 @@ class Engine:
                 raise GtpError(str(error)) from None
         self.position = Position(game)
         self.thinker.show([])
-        self._shown = []
         self.handicap = 0
         if self.clocks:
             self.clocks = [Clock(clock.settings) for clock in self.clocks]
 
     def catch_up(self, more: tuple[int, ...] = ()) -> None:
         """Let the thinker see the position, after some `more` moves if they are given."""
-        moves = [*self.position.moves, *more]
-        known = len(self._shown)
-        if moves[:known] == self._shown:
-            self.thinker.follow(moves[known:])
-        else:
-            self.thinker.show(moves)
-        self._shown = moves
+        self.thinker.catch_up([*self.position.moves, *more])
 
     def choose(self, player: int, watch: Callable[[], object] = bool) -> tuple[int, ...] | None:
         """Think about the player's move; return the actions that make it, or None to resign.

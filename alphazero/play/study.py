@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from alphazero.games.game import ONGOING, Game, State, to_play
-from alphazero.play.thinker import Candidate, Thinker
+from alphazero.games.game import ONGOING, PLY, Game, State, to_play
+from alphazero.play.thinker import EVERY, Candidate, Thinker
 from alphazero.players.gamelog import PlayedGame
 from alphazero.players.sgf_games import comment_of
 
@@ -30,15 +30,18 @@ class Thought:
     """every legal move, the best first"""
 
     @classmethod
-    def of(cls, thinker: Thinker, state: State) -> "Thought | None":
-        """Return what `thinker` knows of `state`, which it is shown; None if it never looked."""
+    def of(cls, thinker: Thinker, state: State, lines: int = EVERY) -> "Thought | None":
+        """Return what `thinker` knows of `state`, which it is shown; None if it never looked.
+
+        `lines` are as in `Thinker.candidates`.
+        """
         roots = thinker.roots if thinker.searches else None
         if roots is None:
             return None
-        candidates = thinker.candidates(state)
+        candidates = thinker.candidates(state, lines)
         return cls(
             float(roots.values[0]),
-            thinker.search.first_value(0),
+            thinker.first_value,
             sum(candidate.visits for candidate in candidates),
             candidates,
         )
@@ -64,7 +67,7 @@ class Node:
     @property
     def ply(self) -> int:
         """How many moves led here."""
-        return 0 if self.parent is None else self.parent.ply + 1
+        return int(self.state[PLY])
 
 
 class Study:
@@ -77,6 +80,8 @@ class Study:
             GameError: at the first illegal one.
         """
         self.game = game
+        self.size = 1
+        """How many positions it has."""
         self.root = self.here = Node(game.initial_state())
         for action in actions:
             self.make(action)
@@ -132,6 +137,7 @@ class Study:
         if known is None:
             known = Node(self.game.play(self.state, action), action, self.here, comment=comment)
             self.here.children.append(known)
+            self.size += 1
         known.comment = comment or known.comment
         self.here.followed = known
         self.here = known

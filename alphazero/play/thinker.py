@@ -1,4 +1,4 @@
-"""A player at one table that thinks as long as somebody wants it to.
+"""A player that thinks about one game, at one table, as long as somebody wants it to.
 
 Players that search a tree can be watched while they think, stopped at any time and left to ponder;
 others are asked for a move and give one.
@@ -17,10 +17,11 @@ from alphazero.players.names import Entrant
 from alphazero.players.player import UNLIMITED, Player, SearchPlayer
 from alphazero.search.wheel import Roots, TreeSearch
 
-TABLE = np.array([0])
-
 LONGEST_LINE = 16
 """Moves of a line that is shown."""
+
+EVERY = 10**9
+"""More lines than there are moves."""
 
 
 class Candidate(NamedTuple):
@@ -38,15 +39,24 @@ class Candidate(NamedTuple):
 class Thinker:
     """Thinks about one game."""
 
-    def __init__(self, entrant: Entrant, game: Game) -> None:
+    def __init__(
+        self, entrant: Entrant, game: Game, player: Player | None = None, table: int = 0
+    ) -> None:
+        """`player` is the entrant seated at several tables, of which this is one.
+
+        Without it the entrant is seated here alone. Who shares a player turns its wheel and hands
+        out its decisions; `choose`, `turn` and `end` are for players that are not shared.
+        """
         self.simulations = entrant.options.usual_simulations
         """A move's, where no clock decides; None: `seconds` decide"""
         self.is_told = getattr(entrant.options, "simulations", None) is not None
         """Whether the person wants so many simulations, clock or no clock."""
         self.seconds: float | None = getattr(entrant.options, "seconds", None)
-        endless = dataclasses.replace(entrant, options=entrant.options.without_limit())
-        self.player: Player = endless.seat(game)
+        self.player: Player = player or without_limit(entrant).seat(game)
         self.game = game
+        self.table = np.array([table])
+        self.moves: list[int] = []
+        """Those that the player has seen on its table."""
 
     @property
     def search(self) -> TreeSearch:
@@ -66,13 +76,19 @@ class Thinker:
 
     def show(self, moves: list[int]) -> None:
         """Lay out the position after these moves; what was known of another one is forgotten."""
-        self.player.start(TABLE, self.game.initial_state()[None])
-        self.follow(moves)
+        state = self.game.play(self.game.initial_state(), *moves)
+        self.player.begin(self.table, state[None], np.array(moves, np.int64))
+        self.moves = list(moves)
 
-    def follow(self, moves: list[int]) -> None:
-        """See moves made; what is known of the position after them is kept."""
-        for action in moves:
-            self.player.follow(TABLE, np.array([action]))
+    def catch_up(self, moves: list[int]) -> None:
+        """Go to the position after these moves; what is known of it is kept."""
+        known = len(self.moves)
+        if moves[:known] != self.moves:
+            self.show(moves)
+            return
+        for action in moves[known:]:
+            self.player.follow(self.table, np.array([action]))
+        self.moves = list(moves)
 
     def choose(
         self, seconds: float | None, watch: Callable[[], object] = bool
@@ -88,7 +104,7 @@ class Thinker:
             return self._search(seconds, watch)
         if seconds is not None and hasattr(self.player, "seconds"):
             self.player.seconds = seconds
-        self.player.ask(TABLE)
+        self.player.ask(self.table)
         while not len((decisions := self.player.decide()).tables):
             for _, fault in self.player.forfeits():
                 if fault:
@@ -111,32 +127,45 @@ class Thinker:
             self.turn()
             watch()
             if time.monotonic() > deadline:
-                self.search.stop(TABLE)
+                self.stop()
         decisions = self.player.decide()
         return int(decisions.actions[0]), float(decisions.values[0])
 
     def begin(self, simulations: int | None = None) -> None:
         """Begin to search; without end where no number is given."""
-        self.search.ask(TABLE, UNLIMITED if simulations is None else simulations)
+        self.search.ask(self.table, UNLIMITED if simulations is None else simulations)
 
     def turn(self) -> None:
         """Search for some milliseconds, unless there is nothing more to find."""
         if not self.search.is_ready:
             self.search.think()
 
+    def stop(self) -> None:
+        """Let a search end; what it has found stays, and the player decides by it."""
+        self.search.stop(self.table)
+
     def end(self) -> None:
-        """End a search; what it has found stays."""
-        self.search.stop(TABLE)
+        """End a search without a decision."""
+        self.stop()
         while not len(self.search.collect()):
             self.search.think()
 
     @property
     def roots(self) -> Roots | None:
         """What the tree tells of the position, [1, A]; None when it was never looked at."""
-        return self.search.roots(TABLE) if self.search.has_looked(0) else None
+        looked = self.search.has_looked(int(self.table[0]))
+        return self.search.roots(self.table) if looked else None
 
-    def candidates(self, state: State) -> list[Candidate]:
-        """Return what the search has found of each legal move in `state`, the best first."""
+    @property
+    def first_value(self) -> float:
+        """What the bare network, or one rollout, said of the position, which was looked at."""
+        return self.search.first_value(int(self.table[0]))
+
+    def candidates(self, state: State, lines: int = EVERY) -> list[Candidate]:
+        """Return what the search has found of each legal move in `state`, the best first.
+
+        So many `lines` are followed; of the other moves the move alone is told.
+        """
         roots = self.roots
         if roots is None:
             return []
@@ -150,7 +179,14 @@ class Thinker:
                 int(roots.visits[0, action]),
                 float(values[action]),
                 float(roots.priors[0, action]),
-                self.search.variation(0, action, LONGEST_LINE),
+                self.search.variation(int(self.table[0]), action, LONGEST_LINE)
+                if place < lines
+                else [action],
             )
-            for action in map(int, legal[order])
+            for place, action in enumerate(map(int, legal[order]))
         ]
+
+
+def without_limit(entrant: Entrant) -> Entrant:
+    """Return the entrant with trees that have room, for a face that says how long to think."""
+    return dataclasses.replace(entrant, options=entrant.options.without_limit())

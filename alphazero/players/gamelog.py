@@ -9,7 +9,7 @@ is not over, else 1/2-1/2. A game that was taken from its loser says why, as `fa
 
 import functools
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -136,13 +136,9 @@ def load_games(path: Path) -> list[PlayedGame]:
     for number, line in enumerate(read_limited(path, _SIZE_LIMIT).split(b"\n"), 1):
         if line.strip():
             try:
-                games.append(_read_line(line, cached))
-            except (ValueError, KeyError, TypeError, RecursionError, GameError) as error:
-                said = f"lacks {error}" if isinstance(error, KeyError) else f"{error}"
-                raise PlayerError(
-                    f"{shown(path)}:{number}: no game as `alphazero match --save` writes one: "
-                    f"{ascii(said)[1:-1][:300]}"
-                ) from error
+                games.append(read_line(line, cached))
+            except PlayerError as error:
+                raise PlayerError(f"{shown(path)}:{number}: {error}") from error
     if not games:
         raise PlayerError(
             f"{shown(path)}: holds no games; write some with `alphazero match --save`"
@@ -150,13 +146,28 @@ def load_games(path: Path) -> list[PlayedGame]:
     return games
 
 
-def _read_line(line: bytes, make: Any) -> PlayedGame:
+def read_line(line: bytes, make: Callable[[str], Game] = read_game) -> PlayedGame:
+    """Read the game of a line, made by `make` from its name, and play it through.
+
+    Raises:
+        PlayerError: when it is none, or makes an illegal move.
+    """
+    try:
+        return _read_line(line, make)
+    except (ValueError, KeyError, TypeError, RecursionError, GameError) as error:
+        said = f"lacks {error}" if isinstance(error, KeyError) else f"{error}"
+        raise PlayerError(
+            f"no game as `alphazero match --save` writes one: {ascii(said)[1:-1][:300]}"
+        ) from error
+
+
+def _read_line(line: bytes, make: Callable[[str], Game]) -> PlayedGame:
     if len(line) > _LINE_LIMIT:
         raise ValueError(f"the line is longer than {_LINE_LIMIT:,} bytes")
     content = json.loads(line)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f"its format is not {FORMAT}")
-    game: Game = make(_typed(content, "game", str))
+    game = make(_typed(content, "game", str))
     actions, state = [], game.initial_state()
     for number, move in enumerate(_texts(content, "moves"), 1):
         if game.outcome(state) != ONGOING:

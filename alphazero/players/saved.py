@@ -29,6 +29,12 @@ from alphazero.yamlfile import WrongValueError
 TREE_BYTES = 2 << 30
 """Memory that the tree of one thinking player may take; only what it reaches is used."""
 
+LEAVES = 8
+"""Leaves of one tree that are evaluated together, where there is nothing else to fill a batch."""
+
+FEW = 32
+"""Simulations that are better spent one by one."""
+
 
 def find_checkpoint(path: Path) -> Path:
     """Return `path`, or the best player's checkpoint when it is a run's folder.
@@ -73,17 +79,24 @@ class SavedPlayer:
     """The search it was trained with."""
 
     def seat(
-        self, tables: int = 1, *, simulations: int | None = None, seconds: float | None = None
+        self,
+        tables: int = 1,
+        *,
+        simulations: int | None = None,
+        seconds: float | None = None,
+        leaves: int | None = None,
     ) -> SearchPlayer:
         """Return the player, with trees for so many tables.
 
         It thinks for `simulations` a move, or for `seconds` if given, or for as many simulations
-        as it was trained with. At a single table several leaves of the tree are evaluated
-        together.
+        as it was trained with. So many `leaves` of a tree are evaluated together; where nothing
+        is said, several at a single table, which has nothing else to fill a batch.
         """
         if simulations is None:
             simulations = self.settings.simulations if seconds is None else UNLIMITED
         settings = dataclasses.replace(self.settings, simulations=simulations)
+        if leaves is None:
+            leaves = LEAVES if tables == 1 and simulations > FEW else 1
         if seconds is not None:
             # The clock shall measure thinking, not the first use of the evaluator.
             for size in (1, 8):
@@ -96,7 +109,7 @@ class SavedPlayer:
             settings,
             slots=tables,
             nodes=max(fresh, min(TREE_ROOM * simulations + 1, room)),
-            leaves=8 if tables == 1 and simulations > 32 else 1,
+            leaves=leaves,
         )
         return SearchPlayer(search, seconds=seconds)
 

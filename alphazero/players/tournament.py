@@ -9,7 +9,7 @@ import functools
 import hashlib
 import io
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,6 +26,19 @@ from alphazero.players.names import Entrant, seats_of, tables_for
 
 GAMES_FILE = "games.jsonl"
 """The file in a tournament's folder that holds its games."""
+
+
+Counts = np.ndarray[tuple[int, int, int], np.dtype[np.int64]]
+
+
+def count_games(names: Sequence[str], games: Iterable[PlayedGame]) -> Counts:
+    """Return finished games of name i, moving first, against j by their outcomes: [N, N, 3]."""
+    places = {name: place for place, name in enumerate(names)}
+    counts = np.zeros((len(places), len(places), 3), np.int64)
+    for each in games:
+        first, second = (places[name] for name in each.players)
+        counts[first, second, each.outcome + 1] += 1
+    return counts
 
 
 @dataclass
@@ -93,14 +106,9 @@ class Tournament:
                 if self._file:
                     save_games(self._file, self.played)
 
-    def counts(self) -> "np.ndarray[tuple[int, int, int], np.dtype[np.int64]]":
+    def counts(self) -> Counts:
         """Return games of i, moving first, against j by their outcomes -1, 0, +1: [N, N, 3]."""
-        places = {entrant.name: place for place, entrant in enumerate(self.entrants)}
-        counts = np.zeros((len(places), len(places), 3), np.int64)
-        for each in self.counted:
-            first, second = (places[name] for name in each.players)
-            counts[first, second, each.outcome + 1] += 1
-        return counts
+        return count_games([entrant.name for entrant in self.entrants], self.counted)
 
     @property
     def counted(self) -> list[PlayedGame]:

@@ -381,17 +381,22 @@ class Training:
         )
 
     def _save_sample(self, kind: str, records: Sequence[GameRecord]) -> str:
-        """Write a few games into `games/` for people, as text and as SGF; return the text."""
+        """Write a few games into `games/` for people; return their text.
+
+        As text, and for programs as SGF, or a line each where the game has no SGF.
+        """
         chosen, name = records[: self._samples], f"{kind}-{self.run.state.iteration:06d}"
         text = "\n\n".join(record.describe(self.game) for record in chosen)
         if chosen:
             self.run.save_text(f"{name}.txt", text + "\n")
-        if chosen and has_sgf(self.game):
             names = ("challenger", "best") if kind == "gate" else ("best", "best")
-            played = [
-                commented(PlayedGame.of(self.game, record, names), record) for record in chosen
-            ]
-            self.run.save_text(f"{name}.sgf", "".join(map(to_sgf, played)))
+            played = [PlayedGame.of(self.game, record, names) for record in chosen]
+            if has_sgf(self.game):
+                told = "".join(map(to_sgf, map(commented, played, chosen)))
+                self.run.save_text(f"{name}.sgf", told)
+            else:
+                lines = "".join(each.to_line() + "\n" for each in played)
+                self.run.save_text(f"{name}.jsonl", lines)
         return text
 
     @property

@@ -176,7 +176,7 @@ class Run:
             raise RunError(
                 f"{shown(folder)}: run.name and run.folder of a run cannot change; move its folder"
             )
-        run = cls(folder, config, _read_manifest(folder / MANIFEST))
+        run = cls(folder, config, read_manifest(folder / MANIFEST))
         best = run.load_best()
         settings = (config.game.name, config.game.options, config.network)
         if settings != (best.game_name, best.game_options, best.network_settings):
@@ -266,7 +266,11 @@ class Run:
     def load_shards(self) -> Iterator[tuple[int, Games]]:
         """Read the games that the window holds, oldest first."""
         for iteration in self.state.shards:
-            yield iteration, self._load_games(shard_name(iteration))
+            yield iteration, self.load_shard(iteration)
+
+    def load_shard(self, iteration: int) -> Games:
+        """Read the games of one iteration that the window holds."""
+        return self._load_games(shard_name(iteration))
 
     def _load_games(self, name: str) -> Games:
         return Games.from_bytes(self.game, self._read(name), shown(self.folder / name))
@@ -319,7 +323,7 @@ def _digest(content: dict[str, Any]) -> str:
     return sha256_hex(json.dumps(content, sort_keys=True).encode())
 
 
-def _read_manifest(path: Path) -> State:
+def read_manifest(path: Path) -> State:
     """Read a manifest; raise RunError, in one line, when it is none."""
     try:
         content: dict[str, Any] = json.loads(read_limited(path, 1 << 26))

@@ -71,9 +71,9 @@ export class Board {
 
   /** Return a cell's moves; where stones fall, those of the cell below on which one would land. */
   actionsOf(index) {
-    const { board, columns } = this.view;
+    const { board, columns, look } = this.view;
     const own = board.cells[index].actions;
-    if (own.length > 0 || !board.gravity || board.cells[index].stone !== 0) return own;
+    if (own.length > 0 || look !== "holes" || board.cells[index].stone !== 0) return own;
     const landing = board.cells.findIndex(
       (cell, other) => other % columns === index % columns && cell.actions.length > 0,
     );

@@ -16,8 +16,8 @@ export function opinionOf(view) {
 }
 
 function fromRecord({ board, elsewhere, recorded }) {
-  const shares = new Map(recorded.policy);
-  const priors = new Map(recorded.prior);
+  const shares = new Map(recorded.policy ?? []);
+  const priors = new Map(recorded.prior ?? []);
   const candidates = [];
   const add = (action, name, cell) => {
     const share = shares.get(action) ?? 0;

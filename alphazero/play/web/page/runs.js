@@ -13,8 +13,8 @@ export class Runs {
     root.hidden = runs.length === 0;
     this.run = make("select", { "aria-label": "Run", change: () => this.chooseRun() });
     this.iteration = make("select", { "aria-label": "Iteration", change: () => this.chooseIteration() });
-    this.earlier = this.makeStep("◀", "Earlier iteration", -1);
-    this.later = this.makeStep("▶", "Later iteration", 1);
+    this.earlier = this.makeStep("◀", "Earlier iteration", 1);
+    this.later = this.makeStep("▶", "Later iteration", -1);
     this.games = make("ol", { class: "games", "aria-label": "Games of the iteration" });
     const choice = make("div", { class: "row" }, this.run, this.earlier, this.iteration, this.later);
     root.append(choice, this.games);
@@ -33,12 +33,11 @@ export class Runs {
 
   async chooseRun() {
     const { iterations } = await this.read(() => readRun(this.run.value), { iterations: [] });
-    const pairs = iterations.map(({ iteration, games, kind }) => [
-      `${iteration} ${kind}`, `iteration ${iteration}, ${KINDS[kind]}: ${games} games`,
+    // Newest first, which is what somebody who watches a run wants to see.
+    const pairs = iterations.map(({ iteration, kind }) => [
+      `${iteration} ${kind}`, `iteration ${iteration}, ${KINDS[kind]}`,
     ]);
-    setOptions(this.iteration, pairs);
-    // The newest is what somebody who watches a run wants to see first.
-    this.iteration.selectedIndex = pairs.length - 1;
+    setOptions(this.iteration, pairs, pairs[0]?.[0]);
     if (pairs.length > 0) await this.chooseIteration();
   }
 
@@ -46,8 +45,9 @@ export class Runs {
     const [iteration, kind] = this.iteration.value.split(" ");
     const at = { run: this.run.value, iteration: Number(iteration), kind };
     const { games } = await this.read(() => readGames(at.run, at.iteration, kind), { games: [] });
-    setEnabled(this.earlier, this.iteration.selectedIndex > 0);
-    setEnabled(this.later, this.iteration.selectedIndex < this.iteration.options.length - 1);
+    const place = this.iteration.selectedIndex;
+    setEnabled(this.earlier, place < this.iteration.options.length - 1);
+    setEnabled(this.later, place > 0);
     this.games.replaceChildren(...games.map((game) => this.makeGame(at, game)));
   }
 

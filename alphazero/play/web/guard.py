@@ -1,0 +1,151 @@
+"""Who may talk to the server: what is checked before any request is looked at.
+
+A page of another site can make a browser send requests here, and can even pretend that our
+address is its own name (DNS rebinding). So the Host must be an address or a name that is known to
+be ours, never a foreign name; and a request that a browser says comes from elsewhere is refused.
+"""
+
+import asyncio
+import ipaddress
+import json
+import re
+from typing import Any, Final
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from alphazero.errors import AlphaZeroError
+from alphazero.play.web.house import FullError
+
+BODY_LIMIT: Final = 1 << 20
+"""Bytes of a request's body."""
+
+BODY_SECONDS: Final = 20.0
+"""Time that a body may take to arrive."""
+
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::[0-9]{1,5})?")
+
+HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; "
+        "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+"""Sent with every answer: the page loads nothing from elsewhere, and nobody frames it."""
+
+
+class RefusedError(AlphaZeroError):
+    """A request that is not answered as it wishes, with the status of HTTP for it."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class Guard:
+    """Lets requests through to `app` that come from our own page, or from no page at all."""
+
+    def __init__(self, app: ASGIApp, host: str) -> None:
+        """`host` is the name or address that the server was told to listen on."""
+        self.app = app
+        self.names = {"localhost", host.lower().strip("[]")}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] != "http":
+            return
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                told = [(key.encode().lower(), value.encode()) for key, value in HEADERS.items()]
+                known = {key for key, _ in told}
+                kept = [pair for pair in message["headers"] if pair[0].lower() not in known]
+                message = {**message, "headers": [*kept, *told]}
+            await send(message)
+
+        fault = self._fault(Request(scope))
+        if fault:
+            await refusal(403, fault)(scope, receive, send_guarded)
+            return
+        await self.app(scope, receive, send_guarded)
+
+    def _fault(self, request: Request) -> str:
+        """Say why a request is refused; nothing when it is not."""
+        hosts = request.headers.getlist("host")
+        if len(hosts) != 1 or not self._is_ours(hosts[0]):
+            return "the Host of this request is not this server's; open it by its address"
+        origins = request.headers.getlist("origin")
+        if any(origin not in (f"http://{hosts[0]}", f"https://{hosts[0]}") for origin in origins):
+            return "the request comes from another site"
+        site = request.headers.get("sec-fetch-site", "none")
+        if request.url.path.startswith("/api/") and site not in ("same-origin", "none"):
+            return "the request comes from another site"
+        return ""
+
+    def _is_ours(self, host: str) -> bool:
+        """Whether a Host is an address, or a name of ours: a foreign name could be rebound."""
+        found = _HOST.fullmatch(host)
+        if not found:
+            return False
+        name = found[1].strip("[]").lower()
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return name in self.names
+        return True
+
+
+async def read_json(request: Request) -> dict[str, Any]:
+    """Return the object that a request's body holds.
+
+    Raises:
+        RefusedError: when it is too long, too slow, of another type or no object.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise RefusedError(400, "expected Content-Type: application/json")
+    length = request.headers.get("content-length", "0")
+    if not length.isdigit() or int(length[:20]) > BODY_LIMIT:
+        raise RefusedError(413, f"a request has at most {BODY_LIMIT:,} bytes")
+    body = bytearray()
+
+    async def read() -> None:
+        async for chunk in request.stream():
+            body.extend(chunk)
+            if len(body) > BODY_LIMIT:
+                raise RefusedError(413, f"a request has at most {BODY_LIMIT:,} bytes")
+
+    try:
+        await asyncio.wait_for(read(), BODY_SECONDS)
+    except TimeoutError:
+        raise RefusedError(400, f"the request did not arrive in {BODY_SECONDS:g} s") from None
+    except ClientDisconnect:
+        raise RefusedError(400, "the request was broken off") from None
+    try:
+        content = json.loads(body or b"{}")
+    except (ValueError, RecursionError):
+        raise RefusedError(400, "the body is no JSON") from None
+    if not isinstance(content, dict):
+        raise RefusedError(400, "the body is no JSON object")
+    return content
+
+
+def refusal(status: int, text: str) -> Response:
+    """Return an answer that says what is wrong."""
+    body = json.dumps({"error": " ".join(text.split())})
+    headers = {"Connection": "close"} if status == 413 else None
+    return Response(body, status, headers, "application/json")
+
+
+def refusal_of(error: AlphaZeroError) -> Response:
+    """Return the answer that an error is worth."""
+    status = error.status if isinstance(error, RefusedError) else 400
+    return refusal(429 if isinstance(error, FullError) else status, str(error))

@@ -1,0 +1,254 @@
+"""All sessions of a server, and the rooms that their players think in."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from alphazero.errors import AlphaZeroError, GameError, PlayerError
+from alphazero.games.game import ONGOING, Game, State
+from alphazero.games.registry import read_game
+from alphazero.play.web.catalogue import Catalogue, Offer
+from alphazero.play.web.records import (
+    GATE,
+    SELFPLAY,
+    Archive,
+    Record,
+    headline,
+    played_of,
+    result_of,
+    thoughts_of,
+)
+from alphazero.play.web.room import Room
+from alphazero.play.web.session import Seat, Session
+from alphazero.players.gamelog import PlayedGame
+from alphazero.players.names import CheckpointOptions
+
+SESSIONS: Final = 64
+"""At most so many."""
+
+IDLE: Final = 1800.0
+"""Seconds after which a session without a page is dropped."""
+
+BRIEF: Final = 60.0
+"""The same, where a new session finds no place."""
+
+ROOMS: Final = 8
+"""Players of a game that may think at the same time."""
+
+CELLS: Final = 26 * 26
+"""Of the largest board that is shown."""
+
+MOST_GAMES: Final = 2000
+"""Games of an iteration that are listed."""
+
+
+class FullError(AlphaZeroError):
+    """There is no place for one more session."""
+
+
+class House:
+    """The sessions by their names, and the rooms by player and game.
+
+    It lives on the server's thread, which `open` tells it.
+    """
+
+    def __init__(
+        self, catalogue: Catalogue, *, pace: float = 0.5, sessions: int = SESSIONS
+    ) -> None:
+        self.catalogue = catalogue
+        self.pace = pace
+        self.limit = sessions
+        self.sessions: dict[str, Session] = {}
+        self._left: dict[str, float] = {}
+        """When each session was last seen without a page."""
+        self._rooms: dict[tuple[str, Game, bool], Room] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def open(self) -> None:
+        """Belong to the loop that runs now."""
+        self._loop = asyncio.get_running_loop()
+
+    def close(self) -> None:
+        """End all sessions and wait for their players to stop."""
+        for name in list(self.sessions):
+            self.drop(name)
+        for room in self._rooms.values():
+            room.close()
+        for room in self._rooms.values():
+            room.join(2.0)
+        self._rooms.clear()
+
+    def add(self, game: Game, seats: list[Seat]) -> Session:
+        """Begin a session.
+
+        Raises:
+            FullError: when there are too many.
+        """
+        self.sweep()
+        if len(self.sessions) >= self.limit:
+            self.sweep(BRIEF)
+        if len(self.sessions) >= self.limit:
+            raise FullError(f"there are {self.limit} sessions already; close a page, or wait")
+        session = Session(self, game, seats)
+        self.sessions[session.name] = session
+        self._left[session.name] = time.monotonic()
+        return session
+
+    def drop(self, name: str) -> None:
+        """End a session."""
+        session = self.sessions.pop(name, None)
+        self._left.pop(name, None)
+        if session is not None:
+            session.close()
+        for key, room in list(self._rooms.items()):
+            if not room.askers:
+                room.close()
+                del self._rooms[key]
+
+    def sweep(self, idle: float = IDLE) -> None:
+        """End the sessions at which nobody has looked for so many seconds."""
+        now = time.monotonic()
+        for name, session in list(self.sessions.items()):
+            if session.watchers:
+                self._left[name] = now
+            elif now - self._left[name] > idle:
+                self.drop(name)
+
+    def touch(self, session: Session) -> None:
+        """Note that somebody has asked for a session."""
+        self._left[session.name] = time.monotonic()
+
+    def room(self, offer: Offer, game: Game, few: bool) -> Room:
+        """Return the room of a player and a game.
+
+        Raises:
+            PlayerError: when too many others think.
+        """
+        key = offer.name, game, few
+        room = self._rooms.get(key)
+        if room is None or room.failed:
+            if room is not None:
+                room.close()
+            for other, each in list(self._rooms.items()):
+                if len(self._rooms) >= ROOMS and not each.busy:
+                    each.close()
+                    del self._rooms[other]
+            if len(self._rooms) >= ROOMS and key not in self._rooms:
+                raise PlayerError(f"{ROOMS} other players think already; wait, or stop one")
+            room = self._rooms[key] = Room(offer.entrant, game, self._post, few)
+        return room
+
+    def _post(self, call: Callable[[], None]) -> None:
+        """Run a function on the server's thread; nowhere when the server has ended."""
+        assert self._loop is not None
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(call)
+
+    # --- what is asked for by name ---------------------------------------------------------------
+
+    def game(self, text: str) -> Game:
+        """Return a game by its name and options.
+
+        Raises:
+            GameError: when there is none, or its board is too large for the page.
+        """
+        game = self.catalogue.games.get(text) or read_game(text)
+        return checked_game(game)
+
+    def archive(self, name: str) -> Archive:
+        """Return a run by its name.
+
+        Raises:
+            PlayerError: when there is none.
+        """
+        if name not in self.catalogue.archives:
+            raise PlayerError("there is no run of this name here")
+        return self.catalogue.archives[name]
+
+    def chapters(self, name: str) -> dict[str, Any]:
+        """Return what the page is told of a run."""
+        archive = self.archive(name)
+        return {
+            "iterations": [
+                {"iteration": iteration, "kind": kind} for iteration, kind in archive.chapters()
+            ]
+        }
+
+    def list_games(self, name: str, iteration: int, kind: str) -> dict[str, Any]:
+        """Return what the page is told of an iteration."""
+        archive = self.archive(name)
+        if kind not in (SELFPLAY, GATE):
+            raise GameError(f"kind is {SELFPLAY} or {GATE}")
+        games = archive.games(iteration, kind)
+        return {
+            "total": len(games),
+            "games": [
+                {
+                    "index": index,
+                    "moves": len(each.actions),
+                    "result": result_of(each),
+                    "text": headline(each),
+                }
+                for index, each in enumerate(games[:MOST_GAMES])
+            ],
+        }
+
+    def recorded(
+        self, name: str, iteration: int, kind: str, index: int
+    ) -> tuple[PlayedGame, list[dict[str, Any]]]:
+        """Return a recorded game, and for each of its positions what was and is thought of it."""
+        archive = self.archive(name)
+        games = archive.games(iteration, kind)
+        if not 0 <= index < len(games):
+            raise GameError(f"there are {len(games)} games, counted from 0; no number {index}")
+        game = checked_game(archive.game)
+        return played_of(game, games[index]), self._thoughts(game, games[index])
+
+    def _thoughts(self, game: Game, record: Record) -> list[dict[str, Any]]:
+        """Return the search's policy then and the network's now, position by position."""
+        thoughts, states = thoughts_of(record), played_of(game, record).states()
+        priors = self._priors(game, states)
+        told = []
+        for ply, state in enumerate(states):
+            if game.outcome(state) != ONGOING:
+                break
+            policy = value = None
+            if thoughts is not None and ply < len(thoughts.values):
+                policy, value = _shares(thoughts.policies[ply]) or None, float(thoughts.values[ply])
+            prior = None if priors is None else _shares(priors[ply])
+            told.append({"policy": policy, "value": value, "prior": prior})
+        return told
+
+    def _priors(self, game: Game, states: list[State]) -> "np.ndarray[Any, Any] | None":
+        """Return what the network that we have of a game thinks of each position, [P, A]."""
+        options = self.catalogue.analyst(game).entrant.options
+        if not isinstance(options, CheckpointOptions):
+            return None
+        observations = np.stack([game.observe(state) for state in states])
+        logits, _ = options.saved.evaluator.evaluate(observations)
+        legal = np.stack([game.legal_action_mask(state) for state in states])
+        powers = np.where(legal, np.exp(logits - logits.max(axis=1, keepdims=True)), 0.0)
+        priors: np.ndarray[Any, Any] = powers / np.maximum(powers.sum(axis=1, keepdims=True), 1e-30)
+        return priors
+
+
+def checked_game(game: Game) -> Game:
+    """Return a game whose board the page can show.
+
+    Raises:
+        GameError: for a larger one.
+    """
+    _, rows, columns = game.observation_shape
+    if rows * columns > CELLS:
+        raise GameError(f"the page shows boards of up to {CELLS} cells, not {rows * columns:,}")
+    return game
+
+
+def _shares(policy: "np.ndarray[Any, Any]") -> list[tuple[int, float]]:
+    """Return the actions that have a share, the greatest first."""
+    order = np.argsort(-policy, kind="stable")
+    return [(int(action), float(policy[action])) for action in order if policy[action] > 0]

@@ -1,0 +1,92 @@
+"""Server-Sent Events: what happens in a session, told to one page as fast as it reads.
+
+WHATWG, HTML Living Standard, section 9.2. A page that reads slowly misses searches' reports, not
+views: what is sent is what is the case when it is sent. One that does not read at all is let go.
+"""
+
+import asyncio
+import contextlib
+import json
+from typing import Final
+
+from starlette.types import Receive, Send
+
+from alphazero.play.web.session import Session
+from alphazero.play.web.view import Json, thought_json
+
+HEARTBEAT: Final = 15.0
+"""Seconds between two signs of life, by which a page that is gone is found out."""
+
+PATIENCE: Final = 20.0
+"""Seconds in which a page must read what it is sent."""
+
+
+class Stream:
+    """The events of a session for one page; `open_streams` are those of the whole server."""
+
+    def __init__(self, session: Session, open_streams: set["Stream"]) -> None:
+        self.session = session
+        self.open_streams = open_streams
+        self._news: set[str] = {"view"}
+        self._bell = asyncio.Event()
+        self._ended = False
+
+    def end(self) -> None:
+        """End the stream soon."""
+        self._ended = True
+        self._bell.set()
+
+    async def run(self, receive: Receive, send: Send) -> None:
+        """Tell the page until it is gone or the stream is ended."""
+        await send(
+            {
+                "type": "http.response.start",
+                "status": 200,
+                "headers": [(b"content-type", b"text/event-stream; charset=utf-8")],
+            }
+        )
+        watcher = asyncio.create_task(self._wait_for_leave(receive))
+        self.open_streams.add(self)
+        self.session.watch(self._hear)
+        try:
+            while not self._ended:
+                await self._send(send, self._text())
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._bell.wait(), HEARTBEAT)
+                self._bell.clear()
+            await self._send(send, "", last=True)
+        except TimeoutError:
+            return  # without the last piece of the answer, the connection is closed
+        finally:
+            self.session.unwatch(self._hear)
+            self.open_streams.discard(self)
+            watcher.cancel()
+
+    def _hear(self, news: str) -> None:
+        self._news.add(news)
+        self._bell.set()
+
+    def _text(self) -> str:
+        """Return the events that there are; a comment where there are none."""
+        news, self._news = self._news, set()
+        told = []
+        if "view" in news:
+            told.append(("view", self.session.view()))
+        elif "thought" in news:
+            here, task = self.session.study.here, self.session
+            thought: Json | None = thought_json(
+                self.session.game, here, here.thought, task.per_second
+            )
+            if thought is not None:
+                told.append(("thought", thought))
+        events = [f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in told]
+        return "".join(events) or ": still here\n\n"
+
+    async def _send(self, send: Send, text: str, last: bool = False) -> None:
+        body = {"type": "http.response.body", "body": text.encode(), "more_body": not last}
+        await asyncio.wait_for(send(body), PATIENCE)
+
+    async def _wait_for_leave(self, receive: Receive) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        self.end()

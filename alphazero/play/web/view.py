@@ -1,0 +1,210 @@
+"""What the page is told of a session: the board, the line of moves, what was thought of them."""
+
+import functools
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from alphazero.games.board import SIGNS, stones_seen
+from alphazero.games.game import ONGOING, Game, State, to_play, value_of
+from alphazero.games.registry import write_game
+from alphazero.play.study import Node, Thought
+from alphazero.play.web.room import LINES
+from alphazero.players.drawing import Geometry, board_svg, geometry_of, labels_of
+
+if TYPE_CHECKING:
+    from alphazero.play.web.session import Session
+
+WHO: Final = SIGNS[1], SIGNS[2]
+"""How player 0 and player 1 are called."""
+
+Json = dict[str, Any]
+
+
+def view_of(session: "Session") -> Json:
+    """Return the whole view."""
+    study, task = session.study, session.task
+    game, here = study.game, study.here
+    return {
+        "id": session.name,
+        "game": write_game(game),
+        "board": _board(game, here),
+        "look": game.look.name.lower(),
+        "rows": game.observation_shape[1],
+        "columns": game.observation_shape[2],
+        "elsewhere": [
+            {"action": action, "name": game.action_name(here.state, action)}
+            for action in legal_actions(game, here.state)
+            if game.action_cell(here.state, action) is None
+        ],
+        "to_play": study.to_play,
+        "signs": list(WHO),
+        "status": _status(session),
+        "over": session.is_over,
+        "resigned": session.resigned_player,
+        "ply": here.ply,
+        "start_value": first_players_value(session, study.root),
+        "moves": _moves(session),
+        "children": [
+            {"index": index, "name": name_of_move(game, child)}
+            for index, child in enumerate(here.children)
+        ],
+        "seats": [seat.json() for seat in session.seats],
+        "paused": session.paused or session.rests,
+        "thinking": task is not None,
+        "analyzing": session.analyzing,
+        "analyst": session.analyst.name,
+        "whose": study.to_play if task is not None else None,
+        "thought": thought_json(game, here, here.thought, session.per_second),
+        "hint": session.hinted is here,
+        "message": session.message,
+        "recorded": session.recorded.get(here),
+    }
+
+
+def thought_json(game: Game, node: Node, thought: Thought | None, per_second: float) -> Json | None:
+    """Return what a search has found of a position."""
+    if thought is None:
+        return None
+    return {
+        "ply": node.ply,
+        "value": thought.value,
+        "first_value": thought.first_value,
+        "simulations": thought.simulations,
+        "per_second": per_second,
+        "candidates": [
+            {
+                "action": each.action,
+                "name": game.action_name(node.state, each.action),
+                "cell": game.action_cell(node.state, each.action),
+                "visits": each.visits,
+                "share": each.visits / max(thought.simulations, 1),
+                "value": each.value if each.visits else None,
+                "prior": each.prior,
+                "line": _line(game, node.state, each.line) if place < LINES else [],
+            }
+            for place, each in enumerate(thought.candidates)
+        ],
+    }
+
+
+def legal_actions(game: Game, state: State) -> list[int]:
+    """Return the legal actions; none when the game is over."""
+    if game.outcome(state) != ONGOING:
+        return []
+    return [int(action) for action in np.flatnonzero(game.legal_action_mask(state))]
+
+
+def name_of_move(game: Game, node: Node) -> str:
+    """Return the name of the move that led to a position."""
+    assert node.parent is not None
+    assert node.action is not None
+    return game.action_name(node.parent.state, node.action)
+
+
+def first_players_value(session: "Session", node: Node) -> float | None:
+    """Return what is known of a position's value for player 0: exact, thought, or recorded."""
+    outcome = session.study.game.outcome(node.state)
+    if outcome != ONGOING:
+        return float(value_of(outcome, 0))
+    mover = value_of(1, to_play(node.state))
+    if node.thought is not None:
+        return mover * node.thought.value
+    recorded = session.recorded.get(node)
+    if recorded is not None and recorded["value"] is not None:
+        return float(mover * recorded["value"])
+    before = node.parent
+    if before is not None and before.thought is not None:
+        for each in before.thought.candidates:
+            if each.action == node.action and each.visits:
+                return value_of(1, to_play(before.state)) * each.value
+    return None
+
+
+def _moves(session: "Session") -> list[Json]:
+    game = session.study.game
+    return [
+        {
+            "ply": node.ply,
+            "name": name_of_move(game, node),
+            "player": (node.ply - 1) % 2,
+            "value": first_players_value(session, node),
+            "comment": node.comment,
+            "branches": len(node.parent.children) if node.parent else 1,
+        }
+        for node in session.study.line[1:]
+    ]
+
+
+def _board(game: Game, node: Node) -> Json:
+    """Return the picture of a position, and its cells row by row."""
+    geometry, labels, _ = _layout(game)
+    last = None
+    if node.parent is not None and node.action is not None:
+        last = game.action_cell(node.parent.state, node.action)
+    first, second = stones_seen(game, node.state)
+    actions: list[list[Json]] = [[] for _ in labels]
+    for action in legal_actions(game, node.state):
+        cell = game.action_cell(node.state, action)
+        if cell is not None:
+            name = game.action_name(node.state, action)
+            actions[cell].append({"action": action, "name": name})
+    return {
+        "svg": board_svg(game, node.state, last_cell=last),
+        "width": geometry.width,
+        "height": geometry.height,
+        "radius": geometry.radius,
+        "cells": [
+            {
+                "x": x,
+                "y": y,
+                "stone": 1 if first[cell] else 2 if second[cell] else 0,
+                "label": labels[cell],
+                "actions": actions[cell],
+            }
+            for cell, (x, y) in enumerate(geometry.centres)
+        ],
+    }
+
+
+@functools.lru_cache(maxsize=64)
+def _layout(game: Game) -> tuple[Geometry, tuple[str, ...], int]:
+    """Return where the cells lie, what each is called, and the number of columns."""
+    _, rows, columns = game.observation_shape
+    named = labels_of(game)
+    labels = []
+    for row in range(rows):
+        for column in range(columns):
+            if named.columns and named.rows:
+                labels.append(named.columns[column] + named.rows[row])
+            else:
+                labels.append(f"column {column + 1}, row {rows - row}")
+    return geometry_of(game), tuple(labels), columns
+
+
+def _line(game: Game, state: State, actions: list[int]) -> list[Json]:
+    """Return a line of moves from a position."""
+    told = []
+    for action in actions:
+        told.append(
+            {
+                "name": game.action_name(state, action),
+                "cell": game.action_cell(state, action),
+                "player": to_play(state),
+            }
+        )
+        state = game.play(state, action)
+    return told
+
+
+def _status(session: "Session") -> str:
+    """Say in some words whose turn it is or how the game ended."""
+    loser = session.resigned_player
+    if loser is not None:
+        return f"{WHO[loser]} resigned: {WHO[1 - loser]} wins"
+    outcome = session.study.outcome
+    if outcome == ONGOING:
+        return f"{WHO[session.study.to_play]} to move"
+    if outcome == 0:
+        return "a draw"
+    return f"{WHO[0 if value_of(outcome, 0) > 0 else 1]} wins"

@@ -1,0 +1,144 @@
+"""A server of the page on a free port, and a client that talks to it as a browser would."""
+
+import asyncio
+import http.client
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Self
+
+from alphazero.play.web.catalogue import Catalogue
+from alphazero.play.web.house import SESSIONS, House
+from alphazero.play.web.records import Archive
+from alphazero.play.web.server import Server, Site, listen, make_server
+from alphazero.players.names import Entrant
+
+Json = dict[str, Any]
+
+SECONDS = 120.0
+"""After which a test no longer waits."""
+
+
+class Served:
+    """A running server."""
+
+    def __init__(self, house: House, server: Server, port: int) -> None:
+        self.house, self.server, self.port = house, server, port
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        headers: dict[str, str] | None = None,
+    ) -> tuple[int, Any]:
+        """Send a request; return the status and the JSON that comes back."""
+        status, text, kind = self.raw(method, path, body, headers)
+        return status, json.loads(text) if kind == "application/json" else text
+
+    def raw(
+        self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
+    ) -> tuple[int, bytes, str]:
+        """Send a request; return status, bytes and type of the answer."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
+        data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        told = {"Content-Type": "application/json"} if data is not None else {}
+        connection.request(method, path, data, told | (headers or {}))
+        answer = connection.getresponse()
+        text = answer.read()
+        connection.close()
+        return answer.status, text, (answer.getheader("Content-Type") or "").partition(";")[0]
+
+    def begin(self, game: str, *seats: Json) -> "Visitor":
+        """Begin a session and look at it."""
+        status, view = self.ask(
+            "POST", "/api/sessions", {"game": game, **({"seats": list(seats)} if seats else {})}
+        )
+        assert status == 200, view
+        return Visitor(self, view)
+
+
+class Visitor:
+    """A page: a session and its stream."""
+
+    def __init__(self, served: Served, view: Json) -> None:
+        self.served, self.id = served, view["id"]
+        self.connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=SECONDS)
+        self.connection.request("GET", f"/api/sessions/{self.id}/events")
+        self.answer = self.connection.getresponse()
+        assert self.answer.status == 200
+        self.view = view
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self.leave()
+
+    def leave(self) -> None:
+        """Close the stream."""
+        self.answer.close()
+        self.connection.close()
+
+    def do(self, word: str, **body: Any) -> Json:
+        """Do something, which must be allowed; return the view."""
+        status, view = self.try_to(word, **body)
+        assert status == 200, view
+        self.view = view
+        return view
+
+    def try_to(self, word: str, **body: Any) -> tuple[int, Any]:
+        """Do something that may be refused."""
+        return self.served.ask("POST", f"/api/sessions/{self.id}/{word}", body)
+
+    def events(self) -> Iterator[tuple[str, Json]]:
+        """Yield what the stream tells."""
+        name = ""
+        while line := self.answer.readline().decode():
+            word, _, rest = line.rstrip("\n").partition(": ")
+            if word == "event":
+                name = rest
+            elif word == "data":
+                content = json.loads(rest)
+                if name == "view":
+                    self.view = content
+                yield name, content
+
+    def wait(self, wanted: Any) -> Json:
+        """Return the first view of the stream for which `wanted` holds."""
+        for name, content in self.events():
+            if name == "view" and wanted(content):
+                return content
+        raise AssertionError("the stream has ended")
+
+
+@contextmanager
+def serving(
+    entrants: Sequence[Entrant] = (),
+    archives: Sequence[Archive] = (),
+    *,
+    sessions: int = SESSIONS,
+    catalogue: Catalogue | None = None,
+) -> Iterator[Served]:
+    """Run a server in a thread."""
+    house = House(catalogue or Catalogue(entrants, archives), pace=0.0, sessions=sessions)
+    listener = listen("127.0.0.1", 0)
+    port = listener.getsockname()[1]
+    started = threading.Event()
+    server = make_server(Site(house), "127.0.0.1", started.set)
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener])))
+    thread.start()
+    assert started.wait(SECONDS)
+    try:
+        yield Served(house, server, port)
+    finally:
+        server.should_exit = True
+        thread.join(SECONDS)
+        assert not thread.is_alive()
