@@ -1,28 +1,22 @@
 // Talking to the server: questions, commands to this page's session, and its stream of news.
 
-/** An error that the server, or the lack of one, tells in one line. */
-export class ApiError extends Error {
-  constructor(message, status) {
-    super(message);
-    this.status = status;
-  }
-}
+/** An error that can be shown as it is: one line. */
+export class ApiError extends Error {}
 
-async function ask(method, path, body) {
+async function request(method, path, body) {
   let answer;
   try {
-    answer = await fetch(path, {
-      method,
-      headers: body === undefined ? {} : { "Content-Type": "application/json" },
-      body: body === undefined ? undefined : JSON.stringify(body),
-    });
+    const headers = body ? { "Content-Type": "application/json" } : {};
+    answer = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
   } catch {
-    throw new ApiError("The server does not answer. Is it still running?", 0);
+    throw new ApiError("The server does not answer. Is it still running?");
   }
-  const data = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new ApiError(data.error ?? `The server says ${answer.status}.`, answer.status);
-  return data;
+  if (answer.ok) return answer;
+  const { error } = await answer.json().catch(() => ({}));
+  throw new ApiError(error ?? `The server answers ${answer.status} ${answer.statusText}.`);
 }
+
+const ask = async (...question) => (await request(...question)).json();
 
 /** Games, players and runs there are. */
 export const readSetup = () => ask("GET", "/api/setup");
@@ -40,8 +34,12 @@ export const openSession = (game, seats) => ask("POST", "/api/sessions", { game,
 /** Send one command to a session; answers the view after it. */
 export const command = (id, name, body = {}) => ask("POST", `/api/sessions/${id}/${name}`, body);
 
-/** Where a session's game can be downloaded. */
-export const saveAddress = (id, format) => `/api/sessions/${id}/save?format=${format}`;
+/** A session's game as a file: {name, content}. */
+export async function readFile(id, format) {
+  const answer = await request("GET", `/api/sessions/${id}/save?format=${format}`);
+  const [, name] = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition")) ?? [];
+  return { name: name ?? `game.${format}`, content: await answer.blob() };
+}
 
 /**
  * Listen to a session. The browser itself comes back after a broken connection; an answer that is

@@ -22,7 +22,7 @@ export class Board {
     this.here = 0;
   }
 
-  /** Show a view, `layer` of an opinion on it ("off": none), and a line of play instead if given. */
+  /** Show a view, `layer` of an opinion on it ("off": none), or a line of play if one is given. */
   show(view, opinion, layer, line) {
     this.view = view;
     this.drawPicture(view.board);
@@ -54,7 +54,8 @@ export class Board {
       const button = this.cells.children[index];
       place(button, cell, board);
       const stone = cell.stone === 0 ? "empty" : signs[cell.stone - 1];
-      setAttribute(button, "aria-label", [cell.label, stone, ...(said.get(index) ?? [])].join(", "));
+      const words = [cell.label, stone, ...(said.get(index) ?? [])];
+      setAttribute(button, "aria-label", words.join(", "));
       setAttribute(button, "aria-disabled", this.actionsOf(index).length === 0);
       setAttribute(button, "tabindex", index === this.here ? 0 : -1);
     });

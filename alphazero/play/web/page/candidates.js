@@ -9,8 +9,9 @@ const COLUMNS = ["Move", "Visits", "Share", "Value", "Prior", "Line"];
 
 export class Candidates {
   /**
-   * `effort` is where the number of simulations is told. `play(action)` is called when a move's button is pressed, `show(line)` when somebody points at
-   * a row with the mouse or the keyboard, with null when no longer.
+   * `effort` is where the number of simulations is told. `play(action)` is called when a move's
+   * button is pressed, `show(candidate)` when somebody points at a row with the mouse or the
+   * keyboard, with null when no longer.
    */
   constructor(root, effort, { play, show }) {
     this.effort = effort;
@@ -26,7 +27,7 @@ export class Candidates {
       make("thead", {}, make("tr", {}, ...heads)),
       this.rows,
     );
-    this.network = new Opinion("Network alone", "prior");
+    this.network = new Opinion("Without search", "prior");
     this.search = new Opinion("With search", "visits");
     this.opinions.append(this.network.root, this.search.root);
     root.append(this.opinions, this.table, this.note);

@@ -16,8 +16,8 @@ export class Graph {
     this.stepBy = stepBy;
     this.root = root;
     this.svg = makeSvg("svg", { height: HEIGHT, "aria-hidden": "true" });
-    this.slider = make("div", { role: "slider", tabindex: 0, "aria-label": "Position in the game" });
-    this.slider.append(this.svg);
+    const name = "Position in the game";
+    this.slider = make("div", { role: "slider", tabindex: 0, "aria-label": name }, this.svg);
     root.append(this.slider);
     this.slider.addEventListener("keydown", (event) => this.walk(event));
     this.slider.addEventListener("pointerdown", (event) => {
@@ -75,7 +75,8 @@ export class Graph {
     const x = across(ply);
     shapes.push(makeSvg("line", { class: "cursor", x1: x, x2: x, y1: 4, y2: HEIGHT - 4 }));
     for (const [left, top] of points) {
-      shapes.push(makeSvg("circle", { class: left === x ? "here" : "point", cx: left, cy: top, r: 3.5 }));
+      const kind = left === x ? "here" : "point";
+      shapes.push(makeSvg("circle", { class: kind, cx: left, cy: top, r: 3.5 }));
     }
     this.svg.setAttribute("width", width);
     this.svg.replaceChildren(...shapes);

@@ -49,7 +49,8 @@ export function drawLine(board, line) {
     seen.add(cell);
     const { x, y } = board.cells[cell];
     const side = player === 0 ? "first" : "second";
-    shapes.push(makeSvg("circle", { class: `ghost ${side}`, cx: x, cy: y, r: board.radius * 0.94 }));
+    const radius = board.radius * 0.94;
+    shapes.push(makeSvg("circle", { class: `ghost ${side}`, cx: x, cy: y, r: radius }));
     shapes.push(write(x, y, String(index + 1), board.radius, `order ${side}`));
   });
   return shapes;

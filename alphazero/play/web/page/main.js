@@ -5,7 +5,9 @@ import * as api from "./api.js";
 import { Board } from "./board.js";
 import { Candidates } from "./candidates.js";
 import { NewGame, askText, chooseAction, isWholeGame } from "./dialogs.js";
-import { byId, make, match, press, setAttribute, setEnabled, setOptions, setText, title } from "./elements.js";
+import {
+  byId, make, match, press, setAttribute, setEnabled, setOptions, setText, title,
+} from "./elements.js";
 import { Graph } from "./graph.js";
 import { Moves } from "./moves.js";
 import { opinionOf } from "./opinion.js";
@@ -66,9 +68,12 @@ class Page {
       const wanted = await this.newGame.ask(this.view);
       if (wanted) this.send("new", wanted);
     });
+    for (const format of ["sgf", "json"]) press(byId(`save-${format}`), () => this.save(format));
     press(byId("load"), async () => {
       const text = await askText();
-      if (text) await this.send(...(isWholeGame(text) ? ["load", { text }] : ["paste", { moves: text }]));
+      if (text === null) return;
+      if (isWholeGame(text)) this.send("load", { text });
+      else this.send("paste", { moves: text });
     });
   }
 
@@ -156,6 +161,19 @@ class Page {
     if (this.view) this.goTo((this.wanted ?? this.view.ply) + plies);
   }
 
+  /** Hand the game over as a download, as browsers know it: a link that is pressed. */
+  async save(format) {
+    try {
+      const { name, content } = await api.readFile(this.view.id, format);
+      const link = make("a", { href: URL.createObjectURL(content), download: name });
+      link.click();
+      URL.revokeObjectURL(link.href);
+      this.say("");
+    } catch (error) {
+      this.say(error.message);
+    }
+  }
+
   /** Let a player who waits make one move: `receive` pauses the game after it. */
   stepPlayer() {
     this.stepping = this.view.ply;
@@ -218,6 +236,7 @@ class Page {
   showStatus(view) {
     setText(byId("game"), title(view.game));
     setText(byId("status-text"), view.status);
+    setText(byId("wait"), waiting(view));
     const status = byId("status");
     status.dataset.mover = view.over ? "" : view.to_play === 0 ? "first" : "second";
     status.classList.toggle("thinking", view.thinking || view.analyzing);
@@ -239,13 +258,12 @@ class Page {
     setAttribute(byId("pause"), "aria-pressed", paused);
     setEnabled(byId("step"), paused && !over && !isPerson(seats[view.to_play]) && !thinking);
     const analysts = playersOf(this.setup, view.game).filter(({ searches }) => searches);
-    setOptions(byId("analyst"), analysts.map(({ name }) => [name, name]), view.analyst ?? undefined);
-    byId("analyst").hidden = analysts.length < 2;
+    const names = analysts.map(({ name }) => [name, name]);
+    setOptions(byId("analyst"), names, view.analyst ?? undefined);
+    byId("analyst").hidden = names.length < 2;
     setEnabled(byId("analyze"), analysts.length > 0);
     setText(byId("analyze"), analyzing ? "Stop" : "Analyze");
     setAttribute(byId("analyze"), "aria-pressed", analyzing);
-    setAttribute(byId("save-sgf"), "href", api.saveAddress(view.id, "sgf"));
-    setAttribute(byId("save-json"), "href", api.saveAddress(view.id, "json"));
   }
 
   showElsewhere({ elsewhere }) {
@@ -268,6 +286,13 @@ class Page {
 /** Return the game to begin with: that of the first checkpoint, if there is one. */
 function usualGame({ players, games }) {
   return players.find(({ game }) => game)?.game ?? games[0].name;
+}
+
+/** Return what a player who is to move is doing, if one is. */
+function waiting({ seats, to_play, over, paused, thinking }) {
+  if (over || seats[to_play].player === "human") return "";
+  if (paused) return "waits for “Go on”";
+  return thinking ? "is thinking" : "";
 }
 
 /** Return what a screen reader says of a change. */

@@ -6,18 +6,20 @@ import { make, press, setEnabled, setOptions } from "./elements.js";
 const KINDS = { selfplay: "self-play", gate: "gate" };
 
 export class Runs {
-  /** `open(game)` is called with {run, iteration, kind, game}; `fail(error)` with what went wrong. */
+  /** `open({run, iteration, kind, game})` is called, or `fail(error)` with what went wrong. */
   constructor(root, runs, { open, fail }) {
     this.open = open;
     this.fail = fail;
     root.hidden = runs.length === 0;
     this.run = make("select", { "aria-label": "Run", change: () => this.chooseRun() });
-    this.iteration = make("select", { "aria-label": "Iteration", change: () => this.chooseIteration() });
+    this.iteration = make("select", {
+      "aria-label": "Iteration", change: () => this.chooseIteration(),
+    });
     this.earlier = this.makeStep("◀", "Earlier iteration", 1);
     this.later = this.makeStep("▶", "Later iteration", -1);
     this.games = make("ol", { class: "games", "aria-label": "Games of the iteration" });
-    const choice = make("div", { class: "row" }, this.run, this.earlier, this.iteration, this.later);
-    root.append(choice, this.games);
+    const choice = [this.run, this.earlier, this.iteration, this.later];
+    root.append(make("div", { class: "row" }, ...choice), this.games);
     setOptions(this.run, runs.map(({ name, game }) => [name, `${name} (${game})`]));
     if (runs.length > 0) this.chooseRun();
   }
@@ -53,7 +55,7 @@ export class Runs {
 
   makeGame(at, { index, moves, result, text }) {
     const button = make("button", { type: "button", "aria-pressed": "false" });
-    button.append(`${index + 1}. ${result}`, make("small", {}, ` ${moves} moves ${text ?? ""}`));
+    button.append(`${index + 1}. ${text || `${result}, ${moves} moves`}`);
     button.addEventListener("click", () => {
       this.games.querySelector("[aria-pressed=true]")?.setAttribute("aria-pressed", "false");
       button.setAttribute("aria-pressed", "true");

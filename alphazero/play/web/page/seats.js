@@ -18,7 +18,7 @@ export function usualSeat(player) {
   return { player: player.name, simulations: simulations ?? null, seconds: seconds ?? null };
 }
 
-/** Write a level with its strength where it was measured: "64 simulations · Elo 812 (790–834)". */
+/** Write a level, with its strength where measured: "64 simulations · Elo 812 (790–834)". */
 export function levelText({ label, elo, elo_low, elo_high, by_game }, game) {
   // Players of every game have been measured in some of them.
   const rating = by_game?.[game] ?? { elo, low: elo_low, high: elo_high };
@@ -45,7 +45,8 @@ class Seat {
     });
     const side = index === 0 ? "first" : "second";
     const stone = make("span", { class: `stone ${side}`, "aria-hidden": "true" });
-    this.root = make("div", { class: "seat" }, stone, this.sign, this.player, this.level, this.number);
+    const parts = [stone, this.sign, this.player, this.level, this.number];
+    this.root = make("div", { class: "seat" }, ...parts);
   }
 
   show(players, game, seat, sign) {
