@@ -39,6 +39,9 @@ BRIEF: Final = 60.0
 ROOMS: Final = 8
 """Players of a game that may think at the same time."""
 
+STOPPING: Final = 2.0
+"""Seconds that a player's turn may take to end with the server; it dies with the program anyway."""
+
 CELLS: Final = 26 * 26
 """Of the largest board that is shown."""
 
@@ -74,12 +77,13 @@ class House:
 
     def close(self) -> None:
         """End all sessions and wait for their players to stop."""
+        rooms = list(self._rooms.values())
         for name in list(self.sessions):
             self.drop(name)
-        for room in self._rooms.values():
+        for room in rooms:
             room.close()
-        for room in self._rooms.values():
-            room.join(2.0)
+        for room in rooms:
+            room.join(STOPPING)
         self._rooms.clear()
 
     def add(self, game: Game, seats: list[Seat]) -> Session:

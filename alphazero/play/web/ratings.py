@@ -121,7 +121,10 @@ def _from_csv(path: Path) -> list[_Row]:
     text = read_limited(path, _SIZE_LIMIT).decode("utf-8", "replace")
     rows = []
     try:
-        for number, line in enumerate(csv.DictReader(io.StringIO(text), strict=True), 2):
+        lines = csv.DictReader(io.StringIO(text), strict=True)
+        if "player" not in (lines.fieldnames or ()):
+            raise ValueError("it has no column of players")
+        for number, line in enumerate(lines, 2):
             numbers = [float(line[name]) for name in ("elo", "elo_low", "elo_high")]
             if not all(map(math.isfinite, numbers)):
                 raise ValueError(f"line {number} holds no finite numbers")

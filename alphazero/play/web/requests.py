@@ -192,6 +192,7 @@ _PREPARED: Final[dict[str, Callable[[House, Session, Fields], Done]]] = {
     "analyze": _analyze,
     "stop": _simple(lambda session, _: session.stop()),
     "pause": _simple(lambda session, fields: session.pause(fields.flag("on"))),
+    "step": _simple(lambda session, _: session.step()),
     "load": _load,
     "open": _open,
 }

@@ -222,6 +222,8 @@ class Room:
         """Forget a table's question; its player stops thinking about it."""
         if table.question and table.thinker.searches:
             table.thinker.stop()
+        elif table.question:
+            table.thinker.show([])  # a new game: what was asked is void
         table.question = None
 
     def _place_questions(self) -> None:

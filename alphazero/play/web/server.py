@@ -1,6 +1,7 @@
 """`alphazero serve`: the page and its requests over HTTP, on this machine unless told otherwise."""
 
 import asyncio
+import ipaddress
 import logging
 import socket
 import webbrowser
@@ -10,7 +11,6 @@ from typing import Any, Final
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -32,11 +32,14 @@ from alphazero.play.web.stream import Stream
 CONNECTIONS: Final = 128
 """At most so many; a further one is closed at once."""
 
+BACKLOG: Final = 128
+"""Connections that wait to be taken."""
+
 STREAMS: Final = 8
 """Of one session."""
 
 REQUEST_SECONDS: Final = 15.0
-"""Time in which a connection must begin and end a request."""
+"""Time in which a connection must begin and end a request, and read some of what it is sent."""
 
 TYPES: Final = {
     ".html": "text/html; charset=utf-8",
@@ -128,7 +131,7 @@ class Site:
         if word not in KNOWN:
             raise RefusedError(404, "there is no such request")
         if word in SLOW:
-            done = await run_in_threadpool(prepare, self.house, session, word, fields)
+            done = await asyncio.to_thread(prepare, self.house, session, word, fields)
         else:
             done = prepare(self.house, session, word, fields)
         if session.name not in self.house.sessions:
@@ -159,12 +162,12 @@ class Site:
 
     async def run(self, request: Request) -> Response:
         """Tell what a run has recorded."""
-        found = await run_in_threadpool(self.house.chapters, request.path_params["name"])
+        found = await asyncio.to_thread(self.house.chapters, request.path_params["name"])
         return JSONResponse(found)
 
     async def iteration(self, request: Request) -> Response:
         """List the games of an iteration."""
-        found = await run_in_threadpool(
+        found = await asyncio.to_thread(
             self.house.list_games,
             request.path_params["name"],
             request.path_params["iteration"],
@@ -214,12 +217,16 @@ def _faulty(status: int, text: str) -> Callable[[Request, Exception], Response]:
 
 
 class Connection(H11Protocol):
-    """A connection that is closed when there are too many, or when its request takes too long."""
+    """A connection that is closed when there are too many, or when its other end is too slow.
+
+    uvicorn itself would wait for the rest of a request, or for a reader, without end.
+    """
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
         super().connection_made(transport)
         self._late: asyncio.TimerHandle | None = None
+        self._stuck = False
         if len(self.connections) > CONNECTIONS:
             transport.abort()
         else:
@@ -232,11 +239,12 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def _check(self) -> None:
-        """Close the connection unless an answer is under way; look again later."""
+        """Close the connection unless an answer is under way, and read; look again later."""
         busy = self.cycle is not None and not self.cycle.response_complete
-        if not busy:
+        if not busy or (self._stuck and self.flow.write_paused):
             self.transport.abort()
         else:
+            self._stuck = self.flow.write_paused
             self._late = self.loop.call_later(REQUEST_SECONDS, self._check)
 
 
@@ -286,7 +294,12 @@ def serve(
 
     def opened() -> None:
         named = [offer.name for offer in catalogue.offers.values()]
-        say(f"serving {', '.join(named)} on {address} (Ctrl-C ends it)")
+        say(f"players: {', '.join(named)}")
+        if catalogue.archives:
+            say(f"runs: {', '.join(catalogue.archives)}")
+        say(f"serving on {address} (Ctrl-C ends it)")
+        if not is_loopback(listener):
+            say("everybody who can reach this machine can open it")
         if browse:
             webbrowser.open(address)
 
@@ -318,11 +331,17 @@ def listen(host: str, port: int) -> socket.socket:
         RunError: in one line, when the port is taken or the host is none of this machine's.
     """
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listener = socket.socket(*found[:3])
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(found[4])
-        listener.listen(256)
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen(BACKLOG)
+        except BaseException:
+            listener.close()
+            raise
     except (OSError, UnicodeError, OverflowError) as error:
         why = reason(error) if isinstance(error, OSError) else "this is no address"
         raise RunError(
@@ -330,6 +349,11 @@ def listen(host: str, port: int) -> socket.socket:
             "another --port (0: any that is free), or --host"
         ) from error
     return listener
+
+
+def is_loopback(listener: socket.socket) -> bool:
+    """Whether only this machine can reach what listens there."""
+    return ipaddress.ip_address(listener.getsockname()[0]).is_loopback
 
 
 def address_of(listener: socket.socket, host: str) -> str:

@@ -112,6 +112,8 @@ class Session:
         self.analyzing = False
         self.analyst = host.catalogue.analyst(game)
         self.message = ""
+        self.serial = 0
+        """Rises with every change, so that a page knows the newer of two views."""
         self.hinted: Node | None = None
         """The position in which a hint was given."""
         self.recorded: dict[Node, Json] = {}
@@ -120,6 +122,8 @@ class Session:
         self.per_second = 0.0
         self._hint: Node | None = None
         """The position in which a hint is wanted."""
+        self._step: Node | None = None
+        """The position in which a player is to move though it is paused."""
         self._resting: Node | None = None
         """A position that was looked up: nobody moves there until a person wants it."""
         self._finished: Node | None = None
@@ -259,7 +263,7 @@ class Session:
     def stop(self) -> None:
         """End whatever search there is; the players wait."""
         self.paused = self.paused or (self.task is not None and self.task.wish.purpose == MOVE)
-        self.analyzing, self._hint = False, None
+        self.analyzing, self._hint, self._step = False, None, None
         self.refresh()
 
     def pause(self, on: bool) -> None:
@@ -268,6 +272,14 @@ class Session:
         self.message = ""
         if not on:
             self._resting = None
+        self.refresh()
+
+    def step(self) -> None:
+        """Let the player whose turn it is make one move, though it is paused."""
+        if self.is_over or self.seats[self.study.to_play].offer is None:
+            raise GameError("no player is to move here")
+        self.paused, self._step = True, self.study.here
+        self.message = ""
         self.refresh()
 
     def load(self, played: PlayedGame) -> None:
@@ -330,7 +342,7 @@ class Session:
 
     def look(self) -> None:
         """Rest in the position that was looked up: a player moves there when it is told to."""
-        self._resting = self.study.here
+        self._resting, self._step = self.study.here, None
         self.message = ""
         self.refresh()
 
@@ -347,7 +359,8 @@ class Session:
         if self._hint is here:
             usual = self.analyst.usual
             return Wish(HINT, here, Seat(self.analyst, usual.simulations, usual.seconds))
-        if mover.offer is not None and not self.paused and not self.rests:
+        free = self._step is here or not (self.paused or self.rests)
+        if mover.offer is not None and free:
             return Wish(MOVE, here, mover)
         if self.analyzing and self._finished is not here:
             return Wish(ANALYSIS, here, Seat(self.analyst))
@@ -428,7 +441,7 @@ class Session:
     def _trouble(self, text: str) -> None:
         """Tell a person what went wrong, and try nothing more by oneself."""
         self.message = text
-        self.paused, self.analyzing, self._hint = True, False, None
+        self.paused, self.analyzing, self._hint, self._step = True, False, None, None
 
     def _make(self, action: int, comment: str = "") -> None:
         known = any(child.action == action for child in self.study.here.children)
@@ -458,8 +471,10 @@ class Session:
         self.study = study
         self.message = ""
         self.recorded = {}
-        self.hinted = self._hint = self._resting = self._finished = self._resigned = None
+        self.hinted = self._hint = self._step = self._resting = self._finished = None
+        self._resigned = None
 
     def _tell(self, news: str) -> None:
+        self.serial += 1
         for watcher in list(self.watchers):
             watcher(news)

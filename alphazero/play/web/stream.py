@@ -1,7 +1,7 @@
 """Server-Sent Events: what happens in a session, told to one page as fast as it reads.
 
-WHATWG, HTML Living Standard, section 9.2. A page that reads slowly misses searches' reports, not
-views: what is sent is what is the case when it is sent. One that does not read at all is let go.
+WHATWG, HTML Living Standard, section 9.2. What is sent is what is the case when it is sent: a page
+that reads slowly misses what was true in between, and nothing piles up for it.
 """
 
 import asyncio
@@ -16,9 +16,6 @@ from alphazero.play.web.view import Json, thought_json
 
 HEARTBEAT: Final = 15.0
 """Seconds between two signs of life, by which a page that is gone is found out."""
-
-PATIENCE: Final = 20.0
-"""Seconds in which a page must read what it is sent."""
 
 
 class Stream:
@@ -55,8 +52,6 @@ class Stream:
                     await asyncio.wait_for(self._bell.wait(), HEARTBEAT)
                 self._bell.clear()
             await self._send(send, "", last=True)
-        except TimeoutError:
-            return  # without the last piece of the answer, the connection is closed
         finally:
             self.session.unwatch(self._hear)
             self.open_streams.discard(self)
@@ -69,14 +64,12 @@ class Stream:
     def _text(self) -> str:
         """Return the events that there are; a comment where there are none."""
         news, self._news = self._news, set()
-        told = []
+        told: list[tuple[str, Json]] = []
         if "view" in news:
             told.append(("view", self.session.view()))
         elif "thought" in news:
-            here, task = self.session.study.here, self.session
-            thought: Json | None = thought_json(
-                self.session.game, here, here.thought, task.per_second
-            )
+            session, here = self.session, self.session.study.here
+            thought = thought_json(session.game, here, here.thought, session.per_second)
             if thought is not None:
                 told.append(("thought", thought))
         events = [f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in told]
@@ -84,7 +77,7 @@ class Stream:
 
     async def _send(self, send: Send, text: str, last: bool = False) -> None:
         body = {"type": "http.response.body", "body": text.encode(), "more_body": not last}
-        await asyncio.wait_for(send(body), PATIENCE)
+        await send(body)
 
     async def _wait_for_leave(self, receive: Receive) -> None:
         while (await receive())["type"] != "http.disconnect":

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 WHO: Final = SIGNS[1], SIGNS[2]
 """How player 0 and player 1 are called."""
 
+COMMENT: Final = 500
+"""Letters of a comment that the page is told: files may hold books."""
+
 Json = dict[str, Any]
 
 
@@ -27,6 +30,7 @@ def view_of(session: "Session") -> Json:
     game, here = study.game, study.here
     return {
         "id": session.name,
+        "serial": session.serial,
         "game": write_game(game),
         "board": _board(game, here),
         "look": game.look.name.lower(),
@@ -129,7 +133,7 @@ def _moves(session: "Session") -> list[Json]:
             "name": name_of_move(game, node),
             "player": (node.ply - 1) % 2,
             "value": first_players_value(session, node),
-            "comment": node.comment,
+            "comment": node.comment[:COMMENT],
             "branches": len(node.parent.children) if node.parent else 1,
         }
         for node in session.study.line[1:]
@@ -206,5 +210,5 @@ def _status(session: "Session") -> str:
     if outcome == ONGOING:
         return f"{WHO[session.study.to_play]} to move"
     if outcome == 0:
-        return "a draw"
+        return "A draw"
     return f"{WHO[0 if value_of(outcome, 0) > 0 else 1]} wins"

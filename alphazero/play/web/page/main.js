@@ -48,11 +48,10 @@ class Page {
   }
 
   listenToButtons() {
-    for (const name of ["undo", "redo", "hint", "resign"]) {
+    for (const name of ["undo", "redo", "hint", "resign", "step"]) {
       press(byId(name), () => this.send(name));
     }
     press(byId("pause"), () => this.send("pause", { on: !this.view.paused }));
-    press(byId("step"), () => this.stepPlayer());
     press(byId("first"), () => this.goTo(0));
     press(byId("back"), () => this.stepBy(-1));
     press(byId("forward"), () => this.stepBy(1));
@@ -174,12 +173,6 @@ class Page {
     }
   }
 
-  /** Let a player who waits make one move: `receive` pauses the game after it. */
-  stepPlayer() {
-    this.stepping = this.view.ply;
-    this.send("pause", { on: false });
-  }
-
   async play(actions) {
     const action = await chooseAction(actions);
     if (action !== null) this.send("move", { action });
@@ -189,10 +182,6 @@ class Page {
     if (this.view?.id === view.id && view.serial < this.view.serial) return; // news overtook it
     const before = this.view;
     this.view = view;
-    if (this.stepping !== undefined && this.stepping !== view.ply) {
-      this.stepping = undefined;
-      this.send("pause", { on: true });
-    }
     if (view.message) this.say(view.message);
     if (!before || before.id !== view.id || before.ply !== view.ply) this.line = null;
     setText(byId("spoken"), spoken(before, view));

@@ -1,0 +1,141 @@
+"""A run's games read while it trains: on the disk, and through the page."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tiny import ITERATIONS, tiny_config
+from web import serving
+
+from alphazero.errors import AlphaZeroError, RunError
+from alphazero.players.gamelog import PlayedGame
+from alphazero.players.match import GameRecord
+from alphazero.players.names import read_player
+from alphazero.training.archive import GATE, SELFPLAY, RunArchive
+from alphazero.training.loop import train
+from alphazero.training.run import MANIFEST, Run, read_manifest
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    config = tiny_config(tmp_path_factory.mktemp("archive"))
+    train(config)
+    return Path(config.run.folder) / config.run.name
+
+
+def shards_of(folder: Path) -> list[int]:
+    return read_manifest(folder / MANIFEST).shards
+
+
+def test_every_iteration_has_games_of_both_kinds(folder: Path) -> None:
+    chapters = RunArchive(folder).chapters()
+    assert [i for i, kind in chapters if kind == SELFPLAY] == list(range(ITERATIONS, 0, -1))
+    assert [i for i, kind in chapters if kind == GATE] == [4, 2]
+    assert chapters == sorted(chapters, key=lambda each: (-each[0], each[1]))
+
+
+def test_games_of_the_window_come_with_their_policies(folder: Path) -> None:
+    archive, last = RunArchive(folder), shards_of(folder)[-1]
+    run = Run.resume(folder)
+    told, known = archive.games(last, SELFPLAY), run.load_shard(last).records()
+    assert len(told) == len(known)
+    for one, other in zip(told, known, strict=True):
+        assert isinstance(one, GameRecord)
+        assert np.array_equal(one.actions, other.actions)
+        assert np.array_equal(one.policies, other.policies)
+
+
+def test_the_gate_and_what_left_the_window_are_read_from_the_files_for_people(
+    folder: Path,
+) -> None:
+    archive = RunArchive(folder)
+    gone = [i for i, kind in archive.chapters() if kind == SELFPLAY and i not in shards_of(folder)]
+    for iteration, kind in [(4, GATE), *((i, SELFPLAY) for i in gone)]:
+        games = archive.games(iteration, kind)
+        assert games
+        assert all(isinstance(each, PlayedGame) for each in games)
+
+
+def test_what_was_swept_away_since_is_told_in_one_line(folder: Path, tmp_path: Path) -> None:
+    copy = copied(folder, tmp_path)
+    archive, last = RunArchive(copy), shards_of(copy)[-1]
+    (copy / f"replay/games-{last:06d}.npz").unlink()
+    with pytest.raises(RunError, match="cannot read") as caught:
+        archive.games(last, SELFPLAY)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(RunError, match="any more"):
+        archive.games(999, SELFPLAY)
+
+
+def test_a_damaged_shard_is_not_shown(folder: Path, tmp_path: Path) -> None:
+    copy = copied(folder, tmp_path)
+    last = shards_of(copy)[-1]
+    path = copy / f"replay/games-{last:06d}.npz"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(bytes(data))
+    with pytest.raises(RunError, match="is damaged"):
+        RunArchive(copy).games(last, SELFPLAY)
+
+
+def test_other_folders_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(AlphaZeroError):
+        RunArchive(tmp_path)
+
+
+def test_games_without_sgf_are_kept_a_line_each(tmp_path: Path) -> None:
+    config = tiny_config(tmp_path, "game.name=connect_four", "budget.iterations=2")
+    train(config)
+    archive = RunArchive(Path(config.run.folder) / config.run.name)
+    games = archive.games(2, GATE)
+    assert games
+    assert all(isinstance(each, PlayedGame) and each.game == archive.game for each in games)
+
+
+def copied(folder: Path, target: Path) -> Path:
+    """Return a copy of a run that may be damaged."""
+    copy = target / "tiny"
+    for path in folder.rglob("*"):
+        if path.is_file():
+            place = copy / path.relative_to(folder)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(path.read_bytes())
+    return copy
+
+
+def test_the_page_shows_the_search_then_and_the_network_now(folder: Path) -> None:
+    archive = RunArchive(folder)
+    last = shards_of(folder)[-1]
+    record = archive.games(last, SELFPLAY)[0]
+    assert isinstance(record, GameRecord)
+    with (
+        serving([read_player(str(folder))], [archive]) as running,
+        running.begin("tic_tac_toe") as page,
+    ):
+        assert running.ask("GET", "/api/setup")[1]["runs"] == [
+            {"name": "tiny", "game": "tic_tac_toe"}
+        ]
+        told = running.ask("GET", "/api/runs/tiny")[1]["iterations"]
+        assert {"iteration": last, "kind": "selfplay"} in told
+        listed = running.ask("GET", f"/api/runs/tiny/{last}")[1]
+        assert listed["total"] == len(listed["games"]) == len(archive.games(last, SELFPLAY))
+        assert listed["games"][0]["moves"] == len(record.actions)
+        view = page.do("open", run="tiny", iteration=last, game=0)
+        assert view["ply"] == len(record.actions)
+        for ply in range(len(record.actions)):
+            recorded = page.do("goto", ply=ply)["recorded"]
+            policy = np.zeros(9, np.float32)
+            for action, share in recorded["policy"] or []:
+                policy[action] = share
+            assert np.allclose(policy, record.policies[ply])
+            assert recorded["value"] == pytest.approx(float(record.values[ply]))
+            assert sum(share for _, share in recorded["prior"]) == pytest.approx(1, abs=1e-5)
+        for request in (
+            {"run": "tiny", "iteration": last, "game": 10**6},
+            {"run": "tiny", "iteration": 99, "game": 0},
+            {"run": "../tiny", "iteration": last, "game": 0},
+            {"run": "tiny", "iteration": last, "game": 0, "kind": "../games"},
+        ):
+            assert page.try_to("open", **request)[0] == 400
+        gate = page.do("open", run="tiny", iteration=4, game=0, kind="gate")
+        assert gate["recorded"] is None or gate["recorded"]["policy"] is None
