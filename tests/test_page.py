@@ -376,7 +376,7 @@ def test_a_run_is_browsed_with_the_searchs_policy_on_the_board(visit: Any) -> No
 def test_a_new_game_is_chosen_with_its_options_and_players(visit: Any) -> None:
     page = visit("tic_tac_toe")
     page.get_by_role("button", name="New game").click()
-    page.get_by_label("Game", exact=True).select_option("connect_four")
+    page.locator("#new-name").select_option("connect_four")
     page.get_by_text("Board and rules").click()
     page.get_by_label("Columns").fill("5")
     page.get_by_label("Columns").press("Tab")

@@ -200,14 +200,17 @@ class Page {
 
   showLine(candidate) {
     this.line = candidate && candidate.line.length > 0 ? candidate.line : null;
-    this.showThought();
+    this.showBoard();
+  }
+
+  showBoard() {
+    const layer = this.view.hint && this.layer === "off" ? "visits" : this.layer;
+    this.board.show(this.view, opinionOf(this.view), layer, this.line);
   }
 
   showThought() {
-    const opinion = opinionOf(this.view);
-    const layer = this.view.hint && this.layer === "off" ? "visits" : this.layer;
-    this.board.show(this.view, opinion, layer, this.line);
-    this.candidates.show(this.view, opinion);
+    this.showBoard();
+    this.candidates.show(this.view, opinionOf(this.view));
   }
 
   show() {
