@@ -1,7 +1,7 @@
 """AlphaGo Zero-style self-play training: from a game's rules to a strong player.
 
 The few verbs of the method, as functions: `load_config`, `train`, `resume`, `load_player`,
-`make_game`. Each is loaded when it is first asked for.
+`make_game`, and `Position` to look at one in a notebook. Each is loaded when it is first asked for.
 """
 
 from importlib import import_module
@@ -11,14 +11,24 @@ if TYPE_CHECKING:
     from alphazero.configfile import load_config
     from alphazero.errors import AlphaZeroError
     from alphazero.games import make_game
+    from alphazero.players.position import Position
     from alphazero.players.saved import load_player
     from alphazero.training.loop import resume, train
 
 __version__ = "0.1.0"
-__all__ = ["AlphaZeroError", "load_config", "load_player", "make_game", "resume", "train"]
+__all__ = [
+    "AlphaZeroError",
+    "Position",
+    "load_config",
+    "load_player",
+    "make_game",
+    "resume",
+    "train",
+]
 
 _HOMES = {
     "AlphaZeroError": "alphazero.errors",
+    "Position": "alphazero.players.position",
     "load_config": "alphazero.configfile",
     "load_player": "alphazero.players.saved",
     "make_game": "alphazero.games",

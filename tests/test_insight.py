@@ -12,8 +12,9 @@ from tiny import ITERATIONS, tiny_config
 from alphazero.games.connect_four import ConnectFour
 from alphazero.games.game import Game, to_play
 from alphazero.games.mnk import Mnk
+from alphazero.players.drawing import MARK, STONES
 from alphazero.players.match import GameRecord, Pairing
-from alphazero.players.picture import OPINIONS, STONES, grid_of
+from alphazero.players.picture import OPINIONS, board_at
 from alphazero.search import mcts
 from alphazero.search.evaluator import Floats
 from alphazero.training import loop, selfplay
@@ -135,19 +136,24 @@ def test_a_surprise_is_drawn_before_its_move_with_values_for_the_player_to_move(
     surprise = find_surprise(game, [record], Stub())
     assert surprise is not None
     picture = surprise.draw(game, "a title")
-    grid, visits = grid_of(game, 0), grid_of(game, 1)
-    found = [picture.getpixel(grid.centre(cell)) for cell in (0, 1, 3)]
-    assert found == [STONES[0], STONES[0], STONES[1]]
-    x, y = grid.centre(2)
-    assert picture.getpixel((x, y + 16)) not in STONES, "what comes later is not shown"
-    left, top, _, _ = map(int, visits.box(5))
-    assert picture.getpixel((left + 4, top + 4)) == OPINIONS[1]
+    board, visits, (black, white) = board_at(game, 0), board_at(game, 1), STONES
+
+    def pixel(x: float, y: float) -> object:
+        return picture.getpixel((round(x), round(y)))
+
+    found = [pixel(*board.centres[cell]) for cell in (0, 1, 3)]
+    assert found == [black.colour, black.colour, white.colour]
+    x, y = board.centres[2]
+    later = pixel(x, y + 16)
+    assert later not in (black.colour, white.colour), "what comes later is not shown"
+    x, y = visits.centres[5]
+    assert pixel(x, y - 0.36 * visits.cell) == OPINIONS[1].colour
     # X won, O is to move: the outcome's bar is the left half, the search's is 0.4 to the right.
-    middle = grid_of(game, 2).left + 95
-    outcome = [picture.getpixel((middle + x, 106 + 2 * 52 + 30)) for x in (-90, -10, 10)]
-    assert [pixel == OPINIONS[2] for pixel in outcome] == [True, True, False]
-    search = [picture.getpixel((middle + x, 106 + 52 + 30)) for x in (-10, 10, 34, 44)]
-    assert [pixel == OPINIONS[1] for pixel in search] == [False, True, True, False]
+    middle = board_at(game, 2).left + 95
+    outcome = [pixel(middle + x, 106 + 2 * 52 + 30) for x in (-90, -10, 10)]
+    assert [found == OPINIONS[2].colour for found in outcome] == [True, True, False]
+    search = [pixel(middle + x, 106 + 52 + 30) for x in (-10, 10, 34, 44)]
+    assert [found == OPINIONS[1].colour for found in search] == [False, True, True, False]
     assert picture.tobytes() == surprise.draw(game, "a title").tobytes()
 
 
@@ -163,13 +169,14 @@ def test_the_last_stone_is_ringed_where_it_fell() -> None:
     surprise = find_surprise(game, [record], Even())
     assert surprise is not None
     assert to_play(game.play(game.initial_state(), 3, 3)) == 0
-    picture, grid = surprise.draw(game, ""), grid_of(game, 0)
+    picture, board = surprise.draw(game, ""), board_at(game, 0)
+    # A little inside the ring's outer edge, which is at half the stone's radius.
+    above = 0.5 * board.radius - 1
     ring = [
         cell
-        for cell in range(42)
-        if picture.getpixel((grid.centre(cell)[0], grid.centre(cell)[1] - round(0.2 * grid.cell)))
-        == STONES[0]
-        and picture.getpixel(grid.centre(cell)) == STONES[1]
+        for cell, (x, y) in enumerate(board.centres)
+        if picture.getpixel((round(x), round(y - above))) == MARK.colour
+        and picture.getpixel((round(x), round(y))) == STONES[1].colour
     ]
     assert ring == [4 * 7 + 3]
 

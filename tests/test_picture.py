@@ -11,17 +11,10 @@ from alphazero.games import game_names, make_game
 from alphazero.games.connect_four import ConnectFour
 from alphazero.games.game import Game, State, to_play
 from alphazero.games.mnk import Mnk
-from alphazero.players.picture import (
-    BOARD,
-    INK,
-    OPINIONS,
-    STONES,
-    Grid,
-    draw_position,
-    grid_of,
-)
+from alphazero.players.drawing import FIELD, MARK, STONES, Board
+from alphazero.players.picture import OPINIONS, board_at, draw_position
 
-BLACK, WHITE = STONES
+BLACK, WHITE = (stone.colour for stone in STONES)
 
 CONNECT_FOUR = """\
 . . . . . . .
@@ -55,15 +48,33 @@ def draw(game: Game, state: State, shares: dict[int, float], **more: object) -> 
     for action, share in shares.items():
         policy[action] = share
     arguments = {"title": "t", "values": {"network": 0.5, "search": 0.0}, **more}
-    return draw_position(game, state, policies={"prior": policy, "visits": policy}, **arguments)
+    policies = {"prior": policy, "visits": policy}
+    return draw_position(game, state, policies=policies, **arguments).finish()
 
 
 def signs_of(diagram: str) -> str:
     return "".join(diagram.split())
 
 
-def differs_in(one: Image.Image, other: Image.Image, grid: Grid, cell: int) -> bool:
-    box = tuple(map(int, grid.box(cell)))
+def centre_of(board: Board, cell: int) -> tuple[int, int]:
+    x, y = board.centres[cell]
+    return round(x), round(y)
+
+
+def box_of(board: Board, cell: int) -> tuple[int, int, int, int]:
+    """Return the pixels that belong to a cell alone, the lines around it left out."""
+    (x, y), half = board.centres[cell], board.cell / 2 - 1
+    return round(x - half), round(y - half), round(x + half), round(y + half)
+
+
+def above_number(board: Board, cell: int) -> tuple[int, int]:
+    """Return a pixel of a cell that has its tint, above what is written in the middle."""
+    x, y = board.centres[cell]
+    return round(x), round(y - 0.36 * board.cell)
+
+
+def differs_in(one: Image.Image, other: Image.Image, board: Board, cell: int) -> bool:
+    box = box_of(board, cell)
     return one.crop(box).tobytes() != other.crop(box).tobytes()
 
 
@@ -73,9 +84,9 @@ def test_stones_lie_where_the_diagram_has_them(game: Game, diagram: str) -> None
     state = game.parse(diagram)
     picture = draw(game, state, {})
     for place in (0, 1):
-        grid = grid_of(game, place)
+        board = board_at(game, place)
         for cell, sign in enumerate(signs_of(diagram)):
-            pixel = picture.getpixel(grid.centre(cell))
+            pixel = picture.getpixel(centre_of(board, cell))
             assert (pixel == BLACK, pixel == WHITE) == (sign == "X", sign == "O"), cell
 
 
@@ -89,19 +100,20 @@ def test_only_legal_moves_are_marked(game: Game, diagram: str) -> None:
     picture = draw(game, state, legal)
     assert picture.tobytes() == draw(game, state, {**legal, **illegal}).tobytes()
     marked = {game.action_cell(state, action) for action in legal}
-    grid = grid_of(game, 0)
+    empty = draw(game, state, {})
+    board = board_at(game, 0)
     for cell, sign in enumerate(signs_of(diagram)):
-        left, top, _, _ = grid.box(cell)
-        tinted = picture.getpixel((int(left) + 4, int(top) + 4)) != BOARD
+        place = above_number(board, cell)
+        tinted = picture.getpixel(place) != empty.getpixel(place)
         assert tinted == (cell in marked), (cell, sign)
 
 
 def test_the_share_of_a_column_is_where_its_stone_would_land() -> None:
     game = ConnectFour()
     state = game.parse(CONNECT_FOUR)
-    grid = grid_of(game, 0)
+    board = board_at(game, 0)
     one, other = draw(game, state, {3: 0.75, 0: 0.25}), draw(game, state, {3: 0.25, 0: 0.75})
-    changed = {cell for cell in range(42) if differs_in(one, other, grid, cell)}
+    changed = {cell for cell in range(42) if differs_in(one, other, board, cell)}
     assert changed == {2 * 7 + 3, 5 * 7 + 0}
 
 
@@ -111,19 +123,19 @@ def test_a_whole_share_has_the_full_colour_and_a_quarter_half_of_it() -> None:
     state = game.initial_state()
     picture = draw(game, state, {0: 1.0})
     for place in (0, 1):
-        left, top, _, _ = grid_of(game, place).box(0)
-        assert picture.getpixel((int(left) + 4, int(top) + 4)) == OPINIONS[place]
-    left, top, _, _ = grid_of(game, 0).box(8)
-    quarter = draw(game, state, {8: 0.25}).getpixel((int(left) + 4, int(top) + 4))
-    assert quarter == ((240 + 230) // 2, round((240 + 159) / 2), (238 + 0) // 2)
+        pixel = picture.getpixel(above_number(board_at(game, place), 0))
+        assert pixel == OPINIONS[place].colour
+    quarter = draw(game, state, {8: 0.25}).getpixel(above_number(board_at(game, 0), 8))
+    for part, field, colour in zip(quarter, FIELD.colour, OPINIONS[0].colour, strict=True):
+        assert abs(part - (field + colour) / 2) <= 1
 
 
 def test_a_share_below_half_a_percent_is_a_dot_and_no_number() -> None:
     game = Mnk()
-    state, grid = game.initial_state(), grid_of(Mnk(), 0)
+    state, board = game.initial_state(), board_at(Mnk(), 0)
 
     def darkest(shares: dict[int, float]) -> int:
-        box = tuple(map(int, grid.box(4)))
+        box = box_of(board, 4)
         return int(np.asarray(draw(game, state, shares).crop(box).convert("L"))[3:-3, 3:-3].min())
 
     assert darkest({4: 0.006}) < 60, "the ink of a number"
@@ -137,12 +149,12 @@ def test_the_last_move_has_a_ring_and_the_played_one_a_frame() -> None:
     assert to_play(state) == 0
     plain, marked = draw(game, state, {}), draw(game, state, {}, last_cell=31, played=6)
     for place in (0, 1):
-        grid = grid_of(game, place)
-        changed = {cell for cell in range(42) if differs_in(plain, marked, grid, cell)}
+        board = board_at(game, place)
+        changed = {cell for cell in range(42) if differs_in(plain, marked, board, cell)}
         assert changed == {31, 41}
-        left, top, _, _ = grid.box(41)
-        assert marked.getpixel((int(left) + 1, int(top) + 1)) == INK
-        assert marked.getpixel(grid.centre(31)) == WHITE, "the stone is seen through its ring"
+        (x, y), around = centre_of(board, 41), round(board.radius)
+        assert marked.getpixel((x, y - around)) == MARK.colour
+        assert marked.getpixel(centre_of(board, 31)) == WHITE, "the stone is seen through its ring"
 
 
 @pytest.mark.parametrize(
@@ -151,8 +163,8 @@ def test_the_last_move_has_a_ring_and_the_played_one_a_frame() -> None:
 def test_a_value_is_a_bar_from_the_middle(value: float, coloured: tuple[float, float]) -> None:
     game = Mnk()
     picture = draw(game, game.initial_state(), {}, values={"network": value})
-    left, width = grid_of(game, 2).left, 190
-    row = [picture.getpixel((left + x, 106 + 30)) == OPINIONS[0] for x in range(width)]
+    left, width = round(board_at(game, 2).left), 190
+    row = [picture.getpixel((left + x, 106 + 30)) == OPINIONS[0].colour for x in range(width)]
     begin, end = (round(width * (1 + side) / 2) for side in coloured)
     for x, found in enumerate(row):
         if min(abs(x - edge) for edge in (begin, end, width // 2)) > 2:
@@ -169,7 +181,8 @@ def test_pictures_are_as_large_as_they_need_and_the_same_every_time(
     again, wide = draw(game, state, {0: 0.5}), draw(game, state, {0: 0.5}, notes=notes)
     assert narrow.mode == "RGB"
     assert again.tobytes() == narrow.tobytes()
-    right, bottom = grid_of(game, 2).left + 190, grid_of(game, 1).bottom
+    board = board_at(game, 1)
+    right, bottom = board_at(game, 2).left + 190, board.top + board.height
     assert narrow.width >= right + 16
     assert narrow.height >= bottom + 16
     assert wide.width > narrow.width
@@ -194,8 +207,8 @@ def test_moves_without_a_cell_are_named_below_the_board() -> None:
     game, usual = Placeless(), Mnk()
     state = game.initial_state()
     picture, other = draw(game, state, {0: 0.7, 4: 0.3}), draw(game, state, {0: 0.3, 4: 0.7})
-    grid = grid_of(game, 0)
-    assert not any(differs_in(picture, other, grid, cell) for cell in range(9))
+    board = board_at(game, 0)
+    assert not any(differs_in(picture, other, board, cell) for cell in range(9))
     assert picture.tobytes() != other.tobytes()
     assert picture.height > draw(usual, state, {0: 0.7, 4: 0.3}).height
     draw(game, state, {0: 1.0}, played=0)  # and nothing is framed
@@ -211,8 +224,9 @@ def test_every_registered_game_has_its_picture(name: str) -> None:
         last = game.action_cell(before, action)
         best = int(np.flatnonzero(game.legal_action_mask(state))[-1])
         picture = draw(game, state, {best: 1.0}, last_cell=last, played=best)
-        assert picture.width > grid_of(game, 2).left
-        assert last is None or picture.getpixel(grid_of(game, 1).centre(last)) in STONES
+        assert picture.width > board_at(game, 2).left
+        if last is not None:
+            assert picture.getpixel(centre_of(board_at(game, 1), last)) in (BLACK, WHITE)
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 4), (19, 19), (26, 26), (5, 26)])
@@ -220,4 +234,4 @@ def test_every_size_of_board_has_its_picture(rows: int, columns: int) -> None:
     game = Mnk(rows=rows, columns=columns, length=4)
     state = game.play(game.initial_state(), rows * columns - 1)
     picture = draw(game, state, {0: 1.0}, last_cell=rows * columns - 1, played=0)
-    assert picture.getpixel(grid_of(game, 1).centre(rows * columns - 1)) == BLACK
+    assert picture.getpixel(centre_of(board_at(game, 1), rows * columns - 1)) == BLACK

@@ -290,11 +290,11 @@ class Game(ABC):
         return state
 
     def from_line(self, line: str) -> State:
-        """Return the position after the moves in a line of text, as `split_line` reads them."""
-        return self.from_moves(self.split_line(line))
+        """Return the position after the moves in a line of text, as `names_in` reads it."""
+        return self.from_moves(self.names_in(line))
 
-    def split_line(self, line: str) -> list[str]:
-        """Return the moves of a line of text, which are apart by spaces.
+    def names_in(self, line: str) -> list[str]:
+        """Return the names of the moves in a line of text, apart by spaces.
 
         In a game whose moves are written with one character each, no spaces are needed.
         """

@@ -99,7 +99,10 @@ def read_game(text: str) -> Game:
 
 
 def write_game(game: Game) -> str:
-    """Return the shortest text that `read_game` turns into `game`."""
+    """Return the shortest text that `read_game` turns into `game`.
+
+    The name of its class where it was never registered.
+    """
     _import_all()
     spellings = []
     for name, (kind, defaults) in _registered.items():
@@ -109,7 +112,7 @@ def write_game(game: Game) -> str:
             # Of equals the name with defaults of its own says most: tic_tac_toe rather than mnk.
             text = f"{name}:{','.join(told)}" if told else name
             spellings.append((len(told), -len(defaults), text))
-    return min(spellings)[-1]
+    return min(spellings, default=(0, 0, type(game).__name__))[-1]
 
 
 def name_of(game: Game) -> str:

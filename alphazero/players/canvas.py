@@ -6,6 +6,7 @@ notebooks. Lengths are pixels, from the top left; SVG's units are the same.
 
 import functools
 import io
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -227,10 +228,13 @@ class Canvas:
         width = font.getlength(text)
         ascent, descent = font.getmetrics()
         if anchor[0] == "l":
-            self._grow(x + width, y + 1.2 * size)
+            self.reserve(x + width, y + 1.2 * size)
         baseline = y + {"a": ascent, "m": (ascent - descent) / 2, "s": 0}[anchor[1]]
         numbers: dict[str, float | str] = {"x": x, "y": baseline, "font-size": size}
-        if anchor[0] != "l":
+        if anchor[0] == "l":
+            # Whatever font there is, the text shall be as wide as the picture expects it.
+            numbers |= {"textLength": width, "lengthAdjust": "spacingAndGlyphs"}
+        else:
             numbers["text-anchor"] = {"m": "middle", "r": "end"}[anchor[0]]
         self._texts.append(
             Shape(
@@ -253,7 +257,7 @@ class Canvas:
     @property
     def size(self) -> tuple[float, float]:
         """Width and height, with a margin around what was drawn unless they were given."""
-        return self._size or (round(self._width) + MARGIN, round(self._height) + MARGIN)
+        return self._size or (math.ceil(self._width) + MARGIN, math.ceil(self._height) + MARGIN)
 
     def finish(self) -> Image.Image:
         """Return the picture in pixels."""
@@ -288,26 +292,34 @@ class Canvas:
                 for name, colour in dark.items()
             )
             lines.append(f"<style>@media (prefers-color-scheme: dark){{{rules}}}</style>")
+            paper = Paint(PAPER, "paper")
+            page = {"width": width, "height": height, "rx": "8"}
+            lines.append(_element(Shape(_leave, "rect", dict(page), paper), by_page=False))
         lines += [_element(shape, dark is None) for shape in [*self._shapes, *self._texts]]
         return "\n".join([*lines, "</svg>"])
 
+    def reserve(self, right: float, bottom: float) -> None:
+        """Make the picture large enough for what lies left of `right` and above `bottom`."""
+        self._width, self._height = max(self._width, right), max(self._height, bottom)
+
     def _enlarge(self, box: Box) -> Box:
         """Return where a box begins and where its last pixels are on the large image."""
-        self._grow(box[2], box[3])
+        self.reserve(box[2], box[3])
         left, top, right, bottom = (FINENESS * side for side in box)
         return left, top, right - 1, bottom - 1
 
     def _enlarge_points(self, points: Sequence[Point]) -> list[Point]:
         for x, y in points:
-            self._grow(x, y)
+            self.reserve(x, y)
         return [(FINENESS * x, FINENESS * y) for x, y in points]
-
-    def _grow(self, right: float, bottom: float) -> None:
-        self._width, self._height = max(self._width, right), max(self._height, bottom)
 
 
 def _paint(colour: Colour | Paint) -> Paint:
     return colour if isinstance(colour, Paint) else Paint(colour)
+
+
+def _leave(_: ImageDraw.ImageDraw) -> None:
+    """Draw nothing: in pixels there is paper anyway."""
 
 
 def _number(number: float) -> str:
@@ -366,3 +378,12 @@ def save_picture(path: Path, picture: Image.Image) -> None:
     data = io.BytesIO()
     picture.save(data, "PNG")
     write_atomic(path, data.getvalue())
+
+
+def save_svg(path: Path, svg: str) -> None:
+    """Write a picture as an SVG file.
+
+    Raises:
+        RunError: when it cannot be written.
+    """
+    write_atomic(path, svg.encode())

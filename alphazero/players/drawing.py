@@ -145,6 +145,7 @@ class Board:
 
     def draw_field(self, canvas: Canvas) -> None:
         """Draw the empty board and its labels."""
+        canvas.reserve(self.left + self.width, self.top + self.height)
         if self.look is Look.HEXAGONS:
             self._draw_sides(canvas)
         else:
@@ -169,6 +170,8 @@ class Board:
             half = self.cell / 2 - 0.5
             canvas.fill((x - half, y - half, x + half, y + half), paint)
         else:
+            if self.look is Look.POINTS:  # lines would disturb what is written there
+                canvas.disc(x, y, self.radius, FIELD, None)
             canvas.disc(x, y, self.radius, paint, None)
 
     def draw_stones(self, canvas: Canvas, state: State, last_cell: int | None = None) -> None:

@@ -1,46 +1,47 @@
-"""A position as a picture: its stones, what is thought of its moves, and its values, side by side.
+"""A position as a picture: its board, what is thought of its moves, and its values, side by side.
 
-All of it comes from what every game tells about itself: stones are planes 0 and 1 of `observe`,
-`action_cell` says where a move is marked, `action_name` names the moves that have no such cell.
+All of it comes from what every game tells about itself: the board is drawn as `drawing.py` draws
+it, `action_cell` says where a move is marked, `action_name` names the moves that have no such
+cell. The picture is finished as pixels or as SVG; see `canvas.py`.
 
-Letters: A actions, H rows and W columns of the board. Lengths are pixels, from the top left.
+Letters: A actions. Lengths are pixels, from the top left.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
 
-from alphazero.games.game import Game, Planes, State, to_play
-from alphazero.players.canvas import (
-    COLOURS,
-    FAINT,
-    GRID,
-    INK,
-    LINE,
-    MARGIN,
-    Box,
-    Canvas,
-    Colour,
-)
+from alphazero.games.game import ONGOING, Game, Look, State, to_play
+from alphazero.players.canvas import COLOURS, INK, LINE, MARGIN, Canvas, Colour, Paint
+from alphazero.players.drawing import EDGE, MARK, STONES, Board
 
-Sign = tuple[str, Colour, str]
+Sign = tuple[str, Paint, str]
 """A shape in the legend, its colour, and what it means."""
 Shares = npt.NDArray[np.floating]
 
-STONES: tuple[Colour, Colour] = ((30, 30, 30), (255, 255, 255))
-"""Player 0 is black, player 1 white."""
-OPINIONS = COLOURS
+OPINIONS = tuple(map(Paint, COLOURS))
 """Who thinks so, by place."""
-BOARD: Colour = (240, 240, 238)
+TEXT = Paint(INK, "ink")
+BAR = Paint((238, 236, 231), "bar")
+DOT = Paint((120, 110, 95))
+
+DARK: dict[str, Colour] = {
+    "paper": (24, 27, 31),
+    "ink": (230, 230, 228),
+    "bar": (58, 62, 68),
+    "board-ink": (160, 164, 170),
+    "board-field": (196, 174, 133),
+    "board-line": (134, 111, 72),
+    "board-edge": (165, 156, 144),
+}
+"""The colours of a picture in SVG where people prefer darkness."""
 
 GAP = 26
 TITLE, LEGEND, HEADING, TOP = 14, 46, 80, 106
 """Where each of them begins, from the top; the boards at `TOP`."""
 VALUE_WIDTH, VALUE_HEIGHT = 190, 52
-LARGEST_BOARD = 320
+LARGEST_BOARD = 340
 """A board's longer side, as long as its cells are not smaller than `SMALLEST_CELL`."""
 SMALLEST_CELL, LARGEST_CELL = 24, 56
 ELSEWHERE = 4
@@ -49,38 +50,12 @@ VISIBLE = 0.005
 """A smaller share is a dot: it would be rounded to 0 %."""
 
 
-@dataclass(frozen=True)
-class Grid:
-    """Where a board lies in the picture."""
-
-    left: int
-    cell: int
-    """side of a cell"""
-    rows: int
-    columns: int
-
-    def box(self, cell: int) -> Box:
-        """Return the place of a cell, counted row by row."""
-        left = self.left + cell % self.columns * self.cell
-        top = TOP + cell // self.columns * self.cell
-        return left, top, left + self.cell, top + self.cell
-
-    def centre(self, cell: int) -> tuple[int, int]:
-        """Return a cell's middle, from the left and from the top."""
-        left, top, right, bottom = self.box(cell)
-        return int(left + right) // 2, int(top + bottom) // 2
-
-    @property
-    def bottom(self) -> int:
-        """Where the board ends."""
-        return TOP + self.rows * self.cell
-
-
-def grid_of(game: Game, place: int) -> Grid:
-    """Return where the board of the policy at `place`, from 0 at the left, lies."""
-    _, rows, columns = game.observation_shape
-    cell = min(max(LARGEST_BOARD // max(rows, columns), SMALLEST_CELL), LARGEST_CELL)
-    return Grid(MARGIN + place * (columns * cell + GAP), cell, rows, columns)
+def board_at(game: Game, place: int) -> Board:
+    """Return the board of the policy at `place`, from 0 at the left."""
+    unit = Board(game, cell=1)
+    cell = int(LARGEST_BOARD / max(unit.width, unit.height))
+    cell = min(max(cell, SMALLEST_CELL), LARGEST_CELL)
+    return Board(game, MARGIN + place * (unit.width * cell + GAP), TOP, cell)
 
 
 def draw_position(
@@ -92,97 +67,86 @@ def draw_position(
     values: Mapping[str, float],
     last_cell: int | None = None,
     played: int | None = None,
+    played_as: str = "played next",
     notes: Sequence[str] = (),
-) -> Image.Image:
-    """Return a picture of a position: a board for each policy, then a bar for each value.
+) -> Canvas:
+    """Draw a position: a board for each policy, then a bar for each value.
 
     `policies` [A] by their headings, one to `len(OPINIONS)`: shares that add up to 1 over the
     legal actions; those of illegal ones are not looked at. `values` by their names, each from -1
     to 1 for the player to move, in the colours of the policies. `last_cell` gets a ring, the cell
-    of action `played` a frame; `notes` are lines below.
+    of action `played` a frame; the legend says
+    that it is `played_as`; `notes` are lines below.
     """
-    player, planes = to_play(state), game.observe(state)
+    player = to_play(state)
     framed = None if played is None else game.action_cell(state, played)
     canvas = Canvas()
-    canvas.write(MARGIN, TITLE, title, 20)
-    _draw_legend(canvas, _legend(player, last_cell, framed))
-    bottom = TOP + VALUE_HEIGHT * len(values) + LINE
+    canvas.write(MARGIN, TITLE, title, 20, colour=TEXT)
+    signs = _legend(game, state)
+    if last_cell is not None:
+        signs.append(("ring", MARK, "last move"))
+    if framed is not None:
+        signs.append(("frame" if game.look is Look.SQUARES else "circle", MARK, played_as))
+    _draw_legend(canvas, [*signs, ("dot", DOT, "less than 0.5 %")])
+    bottom = float(TOP + VALUE_HEIGHT * len(values) + LINE)
     for place, (heading, shares) in enumerate(policies.items()):
-        grid, colour = grid_of(game, place), OPINIONS[place]
-        canvas.fill((grid.left, HEADING + 3, grid.left + 12, HEADING + 15), colour, GRID)
-        canvas.write(grid.left + 18, HEADING, heading, 15)
-        _draw_policy(canvas, grid, game, state, shares, colour)
-        _draw_stones(canvas, grid, planes, player, last_cell)
+        board, colour = board_at(game, place), OPINIONS[place]
+        canvas.fill((board.left, HEADING + 3, board.left + 12, HEADING + 15), colour, EDGE)
+        canvas.write(board.left + 18, HEADING, heading, 15, colour=TEXT)
+        board.draw_field(canvas)
+        _draw_policy(canvas, board, state, shares, colour)
+        board.draw_stones(canvas, state, last_cell)
         if framed is not None:
-            canvas.frame(grid.box(framed))
-        elsewhere = _elsewhere(game, state, shares)
-        canvas.write_lines(grid.left, grid.bottom + 8, elsewhere)
-        bottom = max(bottom, grid.bottom + 10 + LINE * len(elsewhere))
-    _draw_values(canvas, grid_of(game, len(policies)).left, values, player)
-    canvas.write_lines(MARGIN, bottom, notes)
-    return canvas.finish()
+            board.frame(canvas, framed)
+        elsewhere, below = _elsewhere(game, state, shares), board.top + board.height + 8
+        canvas.write_lines(board.left, below, elsewhere, TEXT)
+        bottom = max(bottom, below + 2 + LINE * len(elsewhere))
+    _draw_values(canvas, board_at(game, len(policies)).left, values, player)
+    canvas.write_lines(MARGIN, bottom, notes, TEXT)
+    return canvas
 
 
-def _draw_policy(
-    canvas: Canvas, grid: Grid, game: Game, state: State, shares: Shares, colour: Colour
-) -> None:
-    """Draw a board without its stones: each legal move's share in percent, and as a tint."""
-    on_cells: dict[int, float] = {}
-    for action in np.flatnonzero(game.legal_action_mask(state)):
-        cell = game.action_cell(state, int(action))
+def _draw_policy(canvas: Canvas, board: Board, state: State, shares: Shares, colour: Paint) -> None:
+    """Draw each legal move's share in percent, and as a tint."""
+    game, on_cells = board.game, dict[int, float]()
+    for action in np.flatnonzero(game.legal_action_mask(state)).tolist():
+        cell = game.action_cell(state, action)
         if cell is not None:  # several actions may be marked on one cell
             on_cells[cell] = on_cells.get(cell, 0.0) + float(shares[action])
-    size = min(max(round(0.42 * grid.cell), 11), 18)
-    for cell in range(grid.rows * grid.columns):
-        share = on_cells.get(cell, 0.0)
-        # The root lets small shares be seen; the number tells the truth.
-        canvas.fill(grid.box(cell), _mixed(BOARD, colour, share**0.5), GRID)
+    size = min(max(round(0.38 * board.cell), 11), 18)
+    for cell, share in on_cells.items():
         if share >= VISIBLE:
-            canvas.write(*grid.centre(cell), f"{100 * share:.0f}", size, "mm")
-        elif cell in on_cells:
-            canvas.disc(*grid.centre(cell), 1.5, FAINT, FAINT)
+            # The root lets small shares be seen; the number tells the truth.
+            board.tint(canvas, cell, colour.faint(min(share, 1.0) ** 0.5))
+            canvas.write(*board.centres[cell], f"{100 * share:.0f}", size, "mm")
+        else:
+            canvas.disc(*board.centres[cell], max(1.5, 0.05 * board.cell), DOT, None)
 
 
-def _draw_stones(
-    canvas: Canvas, grid: Grid, planes: Planes, player: int, last_cell: int | None
-) -> None:
-    """Draw the stones of `planes` [C, H, W], as `player`, who is to move, sees them."""
-    for plane, owner in ((0, player), (1, 1 - player)):
-        for cell in np.flatnonzero(planes[plane].ravel()):
-            centre = grid.centre(int(cell))
-            canvas.disc(*centre, 0.4 * grid.cell, STONES[owner])
-            if cell == last_cell:
-                canvas.ring(*centre, 0.22 * grid.cell, STONES[1 - owner])
-
-
-def _draw_values(canvas: Canvas, left: int, values: Mapping[str, float], player: int) -> None:
+def _draw_values(canvas: Canvas, left: float, values: Mapping[str, float], player: int) -> None:
     """Draw a bar from the middle for each value, -1 at the left and 1 at the right."""
-    width = canvas.write(left, HEADING, "values, for ", 15)
-    canvas.disc(left + width + 8, HEADING + 9, 8, STONES[player])
+    width = canvas.write(left, HEADING, "values, for ", 15, colour=TEXT)
+    canvas.disc(left + width + 12, HEADING + 9, 8, STONES[player], EDGE)
     right, middle = left + VALUE_WIDTH, left + VALUE_WIDTH // 2
     for place, (name, value) in enumerate(values.items()):
         top, end = TOP + VALUE_HEIGHT * place, middle + value * VALUE_WIDTH / 2
-        canvas.write(left, top, name, 15)
-        canvas.write(right, top, f"{value:+.2f}", 15, "ra")
-        canvas.fill((left, top + 22, right, top + 38), BOARD, GRID)
+        canvas.write(left, top, name, 15, colour=TEXT)
+        canvas.write(right, top, f"{value:+.2f}", 15, "ra", TEXT)
+        canvas.fill((left, top + 22, right, top + 38), BAR)
         canvas.fill((min(middle, end), top + 23, max(middle, end), top + 37), OPINIONS[place])
-        canvas.fill((middle - 1, top + 19, middle + 1, top + 41), INK)
+        canvas.fill((middle - 1, top + 19, middle + 1, top + 41), TEXT)
     below = TOP + VALUE_HEIGHT * len(values) - 8
     for text, x, anchor in (("-1 loss", left, "la"), ("0", middle, "ma"), ("win +1", right, "ra")):
-        canvas.write(x, below, text, 13, anchor)
+        canvas.write(x, below, text, 13, anchor, TEXT)
 
 
-def _legend(player: int, last_cell: int | None, framed: int | None) -> list[Sign]:
-    """Return what the signs on the board mean, where `player` is to move."""
-    signs: list[Sign] = [
-        ("disc", STONES[index], f"{name} player{', to move' * (player == index)}")
+def _legend(game: Game, state: State) -> list[Sign]:
+    """Return whose the stones are, and who is to move."""
+    turn, over = to_play(state), game.outcome(state) != ONGOING
+    return [
+        ("disc", STONES[index], f"{name} player{', to move' * (not over and turn == index)}")
         for index, name in enumerate(("first", "second"))
     ]
-    if last_cell is not None:
-        signs.append(("ring", STONES[1 - player], "last move"))
-    if framed is not None:
-        signs.append(("frame", INK, "played next"))
-    return [*signs, ("dot", FAINT, "less than 0.5 %")]
 
 
 def _draw_legend(canvas: Canvas, signs: Sequence[Sign]) -> None:
@@ -190,14 +154,14 @@ def _draw_legend(canvas: Canvas, signs: Sequence[Sign]) -> None:
     x, y = float(MARGIN), LEGEND + 9
     for sign, colour, text in signs:
         if sign == "frame":
-            canvas.frame((x, y - 8, x + 16, y + 8))
-        elif sign == "dot":
-            canvas.disc(x + 8, y, 1.5, colour, colour)
+            canvas.frame((x, y - 8, x + 16, y + 8), colour)
+        elif sign in ("ring", "circle"):
+            canvas.ring(x + 8, y, 5 if sign == "ring" else 9, colour)
         else:
-            canvas.disc(x + 8, y, 8, colour)
-        if sign == "ring":
-            canvas.ring(x + 8, y, 4.5, STONES[1 - STONES.index(colour)])
-        x += 22 + canvas.write(x + 22, LEGEND, text, 14) + 18
+            canvas.disc(
+                x + 8, y, 8 if sign == "disc" else 2, colour, EDGE if sign == "disc" else None
+            )
+        x += 22 + canvas.write(x + 22, LEGEND, text, 14, colour=TEXT) + 18
 
 
 def _elsewhere(game: Game, state: State, shares: Shares) -> list[str]:
@@ -209,9 +173,3 @@ def _elsewhere(game: Game, state: State, shares: Shares) -> list[str]:
         f"{game.action_name(state, action)}: {100 * shares[action]:.0f}"
         for action in nowhere[:ELSEWHERE]
     ]
-
-
-def _mixed(one: Colour, other: Colour, share: float) -> Colour:
-    """Return a colour between two, with `share` of the other."""
-    red, green, blue = (round(a + share * (b - a)) for a, b in zip(one, other, strict=True))
-    return red, green, blue

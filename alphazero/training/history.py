@@ -6,11 +6,17 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from alphazero.errors import PlayerError, RunError
+from alphazero.errors import GameError, PlayerError, RunError
 from alphazero.files import shown
+from alphazero.games.game import ONGOING
+from alphazero.players.canvas import Canvas
 from alphazero.players.chart import Point, draw_chart
 from alphazero.players.names import CheckpointOptions, Entrant, read_player
+from alphazero.players.picture import draw_position
+from alphazero.players.position import Position
+from alphazero.players.saved import load_saved
 from alphazero.players.tournament import Standing
+from alphazero.training.insight import ask_network
 from alphazero.training.metrics import METRICS
 
 TIMES = [name for name in METRICS if name.startswith("seconds/")]
@@ -57,6 +63,39 @@ def step_checkpoints(run: Path, number: int) -> list[Path]:
         chosen = np.linspace(len(paths) - 1, 0, number).round().astype(int)
         paths = [paths[index] for index in sorted(chosen)]
     return paths
+
+
+def draw_series(run: Path, line: str, number: int = 3) -> Canvas:
+    """Draw a position as networks of a run see it, evenly spaced from the first to the last.
+
+    Each has a board with its policy and a bar with its value. `line` is what `Game.from_line`
+    reads, `number` at most that of `OPINIONS`.
+
+    Raises:
+        RunError: when the run's folder holds no checkpoints.
+        CheckpointError: for a file that is no player.
+        GameError: for a line that is not legal, or ends the game.
+    """
+    players = [load_saved(path) for path in step_checkpoints(run, number)]
+    if not players:
+        raise RunError(f"{shown(run)} holds no step-*.safetensors; give the folder of a run")
+    position = Position(players[0].game, line)
+    if position.game.outcome(position.state) != ONGOING:
+        raise GameError("the game is over after these moves: networks have no policy there")
+    policies, values = {}, {}
+    for player in players:
+        roots = ask_network(position.game, player.evaluator, position.state[None])
+        steps = player.checkpoint.step
+        name = f"after {steps:,} steps" if steps else "untrained"
+        policies[f"{name}, %"], values[name] = roots.priors[0], float(roots.values[0])
+    return draw_position(
+        position.game,
+        position.state,
+        title=f"{position.title}, as networks see it",
+        policies=policies,
+        values=values,
+        last_cell=position.last_cell,
+    )
 
 
 def read_field(

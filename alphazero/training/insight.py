@@ -70,7 +70,7 @@ class Surprise:
             best = int(shares.argmax())
             return f"{game.action_name(state, best)} ({100 * shares[best]:.0f} %)"
 
-        return draw_position(
+        picture = draw_position(
             game,
             state,
             title=f"{title}, move {self.move + 1}",
@@ -88,6 +88,7 @@ class Surprise:
                 f"The search differs from the prior by {self.divergence:.2f} nats.",
             ],
         )
+        return picture.finish()
 
     def _state(self, game: Game, moves: int) -> State:
         return state_after(game, self.record, moves)

@@ -108,7 +108,7 @@ def prepare(house: House, session: Session, word: str, fields: Fields) -> Done:
 def _paste(_: House, session: Session, fields: Fields) -> Done:
     game, here = session.game, session.study.here
     state, actions = here.state, []
-    words = game.split_line(fields.text("moves", TEXT_LIMIT).replace(";", " ").replace(",", " "))
+    words = game.names_in(fields.text("moves", TEXT_LIMIT).replace(";", " ").replace(",", " "))
     for number, word in enumerate(words, 1):
         try:
             actions.append(game.parse_action(state, word))

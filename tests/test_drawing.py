@@ -1,0 +1,225 @@
+"""The SVG of a board shows what the game's own text drawing shows, at places that make sense."""
+
+import itertools
+import math
+from collections.abc import Iterator
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import alphazero
+from alphazero.errors import GameError, PlayerError
+from alphazero.games import game_names, make_game
+from alphazero.games.board import read_drawing
+from alphazero.games.game import Game, Look, State
+from alphazero.games.mnk import Mnk
+from alphazero.games.registry import read_game
+from alphazero.players.drawing import STONES, board_svg, geometry_of, labels_of
+from alphazero.players.names import read_player
+from alphazero.players.picture import DARK, board_at, draw_position
+from alphazero.players.player import SearchPlayer
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+BOARDS = [
+    *game_names(),
+    "go:rows=19,columns=19",
+    "go:rows=5,columns=7",
+    "hex:size=4",
+    "nim:heap=80",
+]
+every_board = pytest.mark.parametrize("game", [read_game(text) for text in BOARDS], ids=BOARDS)
+
+
+def positions(game: Game) -> Iterator[tuple[State, int | None]]:
+    """Yield positions of a random game with the cell of the last move: begin, middle and end."""
+    rng, line = np.random.default_rng(5), [(game.initial_state(), None)]
+    while (mask := game.legal_action_mask(line[-1][0])).any():
+        state, action = line[-1][0], int(rng.choice(np.flatnonzero(mask)))
+        line.append((game.play(state, action), game.action_cell(state, action)))
+    yield from (line[len(line) * share // 4] for share in (0, 1, 2, 3))
+    yield line[-1]
+
+
+def circles(svg: str, name: str, use: str = "fill") -> set[tuple[float, float]]:
+    """Return the middles of the circles whose colour is a CSS custom property."""
+    return {
+        (float(each.attrib["cx"]), float(each.attrib["cy"]))
+        for each in ElementTree.fromstring(svg).iter(f"{SVG}circle")
+        if each.attrib.get(use, "").startswith(f"var(--{name}, #")
+    }
+
+
+def texts(svg: str) -> list[tuple[str, float, float]]:
+    """Return every text of a picture with the place that it is written at."""
+    return [
+        (each.text or "", float(each.attrib["x"]), float(each.attrib["y"]))
+        for each in ElementTree.fromstring(svg).iter(f"{SVG}text")
+    ]
+
+
+def places(game: Game, cells: np.ndarray) -> set[tuple[float, float]]:
+    centres = geometry_of(game).centres
+    return {(round(centres[cell][0], 2), round(centres[cell][1], 2)) for cell in cells.tolist()}
+
+
+@every_board
+def test_stones_lie_where_the_text_has_them(game: Game) -> None:
+    _, rows, columns = game.observation_shape
+    for state, last in positions(game):
+        svg, diagram = board_svg(game, state, last_cell=last), game.render(state)
+        if game.look is Look.HEAP:
+            left = np.arange(diagram.splitlines()[0].count("o"))
+            chips = circles(svg, "board-edge", "stroke")
+            assert chips == places(game, left)
+            continue
+        stones = read_drawing(diagram, rows, columns)
+        assert circles(svg, "board-first") == places(game, np.flatnonzero(stones == 1))
+        assert circles(svg, "board-second") == places(game, np.flatnonzero(stones == 2))
+        marked = places(game, np.array([] if last is None else [last], np.int64))
+        assert circles(svg, "board-mark", "stroke") == marked
+
+
+@every_board
+def test_a_picture_says_what_it_shows_and_is_as_large_as_its_geometry(game: Game) -> None:
+    for state, _ in positions(game):
+        root = ElementTree.fromstring(board_svg(game, state))
+        assert root.attrib["role"] == "img"
+        title = root.findtext(f"{SVG}title") or ""
+        assert f"after {state[0]} move" in title
+        over = not game.legal_action_mask(state).any()
+        won = {1: "the first player won", -1: "the second player won", 0: "a draw"}
+        turn = ("first", "second")[int(state[0]) % 2] + " player to move"
+        assert title.endswith(won[game.outcome(state)] if over else turn)
+        geometry = geometry_of(game)
+        _, _, width, height = map(float, root.attrib["viewBox"].split())
+        assert (width, height) == pytest.approx((geometry.width, geometry.height), abs=0.01)
+        for x, y in geometry.centres:
+            assert geometry.radius <= x <= width - geometry.radius
+            assert geometry.radius <= y <= height - geometry.radius
+
+
+@every_board
+def test_stones_never_overlap(game: Game) -> None:
+    geometry = geometry_of(game)
+    assert len(geometry.centres) == math.prod(game.observation_shape[1:])
+    centres = np.array(geometry.centres)
+    distances = np.hypot(*(centres[:, None] - centres[None]).transpose(2, 0, 1))
+    assert distances[~np.eye(len(centres), dtype=bool)].min() >= 2 * geometry.radius
+
+
+@every_board
+def test_a_move_is_named_by_its_column_and_its_row(game: Game) -> None:
+    state = game.initial_state()
+    written = texts(board_svg(game, state))
+    labels = labels_of(game)
+    if game.look is Look.HEAP:
+        assert written == []
+        return
+    assert len(written) == len(labels.columns) + len(labels.rows)
+    if game.look is Look.HEXAGONS:
+        return  # whose rows and columns are not upright: the next test's
+    rows, columns = written[: len(labels.rows)], written[len(labels.rows) :]
+    for action in np.flatnonzero(game.legal_action_mask(state)).tolist():
+        cell = game.action_cell(state, action)
+        if cell is None:
+            continue
+        x, y = geometry_of(game).centres[cell]
+        column = min(columns, key=lambda label: abs(label[1] - x))
+        row = min(rows, key=lambda label: abs(label[2] - y)) if rows else ("", 0, 0)
+        assert column[0] + row[0] == game.action_name(state, action)
+
+
+def test_hexagons_touch_the_six_that_the_rules_call_neighbours() -> None:
+    """Left, right, above, below, above to the right, below to the left."""
+    game = make_game("hex", size=4)
+    centres = np.array(geometry_of(game).centres).reshape(4, 4, 2)
+    step = centres[0, 1, 0] - centres[0, 0, 0]
+    for one, other in itertools.product(np.ndindex(4, 4), repeat=2):
+        down, right = other[0] - one[0], other[1] - one[1]
+        near = (down, right) in {(0, -1), (0, 1), (-1, 0), (1, 0), (-1, 1), (1, -1)}
+        distance = np.hypot(*(centres[other] - centres[one]))
+        assert near == (0 < distance < 1.01 * step)
+
+
+class Unnamed(Mnk):
+    """A game whose names follow no known way."""
+
+    def action_name(self, state: State, action: int) -> str:
+        return f"cell {action}"
+
+
+def test_a_game_as_one_file_is_drawn_without_being_told_how() -> None:
+    game = Unnamed(rows=2, columns=4, length=3)
+    assert game.look is Look.SQUARES
+    svg = board_svg(game, game.initial_state(), framed=1)
+    assert texts(svg) == []
+    frames = [
+        each.attrib
+        for each in ElementTree.fromstring(svg).iter(f"{SVG}rect")
+        if "board-mark" in each.attrib.get("stroke", "")
+    ]
+    assert len(frames) == 1
+
+
+@pytest.mark.parametrize("name", ["connect_four", "go", "hex", "tic_tac_toe"])
+def test_the_numbers_of_a_position_stand_on_their_cells_in_both_pictures(name: str) -> None:
+    """The SVG that stands alone needs no page: every colour is its own, with a dark twin."""
+    game = make_game(name)
+    state = game.play(game.initial_state(), 2)
+    legal = np.flatnonzero(game.legal_action_mask(state))
+    shares = np.zeros((2, game.num_actions))
+    shares[0, legal[1]], shares[0, legal[-2]], shares[1, legal[0]] = 0.75, 0.25, 1
+    policies = {"prior": shares[0], "visits": shares[1]}
+    picture = draw_position(game, state, title="t", policies=policies, values={"search": -0.5})
+    svg = picture.svg("a <title>", DARK)
+    assert "var(" not in svg
+    assert "prefers-color-scheme: dark" in svg
+    written = texts(svg)
+    for place, told in enumerate(({1: "75", -2: "25"}, {0: "100"})):
+        board = board_at(game, place)
+        for index, text in told.items():
+            x, y = board.centres[game.action_cell(state, int(legal[index])) or 0]
+            near = [t for t, u, v in written if abs(u - x) < 0.1 and 0 < v - y < 0.3 * board.cell]
+            assert near == [text]
+    assert ("-0.50") in [text for text, _, _ in written]
+    assert sum(text in ("75", "25", "100") for text, _, _ in written) == 3
+    assert ElementTree.fromstring(svg).findtext(f"{SVG}title") == "a <title>"
+    assert picture.finish().size == tuple(
+        round(float(side)) for side in ElementTree.fromstring(svg).attrib["viewBox"].split()[2:]
+    )
+
+
+def test_a_position_shows_itself_with_what_a_player_found() -> None:
+    position = alphazero.Position("connect_four", "44").play("3", "3")
+    assert repr(position).splitlines()[-2:] == [". . X X . . .", "1 2 3 4 5 6 7"]
+    bare = ElementTree.fromstring(position._repr_svg_())
+    fills = [each.attrib.get("fill") for each in bare.iter(f"{SVG}circle")]
+    assert [fills.count(stone.code) for stone in STONES] == [2, 2]
+    player = read_player("uct:simulations=40").seat(position.game)
+    assert isinstance(player, SearchPlayer)
+    found = position.think(player)
+    thought = found.thought
+    assert thought is not None
+    assert position.thought is None
+    assert thought.visits.sum() == 40
+    written = [text for text, _, _ in texts(found._repr_svg_())]
+    shares = 100 * thought.visits / 40
+    assert {f"{share:.0f}" for share in shares[shares > 0]} <= set(written)
+    assert f"{thought.value:+.2f}" in written
+    assert "40 visits, %" in written
+    assert f"best move: {thought.action + 1}" in written
+    assert found.play("1").thought is None
+
+
+def test_a_position_says_what_is_wrong() -> None:
+    with pytest.raises(GameError, match="no column"):
+        alphazero.Position("connect_four", "49")
+    over = alphazero.Position("tic_tac_toe", "a1 a2 b1 b2 c1")
+    player = read_player("uct:simulations=4").seat(over.game)
+    assert isinstance(player, SearchPlayer)
+    with pytest.raises(GameError, match="the game is over"):
+        over.think(player)
+    with pytest.raises(PlayerError, match="tic_tac_toe, but this is a position of connect_four"):
+        alphazero.Position("connect_four").think(player)
