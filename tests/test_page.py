@@ -316,7 +316,7 @@ def test_two_players_are_watched_paused_and_stepped(visit: Any) -> None:
 def test_analysis_streams_until_it_is_stopped_and_follows_the_board(visit: Any) -> None:
     page = visit("connect_four")
     page.get_by_role("button", name="Analyze").click()
-    effort = page.locator("#effort")
+    effort = page.locator("#note")
     expect(effort).to_contain_text("simulations")
     first = effort.inner_text()
     expect(effort).not_to_have_text(first)
@@ -385,6 +385,16 @@ def test_a_new_game_is_chosen_with_its_options_and_players(visit: Any) -> None:
     expect(page.locator("#board button")).to_have_count(30)
     cell(page, "column 3, row 1").click()
     ply(page, 2)
+
+
+def test_several_moves_on_one_cell_are_a_small_choice(visit: Any) -> None:
+    page = visit("tic_tac_toe")  # no shipped game has such cells: the question is asked alone
+    page.evaluate("""() => {
+        const moves = [{ action: 3, name: "promote" }, { action: 5, name: "stay" }];
+        window.chosen = import("/page/dialogs.js").then((dialogs) => dialogs.chooseAction(moves));
+    }""")
+    page.get_by_role("button", name="stay").click()
+    assert page.evaluate("() => window.chosen") == 5
 
 
 def test_a_lost_session_is_taken_up_again_where_it_was(visit: Any, served: Served) -> None:

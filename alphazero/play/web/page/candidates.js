@@ -9,15 +9,13 @@ const COLUMNS = ["Move", "Visits", "Share", "Value", "Prior", "Line"];
 
 export class Candidates {
   /**
-   * `effort` is where the number of simulations is told. `play(action)` is called when a move's
-   * button is pressed, `show(candidate)` when somebody points at a row with the mouse or the
-   * keyboard, with null when no longer.
+   * `play(action)` is called when a move's button is pressed, `show(candidate)` when somebody
+   * points at a row with the mouse or the keyboard, with null when no longer.
    */
-  constructor(root, effort, { play, show }) {
-    this.effort = effort;
+  constructor(root, { play, show }) {
     this.play = play;
     this.showLine = show;
-    this.note = make("p", { class: "note" });
+    this.note = make("p", { class: "note", id: "note" });
     this.opinions = make("div", { class: "opinions" });
     this.rows = make("tbody");
     const heads = COLUMNS.map((name) => make("th", { scope: "col" }, name));
@@ -42,7 +40,6 @@ export class Candidates {
 
   show(view, opinion) {
     setText(this.note, noteOn(view, opinion));
-    setText(this.effort, effortOf(opinion));
     this.opinions.hidden = this.table.hidden = !opinion;
     const position = `${view.id} ${view.moves.slice(0, view.ply).map(({ name }) => name)}`;
     if (position !== this.position) this.pointed = null;
@@ -148,15 +145,12 @@ function setBar(cell, share) {
   cell.lastChild.style.width = `${100 * share}%`;
 }
 
-function effortOf(opinion) {
-  if (!opinion || opinion.recorded) return "";
-  const speed = opinion.per_second ? `, ${count(opinion.per_second)} a second` : "";
-  return `${count(opinion.simulations)} simulations${speed}`;
-}
-
 function noteOn(view, opinion) {
   if (opinion?.recorded) return "From the run: its search then, beside the network of today.";
-  if (opinion) return "";
+  if (opinion) {
+    const speed = opinion.per_second ? `, ${count(opinion.per_second)} a second` : "";
+    return `${count(opinion.simulations)} simulations${speed}`;
+  }
   if (view.over) return "The game is over: there is nothing to search.";
   return "Nothing was searched here yet. Hint searches once, Analyze goes on until you stop it.";
 }

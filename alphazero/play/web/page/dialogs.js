@@ -21,10 +21,7 @@ export class NewGame {
     this.options = byId("new-options");
     this.seats = new Seats(byId("new-seats"), (seats) => this.showSeats(seats));
     this.name.addEventListener("change", () => this.choose());
-    // Checkpoints bring their own board, such as gomoku on 8x8, beside each game's usual one.
-    const own = setup.players.map(({ game }) => game).filter(Boolean);
-    const names = new Set([...setup.games.map(({ name }) => name), ...own]);
-    setOptions(this.name, [...names].sort().map((name) => [name, title(name)]));
+    setOptions(this.name, setup.games.map(({ name }) => [name, title(name)]));
   }
 
   /** Returns {game, seats}, or null. */
@@ -64,10 +61,13 @@ export class NewGame {
 
   /** The game as the server reads it: `connect_four:rows=7,columns=8`. */
   get game() {
-    const changed = [...this.options.querySelectorAll("input")]
-      .filter(({ value, dataset }) => value !== "" && value !== dataset.usual)
-      .map(({ name, value }) => `${name}=${value}`);
-    return changed.length > 0 ? `${this.name.value}:${changed.join()}` : this.name.value;
+    const [name, own] = this.name.value.split(":");
+    const options = new Map(own ? own.split(",").map((option) => option.split("=")) : []);
+    for (const { name: option, value, dataset } of this.options.querySelectorAll("input")) {
+      if (value !== "" && value !== dataset.usual) options.set(option, value);
+    }
+    const told = [...options].map((option) => option.join("=")).join();
+    return told ? `${name}:${told}` : name;
   }
 }
 

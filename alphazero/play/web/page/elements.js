@@ -92,8 +92,9 @@ export function count(number) {
   return Math.round(number).toLocaleString("en");
 }
 
-/** Write a registered name, `connect_four`, as words: "Connect four". */
+/** Write a game's name in words: `gomoku:rows=8,columns=8` is "Gomoku (rows 8, columns 8)". */
 export function title(name) {
-  const words = name.replaceAll("_", " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  const [game, options] = name.replaceAll("_", " ").split(":");
+  const told = options ? ` (${options.replaceAll("=", " ").replaceAll(",", ", ")})` : "";
+  return game.charAt(0).toUpperCase() + game.slice(1) + told;
 }

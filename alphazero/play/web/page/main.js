@@ -33,7 +33,7 @@ class Page {
       goTo,
       branch: (ply, index) => this.send("branch", { ply, index }),
     });
-    this.candidates = new Candidates(byId("thought"), byId("effort"), {
+    this.candidates = new Candidates(byId("thought"), {
       play: (action) => this.send("move", { action }),
       show: (candidate) => this.showLine(candidate),
     });
