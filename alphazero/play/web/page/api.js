@@ -1,0 +1,58 @@
+// Talking to the server: questions, commands to this page's session, and its stream of news.
+
+/** An error that can be shown as it is: one line. */
+export class ApiError extends Error {}
+
+async function request(method, path, body) {
+  let answer;
+  try {
+    const headers = body ? { "Content-Type": "application/json" } : {};
+    answer = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
+  } catch {
+    throw new ApiError("The server does not answer. Is it still running?");
+  }
+  if (answer.ok) return answer;
+  const { error } = await answer.json().catch(() => ({}));
+  throw new ApiError(error ?? `The server answers ${answer.status} ${answer.statusText}.`);
+}
+
+const ask = async (...question) => (await request(...question)).json();
+
+/** Games, players and runs there are. */
+export const readSetup = () => ask("GET", "/api/setup");
+
+/** A run's iterations. */
+export const readRun = (run) => ask("GET", `/api/runs/${encodeURIComponent(run)}`);
+
+/** The games of one iteration. */
+export const readGames = (run, iteration, kind) =>
+  ask("GET", `/api/runs/${encodeURIComponent(run)}/${iteration}?kind=${kind}`);
+
+/** Sit down at a new table; answers its first view. */
+export const openSession = (game, seats) => ask("POST", "/api/sessions", { game, seats });
+
+/** Send one command to a session; answers the view after it. */
+export const command = (id, name, body = {}) => ask("POST", `/api/sessions/${id}/${name}`, body);
+
+/** A session's game as a file: {name, content}. */
+export async function readFile(id, format) {
+  const answer = await request("GET", `/api/sessions/${id}/save?format=${format}`);
+  const [, name] = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition")) ?? [];
+  return { name: name ?? `game.${format}`, content: await answer.blob() };
+}
+
+/**
+ * Listen to a session. The browser itself comes back after a broken connection; an answer that is
+ * no stream at all (a session that the server no longer knows) ends it, and calls `gone`.
+ */
+export function listen(id, { view, thought, lost, back, gone }) {
+  const stream = new EventSource(`/api/sessions/${id}/events`);
+  stream.addEventListener("view", (event) => view(JSON.parse(event.data)));
+  stream.addEventListener("thought", (event) => thought(JSON.parse(event.data)));
+  stream.addEventListener("open", back);
+  stream.addEventListener("error", () => {
+    if (stream.readyState === EventSource.CLOSED) gone();
+    else lost();
+  });
+  return stream;
+}

@@ -1,0 +1,45 @@
+// What is thought of the position that is shown, in one form, whoever thought it.
+
+/**
+ * Return what can be shown of a view, or null.
+ *
+ * A search that goes on, or went on here before, is preferred; a game from a run's archive brings
+ * the search policy that was recorded, and the prior that the network of today gives.
+ *
+ * {value, first_value, simulations, per_second, recorded, candidates}: values for the player to
+ * move; candidates best first, as the server's, each {action, name, cell, visits, share, value,
+ * prior, line}, with null for what is not known.
+ */
+export function opinionOf(view) {
+  if (view.thought) return { recorded: false, ...view.thought };
+  return view.recorded ? fromRecord(view) : null;
+}
+
+function fromRecord({ board, elsewhere, recorded }) {
+  const shares = new Map(recorded.policy ?? []);
+  const priors = new Map(recorded.prior ?? []);
+  const candidates = [];
+  const add = (action, name, cell) => {
+    const share = shares.get(action) ?? 0;
+    const prior = priors.get(action) ?? 0;
+    candidates.push({ action, name, cell, visits: null, share, value: null, prior, line: [] });
+  };
+  board.cells.forEach(({ actions }, cell) => {
+    for (const { action, name } of actions) add(action, name, cell);
+  });
+  for (const { action, name } of elsewhere) add(action, name, null);
+  candidates.sort((one, other) => other.share - one.share || other.prior - one.prior);
+  return {
+    recorded: true,
+    value: recorded.value,
+    first_value: null,
+    simulations: null,
+    per_second: null,
+    candidates: candidates.slice(0, 32),
+  };
+}
+
+/** Return the candidate that the bare network likes best. */
+export function favourite({ candidates }) {
+  return candidates.reduce((best, one) => (one.prior > best.prior ? one : best));
+}
