@@ -3,6 +3,7 @@
 Typed words: a move in the game's own notation, or one of `terminal_commands.COMMANDS`.
 """
 
+import contextlib
 import sys
 import time
 from collections.abc import Callable
@@ -49,6 +50,9 @@ class Terminal:
         sitting = self.sitting
         asks = any(sitting.sides)
         self.say(f"{write_game(sitting.game)}\n{seats(sitting)}")
+        if asks and self.screen.live:
+            with contextlib.suppress(ImportError):
+                import readline  # noqa: F401  (what is typed can be edited, and called back)
         if asks:
             self.say("  Type a move, or: hint, undo, level, analyze, tree, save; help lists all.")
         try:

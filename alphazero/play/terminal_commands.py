@@ -14,9 +14,10 @@ from typing import Final, NamedTuple
 from alphazero.errors import PlayerError, did_you_mean
 from alphazero.files import shown
 from alphazero.play import terminal_views as views
+from alphazero.play.terminal_level import Budget
 from alphazero.play.terminal_screen import Screen
 from alphazero.play.terminal_search import Analysis
-from alphazero.play.terminal_sitting import Budget, Sitting
+from alphazero.play.terminal_sitting import Sitting
 from alphazero.players.sgf_games import save_played
 
 
@@ -255,7 +256,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "sides": Command("[WHICH]", "what you play: first, second, both or none", sides),
     "new": Command("", "begin a new game", new),
     "load": Command("FILE [N]", "go on from a saved game, after N of its moves", load),
-    "save": Command("FILE", "write the games so far, as SGF into FILE.sgf, else a line each", save),
+    "save": Command("FILE", "write the games so far; FILE.sgf gets SGF", save),
     "help": Command("", "these words", tell),
     "quit": Command("", "leave", leave),
     "moves": Command("", "", moves),

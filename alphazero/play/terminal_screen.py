@@ -38,8 +38,10 @@ class Screen:
     """Whether blocks can be written."""
 
     @classmethod
-    def of(cls, stream: TextIO) -> "Screen":
-        """Find out what `stream` can show."""
+    def of(cls, stream: TextIO | None) -> "Screen":
+        """Find out what `stream` can show; None is one that is closed."""
+        if stream is None:
+            return cls()
         live = stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
         try:
             (BLOCKS + "·").encode(stream.encoding or "ascii")

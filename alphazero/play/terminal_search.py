@@ -12,8 +12,9 @@ from typing import Any, Final
 
 from alphazero.play import terminal_views as views
 from alphazero.play.study import Thought
+from alphazero.play.terminal_level import Budget
 from alphazero.play.terminal_screen import Screen
-from alphazero.play.terminal_sitting import Budget, Sitting
+from alphazero.play.terminal_sitting import Sitting
 
 INTERVAL: Final = 0.2
 """Seconds between two drawings."""

@@ -5,7 +5,6 @@ in another one, so that asking for a hint makes the opponent no stronger.
 """
 
 import dataclasses
-import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import NamedTuple
 from alphazero.errors import PlayerError
 from alphazero.games.game import ONGOING, Game, to_play
 from alphazero.play.study import Node, Study, Thought
+from alphazero.play.terminal_level import Budget, budget_of, level_of, set_level
 from alphazero.play.thinker import Thinker
 from alphazero.players.gamelog import PlayedGame
 from alphazero.players.names import CheckpointOptions, Entrant
@@ -21,34 +21,6 @@ from alphazero.players.sgf_games import begin_from
 
 PERSON = "person"
 """How someone who types is called in files."""
-
-
-class Budget(NamedTuple):
-    """How long to search: one of the two."""
-
-    simulations: int | None = None
-    seconds: float | None = None
-
-    @classmethod
-    def read(cls, text: str, unit: str = "simulations") -> "Budget":
-        """Read `200` or `5s`.
-
-        Raises:
-            PlayerError: for anything else.
-        """
-        if re.fullmatch("[0-9]{1,9}", text):
-            return cls(simulations=int(text))
-        if re.fullmatch(r"([0-9]{1,5}(\.[0-9]{0,3})?|\.[0-9]{1,3}) ?s", text):
-            seconds = float(text.removesuffix("s"))
-            if seconds > 0:
-                return cls(seconds=seconds)
-        raise PlayerError(f"expected {unit}, as 200, or seconds, as 5s; got {text[:20]!r}")
-
-    def __str__(self) -> str:
-        """Say it."""
-        if self.simulations is None:
-            return f"{self.seconds:g} seconds a move"
-        return f"{self.simulations:,} simulations a move"
 
 
 class Place:
@@ -226,23 +198,13 @@ class Sitting:
         self._opponent.thinker.player.close()
 
     @property
-    def budget(self) -> Budget:
-        """How long the player searches, if it does."""
-        thinker = self._opponent.thinker
-        return Budget(thinker.simulations, thinker.seconds)
-
-    @property
     def level(self) -> str:
         """How strong the player is, in words.
 
         Raises:
             PlayerError: where it has no levels.
         """
-        thinker = self._opponent.thinker
-        if thinker.searches:
-            return str(self.budget)
-        depth, seconds = self._depth(), getattr(thinker.player, "seconds", None)
-        return f"depth {depth}" if seconds is None else f"{seconds:g} seconds a move"
+        return level_of(self._opponent.thinker)
 
     def set_level(self, text: str) -> None:
         """Let the player think for so long from now on.
@@ -250,29 +212,7 @@ class Sitting:
         Raises:
             PlayerError: for what is no such time, and where it has no levels.
         """
-        thinker = self._opponent.thinker
-        if thinker.searches:
-            least = 0 if self.has_network else 1
-            budget = Budget.read(text)
-            if budget.simulations is not None and budget.simulations < least:
-                raise PlayerError("this player needs one simulation at least, as it has no network")
-            thinker.simulations, thinker.seconds = budget
-            return
-        self._depth()
-        budget = Budget.read(text, "plies")
-        if budget.simulations == 0:
-            raise PlayerError("this player looks one ply ahead at least")
-        longest = self.game.max_moves
-        vars(thinker.player).update(
-            depth=min(budget.simulations or longest, longest), seconds=budget.seconds
-        )
-
-    def _depth(self) -> int:
-        """Return how far a player without a tree looks ahead, if it can be told how far."""
-        depth = getattr(self._opponent.thinker.player, "depth", None)
-        if depth is None:
-            raise PlayerError("this player has one level only")
-        return int(depth)
+        set_level(self._opponent.thinker, text, least=0 if self.has_network else 1)
 
     # --- the person's own look at the position ---
 
@@ -300,12 +240,12 @@ class Sitting:
         Raises:
             PlayerError: as `analyst`.
         """
-        thinker, budget = self.analyst(), self.budget
+        thinker, budget = self.analyst(), budget_of(self._opponent.thinker)
         known = Thought.of(thinker, self.study.state)
         if budget.simulations is None or known is None:
             return budget
         lacks = budget.simulations - known.simulations
-        return Budget(simulations=lacks) if lacks > 0 else None
+        return budget._replace(simulations=lacks) if lacks > 0 else None
 
     def search(self, budget: Budget, go_on: Callable[[], bool] = lambda: True) -> Thought:
         """Search the position further, while `go_on`; return all that is known then.
