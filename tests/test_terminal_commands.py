@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from gtp_talk import SlowClock
 from terminal_talk import BOTH, FIRST, SECOND, Talk, tables_in
 
 from alphazero.games import game_names, make_game
 from alphazero.games.game import ONGOING
 from alphazero.games.registry import read_game
+from alphazero.play import terminal_sitting
 from alphazero.play import terminal_views as views
 from alphazero.play.terminal_screen import Screen
 from alphazero.players.names import read_player
@@ -84,10 +86,13 @@ def test_go_searches_so_many_simulations_more() -> None:
         assert sum(row.visits for row in table) <= total
 
 
-def test_go_searches_so_long() -> None:
-    talk = Talk("tic_tac_toe", BOTH, ["go .05s", "quit"]).run()
-    (simulations,) = simulations_in(talk)
-    assert simulations > 0
+def test_go_searches_so_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminal_sitting, "time", SlowClock())
+    talk = Talk("tic_tac_toe", BOTH, ["go .5s", "go 1s", "quit"]).run()
+    first, second = simulations_in(talk)
+    # A turn of the wheel is one batch of 8; the first looks at the root alone.
+    assert 8 * 8 <= first <= 8 * 10
+    assert 8 * 18 <= second - first <= 8 * 20
 
 
 def test_where_nobody_could_stop_it_an_analysis_ends_by_itself_and_shows_one_table() -> None:

@@ -242,12 +242,12 @@ def leave(_: Desk, __: str) -> Next:
 
 
 COMMANDS: Final[dict[str, Command]] = {
-    "hint": Command("", "what the player would do in your place: moves, visits, values", hint),
+    "hint": Command("", "the best moves in your place: visits, values, lines", hint),
     "go": Command("N | Ns", "search N simulations more, or N seconds, as go 5s", go),
     "analyze": Command("", "search and show it going on, until Enter", analyze),
     "policy": Command("", "what the network alone would play, beside the search", policy),
     "tree": Command("[N]", "the most visited lines of the search, N moves deep", tree),
-    "undo": Command("[N]", "take back your last move and the answer to it; N of them", undo),
+    "undo": Command("[N]", "take back your last move and the answer to it, N times", undo),
     "redo": Command("[N]", "make again what was taken back", redo),
     "line": Command("", "the moves of the game, and what else you tried", moves),
     "board": Command("", "draw the board and the win rate again", draw),

@@ -59,10 +59,10 @@ def _cells_in(line: str, columns: int) -> list[int]:
 
 def headline(state: State, thought: Thought, has_network: bool) -> str:
     """Say what the position is worth."""
-    alone = f"; the network alone {thought.first_value:+.2f}" if has_network else ""
+    alone = f" (network alone {thought.first_value:+.2f})" if has_network else ""
     return (
-        f"  {sign_of(to_play(state))} to move: value {thought.value:+.2f}, win rate "
-        f"{(1 + thought.value) / 2:.0%}, {thought.simulations:,} simulations{alone}"
+        f"  {sign_of(to_play(state))}: value {thought.value:+.2f}, win rate "
+        f"{(1 + thought.value) / 2:.0%}{alone}, {thought.simulations:,} simulations"
     )
 
 
