@@ -12,7 +12,7 @@ from terminal_talk import BOTH, FIRST, SECOND, Talk, tables_in
 from alphazero.games import game_names, make_game
 from alphazero.games.game import ONGOING
 from alphazero.games.registry import read_game
-from alphazero.play import terminal_sitting
+from alphazero.play import terminal_search, terminal_sitting
 from alphazero.play import terminal_views as views
 from alphazero.play.terminal_screen import Screen
 from alphazero.players.names import read_player
@@ -95,6 +95,15 @@ def test_go_searches_so_long(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 8 * 18 <= second - first <= 8 * 20
 
 
+def test_where_seconds_decide_a_hint_looks_again_and_the_views_show_what_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(terminal_sitting, "time", SlowClock())
+    words = ["level 1s", "policy", "tree", "policy", "hint", "hint", "quit"]
+    told = simulations_in(Talk("tic_tac_toe", BOTH, words).run())
+    assert told[0] == told[1] < told[2] < told[3]
+
+
 def test_where_nobody_could_stop_it_an_analysis_ends_by_itself_and_shows_one_table() -> None:
     talk = Talk("tic_tac_toe", BOTH, ["analyze", "b2", "quit"]).run()
     assert simulations_in(talk) == [1000]
@@ -114,7 +123,7 @@ def test_policy_shows_the_priors_beside_the_shares_of_the_visits() -> None:
     # X wins by c1, and the network knows nothing of it.
     talk = Talk("tic_tac_toe", BOTH, ["a1", "a3", "b1", "b3", "policy", "quit"], 400).run()
     (told,) = answers(talk, "prior .* visits")
-    rows = {line.split()[0]: line.split() for line in told.splitlines()[1:]}
+    rows = {line.split()[0]: line.split() for line in told.splitlines()[2:]}
     assert set(rows) == {"a2", "b2", "c2", "c1", "c3"}
     assert all(row[1] == "20.0%" for row in rows.values())
     assert float(rows["c1"][3].rstrip("%")) > 60
@@ -354,6 +363,30 @@ def test_tables_fit_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
             lines = plain(text).splitlines()
             assert max(map(len, lines)) < 60
             assert len(lines) < 12
+
+
+def on_screen(said: list[str]) -> list[str]:
+    """Return the lines that stand on a screen in the end."""
+    lines: list[str] = []
+    for text in said:
+        over = re.match("\r\x1b\\[([0-9]+)A\x1b\\[J", text)
+        if over:
+            del lines[len(lines) - int(over[1]) :]
+        lines += text[over.end() if over else 0 :].split("\n")
+    return lines
+
+
+def test_what_is_drawn_while_a_search_goes_on_is_drawn_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(terminal_search, "INTERVAL", 0)
+    for word, heads in (("hint", ["line"]), ("policy", ["value"]), ("tree", ["value"])):
+        talk = Talk("connect_four", BOTH, [word, "quit"], 400, screen=Screen(live=True)).run()
+        assert len(answers(talk, "\x1b")) > 5
+        shown = on_screen(talk.said)
+        assert [line.split()[-1] for line in shown if line.startswith("  move")] == heads
+        plain_talk = Talk("connect_four", BOTH, [word, "quit"], 400).run()
+        assert shown == on_screen(plain_talk.said), "the same as where nothing is drawn over"
 
 
 def test_lines_of_a_hint_are_legal_games() -> None:

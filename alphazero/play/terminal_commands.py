@@ -56,7 +56,7 @@ class Command(NamedTuple):
 def hint(desk: Desk, _: str) -> Next:
     """Search as long as the player would, and show what is found."""
     analysis = Analysis(desk.sitting, desk.screen, desk.say)
-    analysis.show(analysis.search(desk.sitting.missing()))
+    analysis.show(analysis.search(desk.sitting.missing(again=True)))
     return Next.ASK
 
 
@@ -79,10 +79,11 @@ def analyze(desk: Desk, _: str) -> Next:
 def policy(desk: Desk, _: str) -> Next:
     """Compare the network alone with the search."""
     sitting, screen = desk.sitting, desk.screen
-    thought = Analysis(sitting, screen, desk.say).search(sitting.missing())
+    analysis = Analysis(sitting, screen, desk.say)
+    thought = analysis.search(sitting.missing())
     rows = max(1, screen.height - 4)
-    desk.say(views.headline(sitting.study.state, thought, sitting.has_network)[: screen.width])
-    desk.say(views.policy(screen, sitting.game, sitting.study.state, thought, rows))
+    table = views.policy(screen, sitting.game, sitting.study.state, thought, rows)
+    analysis.tell(f"{analysis.headline(thought)}\n{table}")
     return Next.ASK
 
 
@@ -90,16 +91,17 @@ def tree(desk: Desk, text: str) -> Next:
     """Look into the tree."""
     sitting, screen = desk.sitting, desk.screen
     depth = _number(text, 4)
-    Analysis(sitting, screen, desk.say).search(sitting.missing())
-    search = sitting.analyst().search
-    desk.say(
+    analysis = Analysis(sitting, screen, desk.say)
+    analysis.search(sitting.missing())
+    search, rows = sitting.analyst().search, max(1, screen.height - 4)
+    analysis.tell(
         views.tree(
             screen,
             sitting.game,
             sitting.study.state,
             lambda line: search.branches(0, line),
             depth,
-            max(1, screen.height - 4),
+            rows,
         )
     )
     return Next.ASK

@@ -70,8 +70,11 @@ class Analysis:
         """Lines of the drawing that the next one is written over."""
 
     def show(self, thought: Thought) -> None:
-        """Draw the candidates, in place of what a search has drawn before."""
-        text = self._draw(thought)
+        """Draw the candidates."""
+        self.tell(self._draw(thought))
+
+    def tell(self, text: str) -> None:
+        """Say something in place of what a search has drawn."""
         self.say((self.screen.over(self._drawn) if self._drawn else "") + text)
         self._drawn = 0
 
@@ -111,12 +114,17 @@ class Analysis:
 
     def _draw_over(self, thought: Thought) -> None:
         text = self._draw(thought)
-        self.say((self.screen.over(self._drawn) if self._drawn else "") + text)
+        self.tell(text)
         self._drawn = 1 + text.count("\n")
 
     def _draw(self, thought: Thought) -> str:
         sitting = self.sitting
         state = sitting.study.state
-        head = views.headline(state, thought, sitting.has_network)[: self.screen.width]
         rows = max(1, min(8, self.screen.height - 4))
-        return f"{head}\n{views.candidates(self.screen, sitting.game, state, thought, rows)}"
+        table = views.candidates(self.screen, sitting.game, state, thought, rows)
+        return f"{self.headline(thought)}\n{table}"
+
+    def headline(self, thought: Thought) -> str:
+        """Say what the position is worth, in a line that is not wrapped."""
+        state, has_network = self.sitting.study.state, self.sitting.has_network
+        return views.headline(state, thought, has_network)[: self.screen.width]

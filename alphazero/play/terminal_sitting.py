@@ -234,16 +234,20 @@ class Sitting:
         self._analyst = self._analyst or Place(self.entrant, self.game)
         return self._analyst.at(self.study.moves)
 
-    def missing(self) -> Budget | None:
+    def missing(self, *, again: bool = False) -> Budget | None:
         """Return what lacks to a search as long as the player's own; None: nothing.
+
+        Where the player's seconds decide, any search is long enough, unless it is wanted `again`.
 
         Raises:
             PlayerError: as `analyst`.
         """
         thinker, budget = self.analyst(), budget_of(self._opponent.thinker)
         known = Thought.of(thinker, self.study.state)
-        if budget.simulations is None or known is None:
+        if known is None:
             return budget
+        if budget.simulations is None:
+            return budget if again else None
         lacks = budget.simulations - known.simulations
         return budget._replace(simulations=lacks) if lacks > 0 else None
 
