@@ -320,6 +320,9 @@ def train(options: argparse.Namespace) -> int:
 def play(options: argparse.Namespace) -> None:
     """Play against a player."""
     from alphazero.play.terminal import Terminal
+    from alphazero.play.terminal_commands import SIDES
+    from alphazero.play.terminal_screen import Screen
+    from alphazero.play.terminal_sitting import Sitting
     from alphazero.players.names import agreed_game, read_player
     from alphazero.players.sgf_games import begin_from, check_savable
 
@@ -334,9 +337,8 @@ def play(options: argparse.Namespace) -> None:
     game = agreed_game([player], asked)
     if options.save:
         check_savable(options.save, game)
-    sides = options.side in ("first", "both"), options.side in ("second", "both")
-    terminal = Terminal(game, player.seat(game), sides, name=player.name, opening=opening)
-    terminal.run(options.save)
+    sitting = Sitting(player, game, SIDES[options.side], opening)
+    Terminal(sitting, Screen.of(sys.stdout)).run(options.save)
 
 
 def serve(options: argparse.Namespace) -> None:

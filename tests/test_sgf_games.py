@@ -12,14 +12,14 @@ import pytest
 from tiny import tiny_config
 
 from alphazero.cli import main
-from alphazero.config import SearchConfig
 from alphazero.errors import AlphaZeroError, GameError, PlayerError
 from alphazero.games import ONGOING, Game, game_names, make_game
 from alphazero.games.registry import read_game
 from alphazero.play.terminal import Terminal
+from alphazero.play.terminal_sitting import PERSON, Sitting
 from alphazero.players.gamelog import PlayedGame
 from alphazero.players.match import GameRecord, Pairing
-from alphazero.players.player import RandomPlayer, SearchPlayer
+from alphazero.players.names import read_player
 from alphazero.players.sgf import read_collection, read_sgf
 from alphazero.players.sgf_games import (
     REMARK,
@@ -32,8 +32,6 @@ from alphazero.players.sgf_games import (
     save_played,
     to_sgf,
 )
-from alphazero.search.evaluator import UniformEvaluator
-from alphazero.search.mcts import Search
 from alphazero.training.loop import train
 
 Capture = pytest.CaptureFixture[str]
@@ -212,28 +210,28 @@ def test_only_moves_of_players_who_search_have_comments() -> None:
 # --- the terminal --------------------------------------------------------------------------------
 
 
-def talk(words: str, tmp_path: Path, *, save: bool = False, **more: Any) -> tuple[str, Terminal]:
+def talk(words: str, tmp_path: Path, *, save: bool = False) -> tuple[str, Sitting]:
     """Play tic-tac-toe as the first player by words; return what was said."""
-    game = make_game("tic_tac_toe")
-    search = Search(game, UniformEvaluator(game.num_actions), SearchConfig(simulations=100))
     said: list[str] = []
     typed = iter([*words.split(","), "quit"])
-    player = SearchPlayer(search)
-    sides = (True, False)
-    terminal = Terminal(game, player, sides, lambda _: next(typed), said.append, **more)
+    sitting = Sitting(UCT, make_game("tic_tac_toe"), (True, False))
+    terminal = Terminal(sitting, None, lambda _: next(typed), said.append)
     terminal.run(tmp_path / "all.sgf" if save else None)
-    return "\n".join(said), terminal
+    return "\n".join(said), sitting
+
+
+UCT = read_player("uct:simulations=100")
 
 
 def test_what_is_played_is_saved_with_the_visits_of_the_players_search(tmp_path: Path) -> None:
     path = tmp_path / "my game.sgf"
-    said, terminal = talk(f"save {path},b2,save,save {path}", tmp_path, name="me")
+    said, sitting = talk(f"save {path},b2,save,save {path}", tmp_path)
     assert "there is no move to save yet" in said
     assert "type a file's name as well" in said
     assert f"saved 1 game in {path}" in said
     (game,) = load_played(path)
-    assert (game.players, game.outcome, len(game.actions)) == (("person", "me"), ONGOING, 2)
-    assert game == terminal.played()[0]
+    assert (game.players, game.outcome, len(game.actions)) == ((PERSON, UCT.name), ONGOING, 2)
+    assert game == sitting.played()[0]
     assert game.comments[0] == ""
     found = re.fullmatch(
         r"win rate (\d+)% \(value ([+-].*)\), (\d+) of (\d+) visits; else .*", game.comments[1]
@@ -258,9 +256,9 @@ def test_all_games_are_saved_on_leaving_and_comments_follow_undo(tmp_path: Path)
 
 
 def test_a_file_that_cannot_be_written_is_told_and_the_game_goes_on(tmp_path: Path) -> None:
-    said, terminal = talk(f"b2,save {tmp_path},save {tmp_path / 'no' / 'a.sgf'},save \0", tmp_path)
+    said, sitting = talk(f"b2,save {tmp_path},save {tmp_path / 'no' / 'a.sgf'},save \0", tmp_path)
     assert said.count("cannot write ") == 3
-    assert len(terminal.played()[0].actions) == 2
+    assert len(sitting.played()[0].actions) == 2
 
 
 def test_a_record_is_gone_on_with(tmp_path: Path, monkeypatch: Patch, capsys: Capture) -> None:
@@ -364,9 +362,8 @@ def test_a_comment_cannot_command_the_terminal(tmp_path: Path, capsys: Capture) 
 
 
 def test_a_random_player_is_said_nothing_of(tmp_path: Path) -> None:
-    rng = np.random.default_rng(1)
-    terminal = Terminal(HEX, RandomPlayer(HEX, 1, rng), (False, False), say=lambda _: None)
-    terminal.run(tmp_path / "a.sgf")
+    sitting = Sitting(read_player("random"), HEX, (False, False))
+    Terminal(sitting, say=lambda _: None).run(tmp_path / "a.sgf")
     (game,) = load_played(tmp_path / "a.sgf")
     assert game.comments == ()
     assert game.outcome != ONGOING

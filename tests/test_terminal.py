@@ -3,63 +3,14 @@
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import pytest
+from terminal_talk import BOTH, FIRST, NONE, SECOND, Row, Talk, tables_in
 
-from alphazero.config import SearchConfig
 from alphazero.errors import AlphaZeroError
-from alphazero.games import Game, make_game
 from alphazero.games.game import ONGOING
-from alphazero.play.terminal import COMMANDS, Terminal
-from alphazero.players.player import SearchPlayer
-from alphazero.search.evaluator import UniformEvaluator
-from alphazero.search.mcts import Search
-
-FIRST, SECOND, BOTH, NONE = (True, False), (False, True), (True, True), (False, False)
-
-
-class Talk:
-    """A terminal whose person types what a script says; `said` is all it wrote."""
-
-    def __init__(
-        self,
-        game_name: str,
-        sides: tuple[bool, bool],
-        words: Sequence[str] | Callable[["Talk"], Iterator[str]],
-        simulations: int = 200,
-    ) -> None:
-        self.game: Game = make_game(game_name)
-        self.said: list[str] = []
-        self.prompts: list[str] = []
-        search = Search(
-            self.game,
-            UniformEvaluator(self.game.num_actions),
-            SearchConfig(simulations=simulations),
-            leaves=8,
-        )
-        player = SearchPlayer(search)
-        self.terminal = Terminal(self.game, player, sides, self._read, self.said.append)
-        self._words = words(self) if callable(words) else iter(words)
-
-    def run(self) -> "Talk":
-        self.terminal.run()
-        return self
-
-    @property
-    def moves(self) -> list[str]:
-        """The moves of the game on the table."""
-        return self.terminal.match.record(0).moves(self.game)
-
-    @property
-    def text(self) -> str:
-        return "\n".join(self.said)
-
-    def _read(self, prompt: str) -> str:
-        self.prompts.append(prompt)
-        try:
-            return next(self._words)
-        except StopIteration:
-            raise EOFError from None
+from alphazero.play.terminal_commands import COMMANDS
 
 
 def any_moves(seed: int) -> Callable[[Talk], Iterator[str]]:
@@ -68,7 +19,7 @@ def any_moves(seed: int) -> Callable[[Talk], Iterator[str]]:
     def words(talk: Talk) -> Iterator[str]:
         rng = random.Random(seed)
         while True:
-            state = talk.terminal.match.states[0]
+            state = talk.sitting.study.state
             if talk.game.outcome(state) != ONGOING:
                 yield "n"
             else:
@@ -85,7 +36,7 @@ def test_a_whole_game_is_played_to_its_result(game_name: str, sides: tuple[bool,
     talk = Talk(game_name, sides, any_moves(3)).run()
     last = talk.said[-1]
     assert re.fullmatch(r"The game is a draw\.|[XO]( \(you\))? wins\.", last)
-    outcome = talk.game.outcome(talk.terminal.match.states[0])
+    outcome = talk.game.outcome(talk.sitting.study.state)
     assert outcome != ONGOING
     assert last.startswith({1: "X", 0: "The", -1: "O"}[outcome])
     if outcome:
@@ -97,11 +48,7 @@ def test_a_whole_game_is_played_to_its_result(game_name: str, sides: tuple[bool,
 
 def test_the_search_takes_the_win_that_a_person_leaves_open() -> None:
     # O threatens a row: X plays elsewhere.
-    talk = Talk("tic_tac_toe", FIRST, [], 400)
-    talk.terminal.match = talk.terminal._new_match(
-        tuple(talk.game.parse_action(talk.game.initial_state(), name) for name in MISSED)
-    )
-    talk.terminal._play_game()
+    talk = Talk("tic_tac_toe", FIRST, [], 400, opening=MISSED).run()
     assert talk.moves == [*MISSED, "c3"]
     assert talk.said[-1] == "O wins."
 
@@ -158,11 +105,11 @@ def test_undo_as_second_player_keeps_the_opponents_first_move() -> None:
     def words(talk: Talk) -> Iterator[str]:
         for word in ("move", "undo", "quit"):
             seen.append(talk.moves)
-            mask = talk.game.legal_action_mask(talk.terminal.match.states[0])
+            mask = talk.game.legal_action_mask(talk.sitting.study.state)
             yield (
                 word
                 if word != "move"
-                else talk.game.action_name(talk.terminal.match.states[0], int(mask.argmax()))
+                else talk.game.action_name(talk.sitting.study.state, int(mask.argmax()))
             )
 
     Talk("tic_tac_toe", SECOND, words).run()
@@ -180,10 +127,17 @@ def test_new_begins_again() -> None:
     assert talk.moves == ["c3"]
 
 
-def test_help_tells_every_command() -> None:
+def test_help_tells_every_command_on_one_screen() -> None:
     talk = Talk("tic_tac_toe", FIRST, ["help", "quit"]).run()
-    for word, meaning in COMMANDS.items():
-        assert re.search(rf"^  {word} +{re.escape(meaning)}$", talk.text, re.MULTILINE)
+    told = next(text for text in talk.said if "these words" in text)
+    for word, command in COMMANDS.items():
+        if command.meaning:
+            line = (
+                rf"^  {re.escape(f'{word} {command.takes}'.strip())} +{re.escape(command.meaning)}$"
+            )
+            assert re.search(line, told, re.MULTILINE)
+    assert len(told.splitlines()) <= 22
+    assert max(map(len, told.splitlines())) < 80
 
 
 def test_another_game_begins_when_it_is_wanted() -> None:
@@ -206,24 +160,10 @@ def test_input_that_ends_within_the_game_is_told() -> None:
 # --- hints --------------------------------------------------------------------------------------
 
 
-class Row:
-    """A line of a hint."""
-
-    def __init__(self, line: str) -> None:
-        move, visits, share, value, prior, *variation = line.split()
-        self.move = move
-        self.visits = int(visits.replace(",", ""))
-        self.share = float(share.rstrip("%")) / 100
-        self.value = float(value) if value != "-" else None
-        self.prior = float(prior.rstrip("%")) / 100
-        self.variation = variation
-
-
 def hint_after(game_name: str, moves: str, simulations: int = 400) -> list[Row]:
     talk = Talk(game_name, BOTH, [*moves.split(), "hint", "quit"], simulations).run()
-    hint = next(text for text in talk.said if text.startswith("  move"))
-    assert hint.splitlines()[0].split() == ["move", "visits", "share", "value", "prior", "line"]
-    return [Row(line) for line in hint.splitlines()[1:]]
+    (table,) = tables_in(talk)
+    return table
 
 
 @pytest.mark.parametrize(
@@ -251,9 +191,9 @@ def test_a_hint_in_a_lost_position_shows_values_below_zero() -> None:
     assert rows[0].value < -0.8
 
 
-def test_a_hint_lists_at_most_five_legal_moves_most_visited_first() -> None:
+def test_a_hint_lists_legal_moves_most_visited_first() -> None:
     rows = hint_after("connect_four", "4 4 4 4 4 4")
-    assert len(rows) == 5
+    assert len(rows) == 6
     assert "4" not in {row.move for row in rows}, "the column is full"
     visits = [row.visits for row in rows]
     assert visits == sorted(visits, reverse=True)
@@ -281,14 +221,34 @@ def test_a_hint_leaves_the_game_as_it_was() -> None:
 # --- rubbish ------------------------------------------------------------------------------------
 
 
+ODD = [
+    "",
+    " ",
+    "0",
+    "-1",
+    "1",
+    "2",
+    "3 3",
+    "1e9",
+    "0x1",
+    "\u0661",
+    "\u00b2",
+    "9" * 1500,
+    "x" * 1500,
+]
+ODD += ["s", "0s", ".s", ".01s", "1.5.2s", "nan", "inf s", "\0", "--help", "'", "first", "FIRST"]
+"""What may be typed after a word; no search that it asks for is long."""
+
+
 def rubbish(seed: int, count: int, moves: Sequence[str]) -> Iterator[str]:
-    """Words of every kind: commands, moves and noise."""
+    """Words of every kind: commands with odd arguments, moves and noise."""
     rng = random.Random(seed)
     signs = [chr(code) for code in (*range(256), 0x200B, 0xFF11, 0x661, 0xB2, 0xD800, 0x1F600)]
+    stay = [word for word in COMMANDS if word not in ("quit", "exit")]
     for _ in range(count):
         kind = rng.randrange(5)
         if kind == 0:
-            yield rng.choice(["hint", "undo", "new", "help", "", " ", "UNDO", "hint 3", "y"])
+            yield f"{rng.choice(stay)} {rng.choice(ODD)}"
         elif kind == 1:
             yield rng.choice(moves)
         elif kind == 2:
@@ -296,9 +256,7 @@ def rubbish(seed: int, count: int, moves: Sequence[str]) -> Iterator[str]:
         elif kind == 3:
             yield rng.choice(moves) + rng.choice(signs)
         else:
-            yield rng.choice(
-                ["9" * 5000, "a" * 100_000, "-1", "1e9", "0x1", "a0", "0", "\u0661", "\u00b2"]
-            )
+            yield rng.choice(["UNDO", "y", "", "a" * 100_000, *ODD])
 
 
 @pytest.mark.parametrize("sides", [FIRST, SECOND, BOTH])
@@ -310,8 +268,14 @@ def rubbish(seed: int, count: int, moves: Sequence[str]) -> Iterator[str]:
     ],
 )
 def test_nothing_that_is_typed_raises(
-    game_name: str, moves: list[str], sides: tuple[bool, bool]
+    game_name: str,
+    moves: list[str],
+    sides: tuple[bool, bool],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.chdir(tmp_path)  # some of it is saved
+
     def words(talk: Talk) -> Iterator[str]:
         for word in rubbish(11, 400, moves):
             if talk.prompts[-1].startswith("Another"):
@@ -320,5 +284,18 @@ def test_nothing_that_is_typed_raises(
         yield from ("quit", "quit")
 
     talk = Talk(game_name, sides, words, simulations=8).run()
-    assert len(talk.prompts) >= 401
+    assert len(talk.prompts) >= 300
     assert max(map(len, talk.said)) < 2000, "what was typed is not printed back at length"
+
+
+@pytest.mark.parametrize("word", COMMANDS)
+def test_every_word_takes_odd_arguments_with_a_line(
+    word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    typed = [f"{word} {odd}" for odd in ODD] if word not in ("quit", "exit") else [f"{word} now"]
+    talk = Talk("tic_tac_toe", BOTH, ["b2", *typed, "quit", "n"], simulations=8).run()
+    assert all(len(text) < 2000 for text in talk.said)
+    if not COMMANDS[word].takes:
+        last = typed[-1].partition(" ")[2]
+        assert f"{word} takes nothing after it; got {last!r}" in talk.said

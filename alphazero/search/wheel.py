@@ -46,6 +46,15 @@ class Roots(NamedTuple):
         return np.fmax(self.values, np.take_along_axis(self.action_values, best, axis=1)[:, 0])
 
 
+class Branch(NamedTuple):
+    """What a tree holds of one move in one of its positions."""
+
+    action: int
+    visits: int
+    value: float
+    """mean, for the player who makes the move"""
+
+
 class TreeSearch(ABC):
     """Trees that grow in slots, asked and answered in any order.
 
@@ -159,14 +168,8 @@ class TreeSearch(ABC):
         From the slot's tree that has looked at the action most.
         """
 
-        def edges_of(forest: Forest, node: int) -> Records:
-            first = forest.nodes[slot, node]["first_edge"]
-            count = forest.nodes[slot, node]["edge_count"]
-            block: Records = forest.edges[slot, first : first + count]
-            return block
-
         def begin_in(forest: Forest) -> Records:
-            below = edges_of(forest, 0)
+            below = _edges_of(forest, slot, 0)
             edge: Records = below[below["action"] == action][0]
             return edge
 
@@ -176,14 +179,40 @@ class TreeSearch(ABC):
         )
         line = [action]
         while len(line) < length and edge["child"] >= 0:
-            below = edges_of(forest, int(edge["child"]))
+            below = _edges_of(forest, slot, int(edge["child"]))
             if not below["visits"].any():
                 break
             edge = below[below["visits"].argmax()]
             line.append(int(edge["action"]))
         return line
 
+    def branches(self, slot: int, line: Sequence[int] = ()) -> list[Branch]:
+        """Return the moves that were visited after `line` from the root, the most visited first.
+
+        The trees of the slot are added up; the root must be evaluated.
+        """
+        visits: dict[int, int] = {}
+        sums: dict[int, float] = {}
+        for forest in self._forests:
+            node = 0
+            for action in line:
+                below = _edges_of(forest, slot, node) if node >= 0 else ()
+                node = next((int(edge["child"]) for edge in below if edge["action"] == action), -1)
+            for edge in _edges_of(forest, slot, node) if node >= 0 else ():
+                action = int(edge["action"])
+                visits[action] = visits.get(action, 0) + int(edge["visits"])
+                sums[action] = sums.get(action, 0.0) + float(edge["value_sum"])
+        seen = [Branch(a, count, sums[a] / count) for a, count in visits.items() if count]
+        return sorted(seen, key=lambda branch: -branch.visits)
+
     def _rest(self, slots: Slots) -> None:
         """Give up what is left of a search of `slots`."""
         self.stop(slots)
         self._searching[slots] = False
+
+
+def _edges_of(forest: Forest, slot: int, node: int) -> Records:
+    """Return the block of edges below a node."""
+    first = forest.nodes[slot, node]["first_edge"]
+    block: Records = forest.edges[slot, first : first + forest.nodes[slot, node]["edge_count"]]
+    return block

@@ -1,0 +1,301 @@
+"""A person and a player at one table: whose turn it is, the player's answers, what is saved.
+
+Nothing is printed here. The player has a tree of its own; what the person lets be searched grows
+in another one, so that asking for a hint makes the opponent no stronger.
+"""
+
+import dataclasses
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from alphazero.errors import PlayerError
+from alphazero.games.game import ONGOING, Game, to_play
+from alphazero.play.study import Node, Study, Thought
+from alphazero.play.terminal_level import Budget, budget_of, level_of, set_level
+from alphazero.play.thinker import Thinker
+from alphazero.players.gamelog import PlayedGame
+from alphazero.players.names import CheckpointOptions, Entrant
+from alphazero.players.sgf_games import begin_from
+
+PERSON = "person"
+"""How someone who types is called in files."""
+
+
+class Place:
+    """A thinker that is kept on the position that is looked at."""
+
+    def __init__(self, entrant: Entrant, game: Game) -> None:
+        self.thinker = Thinker(entrant, game)
+        self._shown: list[int] | None = None
+
+    def at(self, moves: list[int]) -> Thinker:
+        """Return the thinker, which then sees the position after these moves."""
+        known = self._shown
+        if known is not None and moves[: len(known)] == known:
+            self.thinker.follow(moves[len(known) :])
+        else:
+            self.thinker.show(moves)
+        self._shown = moves
+        return self.thinker
+
+    def forget(self) -> None:
+        """Lay everything out anew the next time."""
+        self._shown = None
+
+
+class Surrender(NamedTuple):
+    """A game that the player gave up on its turn."""
+
+    node: Node
+    fault: str
+    """what went wrong; empty: it resigned"""
+
+
+class Sitting:
+    """The games of one evening."""
+
+    def __init__(
+        self,
+        entrant: Entrant,
+        game: Game,
+        sides: tuple[bool, bool],
+        opening: PlayedGame | None = None,
+    ) -> None:
+        """`opening` is a game to go on with."""
+        self.entrant = entrant
+        self.game = game
+        self.sides = sides
+        """Whether the person plays the first side, the second side."""
+        self.games: list[PlayedGame] = []
+        """Those before the one on the table."""
+        self.surrender: Surrender | None = None
+        self._opponent = Place(entrant, game)
+        self._analyst: Place | None = None
+        self.begin(opening)
+
+    # --- the game on the table ---
+
+    def begin(self, opening: PlayedGame | None = None) -> None:
+        """Clear the table for a game, or for one to go on with."""
+        self.study = Study(self.game)
+        self.surrender = None
+        if opening:
+            comments = opening.comments or ("",) * len(opening.actions)
+            for action, comment in zip(opening.actions, comments, strict=True):
+                self.study.make(action, comment)
+
+    def begin_new(self, opening: PlayedGame | None = None) -> None:
+        """Put the game on the table to the others, and begin."""
+        self.games = self.played()
+        self.begin(opening)
+
+    def load(self, path: Path, moves: int | None) -> None:
+        """Go on from a file's first game.
+
+        Raises:
+            PlayerError, RunError: as `begin_from`.
+        """
+        self.begin_new(begin_from(path, moves, self.game))
+
+    @property
+    def ply(self) -> int:
+        """How many moves were made."""
+        return len(self.study.moves)
+
+    @property
+    def to_play(self) -> int:
+        """Whose turn it is."""
+        return self.study.to_play
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has ended."""
+        return self.outcome != ONGOING
+
+    @property
+    def outcome(self) -> int:
+        """The result for player 0, or ONGOING."""
+        return self._outcome_at(self.study.here)
+
+    @property
+    def persons_turn(self) -> bool:
+        """Whether the person is to move."""
+        return self.sides[self.to_play]
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Who plays, as files call them."""
+        first, second = (PERSON if side else self.entrant.name for side in self.sides)
+        return first, second
+
+    def undo(self, turns: int = 1) -> bool:
+        """Go back to earlier turns of the person; return whether there was one."""
+        return self._go(-1, turns)
+
+    def redo(self, turns: int = 1) -> bool:
+        """Go on to later ones, or to the end of the line; return whether there is more of it."""
+        return self._go(1, turns)
+
+    def _go(self, step: int, turns: int) -> bool:
+        here, end = self.ply, len(self.study.line) - 1
+        for _ in range(turns):
+            ply = self.ply + step
+            while 0 <= ply < end and not self.sides[ply % 2]:
+                ply += step
+            # A line's end is a place to go on from, whosever turn it is there.
+            if not (0 <= ply <= end and (self.sides[ply % 2] or (step > 0 and ply == end))):
+                break
+            self.study.go_to(ply)
+        return self.ply != here
+
+    def played(self) -> list[PlayedGame]:
+        """Return the games in which moves were made, the one on the table last."""
+        played = self.study.played(self.names)
+        if not played.actions:
+            return self.games
+        last = self.study.line[-1]
+        given_up = self.surrender if self.surrender and self.surrender.node is last else None
+        if given_up:
+            fault = given_up.fault
+            played = dataclasses.replace(
+                played, outcome=self._outcome_at(last), resigned=not fault, fault=fault
+            )
+        return [*self.games, played]
+
+    def _outcome_at(self, node: Node) -> int:
+        if self.surrender and self.surrender.node is node:
+            return -1 if to_play(node.state) == 0 else 1
+        return self.game.outcome(node.state)
+
+    # --- the player ---
+
+    def answer(self, watch: Callable[[], object] = bool) -> tuple[str, Thought | None] | None:
+        """Let the player move; return the move and what it thought, or None if it gave up.
+
+        `watch` is called while it thinks.
+        """
+        study, here = self.study, self.study.here
+        thinker = self._opponent.at(study.moves)
+        fault = ""
+        try:
+            action, _ = thinker.choose(None, watch)
+        except PlayerError as error:
+            action, fault = None, str(error)
+        if action is None:
+            self._opponent.forget()
+            self.surrender = Surrender(here, fault)
+            return None
+        thought = Thought.of(thinker, here.state)
+        here.thought = thought or here.thought
+        name = self.game.action_name(here.state, action)
+        study.make(action, study.remark(action, thought))
+        return name, thought
+
+    def close(self) -> None:
+        """Let the player go."""
+        self._opponent.thinker.player.close()
+
+    @property
+    def level(self) -> str:
+        """How strong the player is, in words.
+
+        Raises:
+            PlayerError: where it has no levels.
+        """
+        return level_of(self._opponent.thinker)
+
+    def set_level(self, text: str) -> None:
+        """Let the player think for so long from now on.
+
+        Raises:
+            PlayerError: for what is no such time, and where it has no levels.
+        """
+        set_level(self._opponent.thinker, text, least=0 if self.has_network else 1)
+
+    # --- the person's own look at the position ---
+
+    @property
+    def has_network(self) -> bool:
+        """Whether a network is behind the player."""
+        return isinstance(self.entrant.options, CheckpointOptions)
+
+    def analyst(self) -> Thinker:
+        """Return the player once more, which sees the position.
+
+        Raises:
+            PlayerError: where it does not search, or there is nothing to search for.
+        """
+        if not self._opponent.thinker.searches:
+            raise PlayerError("this player gives no hints: it does not search as a checkpoint does")
+        if self.is_over:
+            raise PlayerError("the game is over: there is no move to look for")
+        self._analyst = self._analyst or Place(self.entrant, self.game)
+        return self._analyst.at(self.study.moves)
+
+    def missing(self, *, again: bool = False) -> Budget | None:
+        """Return what lacks to a search as long as the player's own; None: nothing.
+
+        Where the player's seconds decide, any search is long enough, unless it is wanted `again`.
+
+        Raises:
+            PlayerError: as `analyst`.
+        """
+        thinker, budget = self.analyst(), budget_of(self._opponent.thinker)
+        known = Thought.of(thinker, self.study.state)
+        if known is None:
+            return budget
+        if budget.simulations is None:
+            return budget if again else None
+        lacks = budget.simulations - known.simulations
+        return budget._replace(simulations=lacks) if lacks > 0 else None
+
+    def search(self, budget: Budget, go_on: Callable[[], bool] = lambda: True) -> Thought:
+        """Search the position further, while `go_on`; return all that is known then.
+
+        Raises:
+            PlayerError: as `analyst`.
+        """
+        thinker = self.analyst()
+        deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
+        thinker.begin(budget.simulations)
+        while not thinker.search.is_ready and go_on():
+            if deadline is not None and time.monotonic() > deadline:
+                break
+            thinker.turn()
+        thinker.end()
+        return self.known()
+
+    def known(self) -> Thought:
+        """Return what was found so far in the position, which was searched."""
+        here = self.study.here
+        thought = Thought.of(self.analyst(), here.state)
+        assert thought is not None, "it was not searched"
+        here.thought = thought
+        return thought
+
+    def rates(self) -> list[float | None]:
+        """Return the first player's win rate after each move, from 0 to 1; None: unknown.
+
+        A draw counts half. A move that was looked at before it was made has the value found then.
+        """
+        return [self._rate(node) for node in self.study.path]
+
+    def _rate(self, node: Node) -> float | None:
+        outcome = self._outcome_at(node)
+        if outcome != ONGOING:
+            return (1 + outcome) / 2
+        if node.thought:
+            return rate_of(node.thought.value, to_play(node.state))
+        parent = node.parent
+        for candidate in parent.thought.candidates if parent and parent.thought else ():
+            if parent and candidate.action == node.action and candidate.visits:
+                return rate_of(candidate.value, to_play(parent.state))
+        return None
+
+
+def rate_of(value: float, player: int) -> float:
+    """Return the first player's win rate, by a value for `player`."""
+    rate = (1 + value) / 2
+    return rate if player == 0 else 1 - rate

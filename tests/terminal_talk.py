@@ -1,0 +1,126 @@
+"""A terminal with a scripted person, for tests; and a player that searches without a network."""
+
+import dataclasses
+import itertools
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from alphazero.config import SearchConfig
+from alphazero.games import Game
+from alphazero.games.game import ONGOING
+from alphazero.games.registry import read_game
+from alphazero.play.terminal import Terminal
+from alphazero.play.terminal_screen import Screen
+from alphazero.play.terminal_sitting import Sitting
+from alphazero.players.gamelog import PlayedGame
+from alphazero.players.names import Entrant, Kind, Options
+from alphazero.players.player import Player, SearchPlayer
+from alphazero.search.evaluator import UniformEvaluator
+from alphazero.search.mcts import Search
+
+FIRST, SECOND, BOTH, NONE = (True, False), (False, True), (True, True), (False, False)
+
+
+@dataclass(frozen=True)
+class Uniform(Options):
+    """A search whose network finds every move and every position alike."""
+
+    simulations: int | None = 200
+
+    searches = True
+
+    @property
+    def usual_simulations(self) -> int | None:
+        return self.simulations
+
+    def without_limit(self) -> "Uniform":
+        return dataclasses.replace(self, simulations=None)
+
+    @staticmethod
+    def seat(game: Game, options: "Uniform", tables: int, _: np.random.Generator) -> Player:
+        simulations = 4_000 if options.simulations is None else options.simulations
+        settings = SearchConfig(simulations=simulations)
+        evaluator = UniformEvaluator(game.num_actions)
+        return SearchPlayer(Search(game, evaluator, settings, slots=tables, leaves=8))
+
+
+def uniform(simulations: int = 200) -> Entrant:
+    return Entrant("uniform", Kind("", Uniform, Uniform.seat), Uniform(simulations))
+
+
+class Talk:
+    """A terminal whose person types what a script says; `said` is all it wrote."""
+
+    def __init__(
+        self,
+        game_name: str,
+        sides: tuple[bool, bool],
+        words: Sequence[str] | Callable[["Talk"], Iterator[str]],
+        simulations: int = 200,
+        *,
+        player: Entrant | None = None,
+        opening: Sequence[str] = (),
+        screen: Screen | None = None,
+    ) -> None:
+        self.game: Game = read_game(game_name)
+        self.said: list[str] = []
+        self.prompts: list[str] = []
+        begun = None
+        if opening:
+            state, actions = self.game.initial_state(), []
+            for name in opening:
+                actions.append(self.game.parse_action(state, name))
+                state = self.game.play(state, actions[-1])
+            begun = PlayedGame(self.game, ("", ""), tuple(actions), ONGOING)
+        self.sitting = Sitting(player or uniform(simulations), self.game, sides, begun)
+        self.terminal = Terminal(self.sitting, screen, self._read, self.said.append)
+        self._words = words(self) if callable(words) else iter(words)
+
+    def run(self) -> "Talk":
+        self.terminal.run()
+        return self
+
+    @property
+    def moves(self) -> list[str]:
+        """The moves that lead to the position that is looked at."""
+        path = self.sitting.study.path
+        return [
+            self.game.action_name(before.state, after.action)
+            for before, after in itertools.pairwise(path)
+            if after.action is not None
+        ]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.said)
+
+    def _read(self, prompt: str) -> str:
+        self.prompts.append(prompt)
+        try:
+            return next(self._words)
+        except StopIteration:
+            raise EOFError from None
+
+
+class Row:
+    """A line of a table of candidates."""
+
+    def __init__(self, line: str) -> None:
+        move, visits, share, value, prior, *variation = line.split()
+        self.move = move
+        self.visits = int(visits.replace(",", ""))
+        self.share = float(share.rstrip("%")) / 100
+        self.value = float(value) if value != "-" else None
+        self.prior = float(prior.rstrip("%")) / 100
+        self.variation = variation
+
+
+def tables_in(talk: Talk) -> list[list[Row]]:
+    """Return every table of candidates that was shown."""
+    tables = [text.splitlines() for text in talk.said if re.search("^ +move .* line$", text, re.M)]
+    for table in tables:
+        assert table[1].split() == ["move", "visits", "share", "value", "prior", "line"]
+    return [[Row(line) for line in table[2:]] for table in tables]

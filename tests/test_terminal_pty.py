@@ -1,0 +1,219 @@
+"""A person at a real terminal: a process behind a pseudo-terminal of 24 lines of 80 columns."""
+
+import functools
+import io
+import os
+import re
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from alphazero.play.terminal_screen import Screen
+from alphazero.players.sgf_games import load_played
+
+pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
+termios = pytest.importorskip("termios")
+fcntl = pytest.importorskip("fcntl")
+
+PATIENCE = 120
+"""Seconds in which an answer must come, on whatever machine."""
+
+SGR = re.compile("\x1b\\[[0-9;]*m")
+ESCAPES = re.compile("\x1b\\[[0-9;?]*[A-Za-z]")
+
+
+class Session:
+    """`alphazero play` at a pseudo-terminal."""
+
+    def __init__(self, folder: Path, *arguments: str, **environment: str) -> None:
+        self.text = ""
+        self._master, slave = pty.openpty()
+        termios.tcsetwinsize(slave, (24, 80))
+        kept = {name: os.environ[name] for name in os.environ if name not in HIDDEN}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "alphazero", "play", *arguments],
+            cwd=folder,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            env={**kept, "TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8", **environment},
+            # Ctrl-C reaches the foreground of a session's own terminal alone.
+            start_new_session=True,
+            preexec_fn=functools.partial(fcntl.ioctl, 0, termios.TIOCSCTTY, 0),  # noqa: PLW1509
+        )
+        os.close(slave)
+
+    def type(self, text: str) -> None:
+        os.write(self._master, text.encode())
+
+    def expect(self, pattern: str, since: int = 0) -> int:
+        """Wait for a pattern after so many characters; return where it ends."""
+        deadline = time.monotonic() + PATIENCE
+        while not (found := re.compile(pattern).search(self.text, since)):
+            assert time.monotonic() < deadline, (
+                f"no {pattern!r} at the end of: {self.text[-500:]!r}"
+            )
+            assert self._read(1), f"it ended without {pattern!r}: {self.text[-500:]!r}"
+        return found.end()
+
+    def ask(self, text: str, pattern: str) -> str:
+        """Type a line; return what is said until a pattern and the prompt after it."""
+        begin = len(self.text)
+        self.type(text + "\n")
+        self.expect(r"(to move|\[y/N\]): ?|\[y/N\] ", self.expect(pattern, begin))
+        return self.text[begin:]
+
+    def leave(self) -> int:
+        while self._read(1):
+            pass
+        return self.process.wait(PATIENCE)
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self._master)
+
+    def _read(self, seconds: float) -> bool:
+        """Read what has come; return False at the end."""
+        if select.select([self._master], [], [], seconds)[0]:
+            try:
+                read = os.read(self._master, 65536)
+            except OSError:  # how Linux tells that nobody is there any more
+                return False
+            self.text += read.decode("utf-8", "replace")
+            return bool(read)
+        return True
+
+
+HIDDEN = ("NO_COLOR", "COLUMNS", "LINES")
+
+UCT = "uct:simulations=200", "--game", "tic_tac_toe"
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[Session]:
+    session = Session(tmp_path, *UCT)
+    session.expect("X to move: ")
+    yield session
+    session.close()
+
+
+def shown_lines(text: str) -> list[str]:
+    """Return the lines of an output as they stand on the screen, without colours."""
+    return ESCAPES.sub("", text).replace("\r", "").split("\n")
+
+
+def test_an_evening_at_the_terminal(session: Session, tmp_path: Path) -> None:
+    answer = session.ask("b2", "O plays [abc][123]")
+    assert "\x1b[1;31m" in answer
+    assert "\x1b[1;36m[O]" in answer
+    assert len([line for line in shown_lines(session.ask("help", "quit  +leave")) if line]) <= 24
+
+    hint = shown_lines(session.ask("hint", "visits +share"))
+    row = next(line for line in hint if re.match(" +[abc][123] +[0-9]+ +[0-9.]+%", line))
+    best = row.split()[0]
+
+    # The analysis draws over itself until Enter.
+    begin = len(session.text)
+    session.type("analyze\n")
+    drawn = session.expect("Enter ends the analysis", begin)
+    for _ in range(3):
+        drawn = session.expect("\x1b\\[[0-9]+A\x1b\\[J", drawn)
+    session.type("\n")
+    session.expect("X to move: ", drawn)
+    counts = re.findall("([0-9,]+) simulations", session.text[begin:])
+    numbers = [int(count.replace(",", "")) for count in counts]
+    assert numbers == sorted(numbers)
+    assert numbers[-1] > numbers[0] >= 200
+
+    # What is typed before Enter is what is done next; Ctrl-C ends it as well.
+    begin = len(session.text)
+    session.type("analyze\n")
+    session.type("level\n")
+    session.expect("X to move: ", session.expect("200 simulations a move", begin))
+    begin = len(session.text)
+    session.type("analyze\n")
+    session.expect("simulations", session.expect("Enter ends the analysis", begin))
+    session.type("\x03")
+    session.expect("X to move: ", begin)
+
+    assert "50 simulations a move" in session.ask("level 50", "a move")
+    answer = session.ask(best, "O plays|wins|draw")
+    assert "your win rate as X" in answer
+    assert re.search("[▁▂▃▄▅▆▇█]{2}", SGR.sub("", answer))
+    session.ask("undo 2", "a b c")
+    assert "[O]" in session.ask("redo", "a b c")
+    assert "saved 1 game" in session.ask("save evening.sgf", "saved")
+    assert "2 moves" in session.ask("load evening.sgf 2", "loaded")
+    assert max(len(line) for line in shown_lines(session.text)) <= 80
+    session.type("quit\n")
+    assert session.leave() == 0
+    assert "Traceback" not in session.text
+    (game,) = load_played(tmp_path / "evening.sgf")
+    assert game.moves()[0] == "b2"
+
+
+def test_no_colour_is_shown_to_who_wants_none(tmp_path: Path) -> None:
+    session = Session(tmp_path, *UCT, "--save", "a.sgf", NO_COLOR="1")
+    try:
+        session.expect("X to move: ")
+        session.ask("b2", "O plays")
+        session.type("\x04")  # Ctrl-D
+        assert session.leave() == 0
+    finally:
+        session.close()
+    assert not SGR.search(session.text)
+    assert "[O]" in session.text
+    assert len(load_played(tmp_path / "a.sgf")) == 1
+
+
+class Slave(io.StringIO):
+    """A stream that says what it is."""
+
+    def __init__(self, terminal: bool, encoding: str = "utf-8") -> None:
+        super().__init__()
+        self.terminal, self.told = terminal, encoding
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return self.told
+
+
+@pytest.mark.parametrize(
+    ("terminal", "variables", "expected"),
+    [
+        (True, {"TERM": "xterm"}, Screen(True, True, True)),
+        (True, {"TERM": "xterm", "NO_COLOR": "1"}, Screen(False, True, True)),
+        (True, {"TERM": "xterm", "NO_COLOR": ""}, Screen(True, True, True)),
+        (True, {"TERM": "dumb"}, Screen(False, False, True)),
+        (True, {}, Screen(False, False, True)),
+        (False, {"TERM": "xterm"}, Screen(False, False, True)),
+    ],
+)
+def test_what_a_screen_can_show_is_found_out(
+    terminal: bool,
+    variables: dict[str, str],
+    expected: Screen,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("TERM", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert Screen.of(Slave(terminal)) == expected
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "unknown"])
+def test_blocks_are_drawn_as_ascii_where_they_cannot_be_written(encoding: str) -> None:
+    screen = Screen.of(Slave(False, encoding))
+    assert not screen.blocks
+    assert screen.sparkline([0, 0.5, None, 1]) == "05.9"
+    assert screen.bar(0.5, 4) == "##  "
