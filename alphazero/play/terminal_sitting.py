@@ -23,28 +23,6 @@ PERSON = "person"
 """How someone who types is called in files."""
 
 
-class Place:
-    """A thinker that is kept on the position that is looked at."""
-
-    def __init__(self, entrant: Entrant, game: Game) -> None:
-        self.thinker = Thinker(entrant, game)
-        self._shown: list[int] | None = None
-
-    def at(self, moves: list[int]) -> Thinker:
-        """Return the thinker, which then sees the position after these moves."""
-        known = self._shown
-        if known is not None and moves[: len(known)] == known:
-            self.thinker.follow(moves[len(known) :])
-        else:
-            self.thinker.show(moves)
-        self._shown = moves
-        return self.thinker
-
-    def forget(self) -> None:
-        """Lay everything out anew the next time."""
-        self._shown = None
-
-
 class Surrender(NamedTuple):
     """A game that the player gave up on its turn."""
 
@@ -71,8 +49,8 @@ class Sitting:
         self.games: list[PlayedGame] = []
         """Those before the one on the table."""
         self.surrender: Surrender | None = None
-        self._opponent = Place(entrant, game)
-        self._analyst: Place | None = None
+        self._opponent = Thinker(entrant, game)
+        self._analyst: Thinker | None = None
         self.begin(opening)
 
     # --- the game on the table ---
@@ -177,14 +155,15 @@ class Sitting:
         `watch` is called while it thinks.
         """
         study, here = self.study, self.study.here
-        thinker = self._opponent.at(study.moves)
+        thinker = self._opponent
+        thinker.catch_up(study.moves)
         fault = ""
         try:
             action, _ = thinker.choose(None, watch)
         except PlayerError as error:
             action, fault = None, str(error)
         if action is None:
-            self._opponent.forget()
+            thinker.moves = None  # another program may be anywhere now
             self.surrender = Surrender(here, fault)
             return None
         thought = Thought.of(thinker, here.state)
@@ -195,7 +174,7 @@ class Sitting:
 
     def close(self) -> None:
         """Let the player go."""
-        self._opponent.thinker.player.close()
+        self._opponent.player.close()
 
     @property
     def level(self) -> str:
@@ -204,7 +183,7 @@ class Sitting:
         Raises:
             PlayerError: where it has no levels.
         """
-        return level_of(self._opponent.thinker)
+        return level_of(self._opponent)
 
     def set_level(self, text: str) -> None:
         """Let the player think for so long from now on.
@@ -212,7 +191,7 @@ class Sitting:
         Raises:
             PlayerError: for what is no such time, and where it has no levels.
         """
-        set_level(self._opponent.thinker, text, least=0 if self.has_network else 1)
+        set_level(self._opponent, text, least=0 if self.has_network else 1)
 
     # --- the person's own look at the position ---
 
@@ -227,12 +206,13 @@ class Sitting:
         Raises:
             PlayerError: where it does not search, or there is nothing to search for.
         """
-        if not self._opponent.thinker.searches:
+        if not self._opponent.searches:
             raise PlayerError("this player gives no hints: it does not search as a checkpoint does")
         if self.is_over:
             raise PlayerError("the game is over: there is no move to look for")
-        self._analyst = self._analyst or Place(self.entrant, self.game)
-        return self._analyst.at(self.study.moves)
+        self._analyst = self._analyst or Thinker(self.entrant, self.game)
+        self._analyst.catch_up(self.study.moves)
+        return self._analyst
 
     def missing(self, *, again: bool = False) -> Budget | None:
         """Return what lacks to a search as long as the player's own; None: nothing.
@@ -242,7 +222,7 @@ class Sitting:
         Raises:
             PlayerError: as `analyst`.
         """
-        thinker, budget = self.analyst(), budget_of(self._opponent.thinker)
+        thinker, budget = self.analyst(), budget_of(self._opponent)
         known = Thought.of(thinker, self.study.state)
         if known is None:
             return budget

@@ -55,8 +55,8 @@ class Thinker:
         self.player: Player = player or without_limit(entrant).seat(game)
         self.game = game
         self.table = np.array([table])
-        self.moves: list[int] = []
-        """Those that the player has seen on its table."""
+        self.moves: list[int] | None = None
+        """Those that the player has seen on its table; None: it has no game before it."""
 
     @property
     def search(self) -> TreeSearch:
@@ -82,11 +82,10 @@ class Thinker:
 
     def catch_up(self, moves: list[int]) -> None:
         """Go to the position after these moves; what is known of it is kept."""
-        known = len(self.moves)
-        if moves[:known] != self.moves:
+        if self.moves is None or moves[: len(self.moves)] != self.moves:
             self.show(moves)
             return
-        for action in moves[known:]:
+        for action in moves[len(self.moves) :]:
             self.player.follow(self.table, np.array([action]))
         self.moves = list(moves)
 
