@@ -11,6 +11,7 @@ from alphazero.games.registry import write_game
 from alphazero.play.study import Node, Thought
 from alphazero.play.web.room import LINES
 from alphazero.players.drawing import Geometry, board_svg, geometry_of, labels_of
+from alphazero.players.sgf_games import has_sgf
 
 if TYPE_CHECKING:
     from alphazero.play.web.session import Session
@@ -34,6 +35,7 @@ def view_of(session: "Session") -> Json:
         "game": write_game(game),
         "board": _board(game, here),
         "look": game.look.name.lower(),
+        "sgf": has_sgf(game),
         "rows": game.observation_shape[1],
         "columns": game.observation_shape[2],
         "elsewhere": [

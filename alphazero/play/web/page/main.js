@@ -216,6 +216,7 @@ class Page {
   show() {
     const { view } = this;
     this.showThought();
+    byId("save-sgf").hidden = !view.sgf;
     this.graph.show(view);
     this.moves.show(view);
     this.seats.show(this.setup, view.game, view.seats, view.signs);
