@@ -241,6 +241,14 @@ def parser() -> argparse.ArgumentParser:
     )
 
     each = command(
+        "doctor",
+        doctor,
+        "say what is wrong with a run, and which key to change",
+        "alphazero doctor checkpoints/connect_four",
+    )
+    each.add_argument("run_folder", type=Path, metavar="RUN", help="its folder")
+
+    each = command(
         "solve",
         solve,
         "say what a position is worth and which moves are best, exactly",
@@ -516,6 +524,13 @@ def bench(options: argparse.Namespace) -> None:
     workers = useful_workers(config.inference, config.run.threads or os.cpu_count() or 1)
     with tqdm(total=ROUNDS + 1, unit="round", leave=False, disable=None) as bar:
         print(benchmark(config, options.seconds, workers, bar.update))
+
+
+def doctor(options: argparse.Namespace) -> None:
+    """Look for what is wrong with a run; what is found is no mistake of the command."""
+    from alphazero.training.doctor import examine
+
+    print(examine(options.run_folder))
 
 
 def solve(options: argparse.Namespace) -> None:

@@ -162,6 +162,16 @@ class Run:
         return run
 
     @classmethod
+    def look(cls, folder: Path) -> "Run":
+        """Open a run to look at it, finished or under way.
+
+        Raises:
+            RunError: when the folder holds no run, or its manifest is damaged.
+        """
+        check_resumable(folder)
+        return cls(folder, load_config(folder / "config.yaml"), _read_manifest(folder / MANIFEST))
+
+    @classmethod
     def resume(cls, folder: Path, overrides: Sequence[str] = ()) -> "Run":
         """Open a run that was interrupted, or that is to go on with a larger budget.
 
@@ -266,7 +276,11 @@ class Run:
     def load_shards(self) -> Iterator[tuple[int, Games]]:
         """Read the games that the window holds, oldest first."""
         for iteration in self.state.shards:
-            yield iteration, self._load_games(shard_name(iteration))
+            yield iteration, self.load_shard(iteration)
+
+    def load_shard(self, iteration: int) -> Games:
+        """Read the games of one iteration that the window holds."""
+        return self._load_games(shard_name(iteration))
 
     def _load_games(self, name: str) -> Games:
         return Games.from_bytes(self.game, self._read(name), shown(self.folder / name))
