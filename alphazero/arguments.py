@@ -263,6 +263,14 @@ def seconds(text: str) -> float:
     return number
 
 
+def calibration_seconds(text: str) -> float:
+    """Read a time of at most a minute."""
+    number = seconds(text)
+    if number > 60:
+        raise argparse.ArgumentTypeError(f"expected at most 60 seconds, got {text}")
+    return number
+
+
 def share(text: str) -> float:
     """Read a share."""
     try:

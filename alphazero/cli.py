@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from alphazero.arguments import (
     PLAYER,
     Parser,
+    calibration_seconds,
     checkpoint_argument,
     foundations_arguments,
     match_arguments,
@@ -238,6 +239,30 @@ def parser() -> argparse.ArgumentParser:
     )
     each.add_argument(
         "--seconds", type=seconds, default=40, metavar="S", help="about so long (default: 40)"
+    )
+
+    each = command(
+        "plan",
+        plan,
+        "measure this machine for a moment and say what a run will take, or has",
+        "alphazero plan configs/connect_four.yaml budget.samples=100000",
+    )
+    each.add_argument("config", nargs="?", metavar="CONFIG", help="the YAML file of a run")
+    each.add_argument(
+        "overrides", nargs="*", metavar="section.key=value", help="in place of what the file says"
+    )
+    each.add_argument(
+        "--against",
+        type=Path,
+        metavar="RUN",
+        help="plan what this run has done and say how far off the plan is; no CONFIG then",
+    )
+    each.add_argument(
+        "--seconds",
+        type=calibration_seconds,
+        default=40,
+        metavar="S",
+        help="measure for about so long, 60 at most (default: 40)",
     )
 
     each = command(
@@ -524,6 +549,24 @@ def bench(options: argparse.Namespace) -> None:
     workers = useful_workers(config.inference, config.run.threads or os.cpu_count() or 1)
     with tqdm(total=ROUNDS + 1, unit="round", leave=False, disable=None) as bar:
         print(benchmark(config, options.seconds, workers, bar.update))
+
+
+def plan(options: argparse.Namespace) -> None:
+    """Forecast a run, or compare a forecast with a run."""
+    from tqdm import tqdm
+
+    from alphazero.configfile import load_config
+    from alphazero.training.calibration import PARTS, calibrate
+    from alphazero.training.plan import compare, describe, look_back
+
+    past = look_back(options.against) if options.against else None
+    if bool(options.config) == bool(past):
+        raise AlphaZeroError("name either a YAML file, as in configs/, or a run with --against")
+    config = past.config if past else load_config(options.config, options.overrides)
+    cores = config.run.threads or os.cpu_count() or 1
+    with tqdm(total=PARTS, unit="part", leave=False, disable=None) as bar:
+        measured = calibrate(config, cores, options.seconds, bar.update)
+    print(compare(past, measured) if past else describe(config, measured))
 
 
 def doctor(options: argparse.Namespace) -> None:
