@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 from alphazero.arguments import (
     PLAYER,
     Parser,
-    calibration_seconds,
     checkpoint_argument,
+    config_arguments,
     foundations_arguments,
     match_arguments,
     outcome_arguments,
+    plan_arguments,
     play_arguments,
     player_arguments,
     positive_number,
@@ -109,12 +110,9 @@ def parser() -> argparse.ArgumentParser:
         "train a player from a YAML file, or go on with a run",
         "alphazero train configs/tic_tac_toe.yaml run.seed=7 budget.minutes=5",
     )
-    each.add_argument("config", nargs="?", metavar="CONFIG", help="the YAML file of a new run")
+    config_arguments(each, optional=True)
     each.add_argument(
         "--resume", type=Path, metavar="RUN", help="the folder of a run to go on with"
-    )
-    each.add_argument(
-        "overrides", nargs="*", metavar="section.key=value", help="in place of what the file says"
     )
 
     each = command(
@@ -233,10 +231,7 @@ def parser() -> argparse.ArgumentParser:
         "measure self-play beside the bare network",
         "alphazero bench configs/connect_four.yaml search.cache_megabytes=0 --seconds 40",
     )
-    each.add_argument("config", metavar="CONFIG", help="the YAML file of a run")
-    each.add_argument(
-        "overrides", nargs="*", metavar="section.key=value", help="in place of what the file says"
-    )
+    config_arguments(each)
     each.add_argument(
         "--seconds", type=seconds, default=40, metavar="S", help="about so long (default: 40)"
     )
@@ -247,23 +242,7 @@ def parser() -> argparse.ArgumentParser:
         "measure this machine for a moment and say what a run will take, or has",
         "alphazero plan configs/connect_four.yaml budget.samples=100000",
     )
-    each.add_argument("config", nargs="?", metavar="CONFIG", help="the YAML file of a run")
-    each.add_argument(
-        "overrides", nargs="*", metavar="section.key=value", help="in place of what the file says"
-    )
-    each.add_argument(
-        "--against",
-        type=Path,
-        metavar="RUN",
-        help="plan what this run has done and say how far off the plan is; no CONFIG then",
-    )
-    each.add_argument(
-        "--seconds",
-        type=calibration_seconds,
-        default=40,
-        metavar="S",
-        help="measure for about so long, 60 at most (default: 40)",
-    )
+    plan_arguments(each)
 
     each = command(
         "doctor",

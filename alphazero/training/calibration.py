@@ -15,7 +15,7 @@ import numpy as np
 from alphazero.config import Config
 from alphazero.games.game import ONGOING, Game
 from alphazero.network.backend import useful_workers
-from alphazero.network.inference import BATCH_SIZES, padded_size, threads_per_evaluation
+from alphazero.network.inference import padded_size, threads_per_evaluation
 from alphazero.players.match import GameRecord, Match, Pairing, paired_openings
 from alphazero.players.names import Entrant
 from alphazero.players.player import Player
@@ -30,8 +30,12 @@ from alphazero.training.replay import Replay
 PARTS: Final = 4
 """Parts of a calibration, for a bar."""
 
-SELF_PLAY, MATCHES, LEARNING, SIZES = 0.5, 0.15, 0.1, 0.15
-"""Shares of the time that each part gets; the rest is for what compiles and warms up."""
+SELF_PLAY, SIZES, MATCHES, LEARNING = 0.5, 0.3, 0.5, 0.5
+"""Share of the time still left that each part gets, in this order: what compiling and warming up
+has taken shortens the parts after it, and not the patience of whoever waits."""
+
+MOMENT: Final = 0.5
+"""Seconds that each part gets however late it is."""
 
 RANDOM_GAMES: Final = 64
 """Random games whose length is taken: it is then known to a few percent."""
@@ -86,22 +90,27 @@ def calibrate(
         AlphaZeroError: for a configuration that cannot be trained here.
     """
     begin = time.perf_counter()
+
+    def allowed(share: float) -> float:
+        return max(share * (seconds - (time.perf_counter() - begin)), MOMENT)
+
     workers = useful_workers(config.inference, cores)
     bench = Bench(config, workers)
     game = bench.game
-    self_play = bench.measure(SELF_PLAY * seconds)
+    self_play = bench.measure(allowed(SELF_PLAY))
     show(1)
     tables = bench.tables[0]
     sizes = sorted({padded_size(max(1, tables * 4**power // 16)) for power in range(5)})
     counts = sorted({1, *(2**power for power in range(1, 8) if 2**power < workers), workers})
-    each = SIZES * seconds / (len(sizes) + len(counts))
+    each = allowed(SIZES) / (len(sizes) + len(counts))
     by_batch = {size: _rate(bench, [size] * workers, each) for size in sizes}
     by_threads = {count: _rate(bench, [tables] * count, each) for count in counts}
     show(1)
     evaluation = Evaluation(game, config)
     rng = np.random.default_rng(config.run.seed)
-    quiet = _time_gate(config, bench, workers, MATCHES / 2 * seconds, rng)
-    ladder = _time_ladder(config, bench, evaluation, workers, MATCHES / 2 * seconds, rng)
+    each = allowed(MATCHES) / 2
+    quiet = _time_gate(config, bench, workers, each, rng)
+    ladder = _time_ladder(config, bench, evaluation, workers, each, rng)
     show(1)
     records = [play_randomly(game, rng) for _ in range(RANDOM_GAMES)]
     replay = Replay(game, config.replay)
@@ -109,7 +118,7 @@ def calibrate(
     moves = sum(len(record.actions) for record in records)
     learner = Learner(bench.network, config.learner, config.inference.device)
     with threads_per_evaluation(min(cores, learner.useful_threads)):
-        step_seconds = _time_step(config, learner, replay, LEARNING * seconds, rng)
+        step_seconds = _time_step(config, learner, replay, allowed(LEARNING), rng)
     show(1)
     begun = [match.record(table) for match in bench.matches for table in match.playing]
     searched = Games.of(game, begun)
