@@ -15,6 +15,7 @@ from alphazero.config import BudgetConfig, Config
 from alphazero.errors import RunError
 from alphazero.files import shown
 from alphazero.training.calibration import Calibration
+from alphazero.training.evaluation import OPENING_MOVES
 from alphazero.training.history import curves_of, training_minutes
 from alphazero.training.run import Run
 
@@ -77,7 +78,8 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
         "measure": measured.questions / 2 / measured.quiet_moves,
     }
     if measured.ladder_games:
-        each["measure"] += measured.ladder_games * length / measured.ladder_moves
+        moves = max(length - OPENING_MOVES, 1)
+        each["measure"] += measured.ladder_games * moves / measured.ladder_moves
     intervals = {"play": 1, "learn": 1, "gate": gate.interval, "measure": evaluation.interval}
     mean = sum(each[stage] / intervals[stage] for stage in each)
     budget = config.budget
