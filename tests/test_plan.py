@@ -198,7 +198,9 @@ def test_a_step_too_long_to_wait_for_is_reckoned_from_a_small_one(
 
     monkeypatch.setattr(calibration.Replay, "sample", watched)
     monkeypatch.setattr(calibration, "MOMENT", 0.0)
-    calibrate(tiny_config(tmp_path, "learner.batch_size=4096"), 1, 0.01)
+    calibrate(
+        tiny_config(tmp_path, "learner.batch_size=4096", "replay.window_maximum=5000"), 1, 0.01
+    )
     assert max(sizes) == calibration.SMALL_BATCH
 
 

@@ -78,8 +78,8 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
         "measure": measured.questions / 2 / measured.quiet_moves,
     }
     if measured.ladder_games:
-        moves = max(length - OPENING_MOVES, 1)
-        each["measure"] += measured.ladder_games * moves / measured.ladder_moves
+        climbing = max(length - OPENING_MOVES, 1)
+        each["measure"] += measured.ladder_games * climbing / measured.ladder_moves
     intervals = {"play": 1, "learn": 1, "gate": gate.interval, "measure": evaluation.interval}
     mean = sum(each[stage] / intervals[stage] for stage in each)
     budget = config.budget
