@@ -225,9 +225,10 @@ class Replay:
 
         With room for the search policies once more, as when these arrays are renewed.
         """
-        parts = [array for shard in self._shards for array in (*shard.games, shard.keys)]
-        parts += [self._moves, self._policies, self._values, self._starts, self._results]
-        parts += [self._surprises, self._born, self._trainable, self._policies]
+        parts: list[npt.NDArray[Any]] = [self._moves, self._policies, self._values, self._starts]
+        parts += [self._results, self._surprises, self._born, self._trainable, self._policies]
+        for shard in self._shards:
+            parts += [*shard.games, shard.keys]
         return sum(part.nbytes for part in parts)
 
     def add(self, iteration: int, games: Games, total_positions: int | None = None) -> None:
