@@ -37,7 +37,7 @@ BENCH = Benchmark(
     cache_hits=0.1,
     batch_fill=0.9,
     in_network=0.75,
-    peak_megabytes=500.0,
+    peak_megabytes=400.0,
 )
 MEASURED = Calibration(
     self_play=BENCH,
@@ -52,6 +52,7 @@ MEASURED = Calibration(
     move_disk=MEBI / 1000,
     player_bytes=MEBI,
     learner_bytes=3 * MEBI,
+    peak_megabytes=500.0,
     by_batch={16: 900.0, 64: 960.0, 256: 1000.0},
     by_threads={1: 500.0, 2: 990.0, 4: 1000.0},
     on_cpu=True,

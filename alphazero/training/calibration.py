@@ -25,6 +25,7 @@ from alphazero.training.evaluation import OPENING_MOVES, Evaluation
 from alphazero.training.gamefile import Games
 from alphazero.training.gate import seat
 from alphazero.training.learner import Learner
+from alphazero.training.metrics import peak_megabytes
 from alphazero.training.replay import Replay
 
 PARTS: Final = 4
@@ -71,6 +72,8 @@ class Calibration:
     """of a checkpoint"""
     learner_bytes: int
     """of the learner's weights and optimizer"""
+    peak_megabytes: float
+    """the most memory that the process has held, in MiB: every part but a full window"""
     by_batch: Mapping[int, float]
     """positions a second of the bare network by the size of each thread's batch"""
     by_threads: Mapping[int, float]
@@ -135,6 +138,7 @@ def calibrate(
         move_disk=len(searched.to_bytes()) / max(len(searched.actions), 1),
         player_bytes=sum(each.nbytes for each in learner.player.state_dict().values()),
         learner_bytes=sum(each.nbytes for each in learner.state().values()),
+        peak_megabytes=peak_megabytes(),
         by_batch=by_batch,
         by_threads=by_threads,
         on_cpu=bench.evaluator.device == "cpu",

@@ -110,7 +110,7 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
         positions=total,
         evaluations=int(iterations * evaluations),
         seconds={stage: each[stage] * (iterations // intervals[stage]) for stage in each},
-        memory=rates.peak_megabytes + kept * measured.move_memory / MEBI,
+        memory=measured.peak_megabytes + kept * measured.move_memory / MEBI,
         disk=disk / MEBI,
     )
 
