@@ -28,6 +28,33 @@ def checkpoint_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def config_arguments(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
+    """Ask for a YAML file, which may be `optional`, and for what takes the place of its keys."""
+    number = "?" if optional else None
+    parser.add_argument("config", nargs=number, metavar="CONFIG", help="the YAML file of a run")
+    parser.add_argument(
+        "overrides", nargs="*", metavar="section.key=value", help="in place of what the file says"
+    )
+
+
+def plan_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for what is planned, and how long the machine is measured."""
+    config_arguments(parser, optional=True)
+    parser.add_argument(
+        "--against",
+        type=Path,
+        metavar="RUN",
+        help="plan what this run has done and say how far off the plan is; no CONFIG then",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=calibration_seconds,
+        default=40,
+        metavar="S",
+        help="measure for about so long, 60 at most (default: 40)",
+    )
+
+
 PLAYER = (
     "a checkpoint or a run's folder, as PATH or PATH:simulations=200, or another player, as "
     "uct:simulations=1000, minimax:depth=5, random, network:PATH or 'gtp:COMMAND'"
@@ -314,6 +341,14 @@ def seconds(text: str) -> float:
         number = -1
     if not 0 < number < 1e6:
         raise argparse.ArgumentTypeError(f"expected seconds above 0, got {text!r}")
+    return number
+
+
+def calibration_seconds(text: str) -> float:
+    """Read a time of at most a minute."""
+    number = seconds(text)
+    if number > 60:
+        raise argparse.ArgumentTypeError(f"expected at most 60 seconds, got {text}")
     return number
 
 

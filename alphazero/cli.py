@@ -14,9 +14,11 @@ from alphazero.arguments import (
     PLAYER,
     Parser,
     checkpoint_argument,
+    config_arguments,
     foundations_arguments,
     match_arguments,
     outcome_arguments,
+    plan_arguments,
     play_arguments,
     player_arguments,
     plot_arguments,
@@ -110,12 +112,9 @@ def parser() -> argparse.ArgumentParser:
         "train a player from a YAML file, or go on with a run",
         "alphazero train configs/tic_tac_toe.yaml run.seed=7 budget.minutes=5",
     )
-    each.add_argument("config", nargs="?", metavar="CONFIG", help="the YAML file of a new run")
+    config_arguments(each, optional=True)
     each.add_argument(
         "--resume", type=Path, metavar="RUN", help="the folder of a run to go on with"
-    )
-    each.add_argument(
-        "overrides", nargs="*", metavar="section.key=value", help="in place of what the file says"
     )
 
     each = command(
@@ -251,13 +250,26 @@ def parser() -> argparse.ArgumentParser:
         "measure self-play beside the bare network",
         "alphazero bench configs/connect_four.yaml search.cache_megabytes=0 --seconds 40",
     )
-    each.add_argument("config", metavar="CONFIG", help="the YAML file of a run")
-    each.add_argument(
-        "overrides", nargs="*", metavar="section.key=value", help="in place of what the file says"
-    )
+    config_arguments(each)
     each.add_argument(
         "--seconds", type=seconds, default=40, metavar="S", help="about so long (default: 40)"
     )
+
+    each = command(
+        "plan",
+        plan,
+        "measure this machine for a moment and say what a run will take, or has",
+        "alphazero plan configs/connect_four.yaml budget.samples=100000",
+    )
+    plan_arguments(each)
+
+    each = command(
+        "doctor",
+        doctor,
+        "say what is wrong with a run, and which key to change",
+        "alphazero doctor checkpoints/connect_four",
+    )
+    each.add_argument("run_folder", type=Path, metavar="RUN", help="its folder")
 
     each = command(
         "solve",
@@ -571,6 +583,31 @@ def bench(options: argparse.Namespace) -> None:
     workers = useful_workers(config.inference, config.run.threads or os.cpu_count() or 1)
     with tqdm(total=ROUNDS + 1, unit="round", leave=False, disable=None) as bar:
         print(benchmark(config, options.seconds, workers, bar.update))
+
+
+def plan(options: argparse.Namespace) -> None:
+    """Forecast a run, or compare a forecast with a run."""
+    from tqdm import tqdm
+
+    from alphazero.configfile import load_config
+    from alphazero.training.calibration import PARTS, calibrate
+    from alphazero.training.plan import compare, describe, look_back
+
+    past = look_back(options.against) if options.against else None
+    if bool(options.config) == bool(past):
+        raise AlphaZeroError("name either a YAML file, as in configs/, or a run with --against")
+    config = past.config if past else load_config(options.config, options.overrides)
+    cores = config.run.threads or os.cpu_count() or 1
+    with tqdm(total=PARTS, unit="part", leave=False, disable=None) as bar:
+        measured = calibrate(config, cores, options.seconds, bar.update)
+    print(compare(past, measured) if past else describe(config, measured))
+
+
+def doctor(options: argparse.Namespace) -> None:
+    """Look for what is wrong with a run; what is found is no mistake of the command."""
+    from alphazero.training.doctor import examine
+
+    print(examine(options.run_folder))
 
 
 def solve(options: argparse.Namespace) -> None:

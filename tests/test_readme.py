@@ -34,6 +34,7 @@ SHORT = {
     "match": ["--games=2"],
     "rate": ["--games=2"],
     "bench": ["--seconds=2"],
+    "plan": ["--seconds=2"],
     "foundations": ["--episodes=20000"],
 }
 """What makes other commands end soon."""

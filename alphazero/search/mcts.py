@@ -88,6 +88,10 @@ class Search(TreeSearch):
         self.batches = 0
         self.seconds_evaluating = 0.0
         """Time spent inside the evaluator, by the clock; reported, and nothing more."""
+        self.kept_visits = 0
+        """Visits that the roots of exploring searches had before these began."""
+        self.new_visits = 0
+        """Simulations that were asked of exploring searches."""
         self._cache = new_cache(settings.cache_megabytes, game.num_actions, slots * leaves)
         self._observations = np.zeros((slots * leaves, *game.observation_shape), np.float32)
         self._words = self._observations.reshape(slots * leaves, -1).view(np.uint32)
@@ -109,6 +113,9 @@ class Search(TreeSearch):
         forest.slots["noise_fraction"][slots] = exploration.fraction
         forest.slots["awaits_noise"][slots] = False
         shape = len(slots), self.game.num_actions
+        if exploration is self.exploration:
+            self.kept_visits += self._visits_at_roots(slots)
+            self.new_visits += wanted * len(slots)
         if exploration is not self.exploration:
             forest.root_noise[slots] = 0
         elif self._selection.rule == GUMBEL:
@@ -154,6 +161,13 @@ class Search(TreeSearch):
     def roots(self, slots: Slots) -> Roots:
         """Return what the search of `slots` has found so far; their roots must be evaluated."""
         return self._read_roots(self._forest, slots)
+
+    def _visits_at_roots(self, slots: Slots) -> int:
+        """Return how many simulations went through the roots of `slots`, all together."""
+        forest = self._forest
+        grown = slots[forest.slots["num_nodes"][slots] > 0]
+        edges = np.arange(self.game.num_actions) < forest.nodes["edge_count"][grown, :1]
+        return int((forest.edges["visits"][grown, : self.game.num_actions] * edges).sum())
 
     def _draw_shaped_noise(self, slots: Slots) -> None:
         """Draw the noise of those roots whose priors it waited for."""

@@ -2,7 +2,7 @@
 
 import functools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +37,8 @@ class Benchmark:
     """positions a second of the network alone, in batches of the same size"""
     cache_hits: float
     batch_fill: float
+    in_network: float
+    """share of the workers' time of playing that was spent inside the evaluator"""
     peak_megabytes: float
 
     @property
@@ -63,85 +65,127 @@ class Benchmark:
         )
 
 
+class Bench:
+    """Self-play of an untrained network, ready to be measured, and the network by itself.
+
+    What an untrained network answers hardly matters for speed, but for what is remembered and
+    proven: of that a trained one has more.
+    """
+
+    def __init__(self, config: Config, workers: int) -> None:
+        self.game = make_game(config.game.name, **config.game.options)
+        shape, seed = self.game.observation_shape, config.run.seed
+        self.network = ResNet(shape, self.game.num_actions, config.network, seed)
+        self.evaluator = make_evaluator(self.network, config.inference)
+        """as the gate uses it"""
+        self.explorer = self.evaluator
+        """as self-play uses it"""
+        if config.inference.selfplay_precision == "int8":
+            assert isinstance(self.evaluator, OpenVINOEvaluator)  # resolve_backend has seen to it
+            first = self.game.observe(self.game.initial_state())[None]
+            self.explorer = self.evaluator.quantized(first)
+        self.tables = shares(config.selfplay.parallel_games, workers)
+        halls = [
+            seat_explorer(self.game, config, self.explorer, np.random.default_rng([seed, each]), n)
+            for each, n in enumerate(self.tables)
+        ]
+        self.matches = [match for match, _ in halls]
+        self._searches = [search for _, search in halls]
+        for match in self.matches:
+            match.fill()
+
+    def measure(self, seconds: float, show: Callable[[int], object] = bool) -> Benchmark:
+        """Measure for about `seconds`, half of them self-play, half the bare network."""
+        length = seconds / (2 * ROUNDS)
+        bare, bare_time, played, before = 0, 0.0, Played(), Work()
+        for turn in range(ROUNDS + 1):
+            if turn == 1:
+                # The first turn compiles and warms up: it does not count.
+                bare, bare_time, played, before = 0, 0.0, Played(), self._work()
+            positions, spent = time_network(self.game, self.explorer, self.tables, length)
+            bare, bare_time = bare + positions, bare_time + spent
+            played += time_matches(self.matches, length)
+            show(1)
+        work = self._work()
+        for name, value in vars(before).items():
+            setattr(work, name, getattr(work, name) - value)
+        work.seconds_playing = played.seconds * len(self.tables)
+        return Benchmark(
+            workers=len(self.tables),
+            tables=sum(self.tables),
+            backend=f"{type(self.explorer).__name__}, {self.explorer.device}, "
+            f"{self.explorer.precision}",
+            evaluations=work.evaluations / played.seconds,
+            simulations=work.simulations / played.seconds,
+            moves=played.moves / played.seconds,
+            games=played.games / played.seconds,
+            bare=bare / bare_time,
+            cache_hits=work.cache_hits,
+            batch_fill=work.batch_fill,
+            in_network=work.search_efficiency,
+            peak_megabytes=peak_megabytes(),
+        )
+
+    def _work(self) -> Work:
+        work = Work()
+        for search in self._searches:
+            work.add(search)
+        return work
+
+
 def benchmark(
     config: Config, seconds: float, workers: int, show: Callable[[int], object] = bool
 ) -> Benchmark:
-    """Measure for about `seconds`, half of them self-play, half the bare network.
+    """Measure a configuration's self-play for about `seconds`."""
+    return Bench(config, workers).measure(seconds, show)
 
-    The network is untrained: what it answers hardly matters for speed.
+
+@dataclass(frozen=True)
+class Played:
+    """What was played in so many seconds."""
+
+    games: int = 0
+    """that ended"""
+    moves: int = 0
+    seconds: float = 0.0
+
+    def __add__(self, other: "Played") -> "Played":
+        return Played(
+            self.games + other.games, self.moves + other.moves, self.seconds + other.seconds
+        )
+
+
+def time_matches(matches: Sequence[Match], seconds: float) -> Played:
+    """Turn the wheels of matches for a while, a thread each."""
+    progress, begin = Progress(), time.perf_counter()
+    jobs = [functools.partial(_play, match, seconds, progress) for match in matches]
+    parts = run_jobs(jobs, progress)
+    games, moves = (sum(numbers) for numbers in zip(*parts, strict=True))
+    return Played(games, moves, time.perf_counter() - begin)
+
+
+def time_network(
+    game: Game, evaluator: Evaluator, batches: Sequence[int], seconds: float
+) -> tuple[int, float]:
+    """Evaluate full batches of the given sizes for a while, a thread for each.
+
+    Returns the number of positions, and the seconds they took.
     """
-    game = make_game(config.game.name, **config.game.options)
-    network = ResNet(game.observation_shape, game.num_actions, config.network, config.run.seed)
-    evaluator = make_evaluator(network, config.inference)
-    if config.inference.selfplay_precision == "int8":
-        assert isinstance(evaluator, OpenVINOEvaluator)  # resolve_backend has seen to it
-        evaluator = evaluator.quantized(game.observe(game.initial_state())[None])
-    tables = shares(config.selfplay.parallel_games, workers)
-    halls = [
-        seat_explorer(game, config, evaluator, np.random.default_rng([config.run.seed, each]), size)
-        for each, size in enumerate(tables)
+    progress, begin = Progress(), time.perf_counter()
+    jobs = [
+        functools.partial(_evaluate, game, evaluator, size, seconds, progress) for size in batches
     ]
-    for match, _ in halls:
-        match.fill()
-    length = seconds / (2 * ROUNDS)
-    bare, games, moves = 0, 0, 0
-    bare_time, time_played = 0.0, 0.0
-    before = Work()
-    for turn in range(ROUNDS + 1):
-        if turn == 1:
-            # The first turn compiles and warms up: it does not count.
-            bare, games, moves, bare_time, time_played = 0, 0, 0, 0.0, 0.0
-            for _, search in halls:
-                before.add(search)
-        progress = Progress()
-        begin = time.perf_counter()
-        bare += sum(
-            run_jobs(
-                [
-                    functools.partial(_evaluate, game, evaluator, size, length, progress)
-                    for size in tables
-                ],
-                progress,
-            )
-        )
-        bare_time += time.perf_counter() - begin
-        progress = Progress()
-        begin = time.perf_counter()
-        ended = run_jobs(
-            [functools.partial(_play, match, length, progress) for match, _ in halls], progress
-        )
-        time_played += time.perf_counter() - begin
-        games += sum(each[0] for each in ended)
-        moves += sum(each[1] for each in ended)
-        show(1)
-    work = Work()
-    for _, search in halls:
-        work.add(search)
-    for name, value in vars(before).items():
-        setattr(work, name, getattr(work, name) - value)
-    return Benchmark(
-        workers=len(tables),
-        tables=sum(tables),
-        backend=f"{type(evaluator).__name__}, {evaluator.device}, {evaluator.precision}",
-        evaluations=work.evaluations / time_played,
-        simulations=work.simulations / time_played,
-        moves=moves / time_played,
-        games=games / time_played,
-        bare=bare / bare_time,
-        cache_hits=work.cache_hits,
-        batch_fill=work.batch_fill,
-        peak_megabytes=peak_megabytes(),
-    )
+    return sum(run_jobs(jobs, progress)), time.perf_counter() - begin
 
 
 def _evaluate(
     game: Game, evaluator: Evaluator, size: int, seconds: float, progress: Progress
 ) -> int:
-    """Evaluate full batches for a while; return the number of positions."""
+    """Evaluate full batches for a while, one at least; return the number of positions."""
     observations = np.zeros((size, *game.observation_shape), np.float32)
     observations[:] = game.observe(game.initial_state())
     end, positions = time.perf_counter() + seconds, 0
-    while time.perf_counter() < end:
+    while positions == 0 or time.perf_counter() < end:
         evaluator.evaluate(observations)
         positions += size
         progress.done(0)

@@ -38,8 +38,9 @@ from alphazero.training.resignation import measure_resignation, played_out, resi
 from alphazero.training.run import Run, check_resumable, folder_of, locked
 from alphazero.training.selfplay import SelfPlay, play_games
 from alphazero.training.story import tensorboard_layout
+from alphazero.training.unseen import examine_values
 
-PLAY, LEARN, GATE, INITIALISE, CALIBRATE, MEASURE = range(6)
+PLAY, LEARN, GATE, INITIALISE, CALIBRATE, MEASURE, EXAMINE = range(7)
 """What random numbers are for: each purpose in each iteration has a stream of its own."""
 
 
@@ -108,6 +109,8 @@ class Training:
         self.seconds: dict[str, float] = {"save": 0.0}
         self.int8: Comparison | None = None
         """how int8 stood beside the ordinary precision in this iteration, if it was tried"""
+        self.examined: Figures = {}
+        """how the value did in this iteration's games before they were learned from"""
         if run.state.best:
             self._restore()
         else:
@@ -174,6 +177,8 @@ class Training:
         """Put the games into the replay window, in memory and on disk."""
         state = self.run.state
         arrays = Games.of(self.game, games.finished)
+        seed = self._seed(EXAMINE)
+        self.examined = examine_values(self.learner, self.replay, arrays, self.config.learner, seed)
         self.replay.add(state.iteration, arrays)
         state.positions = self.replay.total_positions
         state.evaluations += games.work.evaluations
@@ -249,7 +254,7 @@ class Training:
         """Add a point to every curve, and say in one line what happened."""
         state = self.run.state
         findings = Findings.of(games.finished)
-        values = self._values(games, findings, steps) | strength
+        values = self._values(games, findings, steps) | self.examined | strength
         texts = {"selfplay/sample_game": self._save_sample("selfplay", games.finished)}
         if state.iteration == 1:
             texts["run/config"] = dump_config(self.config)
@@ -331,6 +336,7 @@ class Training:
             "selfplay/first_player_losses": float((outcomes == -1).mean()),
             "selfplay/search_entropy": float(findings.entropies.sum())
             / max(len(findings.entropies), 1),
+            "selfplay/kept_visits": games.work.kept_share,
             "selfplay/positions": state.positions,
             "selfplay/evaluations": state.evaluations,
             "speed/games_per_second": count / seconds["play"],

@@ -32,6 +32,12 @@ METRICS: Mapping[str, Metric] = {
     "loss/l2": Metric("", "c‖θ‖²"),
     "learner/policy_entropy": Metric("nats", "entropy of the network's policy; falls as it learns"),
     "learner/value_error": Metric("", "distance between z and v, mean"),
+    "learner/unseen_value_loss": Metric(
+        "", "(z - v)² in this iteration's games, before the network learned from them"
+    ),
+    "learner/seen_value_loss": Metric(
+        "", "(z - v)² of the same network in games of the window, which it may have learned from"
+    ),
     "learner/learning_rate": Metric("", "the optimizer's, at the last step"),
     "learner/gradient_norm": Metric(
         "", "norm of the gradient before clipping, mean; AdamW: with that of c‖θ‖²"
@@ -47,6 +53,11 @@ METRICS: Mapping[str, Metric] = {
         "share", "games played out, of those the threshold would have ended, that it had misjudged"
     ),
     "selfplay/search_entropy": Metric("nats", "entropy of the search policies, mean"),
+    "selfplay/kept_visits": Metric(
+        "share",
+        "visits at the roots of full searches that the tree had kept from the move before, and "
+        "that root noise had no part in",
+    ),
     "selfplay/search_entropies": Metric("nats", "entropy of each search policy", kind="histogram"),
     "selfplay/search_values": Metric(
         "", "value that each full search found, for the player to move", kind="histogram"

@@ -219,6 +219,18 @@ class Replay:
         bounded = max(self.settings.window_minimum, min(wanted, self.settings.window_maximum))
         return min(bounded, len(self._trainable))
 
+    @property
+    def nbytes(self) -> int:
+        """Memory of the games, and of the arrays that they are laid end to end in.
+
+        With room for the search policies once more, as when these arrays are renewed.
+        """
+        parts: list[npt.NDArray[Any]] = [self._moves, self._policies, self._values, self._starts]
+        parts += [self._results, self._surprises, self._born, self._trainable, self._policies]
+        for shard in self._shards:
+            parts += [*shard.games, shard.keys]
+        return sum(part.nbytes for part in parts)
+
     def add(self, iteration: int, games: Games, total_positions: int | None = None) -> None:
         """Append an iteration's games; drop the oldest shards once they are out of the window.
 

@@ -162,6 +162,16 @@ class Run:
         return run
 
     @classmethod
+    def look(cls, folder: Path) -> "Run":
+        """Open a run to look at it, finished or under way.
+
+        Raises:
+            RunError: when the folder holds no run, or its manifest is damaged.
+        """
+        check_resumable(folder)
+        return cls(folder, load_config(folder / "config.yaml"), _read_manifest(folder / MANIFEST))
+
+    @classmethod
     def resume(cls, folder: Path, overrides: Sequence[str] = ()) -> "Run":
         """Open a run that was interrupted, or that is to go on with a larger budget.
 

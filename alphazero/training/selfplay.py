@@ -50,6 +50,10 @@ class Work:
     """positions looked up among the remembered evaluations"""
     answers: int = 0
     """and found there"""
+    kept_visits: int = 0
+    """visits that the roots of full searches had when these began"""
+    new_visits: int = 0
+    """simulations that were asked of these searches"""
     seconds_evaluating: float = field(default=0.0, repr=False, compare=False)
     """time inside the evaluator, by each worker's clock"""
     seconds_playing: float = field(default=0.0, repr=False, compare=False)
@@ -63,12 +67,19 @@ class Work:
         questions, answers = search.cache_hits
         self.questions += questions
         self.answers += answers
+        self.kept_visits += search.kept_visits
+        self.new_visits += search.new_visits
         self.seconds_evaluating += search.seconds_evaluating
 
     @property
     def cache_hits(self) -> float:
         """The share of positions that were remembered."""
         return self.answers / max(self.questions, 1)
+
+    @property
+    def kept_share(self) -> float:
+        """The share of the visits of full searches that were kept from the move before."""
+        return self.kept_visits / max(self.kept_visits + self.new_visits, 1)
 
     @property
     def batch_fill(self) -> float:

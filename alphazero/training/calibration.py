@@ -1,0 +1,265 @@
+"""How fast this machine does each part of a run, and how much room each part takes.
+
+Everything is measured with an untrained network, for some seconds in all.
+"""
+
+import functools
+import itertools
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from alphazero.config import Config
+from alphazero.games.game import ONGOING, Game
+from alphazero.network.backend import useful_workers
+from alphazero.network.inference import padded_size, threads_per_evaluation
+from alphazero.players.match import GameRecord, Match, Pairing, paired_openings
+from alphazero.players.names import Entrant
+from alphazero.players.player import Player
+from alphazero.players.workers import shares
+from alphazero.training.bench import Bench, Benchmark, time_matches, time_network
+from alphazero.training.evaluation import OPENING_MOVES, Evaluation
+from alphazero.training.gamefile import Games
+from alphazero.training.gate import seat
+from alphazero.training.learner import Learner
+from alphazero.training.metrics import peak_megabytes
+from alphazero.training.replay import Replay
+
+PARTS: Final = 4
+"""Parts of a calibration, for a bar."""
+
+SELF_PLAY, SIZES, MATCHES, LEARNING = 0.5, 0.3, 0.5, 0.5
+"""Share of the time still left that each part gets, in this order: what compiling and warming up
+has taken shortens the parts after it, and not the patience of whoever waits."""
+
+MOMENT: Final = 0.5
+"""Seconds that each part gets however late it is."""
+
+RANDOM_GAMES: Final = 64
+"""Random games whose length is taken: it is then known to a few percent."""
+
+SMALL_BATCH: Final = 32
+"""Positions of the step that tells whether a whole one can be waited for."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What was measured. A move is one that is searched; those of an opening are not."""
+
+    self_play: Benchmark
+    quiet_moves: float
+    """moves a second in matches without noise, every one searched fully, as in the gate"""
+    ladder_moves: float
+    """and against the opponents of `evaluation.ladder`; 0 where there are none"""
+    ladder_games: int
+    """games against them in one measurement"""
+    questions: int
+    """positions in one measurement, without search and with it"""
+    step_seconds: float
+    """of one optimizer step"""
+    random_length: float
+    """moves of a game whose moves are drawn, mean"""
+    longest: int
+    """moves of the longest game there is"""
+    move_memory: float
+    """bytes that a move takes in the replay window, in memory"""
+    move_disk: float
+    """and on the disk, compressed"""
+    player_bytes: int
+    """of a checkpoint"""
+    learner_bytes: int
+    """of the learner's weights and optimizer"""
+    peak_megabytes: float
+    """the most memory that the process has held, in MiB: every part but a full window"""
+    by_batch: Mapping[int, float]
+    """positions a second of the bare network by the size of each thread's batch"""
+    by_threads: Mapping[int, float]
+    """and by the number of threads"""
+    on_cpu: bool
+    """whether the network computes on the processor"""
+    seconds: float
+    """that all of this took"""
+
+
+def calibrate(
+    config: Config, cores: int, seconds: float, show: Callable[[int], object] = bool
+) -> Calibration:
+    """Measure for about `seconds`; `show` is called with 1 after each of the `PARTS`.
+
+    Raises:
+        AlphaZeroError: for a configuration that cannot be trained here.
+    """
+    begin = time.perf_counter()
+
+    def allowed(share: float) -> float:
+        return max(share * (seconds - (time.perf_counter() - begin)), MOMENT)
+
+    workers = useful_workers(config.inference, cores)
+    bench = Bench(config, workers)
+    game = bench.game
+    self_play = bench.measure(allowed(SELF_PLAY))
+    show(1)
+    tables = bench.tables[0]
+    sizes = sorted({padded_size(max(1, tables * 4**power // 16)) for power in range(5)})
+    counts = sorted({1, *(2**power for power in range(1, 8) if 2**power < workers), workers})
+    each = allowed(SIZES) / (len(sizes) + len(counts))
+    by_batch = {size: _rate(bench, [size] * workers, each) for size in sizes}
+    by_threads = {count: _rate(bench, [tables] * count, each) for count in counts}
+    show(1)
+    evaluation = Evaluation(game, config)
+    rng = np.random.default_rng(config.run.seed)
+    each = allowed(MATCHES) / 2
+    quiet = _time_gate(config, bench, workers, each, rng)
+    ladder = _time_ladder(config, bench, evaluation, workers, each, rng)
+    show(1)
+    records = [play_randomly(game, rng) for _ in range(RANDOM_GAMES)]
+    replay = Replay(game, config.replay)
+    replay.add(1, Games.of(game, records))
+    moves = sum(len(record.actions) for record in records)
+    learner = Learner(bench.network, config.learner, config.inference.device)
+    with threads_per_evaluation(min(cores, learner.useful_threads)):
+        step_seconds = _time_step(config, learner, replay, allowed(LEARNING), rng)
+    show(1)
+    begun = [match.record(table) for match in bench.matches for table in match.playing]
+    searched = Games.of(game, begun)
+    return Calibration(
+        self_play=self_play,
+        quiet_moves=quiet,
+        ladder_moves=ladder,
+        ladder_games=evaluation.ladder.games if evaluation.ladder else 0,
+        questions=evaluation.examination.questions if evaluation.examination else 0,
+        step_seconds=step_seconds,
+        random_length=moves / len(records),
+        longest=game.max_moves,
+        move_memory=replay.nbytes / moves,
+        move_disk=len(searched.to_bytes()) / max(len(searched.actions), 1),
+        player_bytes=sum(each.nbytes for each in learner.player.state_dict().values()),
+        learner_bytes=sum(each.nbytes for each in learner.state().values()),
+        peak_megabytes=peak_megabytes(),
+        by_batch=by_batch,
+        by_threads=by_threads,
+        on_cpu=bench.evaluator.device == "cpu",
+        seconds=time.perf_counter() - begin,
+    )
+
+
+def play_randomly(game: Game, rng: np.random.Generator) -> GameRecord:
+    """Play one game to its end, every legal move alike; the search policies say just that."""
+    state, actions, policies = game.initial_state(), [], []
+    while game.outcome(state) == ONGOING:
+        mask = game.legal_action_mask(state)
+        actions.append(int(rng.choice(np.flatnonzero(mask))))
+        policies.append(mask / mask.sum())
+        state = game.play(state, actions[-1])
+    nothing = np.zeros(len(actions), np.float32)
+    return GameRecord(
+        Pairing(),
+        np.array(actions, np.int32),
+        np.array(policies, np.float32),
+        nothing,
+        nothing,
+        nothing,
+        game.outcome(state),
+    )
+
+
+def _rate(bench: Bench, batches: Sequence[int], seconds: float) -> float:
+    """Return the positions a second of the bare network; first, a moment of it is for compiling."""
+    time_network(bench.game, bench.explorer, batches, 0.0)
+    positions, spent = time_network(bench.game, bench.explorer, batches, seconds)
+    return positions / spent
+
+
+def _time_gate(
+    config: Config, bench: Bench, workers: int, seconds: float, rng: np.random.Generator
+) -> float:
+    """Return the moves a second of two players at the tables of a gate."""
+    settings = config.gate
+    games = settings.games or config.evaluation.games
+
+    def seat_players(tables: int) -> list[Player]:
+        simulations = settings.simulations or None
+        return [
+            seat(bench.game, bench.evaluator, config.search, simulations, tables) for _ in range(2)
+        ]
+
+    return _time_players(bench, seat_players, games, settings.opening_moves, workers, seconds, rng)
+
+
+def _time_ladder(
+    config: Config,
+    bench: Bench,
+    evaluation: Evaluation,
+    workers: int,
+    seconds: float,
+    rng: np.random.Generator,
+) -> float:
+    """Return the moves a second of the ladder's games, of each opponent as many; 0 of none."""
+    if not evaluation.ladder:
+        return 0.0
+    settings, anchors = config.evaluation, evaluation.ladder.anchors
+
+    def seat_against(anchor: Entrant, tables: int) -> list[Player]:
+        simulations = settings.simulations or None
+        player = seat(bench.game, bench.evaluator, config.search, simulations, tables)
+        return [player, anchor.seat(bench.game, tables, rng.spawn(1)[0])]
+
+    spent, each = 0.0, seconds / len(anchors)
+    for anchor in anchors:
+        seat_players = functools.partial(seat_against, anchor)
+        rate = _time_players(bench, seat_players, settings.games, OPENING_MOVES, workers, each, rng)
+        spent += 1 / rate
+    return len(anchors) / spent
+
+
+def _time_players(
+    bench: Bench,
+    seat_players: Callable[[int], Sequence[Player]],
+    games: int,
+    opening_moves: int,
+    workers: int,
+    seconds: float,
+    rng: np.random.Generator,
+) -> float:
+    """Return the moves a second of a match of so many games, all tables in use all the time."""
+    matches = []
+    for tables in shares(games, workers):
+        players = seat_players(tables)
+        openings = paired_openings(bench.game, 2 * games, opening_moves, rng)
+        match = Match(bench.game, players, tables, itertools.cycle(openings))
+        match.fill()
+        matches.append(match)
+    time_matches(matches, seconds / 4)  # compiles and warms up
+    played = time_matches(matches, 3 * seconds / 4)
+    for match in matches:
+        for player in match.players:
+            player.close()
+    return max(played.moves, 1) / played.seconds
+
+
+def _time_step(
+    config: Config, learner: Learner, replay: Replay, seconds: float, rng: np.random.Generator
+) -> float:
+    """Return the seconds of one optimizer step, its batch drawn and made.
+
+    Where a whole batch would take too long it is a small one's time, in proportion.
+    """
+    settings = config.learner
+
+    def spend(size: int, steps: int) -> float:
+        begin = time.perf_counter()
+        learner.train(
+            replay.sample(size, rng, settings.symmetries, settings.value_mix) for _ in range(steps)
+        )
+        return (time.perf_counter() - begin) / steps
+
+    small = min(SMALL_BATCH, settings.batch_size)
+    spend(small, 1)
+    one = spend(small, 1) * settings.batch_size / small
+    if 2 * one > seconds:
+        return one
+    one = spend(settings.batch_size, 1)
+    return spend(settings.batch_size, max(1, int(seconds / one)))

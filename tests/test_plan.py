@@ -1,0 +1,246 @@
+"""A plan is what its arithmetic says, and is held against a real run."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from tiny import ITERATIONS, YAML, tiny_config
+
+from alphazero.cli import main
+from alphazero.config import Config
+from alphazero.training import calibration
+from alphazero.training.bench import Benchmark
+from alphazero.training.calibration import PARTS, Calibration, calibrate
+from alphazero.training.loop import train
+from alphazero.training.plan import (
+    CURVES_BYTES,
+    MEBI,
+    Past,
+    bottleneck,
+    compare,
+    forecast,
+    look_back,
+    suggest,
+)
+
+Capture = pytest.CaptureFixture[str]
+
+BENCH = Benchmark(
+    workers=2,
+    tables=8,
+    backend="a stopwatch",
+    evaluations=4000.0,
+    simulations=5000.0,
+    moves=100.0,
+    games=10.0,
+    bare=5000.0,
+    cache_hits=0.1,
+    batch_fill=0.9,
+    in_network=0.75,
+    peak_megabytes=400.0,
+)
+MEASURED = Calibration(
+    self_play=BENCH,
+    quiet_moves=20.0,
+    ladder_moves=10.0,
+    ladder_games=6,
+    questions=40,
+    step_seconds=0.25,
+    random_length=8.0,
+    longest=9,
+    move_memory=MEBI / 100,
+    move_disk=MEBI / 1000,
+    player_bytes=MEBI,
+    learner_bytes=3 * MEBI,
+    peak_megabytes=500.0,
+    by_batch={16: 900.0, 64: 960.0, 256: 1000.0},
+    by_threads={1: 500.0, 2: 990.0, 4: 1000.0},
+    on_cpu=True,
+    seconds=12.0,
+)
+
+
+def config_of(*overrides: str) -> Config:
+    """6 games an iteration, 16 positions a batch, reuse 2, a gate of 4 games at every second."""
+    return tiny_config(
+        Path(),
+        "evaluation.interval=2",
+        "replay.window_minimum=1",
+        "gate.opening_moves=3",
+        *overrides,
+    )
+
+
+def test_a_forecast_is_what_a_pencil_makes_of_it() -> None:
+    """Games of 8 moves: 48 moves and positions an iteration, 6 steps; four iterations."""
+    plan = forecast(config_of("replay.window_fraction=1"), MEASURED, 8.0)
+    assert (plan.iterations, plan.games, plan.positions) == (4, 24, 192)
+    assert plan.evaluations == 192 * 40
+    assert plan.seconds["play"] == pytest.approx(192 / 100)
+    assert plan.seconds["learn"] == pytest.approx(4 * 6 * 0.25)
+    assert plan.seconds["gate"] == pytest.approx(2 * 4 * (8 - 3) / 20)
+    assert plan.seconds["measure"] == pytest.approx(2 * (20 / 20 + 6 * (8 - 4) / 10))
+    assert plan.hours == pytest.approx(sum(plan.seconds.values()) / 3600)
+    assert plan.memory == pytest.approx(500 + 192 / 100)
+    # Two checkpoints are kept beside the best player twice.
+    assert plan.disk == pytest.approx(192 / 1000 + 4 + 3 + 4 * CURVES_BYTES / MEBI)
+
+
+def test_moves_of_an_opening_are_neither_searched_nor_learned() -> None:
+    """Half the games begin with 0 to 8 random moves, 2 a game on average; a third are searched."""
+    plan = forecast(
+        config_of(
+            "selfplay.random_starts=0.5",
+            "selfplay.random_start_moves=8",
+            "selfplay.full_share=0.5",
+            "budget.iterations=10",
+        ),
+        MEASURED,
+        8.0,
+    )
+    assert plan.seconds["play"] == pytest.approx(10 * 6 * (8 - 2) / 100)
+    assert plan.positions == 10 * 6 * 6 / 2
+
+
+@pytest.mark.parametrize(
+    ("budget", "iterations"),
+    [
+        ("samples=481", 11),  # 48 positions an iteration
+        ("samples=480", 10),
+        ("evaluations=3840", 2),  # 40 evaluations a move
+        ("minutes=1", 15),  # 0.48 + 1.5 + 1 / 2 + 3.4 / 2 seconds: 4.18
+        ("iterations=3", 3),
+    ],
+)
+def test_a_plan_ends_at_the_first_limit_of_the_budget(budget: str, iterations: int) -> None:
+    config = config_of("budget.iterations=1000", f"budget.{budget}")
+    assert forecast(config, MEASURED, 8.0).iterations == iterations
+
+
+def test_the_window_bounds_memory_and_disk() -> None:
+    """A window of 100 positions, and the iteration of 48 that overlaps its end."""
+    small, large = (
+        forecast(config_of("replay.window_maximum=100", f"budget.iterations={n}"), MEASURED, 8.0)
+        for n in (50, 500)
+    )
+    assert small.memory == large.memory == pytest.approx(500 + 148 / 100)
+
+
+def test_the_smallest_batch_and_the_fewest_threads_that_are_near_the_fastest_are_suggested() -> (
+    None
+):
+    config = config_of("selfplay.games_per_iteration=1000")
+    assert suggest(config, MEASURED) == {"selfplay.parallel_games": 128, "run.threads": 2}
+    assert suggest(config_of(), MEASURED)["selfplay.parallel_games"] == 6, "no more than end"
+    idle = dataclasses.replace(
+        MEASURED, on_cpu=False, self_play=dataclasses.replace(BENCH, in_network=0.2)
+    )
+    assert suggest(config, idle)["run.threads"] == 4, "trees that keep a GPU waiting want cores"
+
+
+def test_the_bottleneck_is_told() -> None:
+    plan = forecast(config_of(), MEASURED, 8.0)
+    assert bottleneck(MEASURED, plan).startswith("the CPU; 75% of playing is inside the network")
+    on_gpu = dataclasses.replace(MEASURED, on_cpu=False)
+    assert bottleneck(on_gpu, plan).startswith("the GPU; ")
+    idle = dataclasses.replace(on_gpu, self_play=dataclasses.replace(BENCH, in_network=0.2))
+    assert bottleneck(idle, plan).startswith("the CPU, whose trees are 80% of playing")
+    assert "of the run goes to seconds/measure" in bottleneck(MEASURED, plan)
+
+
+def test_the_error_of_a_forecast_is_told_with_and_without_the_length_of_games() -> None:
+    """The run took 10 % longer than the arithmetic of its own games of 6 moves."""
+    config = config_of()
+    truth = forecast(config, MEASURED, 6.0)
+    figures = {
+        "evaluations/h": truth.evaluations / truth.hours,
+        "games/h": truth.games / truth.hours,
+        "iterations/h": truth.iterations / truth.hours,
+        "minutes": 60 * truth.hours * 1.1,
+        "memory, MiB": 1000.0,
+        "disk, MiB": truth.disk,
+    }
+    told = compare(Past(config, 4, 6.0, figures), MEASURED)
+    rows = {line[:20].strip(): line[20:].split() for line in told.splitlines()[2:]}
+    assert set(rows) == set(figures)
+    assert rows["minutes"][4] == "-9%"
+    assert rows["games/h"][4] == "+0%"
+    longer = forecast(config, MEASURED, 8.0).hours / truth.hours
+    assert rows["games/h"][2] == f"{1 / longer - 1:+.0%}"
+    assert rows["memory, MiB"][4] == "-50%"
+
+
+def test_a_calibration_measures_every_part(tmp_path: Path) -> None:
+    config = tiny_config(tmp_path, 'evaluation.ladder=[random, "uct:4"]', "evaluation.positions=2")
+    shown: list[int] = []
+    measured = calibrate(config, 2, 1.0, shown.append)
+    assert len(shown) == PARTS
+    assert measured.self_play.tables == 8
+    assert 5 <= measured.random_length <= measured.longest == 9
+    for rate in (measured.quiet_moves, measured.ladder_moves, measured.step_seconds):
+        assert 0 < rate < float("inf")
+    assert (measured.ladder_games, measured.questions) == (40, 12)
+    assert 36 < measured.move_memory < 1000, "nine search policies of four bytes, at least"
+    assert 0 < measured.move_disk < 200
+    assert measured.learner_bytes > measured.player_bytes > 1000
+    assert set(measured.by_threads) == {1, 2}
+    assert measured.on_cpu
+
+
+def test_a_step_too_long_to_wait_for_is_reckoned_from_a_small_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    draw = calibration.Replay.sample
+
+    def watched(self, size, *given):
+        sizes.append(size)
+        return draw(self, size, *given)
+
+    monkeypatch.setattr(calibration.Replay, "sample", watched)
+    monkeypatch.setattr(calibration, "MOMENT", 0.0)
+    calibrate(
+        tiny_config(tmp_path, "learner.batch_size=4096", "replay.window_maximum=5000"), 1, 0.01
+    )
+    assert max(sizes) == calibration.SMALL_BATCH
+
+
+def test_a_plan_is_held_against_a_real_run(tmp_path: Path, capsys: Capture) -> None:
+    folder = train(tiny_config(tmp_path))
+    past = look_back(folder)
+    assert past.iterations == ITERATIONS
+    assert 5 <= past.length <= 9
+    assert past.figures["iterations/h"] * past.figures["minutes"] / 60 == pytest.approx(ITERATIONS)
+    capsys.readouterr()
+    assert main(["plan", "--against", str(folder), "--seconds", "1"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert rows[1].split() == ["the", "run", "forecast", "error", "length", "known", "error"]
+    assert all("%" in row for row in rows[2:])
+
+
+def test_a_plan_names_what_was_asked_for(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "tiny.yaml").write_text(YAML)
+    assert main(["plan", str(tmp_path / "tiny.yaml"), "--seconds", "1"]) == 0
+    told = capsys.readouterr().out
+    for word in ("evaluations/h", "games/h", "iterations/h", "minutes", "memory", "disk"):
+        assert word in told
+    assert "selfplay.parallel_games=" in told
+    assert "run.threads=" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "name either a YAML file"),
+        (["some.yaml", "--against", "nowhere"], "holds no run"),
+        (["some.yaml", "--seconds", "61"], "at most 60"),
+    ],
+)
+def test_a_mistake_is_one_line(arguments: list[str], said: str, capsys: Capture) -> None:
+    if "61" in arguments:
+        with pytest.raises(SystemExit, match="2"):
+            main(["plan", *arguments])
+    else:
+        assert main(["plan", *arguments]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line
