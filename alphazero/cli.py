@@ -227,6 +227,14 @@ def parser() -> argparse.ArgumentParser:
     )
 
     each = command(
+        "verify",
+        verify,
+        "read a run or a checkpoint again and say what is damaged",
+        "alphazero verify checkpoints/tic_tac_toe",
+    )
+    each.add_argument("path", type=Path, metavar="RUN", help="a run's folder, or a checkpoint")
+
+    each = command(
         "bench",
         bench,
         "measure self-play beside the bare network",
@@ -502,6 +510,16 @@ def show(options: argparse.Namespace) -> None:
 
     path = find_checkpoint(options.file)
     print(describe(path, load_checkpoint(path)))
+
+
+def verify(options: argparse.Namespace) -> None:
+    """Verify a run."""
+    from alphazero.training.verify import verify
+
+    verdict = verify(options.path)
+    print(verdict)
+    if verdict.faults:
+        raise AlphaZeroError("\n".join(verdict.faults))
 
 
 def bench(options: argparse.Namespace) -> None:

@@ -4,7 +4,6 @@ Nothing is written but the run's lock. What is not hashed is said too: the curve
 and the texts in `games/`, which nothing is ever read from.
 """
 
-import contextlib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,8 +15,8 @@ from tqdm import tqdm
 
 from alphazero.configfile import load_config
 from alphazero.errors import AlphaZeroError, RunError
-from alphazero.files import TEMPORARY_SUFFIX, shown
-from alphazero.network.checkpoint import Checkpoint, load_checkpoint
+from alphazero.files import sha256_of, shown
+from alphazero.network.checkpoint import load_checkpoint
 from alphazero.players.sgf_games import load_played
 from alphazero.training.run import MANIFEST, Run, check_resumable, locked, read_manifest
 
@@ -128,8 +127,7 @@ def _checks(run: Run) -> list[Check]:
         if path.name not in state.hashes:
             checks.append(Check("player", path, partial(_read_player, path, run)))
     for path in sorted((folder / "games").glob("*.sgf")):
-        if not path.name.endswith(TEMPORARY_SUFFIX):
-            checks.append(Check("sample", path, partial(_read_sample, path)))
+        checks.append(Check("sample", path, partial(_read_sample, path)))
     return checks
 
 
@@ -161,21 +159,15 @@ def _read_named_player(run: Run, name: str) -> int:
 
 
 def _read_copy_of_best(run: Run, path: Path) -> int:
-    checkpoint = _load_player(path, run)
-    with contextlib.suppress(AlphaZeroError):  # told where that file's own turn is
-        best = load_checkpoint(run.folder / run.state.best)
-        if (checkpoint.step, checkpoint.iteration) != (best.step, best.iteration):
-            why = f"it is not the best player, {run.state.best}; resuming the run renews it"
-            raise RunError(f"{shown(path)}: {why}")
+    _read_player(path, run)
+    if sha256_of(path) != run.state.hashes[run.state.best]:
+        raise RunError(
+            f"{shown(path)} is not the best player, {run.state.best}; resuming the run renews it"
+        )
     return 0
 
 
 def _read_player(path: Path, run: Run | None) -> int:
-    _load_player(path, run)
-    return 0
-
-
-def _load_player(path: Path, run: Run | None) -> Checkpoint:
     """Read a player; raise RunError where it is not of the run's game and network."""
     checkpoint = load_checkpoint(path)
     if run is not None:
@@ -183,7 +175,7 @@ def _load_player(path: Path, run: Run | None) -> Checkpoint:
         wanted = (config.game.name, config.game.options, config.network)
         if wanted != (checkpoint.game_name, checkpoint.game_options, checkpoint.network_settings):
             raise RunError(f"{shown(path)} has another game or network than config.yaml")
-    return checkpoint
+    return 0
 
 
 def _read_sample(path: Path) -> int:
