@@ -10,7 +10,7 @@ PROMISES = re.sub(
 )
 
 
-def tests_in(path: Path) -> set[str]:
+def named_in(path: Path) -> set[str]:
     """Return the names of a file's tests."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     functions = (node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
@@ -21,7 +21,7 @@ def test_every_test_that_a_promise_names_exists() -> None:
     named = re.findall(r"`(tests/\w+\.py)::(\w+)`", PROMISES)
     assert len(named) > 25
     for path, name in named:
-        assert name in tests_in(ROOT / path), f"{path}::{name}"
+        assert name in named_in(ROOT / path), f"{path}::{name}"
 
 
 def test_every_promise_names_a_test() -> None:

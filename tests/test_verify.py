@@ -60,7 +60,7 @@ def test_a_sound_run_passes_with_a_count_of_what_was_read(run: Path, capsys: Cap
     files, manifest = judged_files(run), manifest_of(run)
     size = sum((run / name).stat().st_size for name in files)
     assert told.startswith(
-        f"{run}, iteration 3: {len(files)} files are whole, {size:,} bytes\n     2 the config"
+        f"{run}, iteration 3: files whole: {len(files)} ({size:,} bytes), faults: 0\n     2 the"
     )
     players = {name for name in files if name.startswith(("step-", "best"))}
     assert f"\n{len(players):6} players: SHA-256" in told
@@ -173,7 +173,8 @@ def test_a_run_at_work_is_not_judged(run: Path, capsys: Capture) -> None:
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_a_single_checkpoint_is_verified_too(path: Path, tmp_path: Path, capsys: Capture) -> None:
     assert main(["verify", str(path)]) == 0
-    assert f"{path}: 1 files are whole, {path.stat().st_size:,} bytes" in capsys.readouterr().out
+    said = f"{path}: files whole: 1 ({path.stat().st_size:,} bytes), faults: 0\n"
+    assert capsys.readouterr().out.startswith(said)
     damaged = tmp_path / path.name
     shutil.copy(path, damaged)
     flip(damaged)

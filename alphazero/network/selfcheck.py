@@ -93,7 +93,8 @@ def fixed_positions(game: Game) -> Floats:
     They are the same for the same game at every start.
     """
     rng = np.random.default_rng(_SEED)
-    state, seen = game.initial_state(), []
+    state = game.initial_state()
+    seen: list[Floats] = []
     while len(seen) < _PLIES and game.outcome(state) == ONGOING:
         seen.append(game.observe(state))
         state = game.play(state, int(rng.choice(np.flatnonzero(game.legal_action_mask(state)))))

@@ -52,7 +52,10 @@ class Verdict:
 
     def __str__(self) -> str:
         """Say what was checked, a line a kind."""
-        lines = [f"{self.title}: {self.files.total():,} files are whole, {self.size:,} bytes"]
+        lines = [
+            f"{self.title}: files whole: {self.files.total():,} ({self.size:,} bytes), "
+            f"faults: {len(self.faults):,}"
+        ]
         for kind, meaning in _KINDS.items():
             if self.files[kind]:
                 games = f" ({self.games[kind]:,} games)" if self.games[kind] else ""
