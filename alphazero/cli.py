@@ -245,6 +245,14 @@ def parser() -> argparse.ArgumentParser:
     )
 
     each = command(
+        "verify",
+        verify,
+        "read a run or a checkpoint again and say what is damaged",
+        "alphazero verify checkpoints/tic_tac_toe",
+    )
+    each.add_argument("path", type=Path, metavar="RUN", help="a run's folder, or a checkpoint")
+
+    each = command(
         "bench",
         bench,
         "measure self-play beside the bare network",
@@ -569,6 +577,16 @@ def plot(options: argparse.Namespace) -> None:
 
     files = plot_run(options.folder, [options.save] if options.save else None)
     print(f"drawn in {' and '.join(map(str, files))}")
+
+
+def verify(options: argparse.Namespace) -> None:
+    """Verify a run."""
+    from alphazero.training.verify import verify
+
+    verdict = verify(options.path)
+    print(verdict)
+    if verdict.faults:
+        raise AlphaZeroError("\n".join(verdict.faults))
 
 
 def bench(options: argparse.Namespace) -> None:

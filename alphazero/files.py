@@ -64,6 +64,14 @@ def check_writable(path: Path | str) -> None:
         raise RunError(f"cannot write {shown(path)}: {reason(error)}") from error
 
 
+def remove(path: Path) -> None:
+    """Remove a file, unless it is gone already; raise RunError, in one line, when that fails."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise RunError(f"cannot remove {shown(path)}: {reason(error)}") from error
+
+
 def _write_beside_and_rename(target: Path, data: bytes) -> None:
     """Write a temporary file in the target's folder, sync it, rename it, sync the folder."""
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}{TEMPORARY_SUFFIX}")

@@ -1,6 +1,7 @@
 """A run so small that a test can afford it, and what it leaves behind."""
 
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -60,3 +61,33 @@ def torn_files(run: Path) -> list[str]:
         for name, digest in manifest_of(run)["hashes"].items()
         if not (run / name).exists() or sha256_of(run / name) != digest
     ]
+
+
+def scalar_log(run: Path) -> dict[str, list[tuple[int, float]]]:
+    """Return every curve as (iteration, value) in order, but for those that tell of time.
+
+    A resumed run takes back what an earlier process wrote of later iterations; so is it read.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
+        from tensorboard.compat.proto.event_pb2 import SessionLog
+        from tensorboard.util.tensor_util import make_ndarray
+
+    def when_begun(path: Path) -> tuple[int, int, int]:
+        words = path.name.split(".")
+        return int(words[3]), int(words[-2]), int(words[-1])
+
+    points: dict[tuple[str, int], float] = {}
+    for path in sorted((run / "tensorboard").iterdir(), key=when_begun):
+        for event in EventFileLoader(str(path)).Load():
+            if event.session_log.status == SessionLog.START:
+                points = {key: value for key, value in points.items() if key[1] < event.step}
+            for each in event.summary.value:
+                timed = each.tag.startswith(("speed/", "seconds/"))
+                if each.metadata.plugin_data.plugin_name == "scalars" and not timed:
+                    points[each.tag, event.step] = float(make_ndarray(each.tensor))
+    log: dict[str, list[tuple[int, float]]] = {}
+    for (tag, step), value in sorted(points.items()):
+        log.setdefault(tag, []).append((step, value))
+    return log

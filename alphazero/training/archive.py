@@ -12,14 +12,13 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import Final
 
-from alphazero.configfile import load_config
 from alphazero.errors import RunError
 from alphazero.files import reason, shown
 from alphazero.games.game import Game
 from alphazero.players.gamelog import PlayedGame
 from alphazero.players.match import GameRecord
 from alphazero.players.sgf_games import load_played
-from alphazero.training.run import MANIFEST, Run, check_resumable, read_manifest
+from alphazero.training.run import Run, check_resumable
 
 SELFPLAY: Final = "selfplay"
 GATE: Final = "gate"
@@ -44,7 +43,6 @@ class RunArchive:
         check_resumable(folder)
         self.folder = folder
         self.name = folder.resolve().name
-        self._config = load_config(folder / "config.yaml")
         self._lock = threading.Lock()
         self._read: OrderedDict[tuple[int, str], list[GameRecord | PlayedGame]] = OrderedDict()
 
@@ -95,7 +93,7 @@ class RunArchive:
 
     def _run(self) -> Run:
         """Return the run as it stands now."""
-        return Run(self.folder, self._config, read_manifest(self.folder / MANIFEST))
+        return Run.look(self.folder)
 
     def _files(self) -> dict[tuple[int, str], Path]:
         """Return the files of games for people, by iteration and kind."""

@@ -4,6 +4,7 @@ Letters: P positions (one for each move played), A actions.
 """
 
 import io
+import math
 import zipfile
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -117,39 +118,74 @@ class Games(NamedTuple):
     def from_bytes(cls, game: Game, data: bytes, source: str) -> "Games":
         """Read the bytes of `to_bytes`, and replay the games by the rules.
 
+        What the headers promise is compared with the game and with the file before anything is
+        unpacked, so that a hostile one gets no memory; the arrays are then the only large copy.
+
         Raises:
             RunError: when they are not such games; `source` says where they came from.
         """
+        games = None
         try:
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                games = cls(*(_read_array(archive, name) for name in cls._fields))
+                fault = _misfit(game, [_read_promise(archive, name) for name in cls._fields])
+                if not fault:
+                    games = cls(*(_read_array(archive, name) for name in cls._fields))
         except Exception as error:  # damaged bytes make zipfile, zlib and numpy raise anything
             said = " ".join(str(error).split())[:200]
             raise RunError(f"{source}: these are not recorded games ({said})") from error
-        fault = _fault(game, games)
-        if fault:
+        if games is not None:
+            fault = _fault(game, games)
+        if games is None or fault:
             raise RunError(f"{source}: these are not games of {game}: {fault}")
         return games
 
 
+class _Promise(NamedTuple):
+    """What the header of an array says of it."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+
+def _read_promise(archive: zipfile.ZipFile, name: str) -> _Promise:
+    """Read the header of an array; ValueError when the file is not as large as it says."""
+    entry = archive.getinfo(f"{name}.npy")
+    with archive.open(entry) as part:
+        if np.lib.format.read_magic(part) != (1, 0):
+            raise ValueError(f"{name} is of an unknown version")
+        shape, _, dtype = np.lib.format.read_array_header_1_0(part)
+        size = entry.file_size - part.tell()
+    if size > _UNPACKED_LIMIT or math.prod(shape) * dtype.itemsize != size:
+        raise ValueError(f"{name} has another size than its header says")
+    return _Promise(shape, dtype)
+
+
 def _read_array(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
-    """Read an array of the archive; never unpickles."""
-    part = io.BytesIO(archive.read(f"{name}.npy"))
-    return np.ascontiguousarray(np.lib.format.read_array(part, allow_pickle=False))
+    """Read an array of the archive, piece by piece; never unpickles."""
+    with archive.open(f"{name}.npy") as part:
+        array = np.lib.format.read_array(part, allow_pickle=False)
+        part.read(1)  # to the very end, where zipfile compares the checksum
+    return np.ascontiguousarray(array)
+
+
+def _misfit(game: Game, promises: Sequence[_Promise]) -> str:
+    """Say which array has another type or shape than games of `game` have; nothing when none."""
+    moves, games = promises[0].shape[0], promises[Games._fields.index("lengths")].shape[0]
+    counts = [moves] * 5 + [games] * 3
+    for name, promise, count, example in zip(
+        Games._fields, promises, counts, Games.of(game, []), strict=True
+    ):
+        wanted = _Promise((count, *example.shape[1:]), example.dtype)
+        if promise != wanted:
+            return (
+                f"expected {name} {wanted.dtype} {list(wanted.shape)}, "
+                f"received {promise.dtype} {list(promise.shape)}"
+            )
+    return ""
 
 
 def _fault(game: Game, games: Games) -> str:
-    """Say what keeps `games` from being games of `game`; nothing when they are."""
-    counts = [len(games.actions)] * 5 + [len(games.lengths)] * 3
-    for name, array, count, example in zip(
-        Games._fields, games, counts, Games.of(game, []), strict=True
-    ):
-        shape = count, *example.shape[1:]
-        if (array.shape, array.dtype) != (shape, example.dtype):
-            return (
-                f"expected {name} {example.dtype} {list(shape)}, "
-                f"received {array.dtype} {list(array.shape)}"
-            )
+    """Say what keeps arrays of the right shapes from being games of `game`; nothing if they are."""
     lengths, policies = games.lengths.astype(np.int64), games.policies
     if (lengths < 0).any() or lengths.sum() != len(games.actions):
         return "their lengths do not add up to the number of moves"
@@ -175,6 +211,9 @@ def _fault(game: Game, games: Games) -> str:
     )
     return f"game {wrong + 1} breaks the rules or ends otherwise" if wrong >= 0 else ""
 
+
+_UNPACKED_LIMIT = 4 << 30
+"""Bytes that an array may have."""
 
 _ROUNDING = 1e-3
 """How far float32 numbers read from a file may be off."""

@@ -22,6 +22,7 @@ from alphazero.network.checkpoint import Checkpoint
 from alphazero.network.inference import TorchEvaluator, threads_per_evaluation
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
+from alphazero.network.selfcheck import check_evaluator
 from alphazero.players.gamelog import PlayedGame
 from alphazero.players.match import NEVER_RESIGN, GameRecord
 from alphazero.players.ratings import MatchResult
@@ -352,15 +353,21 @@ class Training:
 
     def _save_first(self) -> None:
         """Publish the untrained network, so that a run has a best player from the start."""
-        self.best = make_evaluator(self.learner.player, self.config.inference)
+        self._seat_best(self.learner.player)
         self.run.state.best = self._save_challenger(0.0 if self.config.gate.games else None)
         self.save()
+
+    def _seat_best(self, network: ResNet) -> None:
+        """Let `network` play, once the device has shown that it computes it rightly."""
+        self.best = make_evaluator(network, self.config.inference)
+        agreement = check_evaluator(self.best, network, self.game)
+        tqdm.write(f"self-check: {agreement}", file=sys.stdout)
 
     def _restore(self) -> None:
         """Take up the published state."""
         state = self.run.state
         self.learner.restore(self.run.load_learner(), state.step)
-        self.best = make_evaluator(self.run.load_best().network(), self.config.inference)
+        self._seat_best(self.run.load_best().network())
         for iteration, games in self.run.load_shards():
             self.replay.add(iteration, games, state.positions)
         self.unfinished = self.run.load_unfinished()

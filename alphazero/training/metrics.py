@@ -211,4 +211,8 @@ class Curves:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._writer.close()
+        try:
+            self._writer.close()
+        except OSError as failure:
+            if kind is None:  # else the disk's refusal has been told already
+                raise RunError(f"cannot write {shown(self._folder)}: {reason(failure)}") from None

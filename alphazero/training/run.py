@@ -27,6 +27,7 @@ from alphazero.files import (
     TEMPORARY_SUFFIX,
     read_limited,
     reason,
+    remove,
     sha256_hex,
     shown,
     write_atomic,
@@ -169,7 +170,7 @@ class Run:
             RunError: when the folder holds no run, or its manifest is damaged.
         """
         check_resumable(folder)
-        return cls(folder, load_config(folder / "config.yaml"), _read_manifest(folder / MANIFEST))
+        return cls(folder, load_config(folder / "config.yaml"), read_manifest(folder / MANIFEST))
 
     @classmethod
     def resume(cls, folder: Path, overrides: Sequence[str] = ()) -> "Run":
@@ -255,23 +256,27 @@ class Run:
     def _refresh_best(self) -> None:
         """Let `best.safetensors` be a copy of the best player's checkpoint."""
         best = self.folder / "best.safetensors"
-        data = self._read(self.state.best)
-        if not best.exists() or best.read_bytes() != data:
+        data = self.read(self.state.best)
+        try:
+            fresh = read_limited(best, _SIZE_LIMIT) == data
+        except RunError:  # it is missing, or no file
+            fresh = False
+        if not fresh:
             write_atomic(best, data)
 
     def load_best(self) -> Checkpoint:
         """Read the best player."""
-        self._read(self.state.best)
+        self.read(self.state.best)
         return load_checkpoint(self.folder / self.state.best)
 
     def load_learner(self) -> dict[str, Tensor]:
         """Read the learner's weights and optimizer."""
-        self._read(self.state.learner)
+        self.read(self.state.learner)
         return load_tensors(self.folder / self.state.learner, LEARNER_FORMAT)[0]
 
     def load_unfinished(self) -> list[GameRecord]:
         """Read the games under way."""
-        return self._load_games(self.state.unfinished).records()
+        return self.load_games(self.state.unfinished).records()
 
     def load_shards(self) -> Iterator[tuple[int, Games]]:
         """Read the games that the window holds, oldest first."""
@@ -280,16 +285,17 @@ class Run:
 
     def load_shard(self, iteration: int) -> Games:
         """Read the games of one iteration that the window holds."""
-        return self._load_games(shard_name(iteration))
+        return self.load_games(shard_name(iteration))
 
-    def _load_games(self, name: str) -> Games:
-        return Games.from_bytes(self.game, self._read(name), shown(self.folder / name))
+    def load_games(self, name: str) -> Games:
+        """Read the games of a file that the manifest names, and replay them by the rules."""
+        return Games.from_bytes(self.game, self.read(name), shown(self.folder / name))
 
     def _write(self, name: str, data: bytes) -> None:
         write_atomic(self.folder / name, data)
         self.state.hashes[name] = sha256_hex(data)
 
-    def _read(self, name: str) -> bytes:
+    def read(self, name: str) -> bytes:
         """Return the bytes of a file that the manifest names, if they are those it names."""
         data = read_limited(self.folder / name, _SIZE_LIMIT)
         if sha256_hex(data) != self.state.hashes.get(name):
@@ -315,17 +321,17 @@ class Run:
         for folder, pattern in (("state", "*-*"), ("replay", "games-*")):
             for path in (self.folder / folder).glob(pattern):
                 if f"{folder}/{path.name}" not in keep:
-                    path.unlink(missing_ok=True)
+                    remove(path)
         for path in self.folder.rglob(f".*{TEMPORARY_SUFFIX}"):
-            path.unlink(missing_ok=True)
+            remove(path)
         players = sorted(self.folder.glob("step-*.safetensors"))
         for path in players:
             if path.name > f"step-{state.step:08d}.safetensors" and path.name not in keep:
-                path.unlink(missing_ok=True)
+                remove(path)
         if self.config.run.keep_checkpoints:
             for path in players[: -self.config.run.keep_checkpoints]:
                 if path.name not in keep:
-                    path.unlink(missing_ok=True)
+                    remove(path)
 
 
 def _digest(content: dict[str, Any]) -> str:

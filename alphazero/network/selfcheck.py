@@ -1,0 +1,117 @@
+"""A device that computes wrongly is found before anything that it answered is kept.
+
+At the start of a run its evaluator and a plain copy of the network, in float32 on the CPU, answer
+the same fixed positions. A driver, a kernel or a memory that is sick would else write games and
+weights that look like any others.
+
+Shapes: B positions, C planes, H rows, W columns, A actions.
+"""
+
+import copy
+from typing import Final, NamedTuple, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from alphazero.errors import RunError
+from alphazero.games import ONGOING, Game
+from alphazero.network.resnet import ResNet
+
+Floats = NDArray[np.float32]
+
+POSITIONS: Final = 16
+_PLIES: Final = 200
+_SEED: Final = 2017
+
+TOLERANCES: Final = {"float32": 0.02, "bfloat16": 0.2}
+"""The most that answers may be off, by precision, as a share of how much they differ from position
+to position. Measured on CPUs for networks of every size shipped here, new and trained: 0.000001
+and 0.04. A GPU's float32 may be TF32, with a mantissa as short as float16's; answers that have
+nothing to do with the question are off by 1 and more."""
+
+_LEAST_SPREAD: Final = 0.02
+"""Answers that hardly differ from position to position, as those of a network that is sure of every
+game, are compared by this in place of their spread. It is that of a new network; bfloat16 alone
+puts a value of win, draw and loss off by up to 0.003."""
+
+
+class Evaluator(Protocol):
+    """What is checked: evaluates positions in a precision that it names."""
+
+    precision: str
+
+    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+        """Return policy logits float32 [B, A] and values float32 [B]."""
+
+
+class Agreement(NamedTuple):
+    """How far an evaluator's answers are off, as shares of the reference's spread."""
+
+    policy: float
+    value: float
+    tolerance: float
+
+    def __str__(self) -> str:
+        """Say it in one line."""
+        return (
+            f"policies are off by {self.policy:.3%} and values by {self.value:.3%} of their "
+            f"spread (at most {self.tolerance:.0%}) from float32 on the CPU"
+        )
+
+
+def check_evaluator(evaluator: Evaluator, network: ResNet, game: Game) -> Agreement:
+    """Compare an evaluator's answers with those of its `network`, which stays as it is.
+
+    Raises:
+        RunError: in one line, when they are off by more than the precision explains.
+    """
+    observations = fixed_positions(game)
+    logits, values = evaluator.evaluate(observations)
+    plain = copy.deepcopy(network).to("cpu", torch.float32).eval()
+    with torch.inference_mode():
+        exact_logits, exact_values = (
+            answer.numpy() for answer in plain(torch.from_numpy(observations))
+        )
+    agreement = Agreement(
+        _distance(logits, exact_logits),
+        _distance(values, exact_values),
+        TOLERANCES[evaluator.precision],
+    )
+    if not max(agreement.policy, agreement.value) <= agreement.tolerance:
+        raise RunError(
+            f"this device computes wrongly: {agreement}; nothing that it answered was kept; "
+            "choose another one, as with inference.device=cpu, inference.backend=torch or "
+            "inference.precision=float32"
+        )
+    return agreement
+
+
+def fixed_positions(game: Game) -> Floats:
+    """Return the observations [B, C, H, W] of positions spread over one game of random moves.
+
+    They are the same for the same game at every start.
+    """
+    rng = np.random.default_rng(_SEED)
+    state = game.initial_state()
+    seen: list[Floats] = []
+    while len(seen) < _PLIES and game.outcome(state) == ONGOING:
+        seen.append(game.observe(state))
+        state = game.play(state, int(rng.choice(np.flatnonzero(game.legal_action_mask(state)))))
+    chosen = np.linspace(0, len(seen) - 1, POSITIONS).astype(int)
+    return np.stack([seen[ply] for ply in np.unique(chosen)])
+
+
+def _distance(answers: Floats, exact: Floats) -> float:
+    """Return the root mean square of the error, divided by that of `exact` about its mean.
+
+    Both [B] or [B, A]; the mean is over positions, so that what all of them have in common, as a
+    new network's bias, does not hide answers to another position. NaN is infinitely far.
+    """
+    spread = max(_root_mean_square(exact - exact.mean(axis=0)), _LEAST_SPREAD)
+    distance = _root_mean_square(answers - exact) / spread
+    return distance if np.isfinite(distance) else float("inf")
+
+
+def _root_mean_square(numbers: Floats) -> float:
+    return float(np.sqrt(np.mean(np.square(numbers, dtype=np.float64))))
