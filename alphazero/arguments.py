@@ -1,31 +1,24 @@
-"""What is typed after a command: arguments that several commands share, and how each is read."""
+"""What is typed after each command; what several of them share comes first."""
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
 
-from alphazero.errors import AlphaZeroError
+from alphazero.typed import (
+    calibration_seconds,
+    even_number,
+    port,
+    positive_number,
+    seconds,
+    share,
+    sprt,
+    whole_number,
+    whole_numbers,
+)
 
-if TYPE_CHECKING:
-    from alphazero.players.sprt import Sprt
-
-
-class Parser(argparse.ArgumentParser):
-    """Tells a mistake in one line, where argparse would print the usage as well."""
-
-    def error(self, message: str) -> NoReturn:
-        """Leave with exit code 2."""
-        self.exit(2, f"error: {message}; see: {self.prog} --help\n")
-
-
-def checkpoint_argument(parser: argparse.ArgumentParser) -> None:
-    """Ask for a checkpoint."""
-    parser.add_argument(
-        "checkpoint",
-        type=Path,
-        metavar="CHECKPOINT",
-        help="a .safetensors file, or a run's folder for its best player",
-    )
+PLAYER = (
+    "a checkpoint or a run's folder, as PATH or PATH:simulations=200, or another player, as "
+    "uct:simulations=1000, minimax:depth=5, random, network:PATH or 'gtp:COMMAND'"
+)
 
 
 def config_arguments(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
@@ -37,30 +30,6 @@ def config_arguments(parser: argparse.ArgumentParser, *, optional: bool = False)
     )
 
 
-def plan_arguments(parser: argparse.ArgumentParser) -> None:
-    """Ask for what is planned, and how long the machine is measured."""
-    config_arguments(parser, optional=True)
-    parser.add_argument(
-        "--against",
-        type=Path,
-        metavar="RUN",
-        help="plan what this run has done and say how far off the plan is; no CONFIG then",
-    )
-    parser.add_argument(
-        "--seconds",
-        type=calibration_seconds,
-        default=40,
-        metavar="S",
-        help="measure for about so long, 60 at most (default: 40)",
-    )
-
-
-PLAYER = (
-    "a checkpoint or a run's folder, as PATH or PATH:simulations=200, or another player, as "
-    "uct:simulations=1000, minimax:depth=5, random, network:PATH or 'gtp:COMMAND'"
-)
-
-
 def game_argument(parser: argparse.ArgumentParser) -> None:
     """Let the game be named, for players that play any."""
     parser.add_argument(
@@ -70,6 +39,18 @@ def game_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def thinking_arguments(parser: argparse.ArgumentParser) -> None:
+    """Let players think for so many simulations, or for so many seconds, a move."""
+    budget = parser.add_mutually_exclusive_group()
+    budget.add_argument(
+        "--simulations",
+        type=whole_number,
+        metavar="N",
+        help="simulations a move (default: as in training)",
+    )
+    budget.add_argument("--seconds", type=seconds, metavar="S", help="seconds a move")
+
+
 def player_arguments(parser: argparse.ArgumentParser) -> None:
     """Ask for one player, its game and how long it thinks."""
     parser.add_argument("player", metavar="PLAYER", help=PLAYER)
@@ -77,8 +58,34 @@ def player_arguments(parser: argparse.ArgumentParser) -> None:
     thinking_arguments(parser)
 
 
+def contest_arguments(parser: argparse.ArgumentParser, games: int, meaning: str) -> None:
+    """Ask how many games are played, from which openings, and how long players think."""
+    parser.add_argument("--games", type=even_number, default=games, metavar="N", help=meaning)
+    parser.add_argument(
+        "--opening-moves",
+        type=whole_number,
+        default=4,
+        metavar="N",
+        help="random moves that open each pair of games (default: 4)",
+    )
+    parser.add_argument(
+        "--seed", type=whole_number, default=0, metavar="N", help="of all chance (default: 0)"
+    )
+    game_argument(parser)
+    thinking_arguments(parser)
+
+
+def train_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for the YAML file of a new run, or for a run to go on with."""
+    config_arguments(parser, optional=True)
+    parser.add_argument(
+        "--resume", type=Path, metavar="RUN", help="the folder of a run to go on with"
+    )
+
+
 def play_arguments(parser: argparse.ArgumentParser) -> None:
-    """Ask for a side, and for the files that a game comes from and goes into."""
+    """Ask for a player, a side, and the files that a game comes from and goes into."""
+    player_arguments(parser)
     parser.add_argument(
         "--side",
         choices=("first", "second", "both", "none"),
@@ -101,83 +108,6 @@ def play_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write what was played when you leave: as SGF, with what the player thought, where "
         "the name ends in .sgf, else a line each",
-    )
-
-
-def match_arguments(parser: argparse.ArgumentParser, games: int, meaning: str) -> None:
-    """Ask how many games are played, from which openings, and how long players think."""
-    parser.add_argument("--games", type=even_number, default=games, metavar="N", help=meaning)
-    parser.add_argument(
-        "--opening-moves",
-        type=whole_number,
-        default=4,
-        metavar="N",
-        help="random moves that open each pair of games (default: 4)",
-    )
-    parser.add_argument(
-        "--seed", type=whole_number, default=0, metavar="N", help="of all chance (default: 0)"
-    )
-    game_argument(parser)
-    thinking_arguments(parser)
-
-
-def outcome_arguments(parser: argparse.ArgumentParser) -> None:
-    """Ask when a match ends, and where its games and its result go."""
-    parser.add_argument(
-        "--sprt",
-        type=sprt,
-        metavar="ELO0,ELO1",
-        help="stop as soon as it is known whether A is stronger by ELO0 or by ELO1, as 0,30 or "
-        "=-10,10; two more numbers are the permitted errors (default: 0.05,0.05)",
-    )
-    parser.add_argument(
-        "--save",
-        type=Path,
-        metavar="FILE",
-        help="write the games, for `alphazero show`: as SGF where the name ends in .sgf, else a "
-        "line each",
-    )
-    parser.add_argument(
-        "--note",
-        type=Path,
-        metavar="FILE",
-        help="write a copy of the first player, a checkpoint, that carries the result as well",
-    )
-    parser.add_argument(
-        "--patience",
-        type=seconds,
-        metavar="S",
-        help="seconds in which another program must answer, or it loses the game (default: 300)",
-    )
-
-
-def standings_arguments(parser: argparse.ArgumentParser) -> None:
-    """Ask which checkpoints of a run are rated, against whom, and where the ratings go."""
-    parser.add_argument(
-        "--checkpoints",
-        type=positive_number,
-        default=8,
-        metavar="N",
-        help="of a run, evenly spaced (default: 8)",
-    )
-    parser.add_argument(
-        "--gauntlet", action="store_true", help="the first player meets all others, no more"
-    )
-    parser.add_argument(
-        "--anchor",
-        metavar="PLAYER",
-        help="who has the rating 0, from which intervals are measured (default: random if it "
-        "plays, else the first)",
-    )
-    parser.add_argument(
-        "--folder",
-        type=Path,
-        metavar="FOLDER",
-        help="keep the games there; played again, only what is missing is played",
-    )
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="write the table as CSV")
-    parser.add_argument(
-        "--plot", type=Path, metavar="FILE", help="draw a run's ratings over time, as PNG"
     )
 
 
@@ -216,6 +146,144 @@ def serve_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
 
 
+def gtp_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for a player, and whether it ponders."""
+    player_arguments(parser)
+    parser.add_argument(
+        "--ponder", action="store_true", help="think on while the opponent does, after a move"
+    )
+
+
+def gomocup_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for a player of gomoku."""
+    parser.add_argument("player", metavar="PLAYER", help=PLAYER)
+    thinking_arguments(parser)
+
+
+def grade_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for a checkpoint, the positions, and what is done with the result."""
+    parser.add_argument(
+        "checkpoint",
+        type=Path,
+        metavar="CHECKPOINT",
+        help="a .safetensors file, or a run's folder for its best player",
+    )
+    parser.add_argument(
+        "positions",
+        nargs="*",
+        type=Path,
+        metavar="POSITIONS",
+        help="files of solved positions; without any, those that come with the project, or every "
+        "rparserable position of a small game",
+    )
+    parser.add_argument(
+        "--simulations",
+        type=whole_numbers,
+        metavar="N,N",
+        help="simulations a move, parser number in turn; 0 is the bare network",
+    )
+    parser.add_argument(
+        "--require",
+        type=share,
+        default=0.0,
+        metavar="SHARE",
+        help="exit with 1 when the share of optimal moves, from 0 to 1, is lower anywhere",
+    )
+    parser.add_argument(
+        "--save",
+        type=Path,
+        metavar="FILE",
+        help="write a copy of the checkpoint that carries these figures, for `alphazero show`",
+    )
+
+
+def match_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for two players, when their match ends, and where its games and its result go."""
+    parser.add_argument("first", metavar="A", help=PLAYER)
+    parser.add_argument("second", metavar="B", help="its opponent")
+    contest_arguments(parser, 100, "games, even (default: 100)")
+    parser.add_argument(
+        "--sprt",
+        type=sprt,
+        metavar="ELO0,ELO1",
+        help="stop as soon as it is known whether A is stronger by ELO0 or by ELO1, as 0,30 or "
+        "=-10,10; two more numbers are the permitted errors (default: 0.05,0.05)",
+    )
+    parser.add_argument(
+        "--save",
+        type=Path,
+        metavar="FILE",
+        help="write the games, for `alphazero show`: as SGF where the name ends in .sgf, else a "
+        "line each",
+    )
+    parser.add_argument(
+        "--note",
+        type=Path,
+        metavar="FILE",
+        help="write a copy of the first player, a checkpoint, that carries the result as well",
+    )
+    parser.add_argument(
+        "--patience",
+        type=seconds,
+        metavar="S",
+        help="seconds in which another program must answer, or it loses the game (default: 300)",
+    )
+
+
+def rate_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for players, which checkpoints of a run are rated, and where the ratings go."""
+    parser.add_argument(
+        "players",
+        nargs="+",
+        metavar="PLAYER",
+        help=f"{PLAYER}; here a run's folder stands for its checkpoints",
+    )
+    contest_arguments(parser, 20, "games of parser pairing, even (default: 20)")
+    parser.add_argument(
+        "--checkpoints",
+        type=positive_number,
+        default=8,
+        metavar="N",
+        help="of a run, evenly spaced (default: 8)",
+    )
+    parser.add_argument(
+        "--gauntlet", action="store_true", help="the first player meets all others, no more"
+    )
+    parser.add_argument(
+        "--anchor",
+        metavar="PLAYER",
+        help="who has the rating 0, from which intervals are measured (default: random if it "
+        "plays, else the first)",
+    )
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        metavar="FOLDER",
+        help="keep the games there; played again, only what is missing is played",
+    )
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write the table as CSV")
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE", help="draw a run's ratings over time, as PNG"
+    )
+
+
+def show_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for a file, and for a game in it."""
+    parser.add_argument(
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="a checkpoint, a run's folder, or games: an .sgf file, or of `alphazero match --save`",
+    )
+    parser.add_argument(
+        "--game",
+        dest="number",
+        type=positive_number,
+        metavar="N",
+        help="the game to replay (default: every one)",
+    )
+
+
 def plot_arguments(parser: argparse.ArgumentParser) -> None:
     """Ask for a run, and where its figure goes."""
     parser.add_argument("folder", type=Path, metavar="RUN", help="the folder of a run")
@@ -227,16 +295,54 @@ def plot_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def thinking_arguments(parser: argparse.ArgumentParser) -> None:
-    """Let players think for so many simulations, or for so many seconds, a move."""
-    budget = parser.add_mutually_exclusive_group()
-    budget.add_argument(
-        "--simulations",
+def verify_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for a run or a checkpoint."""
+    parser.add_argument("path", type=Path, metavar="RUN", help="a run's folder, or a checkpoint")
+
+
+def bench_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for a configuration, and how long it is measured."""
+    config_arguments(parser)
+    parser.add_argument(
+        "--seconds", type=seconds, default=40, metavar="S", help="about so long (default: 40)"
+    )
+
+
+def plan_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for what is planned, and how long the machine is measured."""
+    config_arguments(parser, optional=True)
+    parser.add_argument(
+        "--against",
+        type=Path,
+        metavar="RUN",
+        help="plan what this run has done and say how far off the plan is; no CONFIG then",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=calibration_seconds,
+        default=40,
+        metavar="S",
+        help="measure for about so long, 60 at most (default: 40)",
+    )
+
+
+def doctor_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for a run."""
+    parser.add_argument("run_folder", type=Path, metavar="RUN", help="its folder")
+
+
+def solve_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for a position, and how hard to try."""
+    parser.add_argument(
+        "game", metavar="GAME", help="its name, as in mnk:rows=4,columns=4,length=3"
+    )
+    parser.add_argument("moves", nargs="*", metavar="MOVES", help="the moves played so far")
+    parser.add_argument(
+        "--positions",
         type=whole_number,
         metavar="N",
-        help="simulations a move (default: as in training)",
+        help="give up after looking at so many (default: what takes ten to thirty seconds)",
     )
-    budget.add_argument("--seconds", type=seconds, metavar="S", help="seconds a move")
 
 
 def foundations_arguments(parser: argparse.ArgumentParser) -> None:
@@ -293,86 +399,3 @@ def foundations_arguments(parser: argparse.ArgumentParser) -> None:
         "queens that do not attack each other, by a search that is cut",
         queens=(8, "on a board of as many rows and columns"),
     )
-
-
-def whole_number(text: str) -> int:
-    """Read a number that was typed; as the next two, for argparse."""
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise argparse.ArgumentTypeError(f"expected a whole number from 0 on, got {text[:20]!r}")
-    return int(text)
-
-
-def whole_numbers(text: str) -> list[int]:
-    """Read numbers between commas."""
-    return [whole_number(part) for part in text.split(",")]
-
-
-def positive_number(text: str) -> int:
-    """Read a number from 1 on."""
-    number = whole_number(text)
-    if number == 0:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1 on, got {text}")
-    return number
-
-
-def even_number(text: str) -> int:
-    """Read a number of games."""
-    number = whole_number(text)
-    if number == 0 or number % 2:
-        raise argparse.ArgumentTypeError(
-            f"expected an even number: openings are played twice, colours swapped; got {text}"
-        )
-    return number
-
-
-def port(text: str) -> int:
-    """Read the number of a port."""
-    number = whole_number(text)
-    if number > 65535:
-        raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, got {text}")
-    return number
-
-
-def seconds(text: str) -> float:
-    """Read a time."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1
-    if not 0 < number < 1e6:
-        raise argparse.ArgumentTypeError(f"expected seconds above 0, got {text!r}")
-    return number
-
-
-def calibration_seconds(text: str) -> float:
-    """Read a time of at most a minute."""
-    number = seconds(text)
-    if number > 60:
-        raise argparse.ArgumentTypeError(f"expected at most 60 seconds, got {text}")
-    return number
-
-
-def share(text: str) -> float:
-    """Read a share."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1
-    if not 0 <= number <= 1:
-        raise argparse.ArgumentTypeError(f"expected a share from 0 to 1, got {text!r}")
-    return number
-
-
-def sprt(text: str) -> "Sprt":
-    """Read a sequential test."""
-    from alphazero.players.sprt import Sprt
-
-    try:
-        numbers = [float(part) for part in text.split(",")]
-        return Sprt(*numbers)
-    except (ValueError, TypeError):
-        raise argparse.ArgumentTypeError(
-            f"expected ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA, got {text[:40]!r}"
-        ) from None
-    except AlphaZeroError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None

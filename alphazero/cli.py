@@ -1,53 +1,155 @@
-"""The command line: one command each, no logic."""
+"""The command line: the table of commands, and how each of them ends."""
 
 import argparse
-import functools
 import os
-import shlex
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import NamedTuple
 
-from alphazero.arguments import (
-    PLAYER,
-    Parser,
-    checkpoint_argument,
-    config_arguments,
-    foundations_arguments,
-    match_arguments,
-    outcome_arguments,
-    plan_arguments,
-    play_arguments,
-    player_arguments,
-    plot_arguments,
-    positive_number,
-    seconds,
-    serve_arguments,
-    share,
-    standings_arguments,
-    thinking_arguments,
-    whole_number,
-    whole_numbers,
-)
+from alphazero import arguments, commands
+from alphazero.commands import INTERRUPTED
 from alphazero.errors import AlphaZeroError
-
-if TYPE_CHECKING:
-    from alphazero.games import Game
-
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
+from alphazero.typed import Parser
 
 UNREAD = 141
 """Exit code when nobody reads the output any more, as after `| head`, as shells have it."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+class Command(NamedTuple):
+    """A word of the command line."""
+
+    name: str
+    run: Callable[[argparse.Namespace], int | None]
+    """what it does; returns the exit code, or None for 0"""
+    text: str
+    example: str
+    ask: Callable[[argparse.ArgumentParser], None] = lambda _: None
+    """adds what is typed after it"""
+
+
+COMMANDS = (
+    Command(
+        "train",
+        commands.train,
+        "train a player from a YAML file, or go on with a run",
+        "alphazero train configs/tic_tac_toe.yaml run.seed=7 budget.minutes=5",
+        arguments.train_arguments,
+    ),
+    Command(
+        "play",
+        commands.play,
+        "play against a checkpoint, or another player, in the terminal",
+        "alphazero play checkpoints/tic_tac_toe --side second --simulations 200",
+        arguments.play_arguments,
+    ),
+    Command(
+        "serve",
+        commands.serve,
+        "play and look at games in a browser, on a page of this machine",
+        "alphazero serve checkpoints/connect_four.safetensors --open",
+        arguments.serve_arguments,
+    ),
+    Command(
+        "gtp",
+        commands.gtp,
+        "serve a player to Go programs, over the Go Text Protocol",
+        "alphazero gtp checkpoints/connect_four.safetensors --seconds 2",
+        arguments.gtp_arguments,
+    ),
+    Command(
+        "gomocup",
+        commands.gomocup,
+        "serve a player to managers of gomoku matches, over the Gomocup protocol",
+        "alphazero gomocup uct:simulations=1000",
+        arguments.gomocup_arguments,
+    ),
+    Command(
+        "grade",
+        commands.grade,
+        "count how often a checkpoint plays an optimal move",
+        "alphazero grade checkpoints/tic_tac_toe --simulations 0,50",
+        arguments.grade_arguments,
+    ),
+    Command(
+        "match",
+        commands.match,
+        "let two players play each other",
+        "alphazero match checkpoints/new checkpoints/old --simulations 200 --sprt 0,30",
+        arguments.match_arguments,
+    ),
+    Command(
+        "rate",
+        commands.rate,
+        "rate players, or the checkpoints of a run, by a tournament",
+        "alphazero rate checkpoints/connect_four random --simulations 64 --plot elo.png",
+        arguments.rate_arguments,
+    ),
+    Command(
+        "show",
+        commands.show,
+        "say what a checkpoint is and how strong, or replay saved games",
+        "alphazero show checkpoints/tic_tac_toe",
+        arguments.show_arguments,
+    ),
+    Command(
+        "plot",
+        commands.plot,
+        "draw the curves of a run as one figure, for print too",
+        "alphazero plot checkpoints/tic_tac_toe --save curves.svg",
+        arguments.plot_arguments,
+    ),
+    Command(
+        "verify",
+        commands.verify,
+        "read a run or a checkpoint again and say what is damaged",
+        "alphazero verify checkpoints/tic_tac_toe",
+        arguments.verify_arguments,
+    ),
+    Command(
+        "bench",
+        commands.bench,
+        "measure self-play beside the bare network",
+        "alphazero bench configs/connect_four.yaml search.cache_megabytes=0 --seconds 40",
+        arguments.bench_arguments,
+    ),
+    Command(
+        "plan",
+        commands.plan,
+        "measure this machine for a moment and say what a run will take, or has",
+        "alphazero plan configs/connect_four.yaml budget.samples=100000",
+        arguments.plan_arguments,
+    ),
+    Command(
+        "doctor",
+        commands.doctor,
+        "say what is wrong with a run, and which key to change",
+        "alphazero doctor checkpoints/connect_four",
+        arguments.doctor_arguments,
+    ),
+    Command(
+        "solve",
+        commands.solve,
+        "say what a position is worth and which moves are best, exactly",
+        'alphazero solve connect_four "4444 52 35 17"',
+        arguments.solve_arguments,
+    ),
+    Command(
+        "foundations",
+        commands.foundations,
+        "run one of the ideas that came before, and draw what it finds",
+        "alphazero foundations blackjack-exploring-starts --episodes 10000000",
+        arguments.foundations_arguments,
+    ),
+    Command("games", commands.games, "list the games and their options", "alphazero games"),
+)
+
+
+def main(words: Sequence[str] | None = None) -> int:
     """Run a command; return its exit code: 0, 2 for a mistake told in one line, 130 for Ctrl-C."""
 
     def run() -> int:
-        options = _parse(arguments)
+        options = _parse(words)
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         return int(options.run(options) or 0)
 
@@ -76,10 +178,10 @@ def told(run: Callable[[], int | None]) -> int:
         return UNREAD
 
 
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+def _parse(words: Sequence[str] | None) -> argparse.Namespace:
     """Parse a command line; overrides may stand anywhere, after options too."""
     whole = parser()
-    options, rest = whole.parse_known_args(arguments)
+    options, rest = whole.parse_known_args(words)
     if "overrides" in options:
         options.overrides += [word for word in rest if "=" in word and not word.startswith("-")]
         rest = [word for word in rest if word not in options.overrides]
@@ -94,583 +196,14 @@ def parser() -> argparse.ArgumentParser:
         prog="alphazero",
         description="From a game's rules to a strong player, by self-play.",
     )
-    commands = whole.add_subparsers(metavar="COMMAND", required=True)
-
-    def command(name: str, run: Any, text: str, example: str) -> argparse.ArgumentParser:
-        added = commands.add_parser(
-            name,
-            help=text,
-            description=text[0].upper() + text[1:] + ".",
-            epilog=f"example: {example}",
+    added = whole.add_subparsers(metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        one = added.add_parser(
+            command.name,
+            help=command.text,
+            description=command.text[0].upper() + command.text[1:] + ".",
+            epilog=f"example: {command.example}",
         )
-        added.set_defaults(run=run)
-        return added
-
-    each = command(
-        "train",
-        train,
-        "train a player from a YAML file, or go on with a run",
-        "alphazero train configs/tic_tac_toe.yaml run.seed=7 budget.minutes=5",
-    )
-    config_arguments(each, optional=True)
-    each.add_argument(
-        "--resume", type=Path, metavar="RUN", help="the folder of a run to go on with"
-    )
-
-    each = command(
-        "play",
-        play,
-        "play against a checkpoint, or another player, in the terminal",
-        "alphazero play checkpoints/tic_tac_toe --side second --simulations 200",
-    )
-    player_arguments(each)
-    play_arguments(each)
-
-    each = command(
-        "serve",
-        serve,
-        "play and look at games in a browser, on a page of this machine",
-        "alphazero serve checkpoints/connect_four.safetensors --open",
-    )
-    serve_arguments(each)
-
-    each = command(
-        "gtp",
-        gtp,
-        "serve a player to Go programs, over the Go Text Protocol",
-        "alphazero gtp checkpoints/connect_four.safetensors --seconds 2",
-    )
-    player_arguments(each)
-    each.add_argument(
-        "--ponder", action="store_true", help="think on while the opponent does, after a move"
-    )
-
-    each = command(
-        "gomocup",
-        gomocup,
-        "serve a player to managers of gomoku matches, over the Gomocup protocol",
-        "alphazero gomocup uct:simulations=1000",
-    )
-    each.add_argument("player", metavar="PLAYER", help=PLAYER)
-    thinking_arguments(each)
-
-    each = command(
-        "grade",
-        grade,
-        "count how often a checkpoint plays an optimal move",
-        "alphazero grade checkpoints/tic_tac_toe --simulations 0,50",
-    )
-    checkpoint_argument(each)
-    each.add_argument(
-        "positions",
-        nargs="*",
-        type=Path,
-        metavar="POSITIONS",
-        help="files of solved positions; without any, those that come with the project, or every "
-        "reachable position of a small game",
-    )
-    each.add_argument(
-        "--simulations",
-        type=whole_numbers,
-        metavar="N,N",
-        help="simulations a move, each number in turn; 0 is the bare network",
-    )
-    each.add_argument(
-        "--require",
-        type=share,
-        default=0.0,
-        metavar="SHARE",
-        help="exit with 1 when the share of optimal moves, from 0 to 1, is lower anywhere",
-    )
-    each.add_argument(
-        "--save",
-        type=Path,
-        metavar="FILE",
-        help="write a copy of the checkpoint that carries these figures, for `alphazero show`",
-    )
-
-    each = command(
-        "match",
-        match,
-        "let two players play each other",
-        "alphazero match checkpoints/new checkpoints/old --simulations 200 --sprt 0,30",
-    )
-    each.add_argument("first", metavar="A", help=PLAYER)
-    each.add_argument("second", metavar="B", help="its opponent")
-    match_arguments(each, 100, "games, even (default: 100)")
-    outcome_arguments(each)
-
-    each = command(
-        "rate",
-        rate,
-        "rate players, or the checkpoints of a run, by a tournament",
-        "alphazero rate checkpoints/connect_four random --simulations 64 --plot elo.png",
-    )
-    each.add_argument(
-        "players",
-        nargs="+",
-        metavar="PLAYER",
-        help=f"{PLAYER}; here a run's folder stands for its checkpoints",
-    )
-    match_arguments(each, 20, "games of each pairing, even (default: 20)")
-    standings_arguments(each)
-
-    each = command(
-        "show",
-        show,
-        "say what a checkpoint is and how strong, or replay saved games",
-        "alphazero show checkpoints/tic_tac_toe",
-    )
-    each.add_argument(
-        "file",
-        type=Path,
-        metavar="FILE",
-        help="a checkpoint, a run's folder, or games: an .sgf file, or of `alphazero match --save`",
-    )
-    each.add_argument(
-        "--game",
-        dest="number",
-        type=positive_number,
-        metavar="N",
-        help="the game to replay (default: every one)",
-    )
-
-    plot_arguments(
-        command(
-            "plot",
-            plot,
-            "draw the curves of a run as one figure, for print too",
-            "alphazero plot checkpoints/tic_tac_toe --save curves.svg",
-        )
-    )
-
-    each = command(
-        "verify",
-        verify,
-        "read a run or a checkpoint again and say what is damaged",
-        "alphazero verify checkpoints/tic_tac_toe",
-    )
-    each.add_argument("path", type=Path, metavar="RUN", help="a run's folder, or a checkpoint")
-
-    each = command(
-        "bench",
-        bench,
-        "measure self-play beside the bare network",
-        "alphazero bench configs/connect_four.yaml search.cache_megabytes=0 --seconds 40",
-    )
-    config_arguments(each)
-    each.add_argument(
-        "--seconds", type=seconds, default=40, metavar="S", help="about so long (default: 40)"
-    )
-
-    each = command(
-        "plan",
-        plan,
-        "measure this machine for a moment and say what a run will take, or has",
-        "alphazero plan configs/connect_four.yaml budget.samples=100000",
-    )
-    plan_arguments(each)
-
-    each = command(
-        "doctor",
-        doctor,
-        "say what is wrong with a run, and which key to change",
-        "alphazero doctor checkpoints/connect_four",
-    )
-    each.add_argument("run_folder", type=Path, metavar="RUN", help="its folder")
-
-    each = command(
-        "solve",
-        solve,
-        "say what a position is worth and which moves are best, exactly",
-        'alphazero solve connect_four "4444 52 35 17"',
-    )
-    each.add_argument("game", metavar="GAME", help="its name, as in mnk:rows=4,columns=4,length=3")
-    each.add_argument("moves", nargs="*", metavar="MOVES", help="the moves played so far")
-    each.add_argument(
-        "--positions",
-        type=whole_number,
-        metavar="N",
-        help="give up after looking at so many (default: what takes ten to thirty seconds)",
-    )
-
-    each = command(
-        "foundations",
-        foundations,
-        "run one of the ideas that came before, and draw what it finds",
-        "alphazero foundations blackjack-exploring-starts --episodes 10000000",
-    )
-    foundations_arguments(each)
-
-    command("games", games, "list the games and their options", "alphazero games")
+        one.set_defaults(run=command.run)
+        command.ask(one)
     return whole
-
-
-def train(options: argparse.Namespace) -> int:
-    """Train from a YAML file, or resume a run."""
-    from alphazero.configfile import load_config
-    from alphazero.training.loop import resume, train
-    from alphazero.training.run import folder_of, holds_run
-
-    if options.resume:
-        overrides = [options.config, *options.overrides] if options.config else options.overrides
-        folder = options.resume
-        print(f"resuming {folder}; watch with: tensorboard --logdir {folder.parent}")
-    elif options.config:
-        config = load_config(options.config, options.overrides)
-        folder = folder_of(config)
-        print(f"training into {folder}; watch with: tensorboard --logdir {folder.parent}")
-    else:
-        raise AlphaZeroError("name a YAML file, as in configs/, or a run's folder with --resume")
-    try:
-        if options.resume:
-            resume(folder, overrides)
-        else:
-            train(config)
-    except KeyboardInterrupt:
-        again = f"go on with: alphazero train --resume {shlex.quote(str(folder))}"
-        if not holds_run(folder):
-            again = "nothing was saved yet, so begin again with the same command"
-        print(f"\nstopped; {again}", file=sys.stderr)
-        return INTERRUPTED
-    print(f"done; play it with: alphazero play {shlex.quote(str(folder))}")
-    return 0
-
-
-def play(options: argparse.Namespace) -> None:
-    """Play against a player."""
-    from alphazero.play.terminal import Terminal
-    from alphazero.play.terminal_commands import SIDES
-    from alphazero.play.terminal_screen import Screen
-    from alphazero.play.terminal_sitting import Sitting
-    from alphazero.players.names import agreed_game, read_player
-    from alphazero.players.sgf_games import begin_from, check_savable
-
-    player = read_player(options.player, simulations=options.simulations, seconds=options.seconds)
-    if options.after is not None and not options.begin:
-        raise AlphaZeroError("--after counts the moves of a game that is given with --from")
-    opening, asked = None, _game(options)
-    if options.begin:
-        own = asked or player.game
-        opening = begin_from(options.begin, options.after, own)
-        asked = own or opening.game
-    game = agreed_game([player], asked)
-    if options.save:
-        check_savable(options.save, game)
-    sitting = Sitting(player, game, SIDES[options.side], opening)
-    Terminal(sitting, Screen.of(sys.stdout)).run(options.save)
-
-
-def serve(options: argparse.Namespace) -> None:
-    """Serve the page."""
-    from alphazero.players.names import read_player
-    from alphazero.training.archive import RunArchive
-    from alphazero.training.run import holds_run
-
-    try:
-        from alphazero.play.web.server import serve
-    except ModuleNotFoundError as error:
-        if error.name not in ("starlette", "uvicorn", "h11"):
-            raise
-        raise AlphaZeroError(
-            f"{error.name} is not installed; pip install 'alphazero[serve]'"
-        ) from None
-    from alphazero.play.web.catalogue import Catalogue
-    from alphazero.play.web.ratings import RatingTable
-
-    names = options.players or sorted(map(str, Path("checkpoints").glob("*.safetensors")))
-    entrants = [read_player(name) for name in names]
-    folders = [Path(name) for name in names if Path(name).is_dir() and holds_run(Path(name))]
-    catalogue = Catalogue(
-        entrants, [RunArchive(folder) for folder in folders], RatingTable(options.ratings)
-    )
-    serve(catalogue, options.host, options.port, browse=options.open)
-
-
-def gtp(options: argparse.Namespace) -> None:
-    """Serve a player."""
-    from alphazero.play.gtp import serve
-    from alphazero.players.names import agreed_game, read_player
-
-    player = read_player(options.player, simulations=options.simulations, seconds=options.seconds)
-    serve(player, agreed_game([player], _game(options)), options.ponder)
-
-
-def gomocup(options: argparse.Namespace) -> None:
-    """Serve a player of gomoku."""
-    from alphazero.play.gomocup import serve
-    from alphazero.players.names import read_player
-
-    serve(read_player(options.player, simulations=options.simulations, seconds=options.seconds))
-
-
-def _game(options: argparse.Namespace) -> "Game | None":
-    """Return the game that was asked for, if any."""
-    from alphazero.games.registry import read_game
-
-    return read_game(options.game) if options.game else None
-
-
-def grade(options: argparse.Namespace) -> int:
-    """Count optimal moves."""
-    from tqdm import tqdm
-
-    from alphazero.players.grade import grade
-    from alphazero.players.saved import load_saved, save_grades
-    from alphazero.players.solved import read_positions, solved_positions
-
-    saved = load_saved(options.checkpoint)
-    game = saved.game
-    if options.positions:
-        sets = [(path.name, read_positions(game, path)) for path in options.positions]
-    else:
-        sets = [("solved positions", solved_positions(game))]
-    grades: list[str] = []
-    passed = True
-    for simulations in options.simulations or [saved.settings.simulations]:
-        seat_player = functools.partial(saved.seat, simulations=simulations)
-        for name, solution in sets:
-            total = len(solution.states)
-            with tqdm(total=total, unit="position", leave=False, disable=None) as bar:
-                result = grade(
-                    game, seat_player, solution, workers=os.cpu_count() or 1, show=bar.update
-                )
-            grades.append(f"{name}, {simulations} simulations: {result}")
-            print(grades[-1])
-            if result.first_mistake and not options.positions:
-                print(f"the first mistake:\n{result.first_mistake}")
-            passed &= result.share >= options.require
-    if options.save:
-        save_grades(saved, grades, options.save)
-    return 0 if passed else 1
-
-
-def match(options: argparse.Namespace) -> None:
-    """Play a match."""
-    import numpy as np
-    from tqdm import tqdm
-
-    from alphazero.errors import PlayerError
-    from alphazero.files import check_writable
-    from alphazero.players.contest import contest
-    from alphazero.players.match import paired_openings
-    from alphazero.players.names import (
-        CheckpointOptions,
-        agreed_game,
-        read_player,
-        seats_of,
-        tables_for,
-    )
-    from alphazero.players.saved import grades_of, save_grades
-    from alphazero.players.sgf_games import check_savable, save_match
-
-    players = [
-        read_player(
-            text,
-            simulations=options.simulations,
-            seconds=options.seconds,
-            patience=options.patience,
-        )
-        for text in (options.first, options.second)
-    ]
-    game = agreed_game(players, _game(options))
-    noted = players[0].options
-    if options.note and not isinstance(noted, CheckpointOptions):
-        raise PlayerError(f"--note is written into a checkpoint, and {players[0].name} is none")
-    if options.save:
-        check_savable(options.save, game)
-    if options.note:
-        check_writable(options.note)
-    rng, workers = np.random.default_rng(options.seed), os.cpu_count() or 1
-    schedule = paired_openings(game, options.games, options.opening_moves, rng)
-    with tqdm(total=options.games, unit="game", leave=False, disable=None) as bar:
-        result, records = contest(
-            game,
-            seats_of(game, players, rng),
-            schedule,
-            tables=tables_for(players, workers),
-            workers=workers,
-            sprt=options.sprt,
-            show=bar.update,
-        )
-    names = players[0].name, players[1].name
-    print(f"{names[0]} against {names[1]}: {result}")
-    for number, record in enumerate(records, 1):
-        if record.fault:
-            loser = record.pairing.seats[0 if record.outcome < 0 else 1]
-            print(f"game {number}: {names[loser]} lost by adjudication: {record.fault}")
-    if options.sprt:
-        print(options.sprt.describe(records))
-    if options.save:
-        searched = players[0].options.searches, players[1].options.searches
-        save_match(options.save, game, records, names, searched)
-    if isinstance(noted, CheckpointOptions) and options.note:
-        told = names[0].replace(noted.path, "").strip(":") or "as trained"
-        line = f"{told}, against {names[1]}: {result}"
-        save_grades(noted.saved, [*grades_of(noted.saved.checkpoint), line], options.note)
-
-
-def rate(options: argparse.Namespace) -> int:
-    """Rate players by a tournament."""
-    from tqdm import tqdm
-
-    from alphazero.files import check_writable
-    from alphazero.players.canvas import save_picture
-    from alphazero.players.names import agreed_game
-    from alphazero.players.tournament import Tournament, save_csv, standings, table
-    from alphazero.training.history import draw_progress, find_anchor, read_field
-
-    entrants, minutes = read_field(
-        options.players, options.checkpoints, options.simulations, options.seconds
-    )
-    anchor = find_anchor(entrants, options.anchor)
-    tournament = Tournament(
-        agreed_game(entrants, _game(options)),
-        entrants,
-        options.games,
-        options.opening_moves,
-        options.seed,
-        options.gauntlet,
-        options.folder,
-    )
-    for file in (options.csv, options.plot):
-        if file:
-            check_writable(file)
-    try:
-        with tqdm(total=tournament.missing, unit="game", leave=False, disable=None) as bar:
-            tournament.play(os.cpu_count() or 1, bar.update)
-    except KeyboardInterrupt:
-        kept = "nothing was kept; with --folder FOLDER the same command can go on"
-        if options.folder:
-            kept = f"{len(tournament.played):,} games are kept; the same command goes on from them"
-        print(f"\nstopped; {kept}", file=sys.stderr)
-        return INTERRUPTED
-    rows, ratings = standings(tournament, anchor)
-    print(table(rows, ratings, tournament.counted))
-    if options.csv:
-        save_csv(options.csv, rows, {"minutes": minutes})
-    if options.plot:
-        save_picture(options.plot, draw_progress(rows, minutes))
-    return 0
-
-
-def show(options: argparse.Namespace) -> None:
-    """Describe a checkpoint, or replay games."""
-    from alphazero.players.sgf_games import holds_played, load_played
-
-    if options.number or holds_played(options.file):
-        from alphazero.play.replay import replay
-
-        terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
-        replay(load_played(options.file), options.number, input if terminal else None)
-        return
-    from alphazero.network.checkpoint import load_checkpoint
-    from alphazero.players.saved import describe, find_checkpoint
-
-    path = find_checkpoint(options.file)
-    print(describe(path, load_checkpoint(path)))
-
-
-def plot(options: argparse.Namespace) -> None:
-    """Draw a run's curves."""
-    from alphazero.training.runplot import plot_run
-
-    files = plot_run(options.folder, [options.save] if options.save else None)
-    print(f"drawn in {' and '.join(map(str, files))}")
-
-
-def verify(options: argparse.Namespace) -> None:
-    """Verify a run."""
-    from alphazero.training.verify import verify
-
-    verdict = verify(options.path)
-    print(verdict)
-    if verdict.faults:
-        raise AlphaZeroError("\n".join(verdict.faults))
-
-
-def bench(options: argparse.Namespace) -> None:
-    """Measure self-play."""
-    from tqdm import tqdm
-
-    from alphazero.configfile import load_config
-    from alphazero.network.backend import useful_workers
-    from alphazero.training.bench import ROUNDS, benchmark
-
-    config = load_config(options.config, options.overrides)
-    workers = useful_workers(config.inference, config.run.threads or os.cpu_count() or 1)
-    with tqdm(total=ROUNDS + 1, unit="round", leave=False, disable=None) as bar:
-        print(benchmark(config, options.seconds, workers, bar.update))
-
-
-def plan(options: argparse.Namespace) -> None:
-    """Forecast a run, or compare a forecast with a run."""
-    from tqdm import tqdm
-
-    from alphazero.configfile import load_config
-    from alphazero.training.calibration import PARTS, calibrate
-    from alphazero.training.plan import compare, describe, look_back
-
-    past = look_back(options.against) if options.against else None
-    if bool(options.config) == bool(past):
-        raise AlphaZeroError("name either a YAML file, as in configs/, or a run with --against")
-    config = past.config if past else load_config(options.config, options.overrides)
-    cores = config.run.threads or os.cpu_count() or 1
-    with tqdm(total=PARTS, unit="part", leave=False, disable=None) as bar:
-        measured = calibrate(config, cores, options.seconds, bar.update)
-    print(compare(past, measured) if past else describe(config, measured))
-
-
-def doctor(options: argparse.Namespace) -> None:
-    """Look for what is wrong with a run; what is found is no mistake of the command."""
-    from alphazero.training.doctor import examine
-
-    print(examine(options.run_folder))
-
-
-def solve(options: argparse.Namespace) -> None:
-    """Solve a position."""
-    from tqdm import tqdm
-
-    from alphazero.games.registry import read_game
-    from alphazero.search.exact import answer, describe, solver_for
-
-    game = read_game(options.game)
-    state = game.from_line(" ".join(options.moves))
-    solver = solver_for(game)
-    total = solver.affordable if options.positions is None else options.positions
-    with tqdm(total=total, unit="position", unit_scale=True, leave=False, disable=None) as bar:
-        found = answer(solver, state, total, bar.update)
-    print(describe(game, state, found))
-
-
-def foundations(options: argparse.Namespace) -> None:
-    """Run one of the foundations."""
-    from tqdm import tqdm
-
-    from alphazero.files import check_writable, write_atomic
-    from alphazero.foundations.basics import FoundationsError
-    from alphazero.foundations.exhibits import make_exhibit
-
-    try:
-        exhibit = make_exhibit(options.name, vars(options))
-    except FoundationsError as error:
-        raise AlphaZeroError(str(error)) from error
-    plot = options.plot or Path(f"{options.name}.png")
-    check_writable(plot)
-    with tqdm(
-        total=exhibit.total, unit=exhibit.unit, unit_scale=True, leave=False, disable=None
-    ) as bar:
-        found = exhibit.run(bar.update)
-    print(found.text)
-    write_atomic(plot, found.picture)
-    print(f"drawn in {plot}")
-
-
-def games(_: argparse.Namespace) -> None:
-    """List the games."""
-    from alphazero.games import game_names, game_options
-
-    for name in game_names():
-        options = ", ".join(f"{key} {value}" for key, value in game_options(name).items())
-        print(f"{name:14} {options}")

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from alphazero.arguments import even_number, whole_number, whole_numbers
 from alphazero.cli import told
 from alphazero.errors import AlphaZeroError, did_you_mean
 from alphazero.games import make_game
 from alphazero.players.solved import read_positions
 from alphazero.training.ablation import BASE, Ablation, table
+from alphazero.typed import even_number, whole_number, whole_numbers
 
 CONFIG = Path(__file__).parent.parent / "configs" / "connect_four.yaml"
 

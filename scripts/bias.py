@@ -10,9 +10,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from alphazero.cli import told, whole_number
+from alphazero.cli import told
 from alphazero.players.bias import draw, estimate, table
 from alphazero.players.canvas import save_picture
+from alphazero.typed import whole_number
 
 
 def main() -> None:

@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from alphazero.arguments import whole_number, whole_numbers
 from alphazero.cli import told
 from alphazero.errors import RunError
 from alphazero.players.saved import load_saved, optimal_share
 from alphazero.players.solved import read_positions
 from alphazero.training.history import curves_of, training_minutes
+from alphazero.typed import whole_number, whole_numbers
 
 
 def main() -> None:

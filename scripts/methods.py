@@ -13,7 +13,6 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from alphazero.arguments import even_number, positive_number, seconds, whole_number
 from alphazero.cli import told
 from alphazero.files import check_writable
 from alphazero.network.checkpoint import load_checkpoint
@@ -28,6 +27,7 @@ from alphazero.players.methods import (
     table,
 )
 from alphazero.players.saved import find_checkpoint
+from alphazero.typed import even_number, positive_number, seconds, whole_number
 
 SHIPPED = Path(__file__).parent.parent / "checkpoints/connect_four.safetensors"
 

@@ -15,13 +15,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from alphazero.arguments import positive_number
 from alphazero.cli import told
 from alphazero.files import check_writable
 from alphazero.players.canvas import save_picture, save_svg
 from alphazero.players.picture import DARK, OPINIONS
 from alphazero.training.history import draw_series
 from alphazero.training.runplot import plot_run
+from alphazero.typed import positive_number
 
 
 def series(options: argparse.Namespace) -> None:

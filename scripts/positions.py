@@ -12,11 +12,11 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from alphazero.arguments import positive_number, whole_number
 from alphazero.cli import told
 from alphazero.files import check_writable, write_atomic
 from alphazero.games.registry import read_game
 from alphazero.players.solved import STAGES, make_positions
+from alphazero.typed import positive_number, whole_number
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """Imports run downwards only: the plan of the house, read from the sources themselves.
 
-    floor 5   cli.py, __main__.py, play/    cli.py alone knows both play/ and training/
-              arguments.py                  what cli.py reads
+    floor 5   cli.py, __main__.py, play/    commands.py alone knows both play/ and training/
+              commands.py, arguments.py, typed.py     what cli.py runs, and what it reads
     floor 4   training/
     floor 3   players/
     floor 2   search/, network/ (which do not know each other), config*.py, schema.py, yamlfile.py
@@ -38,7 +38,9 @@ FLOORS = {
     "training": 4,
     "play": 5,
     "cli": 5,
+    "commands": 5,
     "arguments": 5,
+    "typed": 5,
     "__main__": 5,
     FACE: 5,
 }
@@ -49,7 +51,9 @@ STRANGERS = {
     ("network", "search"),
     ("play", "training"),
     ("play", "cli"),
+    ("play", "commands"),
     ("play", "arguments"),
+    ("play", "typed"),
     ("training", "play"),
     ("adapters", "search"),
     ("adapters", "network"),
