@@ -30,8 +30,8 @@ BENCH = Benchmark(
     tables=8,
     backend="a stopwatch",
     evaluations=4000.0,
-    simulations=5000.0,
-    moves=100.0,
+    simulations=400.0,  # a move has 4
+    moves=0.0,
     games=10.0,
     bare=5000.0,
     cache_hits=0.1,
@@ -41,7 +41,7 @@ BENCH = Benchmark(
 )
 MEASURED = Calibration(
     self_play=BENCH,
-    quiet_moves=20.0,
+    quiet_simulations=80.0,
     ladder_moves=10.0,
     ladder_games=6,
     questions=40,
@@ -87,18 +87,21 @@ def test_a_forecast_is_what_a_pencil_makes_of_it() -> None:
 
 
 def test_moves_of_an_opening_are_neither_searched_nor_learned() -> None:
-    """Half the games begin with 0 to 8 random moves, 2 a game on average; a third are searched."""
+    """Half the games begin with 0 to 8 random moves, 2 a game on average; half are searched
+    fully."""
     plan = forecast(
         config_of(
             "selfplay.random_starts=0.5",
             "selfplay.random_start_moves=8",
             "selfplay.full_share=0.5",
+            "selfplay.fast_simulations=2",
             "budget.iterations=10",
         ),
         MEASURED,
         8.0,
     )
-    assert plan.seconds["play"] == pytest.approx(10 * 6 * (8 - 2) / 100)
+    # Searches of 4 and of 2 simulations take turns.
+    assert plan.seconds["play"] == pytest.approx(10 * 6 * (8 - 2) * 3 / 400)
     assert plan.positions == 10 * 6 * 6 / 2
 
 
@@ -177,7 +180,7 @@ def test_a_calibration_measures_every_part(tmp_path: Path) -> None:
     assert len(shown) == PARTS
     assert measured.self_play.tables == 8
     assert 5 <= measured.random_length <= measured.longest == 9
-    for rate in (measured.quiet_moves, measured.ladder_moves, measured.step_seconds):
+    for rate in (measured.quiet_simulations, measured.ladder_moves, measured.step_seconds):
         assert 0 < rate < float("inf")
     assert (measured.ladder_games, measured.questions) == (40, 12)
     assert 36 < measured.move_memory < 1000, "nine search policies of four bytes, at least"

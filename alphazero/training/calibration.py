@@ -18,9 +18,9 @@ from alphazero.network.backend import useful_workers
 from alphazero.network.inference import padded_size, threads_per_evaluation
 from alphazero.players.match import GameRecord, Match, Pairing, paired_openings
 from alphazero.players.names import Entrant
-from alphazero.players.player import Player
+from alphazero.players.player import Player, SearchPlayer
 from alphazero.players.workers import shares
-from alphazero.training.bench import Bench, Benchmark, time_matches, time_network
+from alphazero.training.bench import Bench, Benchmark, Played, time_matches, time_network
 from alphazero.training.evaluation import OPENING_MOVES, Evaluation
 from alphazero.training.gamefile import Games
 from alphazero.training.gate import seat
@@ -50,10 +50,10 @@ class Calibration:
     """What was measured. A move is one that is searched; those of an opening are not."""
 
     self_play: Benchmark
-    quiet_moves: float
-    """moves a second in matches without noise, every one searched fully, as in the gate"""
+    quiet_simulations: float
+    """simulations a second in matches without noise, as in the gate"""
     ladder_moves: float
-    """and against the opponents of `evaluation.ladder`; 0 where there are none"""
+    """moves a second against the opponents of `evaluation.ladder`; 0 where there are none"""
     ladder_games: int
     """games against them in one measurement"""
     questions: int
@@ -127,7 +127,7 @@ def calibrate(
     searched = Games.of(game, begun)
     return Calibration(
         self_play=self_play,
-        quiet_moves=quiet,
+        quiet_simulations=quiet,
         ladder_moves=ladder,
         ladder_games=evaluation.ladder.games if evaluation.ladder else 0,
         questions=evaluation.examination.questions if evaluation.examination else 0,
@@ -176,7 +176,7 @@ def _rate(bench: Bench, batches: Sequence[int], seconds: float) -> float:
 def _time_gate(
     config: Config, bench: Bench, workers: int, seconds: float, rng: np.random.Generator
 ) -> float:
-    """Return the moves a second of two players at the tables of a gate."""
+    """Return the simulations a second of two players at the tables of a gate."""
     settings = config.gate
     games = settings.games or config.evaluation.games
 
@@ -186,7 +186,17 @@ def _time_gate(
             seat(bench.game, bench.evaluator, config.search, simulations, tables) for _ in range(2)
         ]
 
-    return _time_players(bench, seat_players, games, settings.opening_moves, workers, seconds, rng)
+    matches = _seat(bench, seat_players, games, settings.opening_moves, workers, rng)
+    time_matches(matches, seconds / 4)  # compiles and warms up
+    before = _simulations(matches)
+    played = time_matches(matches, 3 * seconds / 4)
+    return max(_simulations(matches) - before, 1) / played.seconds
+
+
+def _simulations(matches: Sequence[Match]) -> int:
+    """Return what the searches of all players have run."""
+    players = [player for match in matches for player in match.players]
+    return sum(player.search.simulations for player in players if isinstance(player, SearchPlayer))
 
 
 def _time_ladder(
@@ -210,34 +220,34 @@ def _time_ladder(
     spent, each = 0.0, seconds / len(anchors)
     for anchor in anchors:
         seat_players = functools.partial(seat_against, anchor)
-        rate = _time_players(bench, seat_players, settings.games, OPENING_MOVES, workers, each, rng)
-        spent += 1 / rate
+        matches = _seat(bench, seat_players, settings.games, OPENING_MOVES, workers, rng)
+        played = Played()
+        while played.moves < settings.games:
+            # A short time would end before the first move, or just after many.
+            played += time_matches(matches, each)
+        for player in (player for match in matches for player in match.players):
+            player.close()
+        spent += played.seconds / played.moves
     return len(anchors) / spent
 
 
-def _time_players(
+def _seat(
     bench: Bench,
     seat_players: Callable[[int], Sequence[Player]],
     games: int,
     opening_moves: int,
     workers: int,
-    seconds: float,
     rng: np.random.Generator,
-) -> float:
-    """Return the moves a second of a match of so many games, all tables in use all the time."""
-    matches = []
-    for tables in shares(games, workers):
-        players = seat_players(tables)
-        openings = paired_openings(bench.game, 2 * games, opening_moves, rng)
-        match = Match(bench.game, players, tables, itertools.cycle(openings))
-        match.fill()
-        matches.append(match)
-    time_matches(matches, seconds / 4)  # compiles and warms up
-    played = time_matches(matches, 3 * seconds / 4)
+) -> list[Match]:
+    """Return one match a worker, with the tables of so many games all in use, and without end."""
+    openings = paired_openings(bench.game, 2 * games, opening_moves, rng)
+    matches = [
+        Match(bench.game, seat_players(tables), tables, itertools.cycle(openings))
+        for tables in shares(games, workers)
+    ]
     for match in matches:
-        for player in match.players:
-            player.close()
-    return max(played.moves, 1) / played.seconds
+        match.fill()
+    return matches
 
 
 def _time_step(

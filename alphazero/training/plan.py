@@ -56,8 +56,20 @@ class Forecast:
         return sum(self.seconds.values()) / 3600
 
 
+def simulations_a_move(config: Config) -> float:
+    """Return the simulations of a move of self-play, quick searches and full ones, on average."""
+    play = config.selfplay
+    return play.full_share * config.search.simulations + (1 - play.full_share) * (
+        play.fast_simulations
+    )
+
+
 def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
-    """Reckon what a run takes when its games have `length` moves, openings included."""
+    """Reckon what a run takes when its games have `length` moves, openings included.
+
+    Moves are counted by their simulations: hundreds of games that begin at once move at once, and
+    a short look sees many moves or none.
+    """
     play, replay, gate, evaluation = (
         config.selfplay,
         config.replay,
@@ -68,14 +80,21 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
     moves = play.games_per_iteration * (length - drawn)
     positions = moves * play.full_share
     rates = measured.self_play
-    evaluations = moves * rates.evaluations / rates.moves
+    simulations = moves * simulations_a_move(config)
+    evaluations = simulations * rates.evaluations / rates.simulations
     steps = positions * replay.reuse / config.learner.batch_size
     quiet = max(length - gate.opening_moves, 1)
     each = {  # of one time that the stage comes
-        "play": moves / rates.moves,
+        "play": simulations / rates.simulations,
         "learn": steps * measured.step_seconds,
-        "gate": gate.games * quiet / measured.quiet_moves,
-        "measure": measured.questions / 2 / measured.quiet_moves,
+        "gate": gate.games
+        * quiet
+        * (gate.simulations or config.search.simulations)
+        / measured.quiet_simulations,
+        "measure": measured.questions
+        / 2
+        * (evaluation.simulations or config.search.simulations)
+        / measured.quiet_simulations,
     }
     if measured.ladder_games:
         climbing = max(length - OPENING_MOVES, 1)
@@ -154,10 +173,11 @@ def describe(config: Config, measured: Calibration) -> str:
     advice = " ".join(f"{key}={value}" for key, value in suggest(config, measured).items())
     lines = [
         f"measured in {measured.seconds:.0f} s, untrained; backend {rates.backend}",
-        f"self-play           {rates.evaluations:,.0f} evaluations/s, {rates.moves:,.0f} moves/s, "
+        f"self-play           {rates.evaluations:,.0f} evaluations/s, "
+        f"{rates.simulations:,.0f} simulations/s, "
         f"search efficiency {rates.efficiency:.2f}",
         f"learning            {1000 * measured.step_seconds:,.0f} ms a step",
-        f"gate                {measured.quiet_moves:,.0f} moves/s",
+        f"gate                {measured.quiet_simulations:,.0f} simulations/s",
         "",
         "games are           " + _row(("shorter", "as random", "longest")),
         "moves of a game     " + _row(f"{each.length:,.1f}" for each in columns),
