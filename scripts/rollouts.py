@@ -18,10 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from alphazero.cli import told, whole_number
+from alphazero.cli import told
 from alphazero.games import Game, make_game
 from alphazero.games.lines import LineGame
 from alphazero.search.montecarlo import RolloutConfig, RolloutSearch
+from alphazero.typed import whole_number
 
 
 class Case(NamedTuple):
