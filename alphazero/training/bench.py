@@ -117,8 +117,7 @@ def benchmark(
     work = Work()
     for _, search in halls:
         work.add(search)
-    for name, value in vars(before).items():
-        setattr(work, name, getattr(work, name) - value)
+    work = work - before
     return Benchmark(
         workers=len(tables),
         tables=sum(tables),

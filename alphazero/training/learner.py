@@ -5,7 +5,7 @@ Letters: B batch, A actions, [C, H, W] observation.
 
 import copy
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import torch
@@ -20,6 +20,10 @@ from alphazero.training.replay import Batch
 
 SMALL_STEP = 10**9
 """Products of a forward pass below which a step stays on one core."""
+
+
+Parts: TypeAlias = dict[str, Tensor]
+"""What a step reports, as scalars by their names in `StepReport`."""
 
 
 class Losses(NamedTuple):
@@ -142,7 +146,7 @@ class Learner:
         ]
         return torch.optim.AdamW(groups, rate)
 
-    def train_step(self, batch: Batch) -> dict[str, Tensor]:
+    def train_step(self, batch: Batch) -> Parts:
         """Do one optimizer step; return the parts of its loss as scalars.
 
         Raises:
@@ -209,9 +213,9 @@ class Learner:
             else:
                 average.copy_(current[name])
 
-    def train(self, batches: Iterable[Batch]) -> StepReport:
-        """Do one step for each batch and return the means."""
-        reports = [self.train_step(batch) for batch in batches]
+    def train(self, batches: Iterable[Batch], earlier: Iterable[Parts] = ()) -> StepReport:
+        """Do one step for each batch and return the means, over `earlier` steps as well."""
+        reports = [*earlier, *(self.train_step(batch) for batch in batches)]
         names = ("total", "policy", "value", "l2", "entropy", "error", "gradient_norm")
         means = {
             name: float(torch.stack([report[name] for report in reports]).double().mean())
