@@ -7,6 +7,7 @@ session. Ray's own agents outlive such a death.
 It is run by its path, so that it imports nothing of the package.
 """
 
+import contextlib
 import os
 import shutil
 import signal
@@ -51,10 +52,8 @@ def _end_session() -> None:
         if not others:
             return
         for process in others:
-            try:
+            with contextlib.suppress(OSError):  # it has ended by itself
                 os.kill(process, signal.SIGKILL)
-            except OSError:
-                pass
         time.sleep(0.02)
 
 

@@ -3,13 +3,13 @@
 Silver et al., *Mastering the game of Go without human knowledge*, Nature 550 (2017).
 """
 
+import contextlib
 import dataclasses
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -18,6 +18,7 @@ from tqdm import tqdm
 
 from alphazero.config import Config
 from alphazero.configfile import dump_config
+from alphazero.errors import RunError
 from alphazero.network.backend import explain_backend, make_evaluator, useful_workers
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
 from alphazero.network.inference import TorchEvaluator, threads_per_evaluation
@@ -34,6 +35,7 @@ from alphazero.training.insight import Findings, find_surprise
 from alphazero.training.int8 import Comparison, round_evaluator
 from alphazero.training.learner import Learner, Parts, StepReport
 from alphazero.training.metrics import Curves, peak_megabytes
+from alphazero.training.parallel import Group, join
 from alphazero.training.producer import Embedded, GateResult, Orders, Producer, Version
 from alphazero.training.replay import Batch, Replay
 from alphazero.training.resignation import measure_resignation, played_out, resign_threshold
@@ -50,9 +52,12 @@ def train(config: Config) -> Path:
     Raises:
         AlphaZeroError: when the run cannot begin or go on; what was published stays whole.
     """
-    folder = folder_of(config)
+    folder, group = folder_of(config), join()
+    if group and group.rank:
+        _follow(group, folder)
+        return folder
     with locked(folder):
-        _train(Run.create(config))
+        _train(Run.create(config), group)
     return folder
 
 
@@ -65,15 +70,31 @@ def resume(folder: Path, overrides: Sequence[str] = ()) -> Path:
         AlphaZeroError: when there is nothing to resume, or as in `train`.
     """
     check_resumable(folder)
+    group = join()
+    if group and group.rank:
+        _follow(group, folder)
+        return folder
     with locked(folder):
-        _train(Run.resume(folder, overrides))
+        _train(Run.resume(folder, overrides), group)
     return folder
 
 
-def _train(run: Run) -> None:
+def _follow(group: Group, folder: Path) -> None:
+    """Do the learner's steps beside the process that leads, as long as it does any."""
+    group.meet()  # the leader has published
+    run = Run.resume(folder)
+    network = ResNet(run.game.observation_shape, run.game.num_actions, run.config.network)
+    learner = Learner(network, run.config.learner, run.config.inference.device, group)
+    learner.restore(run.load_learner(), run.state.step)
+    group.meet()  # and may go on
+    with contextlib.suppress(RunError):  # the leader meets the same, and tells it
+        learner.follow()
+
+
+def _train(run: Run, group: Group | None = None) -> None:
     print(explain_backend(run.config.inference))
     threads = run.config.run.threads or os.cpu_count() or 1
-    with threads_per_evaluation(threads), Training(run, threads) as training:
+    with threads_per_evaluation(threads), Training(run, threads, group) as training:
         if training.budget_is_spent():
             tqdm.write(
                 f"its budget is spent, at iteration {run.state.iteration:,}; to go on, enlarge it, "
@@ -102,7 +123,7 @@ class Training:
     taken up in the iteration in which it comes.
     """
 
-    def __init__(self, run: Run, cores: int) -> None:
+    def __init__(self, run: Run, cores: int, group: Group | None = None) -> None:
         config = run.config
         self.run = run
         self.config = config
@@ -111,7 +132,8 @@ class Training:
         self.game = run.game
         seed = int(np.random.default_rng(self._seed(INITIALISE)).integers(2**31))
         network = ResNet(self.game.observation_shape, self.game.num_actions, config.network, seed)
-        self.learner = Learner(network, config.learner, config.inference.device)
+        self.group = group
+        self.learner = Learner(network, config.learner, config.inference.device, group)
         self.replay = Replay(self.game, config.replay)
         self.evaluation = Evaluation(self.game, config)
         self.unfinished: list[GameRecord] = []
@@ -128,6 +150,9 @@ class Training:
         """what steps brought that were done before the games came that they were due for"""
         self.steps_ahead = self._steps_ahead()
         self.producer = self._hire()
+        if group is not None:
+            group.meet()  # the followers read what is published,
+            group.meet()  # and have read it
 
     def iterate(self, curves: Curves) -> None:
         """Do one turn of the loop and publish its result."""
@@ -223,7 +248,7 @@ class Training:
         self.steps_ahead += 1
         return True
 
-    @contextmanager
+    @contextlib.contextmanager
     def _learning(self, *more: int) -> Iterator[Callable[[], Batch]]:
         """Give the learner its cores, and yield what draws its batches."""
         settings = self.config.learner
@@ -426,6 +451,9 @@ class Training:
 
     def __exit__(self, *_: object) -> None:
         self.producer.close()
+        if self.group is not None:
+            with contextlib.suppress(RuntimeError):  # they have met the same error, and left
+                self.group.dismiss()
 
     def _version(self, name: str, evaluator: Evaluator) -> Version:
         """Return the network of a saved player, so that it can travel."""
@@ -479,7 +507,7 @@ class Training:
         """Return the seed of this iteration's random numbers for `purpose`."""
         return [self.config.run.seed, self.run.state.iteration, purpose]
 
-    @contextmanager
+    @contextlib.contextmanager
     def _stage(self, name: str, total: int, unit: str) -> Iterator[Any]:
         """Show a bar while a stage runs and count its seconds."""
         begin = time.monotonic()
