@@ -6,16 +6,13 @@ recorded games, each verified where it arrives. It knows nothing of Ray (see clu
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 import torch
 
-import alphazero
 from alphazero.configfile import parse_config
 from alphazero.games.registry import make_game
-from alphazero.jit import source_hash
 from alphazero.network.backend import make_evaluator, useful_workers
 from alphazero.network.checkpoint import read_checkpoint
 from alphazero.players.match import Pairing
@@ -50,10 +47,6 @@ class Actor:
         self._reported = Work()
         self._left = Work()
         """What was done at tables that have been left."""
-
-    def hello(self) -> str:
-        """Return the hash of the program that plays here."""
-        return source_hash(Path(alphazero.__file__).parent)
 
     def meet(self, name: str, checkpoint: bytes, keep: Sequence[str]) -> None:
         """Take up a network, and forget those that are not named in `keep`.
