@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -102,7 +102,7 @@ def listening(owners: set[int]) -> dict[str, str]:
     for process in owners:
         for link in Path(f"/proc/{process}/fd").iterdir():
             try:
-                found = re.fullmatch(r"socket:\[(\d+)\]", os.readlink(link))
+                found = re.fullmatch(r"socket:\[(\d+)\]", str(link.readlink()))
             except OSError:
                 continue
             if found:
@@ -124,7 +124,7 @@ LOOPBACK = {
 
 
 @pytest.fixture(scope="module")
-def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
+def story(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
     """A run whose actor is killed, and then its driver; and what was seen meanwhile."""
     place = tmp_path_factory.mktemp("story")
     driver = Driver(place, *LONG)
@@ -148,7 +148,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]
         left = {each: text for each, text in others.items() if each in processes()}
     finally:
         driver.process.kill()
-    yield SimpleNamespace(
+    return SimpleNamespace(
         run=driver.run, out=driver.out.read_text(), actors=actors, ports=ports,
         noticed=noticed, replaced=replaced, left=left,
     )  # fmt: skip
