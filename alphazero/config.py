@@ -230,8 +230,8 @@ class RayConfig:
     )
     games_ahead: int = key(
         0,
-        "finished games that wait for the learner at most; then actors pause. 0 takes twice "
-        "`selfplay.games_per_iteration`",
+        "games that are played before the learner asks for them, at most; then actors pause. "
+        "0 takes twice `selfplay.games_per_iteration`",
         unit="games",
         at_least=0,
         source="not in AGZ, whose stages ran side by side without a bound",

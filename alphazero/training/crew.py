@@ -6,7 +6,7 @@ the place that all actors fetch it from.
 
 One thread, the foreman's, hands out work and takes in what comes back. It keeps `DEPTH` pieces of
 work with each actor, so that none waits for an answer. It hands out no more self-play while
-`games_ahead` games are finished or asked for and the learner has not taken them.
+`games_ahead` games, beyond those that the loop waits for, are finished or asked for.
 """
 
 import dataclasses
@@ -124,6 +124,8 @@ class Crew:
         self._waiting: deque[GameRecord] = deque()
         self._work = Work()
         self._failure: BaseException | None = None
+        self._wanted = 0
+        """Games that the loop waits for."""
         self._taken_at = time.monotonic()
         self._best = self._challenger = ""
         self._resign_below = NEVER_RESIGN
@@ -143,11 +145,12 @@ class Crew:
         Raises:
             AlphaZeroError: when actors die in a row, or one says that the run cannot go on.
         """
+        shown, wanted = 0, self._config.selfplay.games_per_iteration
+        with self._news:
+            self._wanted = wanted
         best = orders.best
         data = None if best.name in self._shared else best.read()
         self._inbox.put(functools.partial(self._follow, best.name, data, orders.resign_below))
-        wanted = self._config.selfplay.games_per_iteration
-        shown = 0
         while True:
             with self._news:
                 if self._failure is not None:
@@ -156,6 +159,7 @@ class Crew:
                 if here == wanted:
                     games = [self._waiting.popleft() for _ in range(wanted)]
                     work, self._work = self._work, Work()
+                    self._wanted = 0
                     break
             show(here - shown)
             shown = here
@@ -164,7 +168,6 @@ class Crew:
                     if len(self._waiting) < wanted and self._failure is None:
                         self._news.wait(PATIENCE)
         show(wanted - shown)
-        self._inbox.put(_nothing)  # but there is room again, for work to be handed out
         now = time.monotonic()
         seconds, self._taken_at = now - self._taken_at, now
         return SelfPlay(games, list(orders.unfinished), work, best.evaluator, seconds)
@@ -295,10 +298,10 @@ class Crew:
                     break
 
     def _ahead(self) -> int:
-        """Return how many games are finished or asked for."""
+        """Return how many games are finished or asked for and the loop does not wait for."""
         asked = sum(job.games for place in self._places for job in place.jobs)
         with self._news:
-            return len(self._waiting) + asked
+            return len(self._waiting) + asked - self._wanted
 
     def _give(self, place: _Place, job: _Job) -> None:
         """Ask an actor to do a job, and before it tell it the networks that it lacks."""
@@ -365,7 +368,3 @@ class Crew:
                 self._gate_jobs.appendleft(job)
         place.jobs, place.known = [], set()
         place.hand = self._hiring.hire(place.number, place.incarnation)
-
-
-def _nothing() -> None:
-    """Do nothing."""
