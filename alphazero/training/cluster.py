@@ -40,9 +40,12 @@ STARTING: Final = 300.0
 # listened to. Without it, Ray on Linux listens on every interface, whatever address it is given.
 _LOOPBACK_ONLY: Final = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 
-_QUIET: Final = {
+_SETTINGS: Final = {
     "RAY_USAGE_STATS_ENABLED": "0",  # nothing is sent to the makers of Ray
+    # A machine that is busy playing starts Ray slowly.
     "RAY_raylet_start_wait_time_s": str(int(STARTING)),
+    "RAY_agent_register_timeout_ms": str(int(STARTING * 1000)),
+    "RAY_worker_register_timeout_seconds": str(int(STARTING)),
     # A GPU that an actor is not given, it does not see: `device: auto` is then the CPU.
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "1",
 }
@@ -91,7 +94,7 @@ class RayHiring:
                 "selfplay.workers: Ray is not installed; pip install 'alphazero[ray]', or leave "
                 "this key out"
             )
-        os.environ.update(_QUIET)
+        os.environ.update(_SETTINGS)
         self._text, self._seed = dump_config(config), [config.run.seed, iteration]
         self._settings = settings
         self._local: LocalRay | None = None
