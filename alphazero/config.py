@@ -213,6 +213,60 @@ class SearchConfig:
 
 
 @dataclass(frozen=True)
+class RayConfig:
+    """Self-play and gates on Ray actors, which play on while the learner learns."""
+
+    address: str = key(
+        "local",
+        "the cluster's `host:port`; `local` starts one in this machine, for this run alone, that "
+        "listens on the loopback interface only",
+    )
+    actors: int = key(
+        2, "processes that play, each with `selfplay.parallel_games` games", at_least=1
+    )
+    cpus_per_actor: int = key(1, "processor cores that each one plays on", unit="cores", at_least=1)
+    gpus_per_actor: float = key(
+        0.0, "share of a GPU that each one is given; 0.25 lets four share one", at_least=0
+    )
+    games_ahead: int = key(
+        0,
+        "games that are played before the learner asks for them, at most; then actors pause. "
+        "0 takes twice `selfplay.games_per_iteration`",
+        unit="games",
+        at_least=0,
+        source="not in AGZ, whose stages ran side by side without a bound",
+    )
+    steps_ahead: int = key(
+        50,
+        "steps that the learner may do before the games have come that they are due for; then it "
+        "waits. Later ones are fewer by as many",
+        unit="steps",
+        at_least=0,
+        source="not in AGZ, whose stages ran side by side without a bound",
+    )
+    allow_open: bool = key(
+        False,
+        "join a cluster that asks for no token, in which anybody who reaches its ports runs "
+        "programs as you",
+    )
+
+
+def _read_workers(reader: Reader, path: KeyPath, value: Any) -> RayConfig | None:
+    """Null, or {ray: {...}}."""
+    if value is None:
+        return None
+    if not isinstance(value, dict) or value.keys() != {"ray"}:
+        raise WrongValueError(f"expected null or {{ray: {{...}}}}, got {described(value)}")
+    keys = {} if value["ray"] is None else value["ray"]
+    if not isinstance(keys, dict):
+        raise WrongValueError(f"expected {{ray: {{...}}}}, with keys, got {described(keys)}")
+    settings = reader.read(RayConfig, (*path, "ray"), keys)
+    if any(wrong[: len(path)] == path for wrong in reader.wrong):
+        reader.wrong.add(path)
+    return settings
+
+
+@dataclass(frozen=True)
 class SelfplayConfig:
     """The games the best player plays against itself."""
 
@@ -225,7 +279,8 @@ class SelfplayConfig:
     )
     parallel_games: int = key(
         128,
-        "games in progress at once, shared out among the cores; the gate's too",
+        "games in progress at once, shared out among the cores; the gate's too. On a cluster: in "
+        "each actor",
         unit="games",
         at_least=1,
         at_most=65536,
@@ -330,6 +385,13 @@ class SelfplayConfig:
     )
     random_start_moves: int = key(
         16, "greatest number of random moves a game begins with", unit="moves", at_least=1
+    )
+    workers: RayConfig | None = key(  # noqa: RUF009  (a `key`, as everywhere; ruff cannot know)
+        None,
+        "who plays: null, this process; or {ray: {address: ..., actors: ...}}, Ray actors, of "
+        "this machine or of a cluster",
+        kind="null or {ray: {...}}",
+        read=_read_workers,
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from alphazero.config import SECTIONS, Config, GameConfig, LearnerConfig
+from alphazero.config import SECTIONS, Config, GameConfig, LearnerConfig, RayConfig
 from alphazero.errors import ConfigError, GameError, did_you_mean
 from alphazero.schema import REQUIRED, Reader, noted_fields, type_words
 from alphazero.yamlfile import (
@@ -159,6 +159,12 @@ def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
             [("learner", "momentum"), optimizer],
             "learner.momentum: remove it; momentum is SGD's, and learner.optimizer is adamw",
         )
+    if config.selfplay.workers and config.inference.selfplay_precision == "int8":
+        yield (
+            [("selfplay", "workers"), ("inference", "selfplay_precision")],
+            "inference.selfplay_precision: int8 is measured in this process alone; use 'same' "
+            "with selfplay.workers",
+        )
     network = config.network
     if network.global_pooling >= network.filters:
         yield (
@@ -188,6 +194,9 @@ def dump_config(config: Config) -> str:
 
 def _written(value: Any) -> str:
     """A value of a section as YAML on one line."""
+    if isinstance(value, RayConfig):
+        keys = [f"{each.name}: {_written(getattr(value, each.name))}" for each in fields(value)]
+        return f"{{ray: {{{', '.join(keys)}}}}}"
     if not isinstance(value, tuple):
         return yaml_scalar(value)
     if not value or isinstance(value[0], str):
@@ -213,7 +222,7 @@ class KeyDescription(NamedTuple):
 def describe_schema() -> list[KeyDescription]:
     """Every key of every section, in the order of the file, for documentation."""
     rows = []
-    for name, section in SECTIONS.items():
+    for name, section in [*SECTIONS.items(), ("selfplay.workers.ray", RayConfig)]:
         for each, kind, note in noted_fields(section):
             default = "required" if each.default is REQUIRED else _written(each.default)
             words = [note.unit, *note.bounds(), *([" or ".join(note.choices)] * bool(note.choices))]

@@ -78,7 +78,7 @@ def noted_fields(section: type) -> list[tuple[dataclasses.Field[Any], Any, Note]
 
 def type_words(kind: Any, note: Note) -> str:
     """A key's type in words, such as `a whole number or null`."""
-    if isinstance(kind, UnionType):
+    if isinstance(kind, UnionType) and not note.kind:
         return " or ".join(KIND_WORDS[option] for option in get_args(kind))
     return note.kind or KIND_WORDS[kind]
 

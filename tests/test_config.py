@@ -16,6 +16,7 @@ from alphazero.config import (
     GameConfig,
     LearnerConfig,
     RatePoint,
+    RayConfig,
 )
 from alphazero.configfile import describe_schema, dump_config, load_config, parse_config
 from alphazero.errors import ConfigError, GameError
@@ -523,6 +524,60 @@ def test_a_file_with_windows_line_ends_and_a_byte_order_mark_loads(tmp_path: Pat
     assert load_config(path).game.name == "connect_four"
 
 
+# --- workers -----------------------------------------------------------------------------------
+
+RAY = "selfplay: {workers: {ray: %s}}"
+
+
+def test_without_workers_the_process_itself_plays() -> None:
+    assert parse_config(SMALLEST).selfplay.workers is None
+    assert parse_config(SMALLEST + "selfplay: {workers: null}").selfplay.workers is None
+
+
+def test_workers_on_ray_need_no_further_key() -> None:
+    for nothing in ("{}", "null"):
+        assert parse_config(SMALLEST + RAY % nothing).selfplay.workers == RayConfig()
+
+
+def test_workers_on_ray_survive_being_written_and_read() -> None:
+    keys = "{address: '10.0.0.5:6379', actors: 6, gpus_per_actor: 0.25, games_ahead: 40}"
+    config = parse_config(SMALLEST + RAY % keys)
+    assert config.selfplay.workers == RayConfig(
+        address="10.0.0.5:6379", actors=6, gpus_per_actor=0.25, games_ahead=40
+    )
+    assert parse_config(dump_config(config)) == config
+
+
+def test_every_default_of_workers_in_the_documentation_may_be_written_in_a_file() -> None:
+    rows = [row for row in describe_schema() if row.section == "selfplay.workers.ray"]
+    keys = ", ".join(f"{row.key}: {row.default}" for row in rows)
+    assert parse_config(SMALLEST + RAY % f"{{{keys}}}").selfplay.workers == RayConfig()
+    override = f"selfplay.workers={{ray: {{{keys}}}}}"
+    assert parse_config(SMALLEST, "x", [override]).selfplay.workers == RayConfig()
+
+
+@pytest.mark.parametrize(
+    ("value", "complaint"),
+    [
+        ("{ray: {actor: 3}}", "'actor' in 'selfplay.workers.ray'; did you mean 'actors'?"),
+        ("{ray: {actors: 0}}", "selfplay.workers.ray.actors: must be at least 1, got 0"),
+        ("{ray: 3}", "expected {ray: {...}}, with keys, got"),
+        ("{slurm: {}}", "expected null or {ray: {...}}, got"),
+        ("3", "expected null or {ray: {...}}, got"),
+    ],
+)
+def test_wrong_workers_are_told_where_they_are(value: str, complaint: str) -> None:
+    assert complaint in error_of(f"{SMALLEST}selfplay:\n  workers: {value}\n")
+    assert complaint in error_of(SMALLEST, f"selfplay.workers={value}")
+
+
+def test_int8_is_refused_with_workers() -> None:
+    error = error_of(
+        SMALLEST + "selfplay: {workers: {ray: {}}}\ninference: {selfplay_precision: int8}"
+    )
+    assert "use 'same' with selfplay.workers" in error
+
+
 # --- the schema and the shipped files ----------------------------------------------------------
 
 
@@ -544,7 +599,8 @@ def test_every_default_lies_in_its_own_range(name: str) -> None:
 
 
 def test_every_default_in_the_documentation_may_be_written_in_a_file() -> None:
-    rows = [row for row in describe_schema() if row.section not in ("game", "budget")]
+    apart = ("game", "budget", "selfplay.workers.ray")
+    rows = [row for row in describe_schema() if row.section not in apart]
     overrides = [f"{row.section}.{row.key}={row.default}" for row in rows]
     assert parse_config(SMALLEST, "x", overrides) == parse_config(SMALLEST)
 

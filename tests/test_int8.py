@@ -17,7 +17,7 @@ from alphazero.network.resnet import ResNet
 from alphazero.players.match import Pairing, play_schedule, random_opening
 from alphazero.players.player import RandomPlayer
 from alphazero.search.evaluator import Floats
-from alphazero.training import loop
+from alphazero.training import loop, producer
 from alphazero.training.bench import benchmark
 from alphazero.training.gamefile import Games
 from alphazero.training.int8 import Comparison, compare, draw_positions, round_evaluator
@@ -195,7 +195,7 @@ def test_a_run_whose_limits_nothing_keeps_plays_as_without_int8_and_says_so(
 def test_the_gate_and_the_best_player_stay_in_the_ordinary_precision(tmp_path: Path) -> None:
     seen: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
-        gate, play = loop.run_gate, loop.play_games
+        gate, play = producer.run_gate, producer.play_games
 
         def watched_gate(*given):
             seen.extend(evaluator.precision for evaluator in given[2:4])
@@ -205,8 +205,8 @@ def test_the_gate_and_the_best_player_stay_in_the_ordinary_precision(tmp_path: P
             seen.append(given[2].precision)
             return play(*given)
 
-        patch.setattr(loop, "run_gate", watched_gate)
-        patch.setattr(loop, "play_games", watched_play)
+        patch.setattr(producer, "run_gate", watched_gate)
+        patch.setattr(producer, "play_games", watched_play)
         loop.train(tiny_config(tmp_path, INT8, *ANYTHING, "budget.iterations=2"))
     assert seen == ["float32", "int8 and float32", "float32", "float32"]
 

@@ -115,7 +115,17 @@ def save_checkpoint(path: Path | str, checkpoint: Checkpoint) -> str:
     Equal checkpoints give equal files. Raises CheckpointError for weights with NaN or infinity,
     RunError when the file cannot be written.
     """
-    _check_finite(shown(path), checkpoint.weights)
+    data = checkpoint_bytes(checkpoint, shown(path))
+    write_atomic(path, data)
+    return sha256_hex(data)
+
+
+def checkpoint_bytes(checkpoint: Checkpoint, name: str) -> bytes:
+    """Return the bytes of a player's file; `name` stands in errors.
+
+    Raises CheckpointError for weights with NaN or infinity.
+    """
+    _check_finite(name, checkpoint.weights)
     player = {
         "game": {"name": checkpoint.game_name, "options": checkpoint.game_options},
         "network": dataclasses.asdict(checkpoint.network_settings),
@@ -125,7 +135,7 @@ def save_checkpoint(path: Path | str, checkpoint: Checkpoint) -> str:
         "details": checkpoint.details,
     }
     text = json.dumps(player, allow_nan=False, sort_keys=True)
-    return save_tensors(path, checkpoint.weights, {"format": PLAYER_FORMAT, "player": text})
+    return _bytes_of_file(name, checkpoint.weights, {"format": PLAYER_FORMAT, "player": text})
 
 
 def load_checkpoint(path: Path | str) -> Checkpoint:
@@ -133,8 +143,15 @@ def load_checkpoint(path: Path | str) -> Checkpoint:
 
     Raises CheckpointError, in one line that names the path, for whatever is wrong.
     """
-    tensors, metadata = load_tensors(path, PLAYER_FORMAT)
-    name = shown(path)
+    return read_checkpoint(_read(path), shown(path))
+
+
+def read_checkpoint(data: bytes, name: str) -> Checkpoint:
+    """Read the bytes of a player's file as `load_checkpoint` does; `name` stands in errors.
+
+    Raises CheckpointError, in one line that names it, for whatever is wrong.
+    """
+    tensors, metadata = _tensors_of(data, name, PLAYER_FORMAT)
     try:
         checkpoint = _checkpoint_of(_parse_object(metadata["player"]), tensors, name)
     except (KeyError, TypeError, ValueError) as error:
@@ -184,6 +201,13 @@ def save_tensors(path: Path | str, tensors: dict[str, Tensor], metadata: dict[st
     `metadata` must name the file's "format"; "format_version" and "sha256" are added here.
     Raises CheckpointError when the header would be too large to read, RunError from the disk.
     """
+    data = _bytes_of_file(shown(path), tensors, metadata)
+    write_atomic(path, data)
+    return sha256_hex(data)
+
+
+def _bytes_of_file(name: str, tensors: dict[str, Tensor], metadata: dict[str, str]) -> bytes:
+    """Return what `save_tensors` writes."""
     texts = {**metadata, "format_version": str(FORMAT_VERSION)}
     texts["sha256"] = _digest(texts, tensors)
     # Written here, because the library orders its metadata at random: files could not be compared.
@@ -191,20 +215,16 @@ def save_tensors(path: Path | str, tensors: dict[str, Tensor], metadata: dict[st
     end = 0
     contents = []
     # The widest types first keep every tensor aligned.
-    for name, tensor in sorted(
-        tensors.items(), key=lambda item: (-item[1].element_size(), item[0])
-    ):
+    for key, tensor in sorted(tensors.items(), key=lambda item: (-item[1].element_size(), item[0])):
         contents.append(_bytes_of(tensor))
         start, end = end, end + len(contents[-1])
         kind, shape = _NAMES_OF_TYPES[tensor.dtype], list(tensor.shape)
-        header[name] = {"dtype": kind, "shape": shape, "data_offsets": [start, end]}
+        header[key] = {"dtype": kind, "shape": shape, "data_offsets": [start, end]}
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     if len(text) > HEADER_LIMIT:
-        _refuse(shown(path), f"its header would exceed {HEADER_LIMIT:,} bytes", "write")
-    data = b"".join((len(text).to_bytes(8, "little"), text, *contents))
-    write_atomic(path, data)
-    return sha256_hex(data)
+        _refuse(name, f"its header would exceed {HEADER_LIMIT:,} bytes", "write")
+    return b"".join((len(text).to_bytes(8, "little"), text, *contents))
 
 
 def load_tensors(
@@ -215,11 +235,21 @@ def load_tensors(
     The memory needed is at most about twice the file.
     Raises CheckpointError, in one line that names the path, for whatever is wrong.
     """
-    name = shown(path)
+    return _tensors_of(_read(path), shown(path), expected_format)
+
+
+def _read(path: Path | str) -> bytes:
+    """Return the bytes of the file at `path`; raise CheckpointError when it cannot be read."""
     try:
-        data = read_limited(path, FILE_LIMIT)
+        return read_limited(path, FILE_LIMIT)
     except RunError as error:
         raise CheckpointError(str(error)) from error
+
+
+def _tensors_of(
+    data: bytes, name: str, expected_format: str
+) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Verify the bytes of a file and return what `load_tensors` does."""
     header = _header_of(name, data)
     texts = _metadata_of(name, header, expected_format)
     if foreign := {each.get("dtype", "") for each in header.values()} - set(

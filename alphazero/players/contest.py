@@ -29,16 +29,31 @@ def contest(
     """Let players 0 and 1 play the pairs of games of `schedule`; return what came of it.
 
     `seat_players` makes them for so many tables, anew for each worker and each part of the
-    schedule. With `sprt` the schedule is played in parts, in its order, and ends with the part
-    that answers the test: so the answer depends on nothing but the games. `show` is called with
-    the number of games that ended. The records come in the schedule's order, pair by pair.
+    schedule. `show` is called with the number of games that ended. The rest is as in `play_out`.
+    """
+
+    def play(pairings: Sequence[Pairing]) -> list[GameRecord]:
+        return play_schedule(game, seat_players, pairings, tables, workers, show)
+
+    return play_out(play, schedule, sprt)
+
+
+def play_out(
+    play: Callable[[Sequence[Pairing]], list[GameRecord]],
+    schedule: Sequence[Pairing],
+    sprt: Sprt | None = None,
+) -> tuple[MatchResult, list[GameRecord]]:
+    """Let `play` play the pairs of games of `schedule`; return what came of it.
+
+    With `sprt` the schedule is played in parts, in its order, and ends with the part that answers
+    the test: so the answer depends on nothing but the games. The records come in the schedule's
+    order, pair by pair.
     """
     part = len(schedule) if sprt is None else max(len(schedule) // LOOKS // 2 * 2, FEWEST)
     records: list[GameRecord] = []
     verdict = None
     for begin in range(0, len(schedule), part):
-        pairings = schedule[begin : begin + part]
-        records += play_schedule(game, seat_players, pairings, tables, workers, show)
+        records += play(schedule[begin : begin + part])
         verdict = sprt.verdict(records) if sprt else None
         if verdict is not None:
             break

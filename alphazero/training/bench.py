@@ -106,9 +106,7 @@ class Bench:
             bare, bare_time = bare + positions, bare_time + spent
             played += time_matches(self.matches, length)
             show(1)
-        work = self._work()
-        for name, value in vars(before).items():
-            setattr(work, name, getattr(work, name) - value)
+        work = self._work() - before
         work.seconds_playing = played.seconds * len(self.tables)
         return Benchmark(
             workers=len(self.tables),

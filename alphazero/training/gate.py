@@ -7,8 +7,8 @@ import numpy as np
 
 from alphazero.config import Config, SearchConfig
 from alphazero.games.game import Game
-from alphazero.players.contest import contest
-from alphazero.players.match import GameRecord, paired_openings
+from alphazero.players.contest import play_out
+from alphazero.players.match import GameRecord, Pairing, paired_openings, play_schedule
 from alphazero.players.player import Player, SearchPlayer
 from alphazero.players.ratings import MatchResult
 from alphazero.players.sprt import Sprt
@@ -28,6 +28,27 @@ def seat(
     return SearchPlayer(Search(game, evaluator, search, slots=tables))
 
 
+def play_gate(
+    game: Game,
+    config: Config,
+    challenger: Evaluator,
+    best: Evaluator,
+    pairings: Sequence[Pairing],
+    workers: int = 1,
+    show: Callable[[int], object] = bool,
+) -> list[GameRecord]:
+    """Play games of a gate, in which `challenger` is player 0 and `best` is player 1."""
+
+    def seat_players(tables: int) -> list[Player]:
+        return [
+            seat(game, evaluator, config.search, config.gate.simulations or None, tables)
+            for evaluator in (challenger, best)
+        ]
+
+    tables = config.selfplay.parallel_games
+    return play_schedule(game, seat_players, pairings, tables, workers, show)
+
+
 def run_gate(
     game: Game,
     config: Config,
@@ -37,7 +58,21 @@ def run_gate(
     workers: int = 1,
     show: Callable[[int], object] = bool,
 ) -> tuple[MatchResult, list[GameRecord]]:
-    """Let `challenger` and `best` play `gate.games` games; return the challenger's result.
+    """Let `challenger` and `best` play the gate here; return as `decide_gate` does."""
+
+    def play(pairings: Sequence[Pairing]) -> list[GameRecord]:
+        return play_gate(game, config, challenger, best, pairings, workers, show)
+
+    return decide_gate(game, config, seed, play)
+
+
+def decide_gate(
+    game: Game,
+    config: Config,
+    seed: Sequence[int],
+    play: Callable[[Sequence[Pairing]], list[GameRecord]],
+) -> tuple[MatchResult, list[GameRecord]]:
+    """Let `play` play `gate.games` games; return the challenger's result, and the games.
 
     Fewer with `gate.sprt`, when the test has its answer.
 
@@ -45,18 +80,8 @@ def run_gate(
     twice with colours swapped.
     """
     settings = config.gate
-
-    def seat_players(tables: int) -> list[Player]:
-        return [
-            seat(game, evaluator, config.search, settings.simulations or None, tables)
-            for evaluator in (challenger, best)
-        ]
-
     rng = np.random.default_rng(seed)
     schedule = paired_openings(game, settings.games, settings.opening_moves, rng)
     error = settings.sprt_error
     sprt = Sprt(settings.sprt_elo0, settings.sprt_elo1, error, error) if settings.sprt else None
-    tables = config.selfplay.parallel_games
-    return contest(
-        game, seat_players, schedule, tables=tables, workers=workers, sprt=sprt, show=show
-    )
+    return play_out(play, schedule, sprt)

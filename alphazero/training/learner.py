@@ -5,7 +5,7 @@ Letters: B batch, A actions, [C, H, W] observation.
 
 import copy
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import torch
@@ -16,10 +16,15 @@ from alphazero.config import LearnerConfig
 from alphazero.errors import RunError
 from alphazero.network.inference import resolve_device, resolve_precision
 from alphazero.network.resnet import ResNet
+from alphazero.training.parallel import Group, share_normalisation
 from alphazero.training.replay import Batch
 
 SMALL_STEP = 10**9
 """Products of a forward pass below which a step stays on one core."""
+
+
+Parts: TypeAlias = dict[str, Tensor]
+"""What a step reports, as scalars by their names in `StepReport`."""
 
 
 class Losses(NamedTuple):
@@ -97,10 +102,23 @@ class StepReport(NamedTuple):
 
 
 class Learner:
-    """A network, its optimizer, and the number of steps done."""
+    """A network, its optimizer, and the number of steps done.
 
-    def __init__(self, network: ResNet, settings: LearnerConfig, device: str = "auto") -> None:
+    In a `group` of processes each has one, and all do the same steps, on parts of one batch.
+    """
+
+    def __init__(
+        self,
+        network: ResNet,
+        settings: LearnerConfig,
+        device: str = "auto",
+        group: Group | None = None,
+    ) -> None:
         self.settings = settings
+        self.group = group
+        if group is not None:
+            group.check(settings.batch_size)
+            share_normalisation(network)
         self.device = torch.device(resolve_device(device))
         self.network = network.to(self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.player = copy.deepcopy(network) if settings.average else network
@@ -142,17 +160,28 @@ class Learner:
         ]
         return torch.optim.AdamW(groups, rate)
 
-    def train_step(self, batch: Batch) -> dict[str, Tensor]:
+    def train_step(self, batch: Batch) -> Parts:
         """Do one optimizer step; return the parts of its loss as scalars.
 
         Raises:
             RunError: when the batch, the loss or the gradient is not finite; the weights (but
                 not the statistics of normalisation) are then still those before the step.
         """
-        settings = self.settings
         for name, array in zip(Batch._fields, batch, strict=True):
             if not np.isfinite(array).all():
                 self._fail(f"a batch whose {name} are not finite")
+        return self._step_on(batch if self.group is None else self.group.hand_out(batch))
+
+    def follow(self) -> None:
+        """Do the steps of the group's leader, on this process's parts, until it dismisses us."""
+        assert self.group is not None
+        network, size = self.network, self.settings.batch_size
+        while part := self.group.receive(size, network.observation_shape, network.num_actions):
+            self._step_on(part)
+
+    def _step_on(self, batch: Batch) -> Parts:
+        """Do one optimizer step on a batch, or on this process's part of one."""
+        settings = self.settings
         observations, policies, outcomes = (
             torch.from_numpy(array).to(self.device) for array in batch
         )
@@ -166,6 +195,10 @@ class Learner:
         l2 = settings.l2 * squared_norm(self.network.parameters())
         self._optimizer.zero_grad(set_to_none=True)
         (parts.policy + parts.value).backward()  # type: ignore[no-untyped-call]
+        if self.group is not None:
+            parts = Losses(*(each.detach() for each in parts))
+            gradients = [each.grad for each in self.network.parameters() if each.grad is not None]
+            self.group.average([*gradients, *parts])
         if settings.optimizer == "adamw" and settings.l2 > 0:
             for each in self.network.parameters():
                 assert each.grad is not None
@@ -209,9 +242,9 @@ class Learner:
             else:
                 average.copy_(current[name])
 
-    def train(self, batches: Iterable[Batch]) -> StepReport:
-        """Do one step for each batch and return the means."""
-        reports = [self.train_step(batch) for batch in batches]
+    def train(self, batches: Iterable[Batch], earlier: Iterable[Parts] = ()) -> StepReport:
+        """Do one step for each batch and return the means, over `earlier` steps as well."""
+        reports = [*earlier, *(self.train_step(batch) for batch in batches)]
         names = ("total", "policy", "value", "l2", "entropy", "error", "gradient_norm")
         means = {
             name: float(torch.stack([report[name] for report in reports]).double().mean())

@@ -3,22 +3,24 @@
 Silver et al., *Mastering the game of Go without human knowledge*, Nature 550 (2017).
 """
 
+import contextlib
 import dataclasses
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from tqdm import tqdm
 
 from alphazero.config import Config
 from alphazero.configfile import dump_config
+from alphazero.errors import RunError
 from alphazero.network.backend import explain_backend, make_evaluator, useful_workers
-from alphazero.network.checkpoint import Checkpoint
+from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
 from alphazero.network.inference import TorchEvaluator, threads_per_evaluation
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
@@ -27,17 +29,19 @@ from alphazero.players.gamelog import PlayedGame
 from alphazero.players.match import NEVER_RESIGN, GameRecord
 from alphazero.players.ratings import MatchResult
 from alphazero.players.sgf_games import commented, has_sgf, to_sgf
+from alphazero.search.evaluator import Evaluator
 from alphazero.training.evaluation import Evaluation, Figures
 from alphazero.training.gamefile import Games
-from alphazero.training.gate import run_gate
 from alphazero.training.insight import Findings, find_surprise
 from alphazero.training.int8 import Comparison, round_evaluator
-from alphazero.training.learner import Learner, StepReport
+from alphazero.training.learner import Learner, Parts, StepReport
 from alphazero.training.metrics import Curves, peak_megabytes
-from alphazero.training.replay import Replay
+from alphazero.training.parallel import Group, join
+from alphazero.training.producer import Embedded, GateResult, Orders, Producer, Version
+from alphazero.training.replay import Batch, Replay
 from alphazero.training.resignation import measure_resignation, played_out, resign_threshold
-from alphazero.training.run import Run, check_resumable, folder_of, locked
-from alphazero.training.selfplay import SelfPlay, play_games
+from alphazero.training.run import Run, check_resumable, folder_of, locked, player_name
+from alphazero.training.selfplay import SelfPlay
 from alphazero.training.story import tensorboard_layout
 from alphazero.training.unseen import examine_values
 
@@ -51,9 +55,12 @@ def train(config: Config) -> Path:
     Raises:
         AlphaZeroError: when the run cannot begin or go on; what was published stays whole.
     """
-    folder = folder_of(config)
+    folder, group = folder_of(config), join()
+    if group and group.rank:
+        _follow(group, folder)
+        return folder
     with locked(folder):
-        _train(Run.create(config))
+        _train(Run.create(config), group)
     return folder
 
 
@@ -66,16 +73,31 @@ def resume(folder: Path, overrides: Sequence[str] = ()) -> Path:
         AlphaZeroError: when there is nothing to resume, or as in `train`.
     """
     check_resumable(folder)
+    group = join()
+    if group and group.rank:
+        _follow(group, folder)
+        return folder
     with locked(folder):
-        _train(Run.resume(folder, overrides))
+        _train(Run.resume(folder, overrides), group)
     return folder
 
 
-def _train(run: Run) -> None:
+def _follow(group: Group, folder: Path) -> None:
+    """Do the learner's steps beside the process that leads, as long as it does any."""
+    group.meet()  # the leader has published
+    run = Run.resume(folder)
+    network = ResNet(run.game.observation_shape, run.game.num_actions, run.config.network)
+    learner = Learner(network, run.config.learner, run.config.inference.device, group)
+    learner.restore(run.load_learner(), run.state.step)
+    group.meet()  # and may go on
+    with contextlib.suppress(RunError):  # the leader meets the same, and tells it
+        learner.follow()
+
+
+def _train(run: Run, group: Group | None = None) -> None:
     print(explain_backend(run.config.inference))
     threads = run.config.run.threads or os.cpu_count() or 1
-    with threads_per_evaluation(threads):
-        training = Training(run, threads)
+    with threads_per_evaluation(threads), Training(run, threads, group) as training:
         if training.budget_is_spent():
             tqdm.write(
                 f"its budget is spent, at iteration {run.state.iteration:,}; to go on, enlarge it, "
@@ -90,10 +112,22 @@ def _train(run: Run) -> None:
     run.tidy()
 
 
-class Training:
-    """The parts of a run, and what one iteration does with them."""
+class Challenge(NamedTuple):
+    """A gate under way."""
 
-    def __init__(self, run: Run, cores: int) -> None:
+    checkpoint: Checkpoint
+    evaluator: TorchEvaluator | OpenVINOEvaluator
+    result: Future[GateResult]
+
+
+class Training:
+    """The parts of a run, and what one iteration does with them.
+
+    On a cluster the stages overlap: actors play while the learner learns, and a gate's result is
+    taken up in the iteration in which it comes.
+    """
+
+    def __init__(self, run: Run, cores: int, group: Group | None = None) -> None:
         config = run.config
         self.run = run
         self.config = config
@@ -102,7 +136,8 @@ class Training:
         self.game = run.game
         seed = int(np.random.default_rng(self._seed(INITIALISE)).integers(2**31))
         network = ResNet(self.game.observation_shape, self.game.num_actions, config.network, seed)
-        self.learner = Learner(network, config.learner, config.inference.device)
+        self.group = group
+        self.learner = Learner(network, config.learner, config.inference.device, group)
         self.replay = Replay(self.game, config.replay)
         self.evaluation = Evaluation(self.game, config)
         self.unfinished: list[GameRecord] = []
@@ -112,10 +147,18 @@ class Training:
         """how int8 stood beside the ordinary precision in this iteration, if it was tried"""
         self.examined: Figures = {}
         """how the value did in this iteration's games before they were learned from"""
+        self.challenge: Challenge | None = None
         if run.state.best:
             self._restore()
         else:
             self._save_first()
+        self.early: list[Parts] = []
+        """what steps brought that were done before the games came that they were due for"""
+        self.steps_ahead = self._steps_ahead()
+        self.producer = self._hire()
+        if group is not None:
+            group.meet()  # the followers read what is published,
+            group.meet()  # and have read it
 
     def iterate(self, curves: Curves) -> None:
         """Do one turn of the loop and publish its result."""
@@ -127,7 +170,7 @@ class Training:
         games = self.play()
         self.remember(games)
         steps = self.learn(before)
-        result = self.gate() if steps.steps else None
+        result = self.gate() if steps.steps or self.challenge else None
         self.report(curves, games, steps, result, self.measure())
         self.save()
 
@@ -142,16 +185,13 @@ class Training:
                 settings.resign_ceiling,
             )
         with self._stage("play", settings.games_per_iteration, "game") as bar:
-            games = play_games(
-                self.game,
-                self.config,
-                self._explorer(),
+            orders = Orders(
+                self._version(self.run.state.best, self._explorer()),
                 self._seed(PLAY),
-                self.unfinished,
-                self.workers,
-                bar.update,
                 self.resign_below,
+                self.unfinished,
             )
+            games = self.producer.play(orders, bar.update, self._learn_ahead)
         self.unfinished = games.unfinished
         return games
 
@@ -194,44 +234,84 @@ class Training:
         """
         settings = self.config.learner
         each = self.config.replay.reuse / settings.batch_size
-        steps = int(self.run.state.positions * each) - int(positions_before * each)
-        rng = np.random.default_rng(self._seed(LEARN))
-        threads = min(self.cores, self.learner.useful_threads)
-        with self._stage("learn", steps, "step") as bar, threads_per_evaluation(threads):
-            report = self.learner.train(
-                self.replay.sample(
-                    settings.batch_size, rng, settings.symmetries, settings.value_mix
-                )
-                for _ in bar
-            )
+        due = int(self.run.state.positions * each) - int(positions_before * each)
+        steps = max(due - self.steps_ahead, 0)
+        self.steps_ahead -= due - steps
+        early, self.early = self.early, []
+        with self._stage("learn", steps, "step") as bar, self._learning() as batch:
+            report = self.learner.train((batch() for _ in bar), early)
         self.run.state.step = self.learner.step
         return report
+
+    def _learn_ahead(self) -> bool:
+        """Do a step that is not due yet, while too few games have come; False: not a further one.
+
+        It is made up for when they have come. So the learner waits for nobody, within bounds.
+        """
+        workers = self.config.selfplay.workers
+        if workers is None or self.steps_ahead >= workers.steps_ahead or not self.replay.window:
+            return False
+        with self._learning(self.learner.step) as batch:
+            self.early.append(self.learner.train_step(batch()))
+        self.steps_ahead += 1
+        return True
+
+    @contextlib.contextmanager
+    def _learning(self, *more: int) -> Iterator[Callable[[], Batch]]:
+        """Give the learner its cores, and yield what draws its batches."""
+        settings = self.config.learner
+        rng = np.random.default_rng([*self._seed(LEARN), *more])
+        threads = min(self.cores, self.learner.useful_threads)
+        with threads_per_evaluation(threads):
+            yield lambda: self.replay.sample(
+                settings.batch_size, rng, settings.symmetries, settings.value_mix
+            )
+
+    def _steps_ahead(self) -> int:
+        """Return how many steps a run to be gone on with has done that were not due."""
+        workers, state = self.config.selfplay.workers, self.run.state
+        due = int(state.positions * self.config.replay.reuse / self.config.learner.batch_size)
+        return max(min(state.step - due, workers.steps_ahead), 0) if workers else 0
 
     def gate(self) -> MatchResult | None:
         """Let the challenger take the best player's place, if it earns it or no gate is asked."""
         state, settings = self.run.state, self.config.gate
-        if settings.games and state.iteration % settings.interval:
-            self._save_challenger(None)
-            return None
-        challenger = make_evaluator(self.learner.player, self.config.inference)
         if not settings.games:
-            self.best = challenger
-            state.best = self._save_challenger(None)
+            self.best = make_evaluator(self.learner.player, self.config.inference)
+            state.best = self._save_challenger()
             return None
-        with self._stage("gate", settings.games, "game") as bar:
-            result, records = run_gate(
-                self.game,
-                self.config,
-                challenger,
-                self.best,
-                self._seed(GATE),
-                self.workers,
-                bar.update,
-            )
+        result = None
+        begins = self.challenge is None and state.iteration % settings.interval == 0
+        if begins or self.challenge:
+            with self._stage("gate", settings.games, "game") as bar:
+                challenge = self.challenge or self._begin_gate(bar.update)
+                # At the end of the run there is no later iteration that could take it up.
+                if challenge.result.done() or self.budget_is_spent():
+                    result = self._end_gate(challenge)
+                    self.challenge = None
+                else:
+                    self.challenge = challenge
+        self._save_challenger()
+        return result
+
+    def _begin_gate(self, show: Callable[[int], object]) -> Challenge:
+        """Let the newest network play the best."""
+        checkpoint = self._checkpoint()
+        evaluator = make_evaluator(self.learner.player, self.config.inference)
+        name = player_name(checkpoint.step)
+        challenger = Version(name, evaluator, lambda: checkpoint_bytes(checkpoint, name))
+        best = self._version(self.run.state.best, self.best)
+        future = self.producer.gate(challenger, best, self._seed(GATE), show)
+        return Challenge(checkpoint, evaluator, future)
+
+    def _end_gate(self, challenge: Challenge) -> MatchResult:
+        """Take up the result of a gate, once it is there."""
+        state = self.run.state
+        result, records = challenge.result.result()
         rating = state.rating + result.elo
-        name = self._save_challenger(rating)
-        if settings.accepts(result.score, result.verdict):
-            self.best, state.best, state.rating = challenger, name, rating
+        name = self.run.save_player(dataclasses.replace(challenge.checkpoint, rating=rating))
+        if self.config.gate.accepts(result.score, result.verdict):
+            self.best, state.best, state.rating = challenge.evaluator, name, rating
         self._save_sample("gate", records)
         return result
 
@@ -319,6 +399,7 @@ class Training:
     def _values(self, games: SelfPlay, findings: Findings, steps: StepReport) -> dict[str, float]:
         """Return the figures of an iteration by their names in the table of metrics."""
         state, count, seconds = self.run.state, len(games.finished), self.seconds
+        playing = seconds["play"] if games.seconds is None else games.seconds
         outcomes = np.array([record.outcome for record in games.finished])
         moves = sum(len(record.actions) for record in games.finished)
         return {
@@ -340,9 +421,9 @@ class Training:
             "selfplay/kept_visits": games.work.kept_share,
             "selfplay/positions": state.positions,
             "selfplay/evaluations": state.evaluations,
-            "speed/games_per_second": count / seconds["play"],
-            "speed/simulations_per_second": games.work.simulations / seconds["play"],
-            "speed/evaluations_per_second": games.work.evaluations / seconds["play"],
+            "speed/games_per_second": count / playing,
+            "speed/simulations_per_second": games.work.simulations / playing,
+            "speed/evaluations_per_second": games.work.evaluations / playing,
             "speed/cache_hits": games.work.cache_hits,
             "speed/search_efficiency": games.work.search_efficiency,
             "speed/batch_fill": games.work.batch_fill,
@@ -372,27 +453,51 @@ class Training:
             self.replay.add(iteration, games, state.positions)
         self.unfinished = self.run.load_unfinished()
 
-    def _save_challenger(self, rating: float | None) -> str:
-        """Write the learner's network as a player; return the name of its file."""
+    def _hire(self) -> Producer:
+        """Return who plays: this process, or the actors of a cluster."""
+        if self.config.selfplay.workers is None:
+            return Embedded(self.game, self.config, self.workers)
+        from alphazero.training.cluster import open_crew
+
+        return open_crew(self.game, self.config, self.run.state.iteration)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.producer.close()
+        if self.group is not None:
+            with contextlib.suppress(RuntimeError):  # they have met the same error, and left
+                self.group.dismiss()
+
+    def _version(self, name: str, evaluator: Evaluator) -> Version:
+        """Return the network of a saved player, so that it can travel."""
+        return Version(name, evaluator, lambda: self.run.player_bytes(name))
+
+    def _save_challenger(self, rating: float | None = None) -> str:
+        """Write the learner's network as a player, unless it is; return the name of its file."""
+        return self.run.save_player(self._checkpoint(rating))
+
+    def _checkpoint(self, rating: float | None = None) -> Checkpoint:
+        """Return the learner's network as a player."""
         state, config = self.run.state, self.config
-        return self.run.save_player(
-            Checkpoint(
-                game_name=config.game.name,
-                game_options=dict(config.game.options),
-                network_settings=config.network,
-                weights=self.learner.player.state_dict(),
-                step=state.step,
-                iteration=state.iteration,
-                rating=rating,
-                details={
-                    "run": config.run.name,
-                    "seed": config.run.seed,
-                    "games": state.games,
-                    "positions": state.positions,
-                    "evaluations": state.evaluations,
-                    "search": dataclasses.asdict(config.search),
-                },
-            )
+        weights = self.learner.player.state_dict()
+        return Checkpoint(
+            game_name=config.game.name,
+            game_options=dict(config.game.options),
+            network_settings=config.network,
+            weights={name: each.detach().clone() for name, each in weights.items()},
+            step=state.step,
+            iteration=state.iteration,
+            rating=rating,
+            details={
+                "run": config.run.name,
+                "seed": config.run.seed,
+                "games": state.games,
+                "positions": state.positions,
+                "evaluations": state.evaluations,
+                "search": dataclasses.asdict(config.search),
+            },
         )
 
     def _save_sample(self, kind: str, records: Sequence[GameRecord]) -> str:
@@ -422,7 +527,7 @@ class Training:
         """Return the seed of this iteration's random numbers for `purpose`."""
         return [self.config.run.seed, self.run.state.iteration, purpose]
 
-    @contextmanager
+    @contextlib.contextmanager
     def _stage(self, name: str, total: int, unit: str) -> Iterator[Any]:
         """Show a bar while a stage runs and count its seconds."""
         begin = time.monotonic()

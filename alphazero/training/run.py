@@ -77,6 +77,11 @@ def shard_name(iteration: int) -> str:
     return f"replay/games-{iteration:06d}.npz"
 
 
+def player_name(step: int) -> str:
+    """Return the name of a player's file."""
+    return f"step-{step:08d}.safetensors"
+
+
 def folder_of(config: Config) -> Path:
     """Return the folder that a configuration's run lives in."""
     return Path(config.run.folder) / config.run.name
@@ -206,7 +211,7 @@ class Run:
 
     def save_player(self, checkpoint: Checkpoint) -> str:
         """Write a player under the name of its step; return that name."""
-        name = f"step-{checkpoint.step:08d}.safetensors"
+        name = player_name(checkpoint.step)
         if name not in self.state.hashes:
             self.state.hashes[name] = write_checkpoint(self.folder / name, checkpoint)
         return name
@@ -236,7 +241,7 @@ class Run:
     def publish(self) -> None:
         """Make what was saved the state that a resumed run begins from."""
         state = self.state
-        named = {state.best, state.learner, state.unfinished, f"step-{state.step:08d}.safetensors"}
+        named = {state.best, state.learner, state.unfinished, player_name(state.step)}
         named |= {shard_name(iteration) for iteration in state.shards}
         state.hashes = {name: state.hashes[name] for name in sorted(named)}
         content = {
@@ -263,6 +268,10 @@ class Run:
             fresh = False
         if not fresh:
             write_atomic(best, data)
+
+    def player_bytes(self, name: str) -> bytes:
+        """Return the bytes of a player's file that the state names."""
+        return self.read(name)
 
     def load_best(self) -> Checkpoint:
         """Read the best player."""
@@ -326,7 +335,7 @@ class Run:
             remove(path)
         players = sorted(self.folder.glob("step-*.safetensors"))
         for path in players:
-            if path.name > f"step-{state.step:08d}.safetensors" and path.name not in keep:
+            if path.name > player_name(state.step) and path.name not in keep:
                 remove(path)
         if self.config.run.keep_checkpoints:
             for path in players[: -self.config.run.keep_checkpoints]:

@@ -36,6 +36,8 @@ class SelfPlay(NamedTuple):
     work: "Work"
     evaluator: Evaluator
     """the network that played, which a gate may replace before its games are looked at"""
+    seconds: float | None = None
+    """the time in which these games came; None: that of the stage"""
 
 
 @dataclass
@@ -70,6 +72,14 @@ class Work:
         self.kept_visits += search.kept_visits
         self.new_visits += search.new_visits
         self.seconds_evaluating += search.seconds_evaluating
+
+    def __add__(self, other: "Work") -> "Work":
+        """Return the work of both."""
+        return Work(*(mine + vars(other)[name] for name, mine in vars(self).items()))
+
+    def __sub__(self, earlier: "Work") -> "Work":
+        """Return what was done since `earlier`."""
+        return Work(*(mine - vars(earlier)[name] for name, mine in vars(self).items()))
 
     @property
     def cache_hits(self) -> float:
@@ -129,23 +139,73 @@ def play_games(
         for worker, target in enumerate(targets)
     ]
     parts = run_jobs(jobs, progress)
-    work = Work()
-    for part in parts:
-        work.add(part.search)
-        work.seconds_playing += part.seconds
     return SelfPlay(
         [record for part in parts for record in part.finished],
         [record for part in parts for record in part.unfinished],
-        work,
+        sum((part.work for part in parts), Work()),
         evaluator,
     )
+
+
+class Hall:
+    """The tables of one worker: games of self-play that go on from one call to the next."""
+
+    def __init__(
+        self,
+        game: Game,
+        config: Config,
+        evaluator: Evaluator,
+        rng: np.random.Generator,
+        tables: int,
+        unfinished: Sequence[GameRecord] = (),
+        resign_below: float = NEVER_RESIGN,
+    ) -> None:
+        self._match, self._search = seat_explorer(
+            game, config, evaluator, rng, tables, resign_below
+        )
+        self._tables = tables
+        self._waiting = unfinished[tables:]
+        self._seconds = 0.0
+        begin = time.perf_counter()
+        for table, record in enumerate(unfinished[:tables]):
+            self._match.begin(table, record)
+        self._match.fill()
+        self._seconds += time.perf_counter() - begin
+
+    def play(self, target: int, progress: Progress) -> list[GameRecord]:
+        """Play until `target` more games have ended; return them, perhaps a few more."""
+        begin = time.perf_counter()
+        finished: list[GameRecord] = []
+        while len(finished) < target:
+            ended = self._match.step()
+            finished += ended
+            progress.done(len(ended))
+        self._seconds += time.perf_counter() - begin
+        return finished
+
+    def resign_below(self, threshold: float) -> None:
+        """Let players whose prospects are below `threshold` resign, where a game allows it."""
+        self._match.resign_below = threshold
+
+    def leave(self) -> list[GameRecord]:
+        """Stop playing; return the games under way, without their trees."""
+        self._search.stop(np.arange(self._tables))  # what it still owes is not counted as done
+        under_way = [self._match.record(table) for table in self._match.playing]
+        return [*under_way, *self._waiting]
+
+    @property
+    def work(self) -> Work:
+        """What has been done since the tables were laid."""
+        work = Work()
+        work.add(self._search)
+        work.seconds_playing = self._seconds
+        return work
 
 
 class _Share(NamedTuple):
     finished: list[GameRecord]
     unfinished: list[GameRecord]
-    search: Search
-    seconds: float
+    work: Work
 
 
 def _play_share(
@@ -160,20 +220,9 @@ def _play_share(
     progress: Progress,
 ) -> _Share:
     """Play one worker's share: until `target` games have ended at its `tables`."""
-    match, search = seat_explorer(game, config, evaluator, rng, tables, resign_below)
-    begin = time.perf_counter()
-    for table, record in enumerate(unfinished[:tables]):
-        match.begin(table, record)
-    match.fill()
-    finished: list[GameRecord] = []
-    while len(finished) < target:
-        ended = match.step()
-        finished += ended
-        progress.done(len(ended))
-    search.stop(np.arange(tables))  # what it still owes is not counted as done
-    under_way = [match.record(table) for table in match.playing]
-    seconds = time.perf_counter() - begin
-    return _Share(finished, [*under_way, *unfinished[tables:]], search, seconds)
+    hall = Hall(game, config, evaluator, rng, tables, unfinished, resign_below)
+    finished = hall.play(target, progress)
+    return _Share(finished, hall.leave(), hall.work)
 
 
 def seat_explorer(

@@ -1,0 +1,102 @@
+"""An actor: a process that plays for a run on another core or computer.
+
+What reaches it and what it returns are texts, numbers and bytes: a YAML text, checkpoints and
+recorded games, each verified where it arrives. It knows nothing of Ray (see cluster.py).
+"""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeAlias
+
+import numpy as np
+import torch
+
+from alphazero.configfile import parse_config
+from alphazero.games.registry import make_game
+from alphazero.network.backend import make_evaluator, useful_workers
+from alphazero.network.checkpoint import read_checkpoint
+from alphazero.players.match import Pairing
+from alphazero.players.workers import Progress, shares
+from alphazero.search.evaluator import Evaluator
+from alphazero.training.gamefile import Games
+from alphazero.training.gate import play_gate
+from alphazero.training.selfplay import Hall, Work
+
+PlainPairing: TypeAlias = tuple[tuple[int, int], tuple[int, ...], int]
+"""Seats, opening and label of a `Pairing`."""
+
+
+class Actor:
+    """Plays self-play and gate games of one run, one call after the other.
+
+    `config` is the run's, as YAML; `seed` is this actor's own; it plays on `cores` cores.
+    """
+
+    def __init__(self, config: str, seed: Sequence[int], cores: int) -> None:
+        torch.set_num_threads(1)
+        self._config = parse_config(config, "the run's configuration")
+        self._game = make_game(self._config.game.name, **self._config.game.options)
+        workers = useful_workers(self._config.inference, cores)
+        self._tables = shares(self._config.selfplay.parallel_games, workers)
+        # The threads stay: an evaluator keeps its buffers, and on a GPU its recordings, by thread.
+        self._threads = [ThreadPoolExecutor(1) for _ in self._tables]
+        self._rngs = [np.random.default_rng([*seed, worker]) for worker in range(len(self._tables))]
+        self._halls: list[Hall] = []
+        self._exploring = ""
+        self._evaluators: dict[str, Evaluator] = {}
+        self._reported = Work()
+        self._left = Work()
+        """What was done at tables that have been left."""
+
+    def meet(self, name: str, checkpoint: bytes, keep: Sequence[str]) -> None:
+        """Take up a network, and forget those that are not named in `keep`.
+
+        Raises:
+            CheckpointError: when the bytes are no checkpoint.
+        """
+        kept = {old: each for old, each in self._evaluators.items() if old in keep}
+        network = read_checkpoint(checkpoint, f"checkpoint {name}, as received").network()
+        self._evaluators = kept | {name: make_evaluator(network, self._config.inference)}
+
+    def play(self, name: str, resign_below: float, games: int) -> tuple[bytes, Mapping[str, float]]:
+        """Play on until `games` more have ended; return those, or a few more, and the work done.
+
+        Games under way go on in the next call. Where the network is another one than in the call
+        before, their trees do not.
+        """
+        if name != self._exploring:
+            self._seat(name)
+        progress = Progress()
+        targets = shares(games, len(self._halls))
+        futures = []
+        for thread, hall, target in zip(self._threads, self._halls, targets, strict=False):
+            hall.resign_below(resign_below)
+            futures.append(thread.submit(hall.play, target, progress))
+        records = [record for future in futures for record in future.result()]
+        total = sum((hall.work for hall in self._halls), self._left)
+        work, self._reported = total - self._reported, total
+        return Games.of(self._game, records).to_bytes(), vars(work)
+
+    def compete(self, challenger: str, best: str, pairings: Sequence[PlainPairing]) -> bytes:
+        """Play games of a gate; return them in the order of their labels and seats."""
+        records = play_gate(
+            self._game,
+            self._config,
+            self._evaluators[challenger],
+            self._evaluators[best],
+            [Pairing(*each) for each in pairings],
+            len(self._tables),
+        )
+        records.sort(key=lambda record: (record.pairing.label, record.pairing.seats))
+        return Games.of(self._game, records).to_bytes()
+
+    def _seat(self, name: str) -> None:
+        """Let the network called `name` play on at all tables."""
+        under_way = [hall.leave() for hall in self._halls] or [[] for _ in self._tables]
+        self._left = sum((hall.work for hall in self._halls), self._left)
+        evaluator = self._evaluators[name]
+        self._halls = [
+            Hall(self._game, self._config, evaluator, rng, tables, unfinished)
+            for rng, tables, unfinished in zip(self._rngs, self._tables, under_way, strict=True)
+        ]
+        self._exploring = name

@@ -1,0 +1,252 @@
+"""Runs on real Ray: what an actor's death costs, what the driver's leaves, who is let in."""
+
+import importlib.util
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tiny import YAML, manifest_of, tiny_config, torn_files
+
+from alphazero.cli import main
+from alphazero.errors import RunError
+from alphazero.training import cluster
+
+HANG = 900
+"""Seconds after which a process is thought to hang: no test waits for it to pass."""
+
+needs_ray = pytest.mark.skipif(
+    importlib.util.find_spec("ray") is None, reason="Ray is not installed (alphazero[ray])"
+)
+on_linux = pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="reads /proc")
+
+LONG = [
+    "selfplay.workers={ray: {actors: 2}}",
+    "selfplay.games_per_iteration=40",
+    "budget.iterations=100000",
+]
+
+
+class Driver:
+    """A run on Ray, started as a person would, and the processes that belong to it."""
+
+    def __init__(self, place: Path, *overrides: str) -> None:
+        (place / "tiny.yaml").write_text(YAML)
+        self.run = place / "runs/tiny"
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "alphazero", "train", "tiny.yaml", *overrides],
+            cwd=place,
+            stdout=(place / "out").open("w"),
+            stderr=subprocess.STDOUT,
+        )
+        self.out = place / "out"
+
+    def reaches(self, iteration: int) -> None:
+        """Wait until so many iterations are published."""
+
+        def there() -> bool:
+            assert self.process.poll() is None, self.out.read_text()
+            published = (self.run / "state/manifest.json").exists()
+            return published and manifest_of(self.run)["iteration"] >= iteration
+
+        until(there)
+
+    def others(self) -> dict[int, str]:
+        """Return the processes that the run started, by number: name or command line."""
+        (guard,) = [
+            process
+            for process, (parent, _, text) in processes().items()
+            if parent == self.process.pid and "local_ray" in text
+        ]
+        return session(guard)
+
+
+def processes() -> dict[int, tuple[int, int, str]]:
+    """Return parent, session and command line of every living process."""
+    listed = subprocess.run(
+        ["ps", "-A", "-o", "pid=,ppid=,sess=,stat=,args="],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = {}
+    for line in listed.stdout.splitlines():
+        process, parent, session_, state, *text = line.split(None, 4)
+        if not state.startswith("Z"):
+            found[int(process)] = (int(parent), int(session_), " ".join(text))
+    return found
+
+
+def session(leader: int) -> dict[int, str]:
+    return {process: text for process, (_, each, text) in processes().items() if each == leader}
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + HANG
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def listening(owners: set[int]) -> dict[str, str]:
+    """Return the addresses, in hexadecimal, on which processes listen for TCP, by socket."""
+    sockets = set()
+    for process in owners:
+        for link in Path(f"/proc/{process}/fd").iterdir():
+            try:
+                found = re.fullmatch(r"socket:\[(\d+)\]", str(link.readlink()))
+            except OSError:
+                continue
+            if found:
+                sockets.add(found[1])
+    open_ = {}
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in Path(table).read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A" and fields[9] in sockets:
+                open_[fields[9]] = fields[1].partition(":")[0]
+    return open_
+
+
+LOOPBACK = {
+    "0100007F",  # 127.0.0.1
+    "0000000000000000FFFF00000100007F",  # the same, as an IPv6 address
+    "00000000000000000000000001000000",  # ::1
+}
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+    """A run whose actor is killed, and then its driver; and what was seen meanwhile."""
+    place = tmp_path_factory.mktemp("story")
+    driver = Driver(place, *LONG)
+    try:
+        driver.reaches(1)
+        others = driver.others()
+        actors = [process for process, text in others.items() if text.startswith("ray::Actor")]
+        ports = listening({*others, driver.process.pid})
+        os.kill(actors[0], signal.SIGKILL)
+        before = time.monotonic()
+        until(lambda: "actor " in driver.out.read_text())
+        noticed = time.monotonic() - before
+        driver.reaches(manifest_of(driver.run)["iteration"] + 2)
+        replaced = [each for each in driver.others().values() if each.startswith("ray::Actor")]
+        driver.process.kill()
+        driver.process.wait()
+        killed = time.monotonic()
+        until(
+            lambda: not any(each in processes() for each in others) or time.monotonic() > killed + 5
+        )
+        left = {each: text for each, text in others.items() if each in processes()}
+    finally:
+        driver.process.kill()
+    return SimpleNamespace(
+        run=driver.run, out=driver.out.read_text(), actors=actors, ports=ports,
+        noticed=noticed, replaced=replaced, left=left,
+    )  # fmt: skip
+
+
+@needs_ray
+@on_linux
+def test_an_actor_that_is_killed_is_replaced_and_the_run_goes_on(story: SimpleNamespace) -> None:
+    assert len(story.actors) == 2
+    assert "died and is replaced: " in story.out
+    assert len(story.replaced) == 2
+    print(f"its death was noticed after {story.noticed:.2f} s")
+
+
+@needs_ray
+@on_linux
+def test_a_ray_of_this_machine_listens_on_the_loopback_interface_alone(
+    story: SimpleNamespace,
+) -> None:
+    assert len(story.ports) >= 3  # of the store of keys, of the node, of each actor
+    assert set(story.ports.values()) <= LOOPBACK
+
+
+@needs_ray
+@on_linux
+def test_a_killed_driver_leaves_no_process_after_five_seconds(story: SimpleNamespace) -> None:
+    assert story.left == {}
+
+
+@needs_ray
+@on_linux
+def test_what_a_killed_driver_published_is_whole_and_goes_on(story: SimpleNamespace) -> None:
+    assert not torn_files(story.run)
+    manifest = manifest_of(story.run)
+    go_on = ["selfplay.workers=null", f"budget.iterations={manifest['iteration'] + 1}"]
+    assert main(["train", "--resume", str(story.run), *go_on]) == 0
+    assert manifest_of(story.run)["games"] == manifest["games"] + 40
+
+
+# --- clusters that are joined ---------------------------------------------------------------------
+
+
+def answering(monkeypatch: pytest.MonkeyPatch, answer: str) -> list[dict[str, str]]:
+    """Let the question of a stranger be answered so; return the environments that it had."""
+    seen: list[dict[str, str]] = []
+
+    def run(*_: Any, env: dict[str, str], **__: Any) -> Any:
+        seen.append(env)
+        return SimpleNamespace(stdout=answer, stderr="a\nno route")
+
+    monkeypatch.setattr(cluster.subprocess, "run", run)
+    monkeypatch.setenv("RAY_AUTH_MODE", "unset")
+    return seen
+
+
+def test_an_open_cluster_is_refused_and_the_reason_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    answering(monkeypatch, "open\n")
+    with pytest.raises(RunError) as caught:
+        cluster._check_token("10.0.0.5:6379", False)
+    message = str(caught.value)
+    assert "asks for no token: anybody who reaches its ports can run programs as you" in message
+    assert "allow_open" in message
+    assert "\n" not in message
+
+
+def test_an_open_cluster_is_joined_when_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    answering(monkeypatch, "open\n")
+    cluster._check_token("10.0.0.5:6379", True)
+    assert os.environ["RAY_AUTH_MODE"] == "unset"
+
+
+def test_whoever_asks_whether_a_cluster_is_open_has_no_token(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "secret")
+    monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", "/secret")
+    seen = answering(monkeypatch, "closed\n")
+    cluster._check_token("10.0.0.5:6379", False)
+    (stranger,) = seen
+    assert "secret" not in json.dumps({k: v for k, v in stranger.items() if k.startswith("RAY_")})
+    assert stranger["HOME"] != os.environ.get("HOME")
+    assert os.environ["RAY_AUTH_MODE"] == "token"
+
+
+def test_an_address_where_nothing_answers_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    answering(monkeypatch, "")
+    with pytest.raises(RunError, match=r"no Ray cluster at 10.0.0.5:6379 \(no route\)"):
+        cluster._check_token("10.0.0.5:6379", False)
+
+
+@pytest.mark.parametrize("address", ["auto", "10.0.0.5", "ray://h:1", "h:1 --x", ":1", "h:123456"])
+def test_an_address_of_another_form_is_one_line(address: str) -> None:
+    with pytest.raises(RunError, match=r"expected local or host:port"):
+        cluster._check_token(address, False)
+
+
+def test_without_ray_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster.importlib.util, "find_spec", lambda name: None)
+    config = tiny_config(tmp_path, "selfplay.workers={ray: {}}")
+    with pytest.raises(RunError, match=r"Ray is not installed; pip install 'alphazero\[ray\]'"):
+        cluster.open_crew(None, config, 0)  # type: ignore[arg-type]
