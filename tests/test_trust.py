@@ -153,7 +153,11 @@ def refuse_from(place: Path, call: int, code: int, capsys: Capture) -> str:
     capsys.readouterr()
     with pytest.MonkeyPatch.context() as monkeypatch:
         disk = Disk(monkeypatch, call, code)
-        assert train_in(place, SHORT) == 2
+        ended = train_in(place, SHORT)
+    if disk.calls < call:  # a thread flushes the curves, now and then once less
+        assert ended == 0
+        return "never came"
+    assert ended == 2
     line = only_line(capsys)
     assert line.startswith("error: cannot "), line
     assert "runs/tiny" in line
@@ -188,6 +192,7 @@ def test_a_disk_that_refuses_at_any_call_is_one_line_and_nothing_committed_is_lo
         refused.append(refuse_from(place, call, codes[number % len(codes)], capsys))
         assert fingerprint(place / "runs/tiny") == expected, call
         assert scalar_log(place / "runs/tiny") == curves, call
+    assert refused.count("never came") <= 3
     names = ", ".join(errno.errorcode[code] for code in codes)
     counts = ", ".join(f"{refused.count(kind)} {kind}" for kind in sorted(set(refused)))
     print(
