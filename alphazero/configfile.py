@@ -159,12 +159,6 @@ def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
             [("learner", "momentum"), optimizer],
             "learner.momentum: remove it; momentum is SGD's, and learner.optimizer is adamw",
         )
-    if config.selfplay.workers and config.inference.selfplay_precision == "int8":
-        yield (
-            [("selfplay", "workers"), ("inference", "selfplay_precision")],
-            "inference.selfplay_precision: int8 is measured in this process alone; use 'same' "
-            "with selfplay.workers",
-        )
     network = config.network
     if network.global_pooling >= network.filters:
         yield (

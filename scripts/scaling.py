@@ -55,11 +55,15 @@ def first_version(game: Game, config: Config) -> Version:
 
 
 def measure(producer: Producer, best: Version, seed: int, seconds: float) -> Rate:
-    """Take games for about `seconds`, once the first iteration, which warms up, is over."""
+    """Take games for about `seconds`, once the first iteration, which warms up, is over.
+
+    Each iteration has another name for its network: one that stayed the same would be remembered.
+    """
     unfinished = producer.play(Orders(best, [seed, 0], NEVER_RESIGN, []), bool, bool).unfinished
     begin, cpu, games, turn = time.perf_counter(), time.process_time(), 0, 1
     while (spent := time.perf_counter() - begin) < seconds or turn == 1:
-        orders = Orders(best, [seed, turn], NEVER_RESIGN, unfinished)
+        version = best._replace(name=f"{best.name}-{turn}")
+        orders = Orders(version, [seed, turn], NEVER_RESIGN, unfinished)
         played = producer.play(orders, bool, bool)
         games, unfinished, turn = games + len(played.finished), played.unfinished, turn + 1
     spent = time.perf_counter() - begin

@@ -40,14 +40,14 @@ class Driver:
 
     def __init__(self, place: Path, *overrides: str) -> None:
         (place / "tiny.yaml").write_text(YAML)
-        self.run = place / "runs/tiny"
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "alphazero", "train", "tiny.yaml", *overrides],
-            cwd=place,
-            stdout=(place / "out").open("w"),
-            stderr=subprocess.STDOUT,
-        )
-        self.out = place / "out"
+        self.run, self.out = place / "runs/tiny", place / "out"
+        with self.out.open("w") as out:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "alphazero", "train", "tiny.yaml", *overrides],
+                cwd=place,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+            )
 
     def reaches(self, iteration: int) -> None:
         """Wait until so many iterations are published."""
@@ -68,11 +68,14 @@ class Driver:
         ]
         return session(guard)
 
+    def actors(self) -> set[int]:
+        return {each for each, text in self.others().items() if text.startswith("ray::Actor")}
+
 
 def processes() -> dict[int, tuple[int, int, str]]:
     """Return parent, session and command line of every living process."""
     listed = subprocess.run(
-        ["ps", "-A", "-o", "pid=,ppid=,sess=,stat=,args="],
+        ["ps", "-A", "-ww", "-o", "pid=,ppid=,sess=,stat=,args="],
         capture_output=True,
         text=True,
         check=True,
@@ -131,14 +134,14 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
     try:
         driver.reaches(1)
         others = driver.others()
-        actors = [process for process, text in others.items() if text.startswith("ray::Actor")]
+        actors = sorted(driver.actors())
         ports = listening({*others, driver.process.pid})
         os.kill(actors[0], signal.SIGKILL)
         before = time.monotonic()
         until(lambda: "actor " in driver.out.read_text())
         noticed = time.monotonic() - before
         driver.reaches(manifest_of(driver.run)["iteration"] + 2)
-        replaced = [each for each in driver.others().values() if each.startswith("ray::Actor")]
+        until(lambda: len(driver.actors() - {actors[0]}) == 2)
         driver.process.kill()
         driver.process.wait()
         killed = time.monotonic()
@@ -148,9 +151,10 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
         left = {each: text for each, text in others.items() if each in processes()}
     finally:
         driver.process.kill()
+        driver.process.wait()
     return SimpleNamespace(
         run=driver.run, out=driver.out.read_text(), actors=actors, ports=ports,
-        noticed=noticed, replaced=replaced, left=left,
+        noticed=noticed, left=left,
     )  # fmt: skip
 
 
@@ -159,7 +163,6 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
 def test_an_actor_that_is_killed_is_replaced_and_the_run_goes_on(story: SimpleNamespace) -> None:
     assert len(story.actors) == 2
     assert "died and is replaced: " in story.out
-    assert len(story.replaced) == 2
     print(f"its death was noticed after {story.noticed:.2f} s")
 
 

@@ -571,13 +571,6 @@ def test_wrong_workers_are_told_where_they_are(value: str, complaint: str) -> No
     assert complaint in error_of(SMALLEST, f"selfplay.workers={value}")
 
 
-def test_int8_is_refused_with_workers() -> None:
-    error = error_of(
-        SMALLEST + "selfplay: {workers: {ray: {}}}\ninference: {selfplay_precision: int8}"
-    )
-    assert "use 'same' with selfplay.workers" in error
-
-
 # --- the schema and the shipped files ----------------------------------------------------------
 
 

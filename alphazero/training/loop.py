@@ -198,7 +198,7 @@ class Training:
     def _explorer(self) -> TorchEvaluator | OpenVINOEvaluator:
         """Return the best player's evaluator for self-play: in int8 where asked for and sound."""
         settings = self.config.inference
-        if settings.selfplay_precision != "int8":
+        if settings.selfplay_precision != "int8" or self.producer.overlaps:
             return self.best
         assert isinstance(self.best, OpenVINOEvaluator)  # resolve_backend has seen to it
         explorer, self.int8 = round_evaluator(
