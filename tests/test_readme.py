@@ -6,12 +6,16 @@ import re
 import runpy
 import shlex
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from alphazero import cli
 from alphazero.games.game import Game
+from alphazero.play.web import server
 from alphazero.training.metrics import METRICS
 
 ROOT = Path(__file__).parent.parent
@@ -85,6 +89,11 @@ def test_the_test_command_is_what_ci_runs() -> None:
     assert "<!-- test -->" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
+def announced(site: Any, host: str, opened: Callable[[], object]) -> SimpleNamespace:
+    """Return what says where the page is, as its server does, and ends."""
+    return SimpleNamespace(run=lambda listeners: opened())
+
+
 def test_the_first_commands_train_grade_show_and_play(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -94,6 +103,7 @@ def test_the_first_commands_train_grade_show_and_play(
     for shipped in (ROOT / "checkpoints").glob("*.safetensors"):
         shutil.copy(shipped, tmp_path / "checkpoints")
     monkeypatch.setattr("builtins.input", lambda _: "quit")
+    monkeypatch.setattr(server, "make_server", announced)
     commands = [command for command in alphazero_commands() if "--resume" not in command]
     for command in commands:
         if any(word.startswith("gtp:") for word in command):
