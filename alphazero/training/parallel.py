@@ -77,7 +77,8 @@ class Group:
         joined = torch.cat([each.reshape(-1).float() for each in tensors])
         distributed.all_reduce(joined)
         joined /= self.size
-        for tensor, mean in zip(tensors, joined.split([t.numel() for t in tensors]), strict=True):
+        means = torch.split(joined, [tensor.numel() for tensor in tensors])
+        for tensor, mean in zip(tensors, means, strict=True):
             tensor.copy_(mean.view(tensor.shape))
 
     def _announce(self, order: int) -> None:
@@ -114,6 +115,10 @@ class _Sum(torch.autograd.Function):
         return total
 
 
+def _sum(tensor: Tensor) -> Tensor:
+    return cast(Tensor, _Sum.apply(tensor))  # type: ignore[no-untyped-call]
+
+
 class SharedNormalisation(nn.BatchNorm2d):
     """Batch normalisation over the parts of all processes together.
 
@@ -126,9 +131,9 @@ class SharedNormalisation(nn.BatchNorm2d):
             return super().forward(features)
         wide = features.float()
         count = distributed.get_world_size() * wide.numel() // self.num_features
-        mean = _Sum.apply(wide.sum((0, 2, 3))) / count
+        mean = _sum(wide.sum((0, 2, 3))) / count
         centred = wide - mean[:, None, None]
-        variance = _Sum.apply((centred * centred).sum((0, 2, 3))) / count
+        variance = _sum((centred * centred).sum((0, 2, 3))) / count
         with torch.no_grad():
             assert self.running_mean is not None
             assert self.running_var is not None
@@ -140,7 +145,7 @@ class SharedNormalisation(nn.BatchNorm2d):
             self.num_batches_tracked.add_(1)
         scale = self.weight * torch.rsqrt(variance + self.eps)
         normalised = centred * scale[:, None, None] + self.bias[:, None, None]
-        return cast(Tensor, normalised.to(features.dtype))
+        return normalised.to(features.dtype)
 
 
 def share_normalisation(network: nn.Module) -> None:
