@@ -357,6 +357,8 @@ def random_value(kind: Any, note: Any, source: random.Random) -> Any:
     texts = ["a", "on", "null", "1e-3", "7", "2020-01-01", "x: y # z", "é\n\t'\"✓", "uct:1,b=2"]
     if kind is str:
         return source.choice(texts)
+    if kind == RayConfig | None:
+        return source.choice([None, RayConfig(actors=3), RayConfig(address="10.0.0.1:6379")])
     if kind == tuple[str, ...]:
         return tuple(source.sample(texts, source.randrange(4)))
     if kind == tuple[RatePoint, ...]:

@@ -165,6 +165,7 @@ def test_a_run_sick_in_one_way_shows_that_alone_with_the_key_to_change(
     name: str, tmp_path: Path, capsys: Capture
 ) -> None:
     folder = make_run(tmp_path, SICK[name])
+    capsys.readouterr()
     assert main(["doctor", str(folder)]) == 0
     head, *findings = capsys.readouterr().out.splitlines()
     assert head == f"looked at {ITERATIONS} iterations"
@@ -178,7 +179,9 @@ def test_a_run_sick_in_one_way_shows_that_alone_with_the_key_to_change(
 def test_a_healthy_run_hears_that_nothing_was_found(
     name: str, tmp_path: Path, capsys: Capture
 ) -> None:
-    assert main(["doctor", str(make_run(tmp_path, WELL[name]))]) == 0
+    folder = make_run(tmp_path, WELL[name])
+    capsys.readouterr()
+    assert main(["doctor", str(folder)]) == 0
     assert capsys.readouterr().out.splitlines() == ["looked at 8 iterations", "nothing found"]
 
 

@@ -298,28 +298,37 @@ def test_a_game_is_played_with_the_keyboard_alone_and_focus_stays(visit: Any) ->
 
 def test_two_players_are_watched_paused_and_stepped(visit: Any) -> None:
     slow = {"player": "uct", "seconds": 500}
-    page = visit("tic_tac_toe", slow, slow)
+    page = visit("gomoku", slow, slow)  # whose board no tree fills in a moment
     pause, seats = page.locator("#pause"), page.locator("#seats")
     expect(pause).to_have_text("Pause")
     pause.click()
     expect(pause).to_have_text("Go on")
     for player in ("Player 1", "Player 2"):
         seats.get_by_label(player, exact=True).select_option("random")
-    ply(page, 0)
+    here = int(page.locator("#ply").inner_text().partition("/")[0])
     page.get_by_role("button", name="Step", exact=True).click()
-    ply(page, 1)
+    ply(page, here + 1)
     expect(pause).to_have_text("Go on")
     pause.click()
     expect(page.locator("#status")).to_have_text(re.compile("wins|draw"))
 
 
+NOTE_EFFORTS = """() => {
+    const note = document.querySelector("#note");
+    window.noted = new Set();
+    const all = {childList: true, characterData: true, subtree: true};
+    new MutationObserver(() => {
+        if (note.textContent.includes("simulations")) window.noted.add(note.textContent);
+    }).observe(note, all);
+}"""
+"""Remembers every number of simulations that the page has shown."""
+
+
 def test_analysis_streams_until_it_is_stopped_and_follows_the_board(visit: Any) -> None:
     page = visit("connect_four")
+    page.evaluate(NOTE_EFFORTS)
     page.get_by_role("button", name="Analyze").click()
-    effort = page.locator("#note")
-    expect(effort).to_contain_text("simulations")
-    first = effort.inner_text()
-    expect(effort).not_to_have_text(first)
+    page.wait_for_function("() => window.noted.size >= 2")
     cell(page, "column 4, row 1").click()
     expect(page.locator(".opinion").first).to_contain_text("for O")
     page.get_by_role("button", name="Stop").click()
@@ -362,7 +371,7 @@ def test_a_run_is_browsed_with_the_searchs_policy_on_the_board(visit: Any) -> No
     page = visit("tic_tac_toe")
     iteration = page.get_by_label("Iteration", exact=True)
     expect(iteration).to_have_value("2 gate")
-    assert page.locator(".games button").count() == 2
+    expect(page.locator(".games button")).to_have_count(2)
     page.get_by_role("button", name="Earlier iteration").click()
     expect(page.locator(".games button")).to_have_count(1)
     page.locator(".games button").first.click()

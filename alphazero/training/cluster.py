@@ -23,7 +23,6 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Final
 
-import alphazero
 from alphazero.config import Config, RayConfig
 from alphazero.configfile import dump_config
 from alphazero.errors import AlphaZeroError, RunError
@@ -252,7 +251,7 @@ class LocalRay:
 
 def _program() -> str:
     """Return the hash of the program that runs here."""
-    return source_hash(Path(alphazero.__file__).parent)
+    return source_hash(Path(__file__).parent.parent)
 
 
 def _connect(address: str) -> Any:
