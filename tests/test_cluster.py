@@ -160,6 +160,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
 
 @needs_ray
 @on_linux
+@pytest.mark.slow
 def test_an_actor_that_is_killed_is_replaced_and_the_run_goes_on(story: SimpleNamespace) -> None:
     assert len(story.actors) == 2
     assert "died and is replaced: " in story.out
@@ -168,6 +169,7 @@ def test_an_actor_that_is_killed_is_replaced_and_the_run_goes_on(story: SimpleNa
 
 @needs_ray
 @on_linux
+@pytest.mark.slow
 def test_a_ray_of_this_machine_listens_on_the_loopback_interface_alone(
     story: SimpleNamespace,
 ) -> None:
@@ -177,12 +179,14 @@ def test_a_ray_of_this_machine_listens_on_the_loopback_interface_alone(
 
 @needs_ray
 @on_linux
+@pytest.mark.slow
 def test_a_killed_driver_leaves_no_process_after_five_seconds(story: SimpleNamespace) -> None:
     assert story.left == {}
 
 
 @needs_ray
 @on_linux
+@pytest.mark.slow
 def test_what_a_killed_driver_published_is_whole_and_goes_on(story: SimpleNamespace) -> None:
     assert not torn_files(story.run)
     manifest = manifest_of(story.run)
