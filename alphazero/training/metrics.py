@@ -2,6 +2,7 @@
 
 import re
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -163,11 +164,14 @@ class Curves:
         from torch.utils.tensorboard import SummaryWriter
 
         self._folder = folder
+        self._hook = threading.excepthook
+        threading.excepthook = self._hear
         try:
             self._writer = SummaryWriter(str(folder), purge_step=iteration + 1)
             if layout:
                 self._writer.add_custom_scalars(layout)
         except OSError as error:
+            threading.excepthook = self._hook
             raise RunError(f"cannot write {shown(folder)}: {reason(error)}") from error
 
     def write(
@@ -202,6 +206,11 @@ class Curves:
         except OSError as error:
             raise RunError(f"cannot write {shown(self._folder)}: {reason(error)}") from error
 
+    def _hear(self, told: threading.ExceptHookArgs) -> None:
+        """Leave out the traceback of TensorBoard's thread: `write` raises what the thread met."""
+        if not type(told.thread).__module__.startswith("tensorboard."):
+            self._hook(told)
+
     def __enter__(self) -> Self:
         return self
 
@@ -216,3 +225,5 @@ class Curves:
         except OSError as failure:
             if kind is None:  # else the disk's refusal has been told already
                 raise RunError(f"cannot write {shown(self._folder)}: {reason(failure)}") from None
+        finally:
+            threading.excepthook = self._hook
