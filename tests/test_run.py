@@ -253,6 +253,8 @@ def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Interrupted:
         "selfplay.games_per_iteration=1000000",
         "replay.reuse=0.01",
     ]
+    # A shell's background ignores Ctrl-C, and whoever is started there inherits that from us.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     first = subprocess.Popen(
         [*COMMAND, "train", "tiny.yaml", "run.folder=my runs", *overrides],
         cwd=place,
