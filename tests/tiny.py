@@ -74,9 +74,9 @@ def scalar_log(run: Path) -> dict[str, list[tuple[int, float]]]:
         from tensorboard.compat.proto.event_pb2 import SessionLog
         from tensorboard.util.tensor_util import make_ndarray
 
-    def when_begun(path: Path) -> tuple[int, int, int]:
-        words = path.name.split(".")
-        return int(words[3]), int(words[-2]), int(words[-1])
+    def when_begun(path: Path) -> tuple[int, int]:
+        # Of two that were begun in one second, the one whose process was killed was written first.
+        return int(path.name.split(".")[3]), path.stat().st_mtime_ns
 
     points: dict[tuple[str, int], float] = {}
     for path in sorted((run / "tensorboard").iterdir(), key=when_begun):
