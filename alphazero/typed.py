@@ -55,12 +55,17 @@ def port(text: str) -> int:
     return number
 
 
+def _number(text: str) -> float:
+    """Read any number; -1, which nobody here may type, for what is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return -1.0
+
+
 def seconds(text: str) -> float:
     """Read a time."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1
+    number = _number(text)
     if not 0 < number < 1e6:
         raise argparse.ArgumentTypeError(f"expected seconds above 0, got {text!r}")
     return number
@@ -76,10 +81,7 @@ def calibration_seconds(text: str) -> float:
 
 def share(text: str) -> float:
     """Read a share."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1
+    number = _number(text)
     if not 0 <= number <= 1:
         raise argparse.ArgumentTypeError(f"expected a share from 0 to 1, got {text!r}")
     return number

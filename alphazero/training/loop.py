@@ -472,7 +472,7 @@ class Training:
 
     def _version(self, name: str, evaluator: Evaluator) -> Version:
         """Return the network of a saved player, so that it can travel."""
-        return Version(name, evaluator, lambda: self.run.player_bytes(name))
+        return Version(name, evaluator, lambda: self.run.read(name))
 
     def _save_challenger(self, rating: float | None = None) -> str:
         """Write the learner's network as a player, unless it is; return the name of its file."""

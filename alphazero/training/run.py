@@ -269,10 +269,6 @@ class Run:
         if not fresh:
             write_atomic(best, data)
 
-    def player_bytes(self, name: str) -> bytes:
-        """Return the bytes of a player's file that the state names."""
-        return self.read(name)
-
     def load_best(self) -> Checkpoint:
         """Read the best player."""
         self.read(self.state.best)

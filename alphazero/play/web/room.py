@@ -9,7 +9,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from alphazero.errors import AlphaZeroError
@@ -316,12 +316,7 @@ class Room:
             return None
         spent = max(time.monotonic() - table.began, 1e-3)
         speed = max(thought.simulations - table.visits, 0) / spent
-        return Report(
-            Thought(
-                thought.value, thought.first_value, thought.simulations, thought.candidates[:TOLD]
-            ),
-            speed,
-        )
+        return Report(replace(thought, candidates=thought.candidates[:TOLD]), speed)
 
     def _answer(self, question: Question, answer: Answer) -> None:
         """Answer on the server's thread, unless the question is withdrawn before."""

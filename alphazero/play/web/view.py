@@ -144,7 +144,7 @@ def _moves(session: "Session") -> list[Json]:
 
 def _board(game: Game, node: Node) -> Json:
     """Return the picture of a position, and its cells row by row."""
-    geometry, labels, _ = _layout(game)
+    geometry, labels = _layout(game)
     last = None
     if node.parent is not None and node.action is not None:
         last = game.action_cell(node.parent.state, node.action)
@@ -174,8 +174,8 @@ def _board(game: Game, node: Node) -> Json:
 
 
 @functools.lru_cache(maxsize=64)
-def _layout(game: Game) -> tuple[Geometry, tuple[str, ...], int]:
-    """Return where the cells lie, what each is called, and the number of columns."""
+def _layout(game: Game) -> tuple[Geometry, tuple[str, ...]]:
+    """Return where the cells lie, and what each is called."""
     _, rows, columns = game.observation_shape
     named = labels_of(game)
     labels = []
@@ -185,7 +185,7 @@ def _layout(game: Game) -> tuple[Geometry, tuple[str, ...], int]:
                 labels.append(named.columns[column] + named.rows[row])
             else:
                 labels.append(f"column {column + 1}, row {rows - row}")
-    return geometry_of(game), tuple(labels), columns
+    return geometry_of(game), tuple(labels)
 
 
 def _line(game: Game, state: State, actions: list[int]) -> list[Json]:
