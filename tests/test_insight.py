@@ -17,11 +17,11 @@ from alphazero.players.match import GameRecord, Pairing
 from alphazero.players.picture import OPINIONS, board_at
 from alphazero.search import mcts
 from alphazero.search.evaluator import Floats
+from alphazero.search.mcts import ask_network
 from alphazero.training import loop, producer, selfplay
 from alphazero.training.insight import (
     EXAMINED,
     Findings,
-    ask_network,
     entropies_of,
     find_surprise,
 )

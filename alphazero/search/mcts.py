@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from alphazero.config import SearchConfig
-from alphazero.games.game import Game
+from alphazero.games.game import Game, State
 from alphazero.search.cache import new_cache
 from alphazero.search.evaluator import Evaluator, under_symmetries
 from alphazero.search.forest import Doubles, Slots, new_forest
@@ -181,3 +181,14 @@ class Search(TreeSearch):
             forest.root_noise[ready] = self.rng.standard_gamma(alphas)
             forest.slots["awaits_noise"][ready] = False
             mix_noise(forest, ready)
+
+
+def ask_network(game: Game, evaluator: Evaluator, states: State) -> Roots:
+    """Return what the bare network says of `states` [n, S]: a search of no simulations."""
+    slots = np.arange(len(states))
+    settings = SearchConfig(cache_megabytes=0)
+    search = Search(game, evaluator, settings, slots=len(states), nodes=1)
+    search.start(slots, states)
+    search.ask(slots, 0)
+    search.think()
+    return search.roots(slots)

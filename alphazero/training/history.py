@@ -16,7 +16,7 @@ from alphazero.players.picture import draw_position
 from alphazero.players.position import Position
 from alphazero.players.saved import load_saved
 from alphazero.players.tournament import Standing
-from alphazero.training.insight import ask_network
+from alphazero.search.mcts import ask_network
 from alphazero.training.metrics import METRICS
 
 Curve = dict[int, float]

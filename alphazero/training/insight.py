@@ -10,15 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from alphazero.config import SearchConfig
 from alphazero.games.game import Game, State, to_play, value_of
 from alphazero.players.match import GameRecord
 from alphazero.players.picture import draw_position
 from alphazero.search.decision import divergences
 from alphazero.search.evaluator import Evaluator
 from alphazero.search.forest import Doubles
-from alphazero.search.mcts import Search
-from alphazero.search.wheel import Roots
+from alphazero.search.mcts import ask_network
 
 EXAMINED = 64
 """Positions among which a surprise is looked for: a batch that costs next to nothing."""
@@ -127,17 +125,6 @@ def entropies_of(policies: npt.NDArray[np.floating]) -> Doubles:
     shares = policies.astype(np.float64)
     entropies: Doubles = -(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=1)
     return entropies
-
-
-def ask_network(game: Game, evaluator: Evaluator, states: State) -> Roots:
-    """Return what the bare network says of `states` [n, S]: a search of no simulations."""
-    slots = np.arange(len(states))
-    settings = SearchConfig(cache_megabytes=0)
-    search = Search(game, evaluator, settings, slots=len(states), nodes=1)
-    search.start(slots, states)
-    search.ask(slots, 0)
-    search.think()
-    return search.roots(slots)
 
 
 def state_after(game: Game, record: GameRecord, moves: int) -> State:

@@ -26,6 +26,7 @@ from alphazero.play.web.room import Room
 from alphazero.play.web.session import Seat, Session
 from alphazero.players.gamelog import PlayedGame
 from alphazero.players.names import CheckpointOptions
+from alphazero.search.mcts import ask_network
 
 SESSIONS: Final = 64
 """At most so many."""
@@ -215,11 +216,10 @@ class House:
     def _thoughts(self, game: Game, record: Record) -> list[dict[str, Any]]:
         """Return the search's policy then and the network's now, position by position."""
         thoughts, states = thoughts_of(record), played_of(game, record).states()
-        priors = self._priors(game, states)
+        unfinished = [state for state in states if game.outcome(state) == ONGOING]
+        priors = self._priors(game, unfinished)
         told = []
-        for ply, state in enumerate(states):
-            if game.outcome(state) != ONGOING:
-                break
+        for ply in range(len(unfinished)):
             policy = value = None
             if thoughts is not None and ply < len(thoughts.values):
                 policy, value = _shares(thoughts.policies[ply]) or None, float(thoughts.values[ply])
@@ -232,12 +232,7 @@ class House:
         options = self.catalogue.analyst(game).entrant.options
         if not isinstance(options, CheckpointOptions):
             return None
-        observations = np.stack([game.observe(state) for state in states])
-        logits, _ = options.saved.evaluator.evaluate(observations)
-        legal = np.stack([game.legal_action_mask(state) for state in states])
-        powers = np.where(legal, np.exp(logits - logits.max(axis=1, keepdims=True)), 0.0)
-        priors: np.ndarray[Any, Any] = powers / np.maximum(powers.sum(axis=1, keepdims=True), 1e-30)
-        return priors
+        return ask_network(game, options.saved.evaluator, np.stack(states)).priors
 
 
 def checked_game(game: Game) -> Game:
