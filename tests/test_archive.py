@@ -130,6 +130,7 @@ def test_the_page_shows_the_search_then_and_the_network_now(folder: Path) -> Non
             assert np.allclose(policy, record.policies[ply])
             assert recorded["value"] == pytest.approx(float(record.values[ply]))
             assert sum(share for _, share in recorded["prior"]) == pytest.approx(1, abs=1e-5)
+            assert -1 <= recorded["first_value"] <= 1
         for request in (
             {"run": "tiny", "iteration": last, "game": 10**6},
             {"run": "tiny", "iteration": 99, "game": 0},

@@ -15,8 +15,9 @@ from alphazero.cli import main
 from alphazero.errors import AlphaZeroError, GameError, PlayerError
 from alphazero.games import ONGOING, Game, game_names, make_game
 from alphazero.games.registry import read_game
+from alphazero.play.study import PERSON
 from alphazero.play.terminal import Terminal
-from alphazero.play.terminal_sitting import PERSON, Sitting
+from alphazero.play.terminal_sitting import Sitting
 from alphazero.players.gamelog import PlayedGame
 from alphazero.players.match import GameRecord, Pairing
 from alphazero.players.names import read_player

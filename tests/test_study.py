@@ -1,5 +1,7 @@
 """The tree of moves behind the faces: taken back, made again, branched."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from alphazero.errors import GameError
 from alphazero.games import make_game
 from alphazero.games.game import ONGOING
 from alphazero.play.study import Study, Thought
-from alphazero.play.thinker import Thinker
+from alphazero.play.thinker import Candidate, Thinker
 from alphazero.players.names import read_player
 
 GAME = make_game("tic_tac_toe")
@@ -77,6 +79,40 @@ def test_the_game_is_written_whole_with_what_is_said_of_its_moves() -> None:
     assert played.outcome == 1
     assert played.comments == ("", "dull", "", "", "wins")
     assert Study(GAME, [4]).played(("A", "B")).outcome == ONGOING
+
+
+def test_a_game_that_was_given_up_is_lost_there_only_and_comes_back_so() -> None:
+    study = Study(GAME, [4, 0])
+    study.give_up(0)
+    assert (study.outcome, study.loser, study.is_over) == (-1, 0, True)
+    played = study.played(("A", "B"))
+    assert (played.outcome, played.resigned, played.fault) == (-1, True, "")
+    study.undo()
+    assert (study.outcome, study.loser) == (ONGOING, None)
+    assert study.played(("A", "B")).resigned, "it ends the line, wherever one looks"
+    study.make(8)
+    assert study.played(("A", "B")).outcome == ONGOING
+
+    again = Study.of(played)
+    assert (again.moves, again.outcome, again.loser) == ([4, 0], -1, 0)
+    faulty = Study.of(dataclasses.replace(played, resigned=False, fault="it crashed"))
+    assert faulty.loser == 0
+    assert faulty.played(("A", "B")).fault == "it crashed"
+    assert not faulty.played(("A", "B")).resigned
+
+
+def test_the_value_of_a_position_is_the_first_players_and_the_best_that_is_known() -> None:
+    study = Study(GAME, [0, 3, 1])
+    first, middle, here = study.path[1:]
+    assert study.name(here) == GAME.action_name(middle.state, 1)
+    assert [study.value(node) for node in study.line] == [None] * 4
+    first.thought = Thought(-0.5, 0.0, 10, [Candidate(3, 10, 0.25, 1.0, [3])])
+    assert study.value(first) == 0.5, "it was thought for the second player, who is to move"
+    assert study.value(middle) == -0.25, "what was thought of the move that led there"
+    middle.thought = Thought(0.75, 0.0, 10, [])
+    assert study.value(middle) == 0.75, "its own thought is newer"
+    study.give_up(1)
+    assert study.value(here) == 1
 
 
 def test_a_thought_tells_what_the_search_has_found() -> None:

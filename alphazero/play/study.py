@@ -4,16 +4,20 @@ Nothing that was ever played is lost by going back: the moves form a tree, and e
 remembers the line that was last followed from it.
 """
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from alphazero.games.game import ONGOING, PLY, Game, State, to_play
+from alphazero.games.game import ONGOING, PLY, Game, State, to_play, value_of
 from alphazero.play.thinker import EVERY, Candidate, Thinker
 from alphazero.players.gamelog import PlayedGame
 from alphazero.players.sgf_games import comment_of
+
+PERSON: Final = "person"
+"""How someone who plays is called in files."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,10 @@ class Thought:
             candidates,
         )
 
+    def share(self, candidate: Candidate) -> float:
+        """Return how much of the search went into one of its moves, from 0 to 1."""
+        return candidate.visits / max(self.simulations, 1)
+
 
 @dataclass(eq=False)
 class Node:
@@ -70,6 +78,17 @@ class Node:
         return int(self.state[PLY])
 
 
+class Surrender(NamedTuple):
+    """A game that somebody gave up."""
+
+    node: Node
+    """where"""
+    player: int
+    """who"""
+    fault: str
+    """what went wrong with the player; empty: it resigned"""
+
+
 class Study:
     """A tree of moves, and the position that is looked at."""
 
@@ -83,8 +102,20 @@ class Study:
         self.size = 1
         """How many positions it has."""
         self.root = self.here = Node(game.initial_state())
+        self.surrender: Surrender | None = None
         for action in actions:
             self.make(action)
+
+    @classmethod
+    def of(cls, played: PlayedGame) -> "Study":
+        """Return a game that was played, as it ended."""
+        study = cls(played.game)
+        comments = played.comments or ("",) * len(played.actions)
+        for action, comment in zip(played.actions, comments, strict=True):
+            study.make(action, comment)
+        if (played.resigned or played.fault) and played.outcome != ONGOING:
+            study.give_up(0 if value_of(played.outcome, 0) < 0 else 1, played.fault)
+        return study
 
     @property
     def state(self) -> State:
@@ -99,7 +130,13 @@ class Study:
     @property
     def outcome(self) -> int:
         """The game's outcome there, or ONGOING."""
-        return self.game.outcome(self.state)
+        return self._outcome_at(self.here)
+
+    @property
+    def loser(self) -> int | None:
+        """Who gave the game up there, if somebody did."""
+        given_up = self._given_up_at(self.here)
+        return given_up.player if given_up else None
 
     @property
     def is_over(self) -> bool:
@@ -142,6 +179,10 @@ class Study:
         self.here.followed = known
         self.here = known
 
+    def give_up(self, player: int, fault: str = "") -> None:
+        """Let a player resign here, or lose by what went wrong."""
+        self.surrender = Surrender(self.here, player, fault)
+
     def undo(self) -> bool:
         """Go back one move; return whether there was one."""
         return self.go_to(self.here.ply - 1)
@@ -168,13 +209,49 @@ class Study:
         policy: Any = visits / max(visits.sum(), 1)
         return comment_of(self.game, self.state, action, thought.value, policy, visits)
 
+    def name(self, node: Node) -> str:
+        """Return the name of the move that led to a position, which is not the first."""
+        assert node.parent is not None
+        assert node.action is not None
+        return self.game.action_name(node.parent.state, node.action)
+
+    def value(self, node: Node) -> float | None:
+        """Return what is known of a position's value for player 0, from -1 to 1.
+
+        It is exact at the end of the game, else what was thought there, else what was thought of
+        the move that led there.
+        """
+        outcome = self._outcome_at(node)
+        if outcome != ONGOING:
+            return float(value_of(outcome, 0))
+        if node.thought:
+            return value_of(1, to_play(node.state)) * node.thought.value
+        before = node.parent
+        if before and before.thought:
+            for each in before.thought.candidates:
+                if each.action == node.action and each.visits:
+                    return value_of(1, to_play(before.state)) * each.value
+        return None
+
     def played(self, players: tuple[str, str]) -> PlayedGame:
         """Return the whole `line` as a game of these two."""
         line = self.line
-        return PlayedGame(
+        played = PlayedGame(
             self.game,
             players,
             tuple(node.action for node in line if node.action is not None),
-            self.game.outcome(line[-1].state),
+            self._outcome_at(line[-1]),
             comments=tuple(node.comment for node in line[1:]),
         )
+        given_up = self._given_up_at(line[-1])
+        if given_up:
+            fault = given_up.fault
+            played = dataclasses.replace(played, resigned=not fault, fault=fault)
+        return played
+
+    def _given_up_at(self, node: Node) -> Surrender | None:
+        return self.surrender if self.surrender and self.surrender.node is node else None
+
+    def _outcome_at(self, node: Node) -> int:
+        given_up = self._given_up_at(node)
+        return value_of(-1, given_up.player) if given_up else self.game.outcome(node.state)

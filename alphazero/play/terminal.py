@@ -129,7 +129,8 @@ class Terminal:
         answer = self.sitting.answer(watch)
         over = self.screen.over(1) if told else ""
         if answer is None:
-            fault = self.sitting.surrender and self.sitting.surrender.fault
+            given_up = self.sitting.study.surrender
+            fault = given_up and given_up.fault
             self.say(f"{over}{side} gives up: {fault}" if fault else f"{over}{side} resigns.")
             return
         name, thought = answer
@@ -140,7 +141,7 @@ class Terminal:
         self.say(f"{over}{self.screen.paint(f'{side} plays {name}', PLAYERS[player])}{thoughts}")
 
     def _result(self) -> str:
-        outcome = self.sitting.outcome
+        outcome = self.sitting.study.outcome
         if outcome == 0:
             return "The game is a draw."
         winner = 0 if value_of(outcome, 0) > 0 else 1

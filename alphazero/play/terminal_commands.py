@@ -123,8 +123,7 @@ def redo(desk: Desk, text: str) -> Next:
 
 def moves(desk: Desk, _: str) -> Next:
     """Tell the game so far."""
-    study = desk.sitting.study
-    desk.say(views.moves(desk.screen, desk.sitting.game, study.line, study.here))
+    desk.say(views.moves(desk.screen, desk.sitting.study))
     return Next.ASK
 
 

@@ -4,31 +4,18 @@ Nothing is printed here. The player has a tree of its own; what the person lets 
 in another one, so that asking for a hint makes the opponent no stronger.
 """
 
-import dataclasses
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 from alphazero.errors import PlayerError
-from alphazero.games.game import ONGOING, Game, to_play
-from alphazero.play.study import Node, Study, Thought
+from alphazero.games.game import Game
+from alphazero.play.study import PERSON, Study, Thought
 from alphazero.play.terminal_level import Budget, budget_of, level_of, set_level
 from alphazero.play.thinker import Thinker
 from alphazero.players.gamelog import PlayedGame
 from alphazero.players.names import CheckpointOptions, Entrant
 from alphazero.players.sgf_games import begin_from
-
-PERSON = "person"
-"""How someone who types is called in files."""
-
-
-class Surrender(NamedTuple):
-    """A game that the player gave up on its turn."""
-
-    node: Node
-    fault: str
-    """what went wrong; empty: it resigned"""
 
 
 class Sitting:
@@ -48,7 +35,6 @@ class Sitting:
         """Whether the person plays the first side, the second side."""
         self.games: list[PlayedGame] = []
         """Those before the one on the table."""
-        self.surrender: Surrender | None = None
         self._opponent = Thinker(entrant, game)
         self._analyst: Thinker | None = None
         self.begin(opening)
@@ -57,12 +43,7 @@ class Sitting:
 
     def begin(self, opening: PlayedGame | None = None) -> None:
         """Clear the table for a game, or for one to go on with."""
-        self.study = Study(self.game)
-        self.surrender = None
-        if opening:
-            comments = opening.comments or ("",) * len(opening.actions)
-            for action, comment in zip(opening.actions, comments, strict=True):
-                self.study.make(action, comment)
+        self.study = Study.of(opening) if opening else Study(self.game)
 
     def begin_new(self, opening: PlayedGame | None = None) -> None:
         """Put the game on the table to the others, and begin."""
@@ -90,12 +71,7 @@ class Sitting:
     @property
     def is_over(self) -> bool:
         """Whether the game has ended."""
-        return self.outcome != ONGOING
-
-    @property
-    def outcome(self) -> int:
-        """The result for player 0, or ONGOING."""
-        return self._outcome_at(self.study.here)
+        return self.study.is_over
 
     @property
     def persons_turn(self) -> bool:
@@ -131,21 +107,7 @@ class Sitting:
     def played(self) -> list[PlayedGame]:
         """Return the games in which moves were made, the one on the table last."""
         played = self.study.played(self.names)
-        if not played.actions:
-            return self.games
-        last = self.study.line[-1]
-        given_up = self.surrender if self.surrender and self.surrender.node is last else None
-        if given_up:
-            fault = given_up.fault
-            played = dataclasses.replace(
-                played, outcome=self._outcome_at(last), resigned=not fault, fault=fault
-            )
-        return [*self.games, played]
-
-    def _outcome_at(self, node: Node) -> int:
-        if self.surrender and self.surrender.node is node:
-            return -1 if to_play(node.state) == 0 else 1
-        return self.game.outcome(node.state)
+        return [*self.games, played] if played.actions else self.games
 
     # --- the player ---
 
@@ -164,7 +126,7 @@ class Sitting:
             action, fault = None, str(error)
         if action is None:
             thinker.moves = None  # another program may be anywhere now
-            self.surrender = Surrender(here, fault)
+            study.give_up(study.to_play, fault)
             return None
         thought = Thought.of(thinker, here.state)
         here.thought = thought or here.thought
@@ -260,22 +222,5 @@ class Sitting:
 
         A draw counts half. A move that was looked at before it was made has the value found then.
         """
-        return [self._rate(node) for node in self.study.path]
-
-    def _rate(self, node: Node) -> float | None:
-        outcome = self._outcome_at(node)
-        if outcome != ONGOING:
-            return (1 + outcome) / 2
-        if node.thought:
-            return rate_of(node.thought.value, to_play(node.state))
-        parent = node.parent
-        for candidate in parent.thought.candidates if parent and parent.thought else ():
-            if parent and candidate.action == node.action and candidate.visits:
-                return rate_of(candidate.value, to_play(parent.state))
-        return None
-
-
-def rate_of(value: float, player: int) -> float:
-    """Return the first player's win rate, by a value for `player`."""
-    rate = (1 + value) / 2
-    return rate if player == 0 else 1 - rate
+        values = [self.study.value(node) for node in self.study.path]
+        return [None if value is None else (1 + value) / 2 for value in values]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from alphazero.games.board import SIGNS
 from alphazero.games.game import Game, State, to_play
-from alphazero.play.study import Node, Thought
+from alphazero.play.study import Study, Thought
 from alphazero.play.terminal_screen import PLAYERS, Screen
 from alphazero.search.wheel import Branch
 
@@ -75,7 +75,7 @@ def candidates(screen: Screen, game: Game, state: State, thought: Thought, rows:
     head = f"  {'move':>{wide}}  {'visits':>{counted}}  share  value   prior  line"
     lines = [screen.paint(head, "faint")]
     for name, each in zip(names, shown, strict=True):
-        share = each.visits / thought.simulations if thought.simulations else 0.0
+        share = thought.share(each)
         value = f"{each.value:+.2f}" if each.visits else "-"
         text = (
             f"  {name:>{wide}}  {each.visits:>{counted},} {share:>6.1%} {value:>6} "
@@ -106,7 +106,7 @@ def policy(screen: Screen, game: Game, state: State, thought: Thought, rows: int
     head = f"  {'move':>4}   prior {'':{bar}}  visits {'':{bar}}   value"
     lines = [screen.paint(head, "faint")]
     for each in sorted(thought.candidates, key=lambda each: -each.prior)[:rows]:
-        share = each.visits / thought.simulations if thought.simulations else 0.0
+        share = thought.share(each)
         value = f"{each.value:+.2f}" if each.visits else "-"
         lines.append(
             f"  {game.action_name(state, each.action):>4}  {each.prior:>6.1%} "
@@ -176,11 +176,12 @@ def graph(screen: Screen, rates: Sequence[float | None], whose: int, person: boo
     return f"  {who}  {drawn}  {now}"
 
 
-def moves(screen: Screen, game: Game, line: Sequence[Node], here: Node) -> str:
-    """Write the moves of a line, that which led `here` in brackets, and the branches off it."""
+def moves(screen: Screen, study: Study) -> str:
+    """Write the moves of its line, that which led here in brackets, and the branches off it."""
+    line, here = study.line, study.here
     words = []
     for number, (before, node) in enumerate(itertools.pairwise(line), 1):
-        name, player = _name(game, before, node), to_play(before.state)
+        name, player = study.name(node), to_play(before.state)
         text = f"{number} {sign_of(player)} {name}"
         marks = "[]" if node is here else "  "
         words.append((len(text) + 2, screen.paint(f"{marks[0]}{text}{marks[1]}", PLAYERS[player])))
@@ -197,13 +198,8 @@ def moves(screen: Screen, game: Game, line: Sequence[Node], here: Node) -> str:
     elif here is line[0]:
         written.append("  (now before the first of them)")
     for number, (before, node) in enumerate(itertools.pairwise(line)):
-        others = [_name(game, before, each) for each in before.children if each is not node]
+        others = [study.name(each) for each in before.children if each is not node]
         if others:
             place = f"after move {number}" if number else "at the beginning"
             written.append(f"  {place} you also tried {' '.join(others)}")
     return "\n".join(written)
-
-
-def _name(game: Game, before: Node, node: Node) -> str:
-    assert node.action is not None
-    return game.action_name(before.state, node.action)

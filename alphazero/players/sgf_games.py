@@ -286,7 +286,14 @@ def begin_from(path: Path, moves: int | None, game: Game | None) -> PlayedGame:
                 f"most {number - 1}"
             ) from None
     return dataclasses.replace(
-        played, game=game, actions=actions, comments=played.comments[:moves], opening=0
+        played,
+        game=game,
+        actions=actions,
+        outcome=game.outcome(state),
+        resigned=False,
+        opening=0,
+        fault="",
+        comments=played.comments[:moves],
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from alphazero.errors import AlphaZeroError, GameError, PlayerError
-from alphazero.games.game import ONGOING, Game, State
+from alphazero.games.game import ONGOING, Game
 from alphazero.games.registry import read_game
 from alphazero.play.web.catalogue import Catalogue, Offer
 from alphazero.play.web.records import (
@@ -217,22 +217,21 @@ class House:
         """Return the search's policy then and the network's now, position by position."""
         thoughts, states = thoughts_of(record), played_of(game, record).states()
         unfinished = [state for state in states if game.outcome(state) == ONGOING]
-        priors = self._priors(game, unfinished)
+        options = self.catalogue.analyst(game).entrant.options
+        now = None
+        if isinstance(options, CheckpointOptions):
+            now = ask_network(game, options.saved.evaluator, np.stack(unfinished))
         told = []
         for ply in range(len(unfinished)):
-            policy = value = None
+            each: dict[str, Any] = dict.fromkeys(("policy", "value", "prior", "first_value"))
             if thoughts is not None and ply < len(thoughts.values):
-                policy, value = _shares(thoughts.policies[ply]) or None, float(thoughts.values[ply])
-            prior = None if priors is None else _shares(priors[ply])
-            told.append({"policy": policy, "value": value, "prior": prior})
+                each["policy"] = _shares(thoughts.policies[ply]) or None
+                each["value"] = float(thoughts.values[ply])
+            if now is not None:
+                each["prior"] = _shares(now.priors[ply])
+                each["first_value"] = float(now.values[ply])
+            told.append(each)
         return told
-
-    def _priors(self, game: Game, states: list[State]) -> "np.ndarray[Any, Any] | None":
-        """Return what the network that we have of a game thinks of each position, [P, A]."""
-        options = self.catalogue.analyst(game).entrant.options
-        if not isinstance(options, CheckpointOptions):
-            return None
-        return ask_network(game, options.saved.evaluator, np.stack(states)).priors
 
 
 def checked_game(game: Game) -> Game:

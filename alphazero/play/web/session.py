@@ -5,16 +5,15 @@ only while a page looks at it.
 """
 
 import asyncio
-import dataclasses
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from alphazero.errors import AlphaZeroError, GameError
-from alphazero.games.game import ONGOING, Game, value_of
+from alphazero.games.game import Game
 from alphazero.games.registry import name_of
-from alphazero.play.study import Node, Study
+from alphazero.play.study import PERSON, Node, Study
 from alphazero.play.web.catalogue import Catalogue, Offer
 from alphazero.play.web.room import Answer, Question, Report, Room
 from alphazero.play.web.view import Json, view_of
@@ -22,9 +21,6 @@ from alphazero.players.gamelog import PlayedGame
 from alphazero.players.names import CheckpointOptions
 from alphazero.players.saved import FEW
 from alphazero.players.sgf_games import has_sgf, to_sgf
-
-PERSON: Final = "person"
-"""How someone at a page is called in files."""
 
 MOST_STATES: Final = 1 << 24
 """Bytes that the positions of a study may take, comments and thoughts aside."""
@@ -128,8 +124,6 @@ class Session:
         """A position that was looked up: nobody moves there until a person wants it."""
         self._finished: Node | None = None
         """The position of which the analysis has found all it can."""
-        self._resigned: tuple[Node, int] | None = None
-        """Where somebody resigned, and who."""
         self._rooms: dict[str, Room] = {}
         """Where each of our askers has a table."""
 
@@ -141,22 +135,10 @@ class Session:
         return self.study.game
 
     @property
-    def resigned_player(self) -> int | None:
-        """Who resigned in this position, if somebody did."""
-        if self._resigned is not None and self._resigned[0] is self.study.here:
-            return self._resigned[1]
-        return None
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the game has ended in this position."""
-        return self.study.is_over or self.resigned_player is not None
-
-    @property
     def rests(self) -> bool:
         """Whether a player's move waits for a person who looked this position up."""
         machine = self.seats[self.study.to_play].offer is not None
-        return machine and not self.is_over and self._resting is self.study.here
+        return machine and not self.study.is_over and self._resting is self.study.here
 
     @property
     def is_watched(self) -> bool:
@@ -171,7 +153,7 @@ class Session:
 
     def make(self, action: int) -> None:
         """Make a person's move."""
-        if self.is_over:
+        if self.study.is_over:
             raise GameError("the game is over; go back, or begin a new one")
         if self.task is not None and self.task.wish.purpose == MOVE:
             raise GameError("it is the other side's turn, which is thinking; pause it first")
@@ -186,8 +168,8 @@ class Session:
 
     def back(self) -> None:
         """Take a move back, and the answer to it where one side is a person's."""
-        if self.resigned_player is not None:
-            self._resigned = None
+        if self.study.loser is not None:
+            self.study.surrender = None
         else:
             ply = self.study.here.ply - 1
             while ply > 0 and not self._is_turning_point(ply):
@@ -236,11 +218,10 @@ class Session:
 
     def resign(self) -> None:
         """Let the person resign: whose turn it is where both or none are."""
-        if self.is_over:
+        if self.study.is_over:
             raise GameError("the game is over already")
         people = [player for player, seat in enumerate(self.seats) if seat.offer is None]
-        player = people[0] if len(people) == 1 else self.study.to_play
-        self._resigned = self.study.here, player
+        self.study.give_up(people[0] if len(people) == 1 else self.study.to_play)
         self.message = ""
         self.refresh()
 
@@ -276,7 +257,7 @@ class Session:
 
     def step(self) -> None:
         """Let the player whose turn it is make one move, though it is paused."""
-        if self.is_over or self.seats[self.study.to_play].offer is None:
+        if self.study.is_over or self.seats[self.study.to_play].offer is None:
             raise GameError("no player is to move here")
         self.paused, self._step = True, self.study.here
         self.message = ""
@@ -285,13 +266,7 @@ class Session:
     def load(self, played: PlayedGame) -> None:
         """Look at a game that was played elsewhere."""
         self._check_room(played.game, len(played.actions))
-        study = Study(played.game)
-        comments = played.comments or ("",) * len(played.actions)
-        for action, comment in zip(played.actions, comments, strict=True):
-            study.make(action, comment)
-        self._set(study)
-        if played.resigned and played.outcome != ONGOING:
-            self._resigned = study.here, 0 if value_of(played.outcome, 0) < 0 else 1
+        self._set(Study.of(played))
         self.seats = [
             seat if seat.offer is None or seat.offer.entrant.game in (None, played.game) else Seat()
             for seat in self.seats
@@ -310,9 +285,6 @@ class Session:
             GameError: for SGF of a game that has none.
         """
         played = self.study.played((self.seats[0].title, self.seats[1].title))
-        if self._resigned is not None and self._resigned[0] is self.study.line[-1]:
-            outcome = value_of(-1, self._resigned[1])
-            played = dataclasses.replace(played, outcome=outcome, resigned=True)
         if not sgf:
             return played.to_line() + "\n"
         if not has_sgf(self.game):
@@ -354,7 +326,7 @@ class Session:
     def _wish(self) -> Wish | None:
         """Return what there is to think about: a hint, a player's move, or an analysis."""
         here, mover = self.study.here, self.seats[self.study.to_play]
-        if self.is_over:
+        if self.study.is_over:
             return None
         if self._hint is here:
             usual = self.analyst.usual
@@ -430,7 +402,7 @@ class Session:
         elif purpose == ANALYSIS:
             self._finished = node
         elif answer.action is None:
-            self._resigned = node, self.study.to_play
+            self.study.give_up(self.study.to_play)
         else:
             try:
                 self._make(answer.action, self.study.remark(answer.action, node.thought))
@@ -472,7 +444,6 @@ class Session:
         self.message = ""
         self.recorded = {}
         self.hinted = self._hint = self._step = self._resting = self._finished = None
-        self._resigned = None
 
     def _tell(self, news: str) -> None:
         self.serial += 1

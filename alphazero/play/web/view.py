@@ -46,14 +46,13 @@ def view_of(session: "Session") -> Json:
         "to_play": study.to_play,
         "signs": list(WHO),
         "status": _status(session),
-        "over": session.is_over,
-        "resigned": session.resigned_player,
+        "over": study.is_over,
+        "resigned": study.loser,
         "ply": here.ply,
-        "start_value": first_players_value(session, study.root),
+        "start_value": _value(session, study.root),
         "moves": _moves(session),
         "children": [
-            {"index": index, "name": name_of_move(game, child)}
-            for index, child in enumerate(here.children)
+            {"index": index, "name": study.name(child)} for index, child in enumerate(here.children)
         ],
         "seats": [seat.json() for seat in session.seats],
         "paused": session.paused or session.rests,
@@ -84,7 +83,7 @@ def thought_json(game: Game, node: Node, thought: Thought | None, per_second: fl
                 "name": game.action_name(node.state, each.action),
                 "cell": game.action_cell(node.state, each.action),
                 "visits": each.visits,
-                "share": each.visits / max(thought.simulations, 1),
+                "share": thought.share(each),
                 "value": each.value if each.visits else None,
                 "prior": each.prior,
                 "line": _line(game, node.state, each.line) if place < LINES else [],
@@ -101,44 +100,27 @@ def legal_actions(game: Game, state: State) -> list[int]:
     return [int(action) for action in np.flatnonzero(game.legal_action_mask(state))]
 
 
-def name_of_move(game: Game, node: Node) -> str:
-    """Return the name of the move that led to a position."""
-    assert node.parent is not None
-    assert node.action is not None
-    return game.action_name(node.parent.state, node.action)
-
-
-def first_players_value(session: "Session", node: Node) -> float | None:
-    """Return what is known of a position's value for player 0: exact, thought, or recorded."""
-    outcome = session.study.game.outcome(node.state)
-    if outcome != ONGOING:
-        return float(value_of(outcome, 0))
-    mover = value_of(1, to_play(node.state))
-    if node.thought is not None:
-        return mover * node.thought.value
-    recorded = session.recorded.get(node)
-    if recorded is not None and recorded["value"] is not None:
-        return float(mover * recorded["value"])
-    before = node.parent
-    if before is not None and before.thought is not None:
-        for each in before.thought.candidates:
-            if each.action == node.action and each.visits:
-                return value_of(1, to_play(before.state)) * each.value
-    return None
+def _value(session: "Session", node: Node) -> float | None:
+    """Return what is known of a position's value for player 0, or was recorded of it."""
+    value = session.study.value(node)
+    recorded = session.recorded.get(node, {}).get("value")
+    if value is None and recorded is not None:
+        value = value_of(1, to_play(node.state)) * recorded
+    return value
 
 
 def _moves(session: "Session") -> list[Json]:
-    game = session.study.game
+    study = session.study
     return [
         {
             "ply": node.ply,
-            "name": name_of_move(game, node),
+            "name": study.name(node),
             "player": (node.ply - 1) % 2,
-            "value": first_players_value(session, node),
+            "value": _value(session, node),
             "comment": node.comment[:COMMENT],
             "branches": len(node.parent.children) if node.parent else 1,
         }
-        for node in session.study.line[1:]
+        for node in study.line[1:]
     ]
 
 
@@ -205,9 +187,10 @@ def _line(game: Game, state: State, actions: list[int]) -> list[Json]:
 
 def _status(session: "Session") -> str:
     """Say in some words whose turn it is or how the game ended."""
-    loser = session.resigned_player
+    loser = session.study.loser
     if loser is not None:
-        return f"{WHO[loser]} resigned: {WHO[1 - loser]} wins"
+        fault = session.study.surrender and session.study.surrender.fault
+        return f"{WHO[loser]} {'gave up' if fault else 'resigned'}: {WHO[1 - loser]} wins"
     outcome = session.study.outcome
     if outcome == ONGOING:
         return f"{WHO[session.study.to_play]} to move"

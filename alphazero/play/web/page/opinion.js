@@ -4,7 +4,7 @@
  * Return what can be shown of a view, or null.
  *
  * A search that goes on, or went on here before, is preferred; a game from a run's archive brings
- * the search policy that was recorded, and the prior that the network of today gives.
+ * the search policy that was recorded, and the prior and value that the network of today gives.
  *
  * {value, first_value, simulations, per_second, recorded, candidates}: values for the player to
  * move; candidates best first, as the server's, each {action, name, cell, visits, share, value,
@@ -32,7 +32,7 @@ function fromRecord({ board, elsewhere, recorded }) {
   return {
     recorded: true,
     value: recorded.value,
-    first_value: null,
+    first_value: recorded.first_value,
     simulations: null,
     per_second: null,
     candidates: candidates.slice(0, 32),
