@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from test_unseen import GAME
-from tiny import manifest_of, tiny_config
+from tiny import manifest_of, random_records, tiny_config
 
 from alphazero.cli import main
 from alphazero.players.match import Floats, GameRecord
-from alphazero.training.calibration import play_randomly
 from alphazero.training.doctor import diagnose, examine
 from alphazero.training.gamefile import Games
 from alphazero.training.loop import Training, train
@@ -141,7 +140,7 @@ def make_run(place: Path, case: Case, iterations: int = ITERATIONS) -> Path:
     Training(run, 1)  # publishes the untrained network
     rng = np.random.default_rng(0)
     for iteration in range(1, 4) if case.prospects else ():
-        records = [play_randomly(GAME, rng) for _ in range(20)]
+        records = random_records(GAME, 20, rng)
         games = Games.of(GAME, records)
         games = games._replace(prospects=np.concatenate([case.prospects(each) for each in records]))
         run.state.iteration = iteration

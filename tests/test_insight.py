@@ -18,7 +18,7 @@ from alphazero.players.picture import OPINIONS, board_at
 from alphazero.search import mcts
 from alphazero.search.evaluator import Floats
 from alphazero.search.mcts import ask_network
-from alphazero.training import loop, producer, selfplay
+from alphazero.training import producer, report, selfplay
 from alphazero.training.insight import (
     EXAMINED,
     Findings,
@@ -185,7 +185,7 @@ def test_a_run_shows_every_metric_and_asks_the_network_that_played(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     played, asked = [], []
-    play_games, find = producer.play_games, loop.find_surprise
+    play_games, find = producer.play_games, report.find_surprise
 
     def remember_player(*arguments: object) -> SelfPlay:
         played.append(arguments[2])
@@ -196,7 +196,7 @@ def test_a_run_shows_every_metric_and_asks_the_network_that_played(
         return find(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(producer, "play_games", remember_player)
-    monkeypatch.setattr(loop, "find_surprise", remember_asked)
+    monkeypatch.setattr(report, "find_surprise", remember_asked)
     # Without a gate the challenger has taken the player's place when the games are looked at.
     run = train(tiny_config(tmp_path, "gate.games=0"))
     assert asked == played

@@ -8,14 +8,12 @@ import pytest
 import torch
 from test_metrics import points
 from test_openvino import needs_openvino, scrambled
-from tiny import fingerprint, tiny_config
+from tiny import fingerprint, random_records, tiny_config
 
 from alphazero.config import InferenceConfig, ReplayConfig
 from alphazero.games import make_game
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
-from alphazero.players.match import Pairing, play_schedule, random_opening
-from alphazero.players.player import RandomPlayer
 from alphazero.search.evaluator import Floats
 from alphazero.training import loop, producer
 from alphazero.training.bench import benchmark
@@ -61,10 +59,8 @@ def test_both_limits_must_be_kept(agreement: float, value_error: float, good: bo
 def random_replay(games: int = 60) -> Replay:
     """Return a window over random games of Connect Four."""
     game, rng = make_game("connect_four"), np.random.default_rng(0)
-    schedule = [Pairing(opening=random_opening(game, 2, rng)) for _ in range(games)]
-    records = play_schedule(game, lambda tables: [RandomPlayer(game, tables, rng)], schedule, games)
     replay = Replay(game, ReplayConfig())
-    replay.add(1, Games.of(game, records))
+    replay.add(1, Games.of(game, random_records(game, games, rng)))
     return replay
 
 

@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 import torch
 from test_metrics import read
-from tiny import ITERATIONS, tiny_config
+from tiny import ITERATIONS, random_records, tiny_config
 
 from alphazero.config import LearnerConfig, ReplayConfig, SearchConfig
 from alphazero.games import make_game
 from alphazero.network.resnet import ResNet
 from alphazero.players.match import Floats
 from alphazero.search.mcts import Exploration, Search
-from alphazero.training.calibration import play_randomly
 from alphazero.training.gamefile import Games
 from alphazero.training.learner import Learner
 from alphazero.training.loop import train
@@ -28,7 +27,7 @@ SETTINGS = LearnerConfig(precision="float32")
 
 def random_games(number: int, seed: int) -> Games:
     rng = np.random.default_rng(seed)
-    return Games.of(GAME, [play_randomly(GAME, rng) for _ in range(number)])
+    return Games.of(GAME, random_records(GAME, number, rng))
 
 
 class Oracle(torch.nn.Module):

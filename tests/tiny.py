@@ -5,9 +5,14 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from alphazero.config import Config
 from alphazero.configfile import parse_config
 from alphazero.files import sha256_of
+from alphazero.games import Game
+from alphazero.players.match import GameRecord, Pairing, play_schedule
+from alphazero.players.player import RandomPlayer
 
 ITERATIONS = 4
 
@@ -28,6 +33,13 @@ inference: {{device: cpu, precision: float32}}
 def tiny_config(folder: Path, *overrides: str) -> Config:
     """Return the configuration of a run below `folder`."""
     return parse_config(YAML, "tiny", [f"run.folder={json.dumps(str(folder))}", *overrides])
+
+
+def random_records(game: Game, number: int, rng: np.random.Generator) -> list[GameRecord]:
+    """Play games whose moves are drawn, every legal one alike."""
+    return play_schedule(
+        game, lambda tables: [RandomPlayer(game, tables, rng)], [Pairing()] * number, number
+    )
 
 
 def manifest_of(run: Path) -> dict[str, Any]:

@@ -13,12 +13,11 @@ from typing import Final
 import numpy as np
 
 from alphazero.config import Config
-from alphazero.games.game import ONGOING, Game
 from alphazero.network.backend import useful_workers
 from alphazero.network.inference import padded_size, threads_per_evaluation
-from alphazero.players.match import GameRecord, Match, Pairing, paired_openings
+from alphazero.players.match import Match, Pairing, paired_openings, play_schedule
 from alphazero.players.names import Entrant
-from alphazero.players.player import Player, SearchPlayer
+from alphazero.players.player import Player, RandomPlayer, SearchPlayer
 from alphazero.players.workers import shares
 from alphazero.training.bench import Bench, Benchmark, Played, time_matches, time_network
 from alphazero.training.evaluation import OPENING_MOVES, Evaluation
@@ -115,7 +114,12 @@ def calibrate(
     quiet = _time_gate(config, bench, workers, each, rng)
     ladder = _time_ladder(config, bench, evaluation, workers, each, rng)
     show(1)
-    records = [play_randomly(game, rng) for _ in range(RANDOM_GAMES)]
+    records = play_schedule(
+        game,
+        lambda tables: [RandomPlayer(game, tables, rng)],
+        [Pairing()] * RANDOM_GAMES,
+        RANDOM_GAMES,
+    )
     replay = Replay(game, config.replay)
     replay.add(1, Games.of(game, records))
     moves = sum(len(record.actions) for record in records)
@@ -143,26 +147,6 @@ def calibrate(
         by_threads=by_threads,
         on_cpu=bench.evaluator.device == "cpu",
         seconds=time.perf_counter() - begin,
-    )
-
-
-def play_randomly(game: Game, rng: np.random.Generator) -> GameRecord:
-    """Play one game to its end, every legal move alike; the search policies say just that."""
-    state, actions, policies = game.initial_state(), [], []
-    while game.outcome(state) == ONGOING:
-        mask = game.legal_action_mask(state)
-        actions.append(int(rng.choice(np.flatnonzero(mask))))
-        policies.append(mask / mask.sum())
-        state = game.play(state, actions[-1])
-    nothing = np.zeros(len(actions), np.float32)
-    return GameRecord(
-        Pairing(),
-        np.array(actions, np.int32),
-        np.array(policies, np.float32),
-        nothing,
-        nothing,
-        nothing,
-        game.outcome(state),
     )
 
 

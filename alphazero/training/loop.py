@@ -25,21 +25,19 @@ from alphazero.network.inference import TorchEvaluator, threads_per_evaluation
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
 from alphazero.network.selfcheck import check_evaluator
-from alphazero.players.gamelog import PlayedGame
 from alphazero.players.match import NEVER_RESIGN, GameRecord
 from alphazero.players.ratings import MatchResult
-from alphazero.players.sgf_games import commented, has_sgf, to_sgf
 from alphazero.search.evaluator import Evaluator
 from alphazero.training.evaluation import Evaluation, Figures
 from alphazero.training.gamefile import Games
-from alphazero.training.insight import Findings, find_surprise
 from alphazero.training.int8 import Comparison, round_evaluator
 from alphazero.training.learner import Learner, Parts, StepReport
-from alphazero.training.metrics import Curves, peak_megabytes
+from alphazero.training.metrics import Curves
 from alphazero.training.parallel import Group, join
 from alphazero.training.producer import Embedded, GateResult, Orders, Producer, Version
 from alphazero.training.replay import Batch, Replay
-from alphazero.training.resignation import measure_resignation, played_out, resign_threshold
+from alphazero.training.report import TEXT, Report, sample_files
+from alphazero.training.resignation import played_out, resign_threshold
 from alphazero.training.run import Run, check_resumable, folder_of, locked, player_name
 from alphazero.training.selfplay import SelfPlay
 from alphazero.training.story import tensorboard_layout
@@ -334,48 +332,25 @@ class Training:
     ) -> None:
         """Add a point to every curve, and say in one line what happened."""
         state = self.run.state
-        findings = Findings.of(games.finished)
-        values = self._values(games, findings, steps) | self.examined | strength
         texts = {"selfplay/sample_game": self._save_sample("selfplay", games.finished)}
         if state.iteration == 1:
             texts["run/config"] = dump_config(self.config)
-        line = (
-            f"iteration {state.iteration}: {state.games:,} games, {state.positions:,} positions; "
-            f"loss {steps.total:.3f} (policy {steps.policy:.3f}, value {steps.value:.3f}); "
-            f"{values['speed/simulations_per_second']:,.0f} simulations/s, "
-            f"{values['speed/games_per_second'] * 3600:,.0f} games/h"
+        told = Report(
+            config=self.config,
+            state=state,
+            games=games,
+            steps=steps,
+            gate=result,
+            measured=self.examined | strength,
+            int8=self.int8,
+            resign_below=self.resign_below,
+            replay=self.replay,
+            seconds=self.seconds,
         )
-        if self.config.selfplay.resign_share:
-            values |= measure_resignation(games.finished, self.resign_below)
-        if self.int8:
-            values["inference/int8_agreement"] = self.int8.agreement
-            values["inference/int8_value_error"] = self.int8.value_error
-        if result is not None:
-            values |= {
-                "gate/score": result.score,
-                "gate/elo": result.elo,
-                "gate/elo_low": result.elo_low,
-                "gate/elo_high": result.elo_high,
-                "gate/distinct_games": result.distinct / result.games,
-                "gate/rating": state.rating,
-            }
-            verdict = (
-                "accepted" if self.config.gate.accepts(result.score, result.verdict) else "refused"
-            )
-            line += f"; gate {result.score:.1%}, Elo {result.elo:+.0f}, {verdict}"
-        if "ladder/elo" in strength:
-            line += f"; ladder Elo {strength['ladder/elo']:+.0f}"
-        histograms = {
-            "selfplay/search_entropies": findings.entropies,
-            "selfplay/search_values": findings.values,
-        }
-        pictures = {}
-        surprise = find_surprise(self.game, games.finished, games.evaluator)
-        if surprise is not None:
-            title = f"{self.config.game.name}, iteration {state.iteration}"
-            pictures["selfplay/surprise"] = surprise.draw(self.game, title)
-        curves.write(state.iteration, values, texts, histograms, pictures)
-        tqdm.write(line, file=sys.stdout)
+        curves.write(
+            state.iteration, told.figures(), texts, told.histograms(), told.pictures(self.game)
+        )
+        tqdm.write(told.line(), file=sys.stdout)
 
     def save(self) -> None:
         """Publish this iteration: from here on, a resumed run begins with the next one."""
@@ -395,42 +370,6 @@ class Training:
             (state.seconds / 60, budget.minutes),
         )
         return any(limit is not None and used >= limit for used, limit in spent)
-
-    def _values(self, games: SelfPlay, findings: Findings, steps: StepReport) -> dict[str, float]:
-        """Return the figures of an iteration by their names in the table of metrics."""
-        state, count, seconds = self.run.state, len(games.finished), self.seconds
-        playing = seconds["play"] if games.seconds is None else games.seconds
-        outcomes = np.array([record.outcome for record in games.finished])
-        moves = sum(len(record.actions) for record in games.finished)
-        return {
-            "loss/total": steps.total,
-            "loss/policy": steps.policy,
-            "loss/value": steps.value,
-            "loss/l2": steps.l2,
-            "learner/policy_entropy": steps.entropy,
-            "learner/value_error": steps.error,
-            "learner/learning_rate": steps.learning_rate,
-            "learner/gradient_norm": steps.gradient_norm,
-            "learner/steps": state.step,
-            "selfplay/game_length": moves / count,
-            "selfplay/first_player_wins": float((outcomes == 1).mean()),
-            "selfplay/draws": float((outcomes == 0).mean()),
-            "selfplay/first_player_losses": float((outcomes == -1).mean()),
-            "selfplay/search_entropy": float(findings.entropies.sum())
-            / max(len(findings.entropies), 1),
-            "selfplay/kept_visits": games.work.kept_share,
-            "selfplay/positions": state.positions,
-            "selfplay/evaluations": state.evaluations,
-            "speed/games_per_second": count / playing,
-            "speed/simulations_per_second": games.work.simulations / playing,
-            "speed/evaluations_per_second": games.work.evaluations / playing,
-            "speed/cache_hits": games.work.cache_hits,
-            "speed/search_efficiency": games.work.search_efficiency,
-            "speed/batch_fill": games.work.batch_fill,
-            "speed/peak_memory": peak_megabytes(),
-            "replay/window": self.replay.window,
-            "replay/mean_age": self.replay.mean_age(state.iteration),
-        } | {f"seconds/{stage}": spent for stage, spent in seconds.items()}
 
     def _save_first(self) -> None:
         """Publish the untrained network, so that a run has a best player from the start."""
@@ -501,27 +440,12 @@ class Training:
         )
 
     def _save_sample(self, kind: str, records: Sequence[GameRecord]) -> str:
-        """Write a few games into `games/` for people; return their text.
-
-        As text, and for programs as SGF, or a line each where the game has no SGF.
-        """
-        chosen, name = records[: self._samples], f"{kind}-{self.run.state.iteration:06d}"
-        text = "\n\n".join(record.describe(self.game) for record in chosen)
-        if chosen:
-            self.run.save_text(f"{name}.txt", text + "\n")
-            names = ("challenger", "best") if kind == "gate" else ("best", "best")
-            played = [PlayedGame.of(self.game, record, names) for record in chosen]
-            if has_sgf(self.game):
-                told = "".join(map(to_sgf, map(commented, played, chosen)))
-                self.run.save_text(f"{name}.sgf", told)
-            else:
-                lines = "".join(each.to_line() + "\n" for each in played)
-                self.run.save_text(f"{name}.jsonl", lines)
-        return text
-
-    @property
-    def _samples(self) -> int:
-        return self.config.run.sample_games
+        """Write a few games into `games/` for people; return their text."""
+        chosen = records[: self.config.run.sample_games]
+        files = sample_files(self.game, kind, chosen) if chosen else {}
+        for suffix, text in files.items():
+            self.run.save_text(f"{kind}-{self.run.state.iteration:06d}{suffix}", text)
+        return files.get(TEXT, "").rstrip("\n")
 
     def _seed(self, purpose: int) -> list[int]:
         """Return the seed of this iteration's random numbers for `purpose`."""
