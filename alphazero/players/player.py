@@ -21,6 +21,7 @@ from alphazero.search.forest import Slots
 from alphazero.search.wheel import TreeSearch
 
 _NO_SEARCH = np.zeros(1, np.float32)
+_NO_TABLES = np.zeros(0, np.int64)
 
 
 class Decisions(NamedTuple):
@@ -38,6 +39,10 @@ class Decisions(NamedTuple):
     """[n], or [1] for all: KL(search policy || network's prior), nats; 0 where not learned from"""
     prospects: npt.NDArray[np.float32] = _NO_SEARCH
     """[n], or [1] for all: the better of the position's value and that of its best action"""
+
+
+NOTHING = Decisions(_NO_TABLES, _NO_TABLES, np.zeros((0, 0), np.float32), _NO_SEARCH[:0])
+"""No move is ready."""
 
 
 class Forfeit(NamedTuple):
@@ -228,6 +233,8 @@ class SearchPlayer(Player):
     def decide(self) -> Decisions:
         """Return a move for every search that is done."""
         tables = self.search.collect()
+        if not len(tables):
+            return NOTHING
         roots = self.search.roots(tables)
         early = self._plies[tables] < self.temperature.moves
         temperatures = np.where(early, self.temperature.early, self.temperature.late)

@@ -132,7 +132,7 @@ class Search(TreeSearch):
 
         Returns their number.
         """
-        forest, searching = self._forest, np.flatnonzero(self._searching)
+        forest, searching = self._forest, self._searching.nonzero()[0]
         if self._shaped:
             self._draw_shaped_noise(searching)
         rows = select_leaves(

@@ -161,7 +161,7 @@ class RolloutSearch(TreeSearch):
 
     def think(self) -> int:
         """Run simulations for some milliseconds; return how many rollouts they were."""
-        searching = np.flatnonzero(self._searching)
+        searching = self._searching.nonzero()[0]
         if not len(searching):
             return 0
         plies = max(1, TURN // len(searching))
@@ -212,7 +212,8 @@ class RolloutSearch(TreeSearch):
 
     def _search_on(self) -> None:
         """Let those go on whose most visited child is not the best one, as far as they may."""
-        slots = np.flatnonzero(self._done() & (self._extra > 0))
+        slots = self._done()
+        slots = slots[self._extra[slots] > 0]
         if len(slots):
             roots = self._merged_roots(slots)
             slots = slots[~is_max_robust(roots.visits, roots.action_values)]

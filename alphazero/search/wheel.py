@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from alphazero.games.game import Game, State
-from alphazero.search.forest import Doubles, Forest, Masks, Records, Slots
+from alphazero.search.forest import Doubles, Forest, Records, Slots
 from alphazero.search.root import advance_trees, read_roots
 from alphazero.search.selection import Selection
 
@@ -119,19 +119,19 @@ class TreeSearch(ABC):
     @property
     def is_ready(self) -> bool:
         """Whether `collect` would name a slot."""
-        return bool(self._done().any())
+        return len(self._done()) > 0
 
     def collect(self) -> Slots:
         """Return the slots whose search is done, each once; they rest from now on."""
         done = self._done()
         self._searching[done] = False
-        return np.flatnonzero(done)
-
-    def _done(self) -> Masks:
-        done = self._searching.copy()
-        for forest in self._forests:
-            done &= (forest.slots["remaining"] <= 0) & (forest.slots["num_nodes"] > 0)
         return done
+
+    def _done(self) -> Slots:
+        done = self._searching
+        for forest in self._forests:
+            done = done & (forest.slots["remaining"] <= 0) & (forest.slots["num_nodes"] > 0)
+        return done.nonzero()[0]
 
     def has_looked(self, slot: int) -> bool:
         """Whether the root of `slot` has been evaluated, so that `roots` can tell of it."""
