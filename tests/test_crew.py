@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tiny import ITERATIONS, manifest_of, tiny_config, torn_files
+from test_openvino import needs_openvino
+from tiny import ITERATIONS, manifest_of, random_records, tiny_config, torn_files
 
 from alphazero.config import Config
 from alphazero.configfile import dump_config
 from alphazero.errors import RunError
 from alphazero.games import make_game
-from alphazero.games.game import ONGOING
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
+from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
-from alphazero.players.match import GameRecord, Pairing
 from alphazero.players.ratings import judge
 from alphazero.search.evaluator import UniformEvaluator
 from alphazero.training import cluster
@@ -106,27 +106,10 @@ class Puppet:
         pass
 
 
-def random_records(number: int, seed: int = 0) -> list[GameRecord]:
-    """Return finished games of random moves."""
-    rng, records = np.random.default_rng(seed), []
-    while len(records) < number:
-        state, actions = GAME.initial_state(), []
-        while GAME.outcome(state) == ONGOING:
-            action = int(rng.choice(np.flatnonzero(GAME.legal_action_mask(state))))
-            state = GAME.play(state, action)
-            actions.append(action)
-        length, numbers = len(actions), np.zeros(len(actions), np.float32)
-        policies = np.eye(9, dtype=np.float32)[actions]
-        outcome = GAME.outcome(state)
-        assert len(policies) == length
-        played = np.array(actions, np.int32)
-        records.append(GameRecord(Pairing(), played, policies, numbers, numbers, numbers, outcome))
-    return records
-
-
 def brought(number: int) -> tuple[bytes, dict[str, float]]:
     """Return what an actor brings from self-play."""
-    return Games.of(GAME, random_records(number)).to_bytes(), vars(Work(simulations=number))
+    records = random_records(GAME, number, np.random.default_rng(0))
+    return Games.of(GAME, records).to_bytes(), vars(Work(simulations=number))
 
 
 def config_for(folder: Path, *overrides: str, workers: str = "{ray: {actors: 2}}") -> Config:
@@ -351,7 +334,7 @@ def test_an_error_that_an_actor_raises_stops_the_run_at_once(
 
 
 def test_games_against_the_rules_are_refused(tmp_path: Path) -> None:
-    records = random_records(1)
+    records = random_records(GAME, 1, np.random.default_rng(0))
     records[0].actions[1] = records[0].actions[0]
     data = Games.of(GAME, records).to_bytes()
 
@@ -424,6 +407,67 @@ def test_two_actors_of_one_run_play_different_games(tmp_path: Path) -> None:
         found.append(actor.play("a", -1.0, 4)[0])
     assert found[0] == found[1]
     assert len(set(found)) == 4
+
+
+@needs_openvino
+def test_an_actor_rounds_its_network_on_what_it_is_given(tmp_path: Path) -> None:
+    config = config_for(tmp_path, "inference.selfplay_precision=int8")
+    actor = Actor(dump_config(config), [1], 1)
+    actor.meet("a", network_bytes(1, config), ["a"])
+
+    def precision() -> str:
+        evaluator = actor._halls[0]._search.evaluator
+        assert isinstance(evaluator, OpenVINOEvaluator)
+        return evaluator.precision
+
+    positions = GAME.observe(GAME.initial_state())[None].tobytes()
+    for calibration, expected in ((b"", "float32"), (positions, "int8 and float32")):
+        data, _ = actor.play("a", -1.0, 2, calibration)
+        assert precision() == expected
+        assert len(Games.from_bytes(GAME, data, "it").records()) >= 2
+    rounded = actor._halls[0]
+    actor.play("a", -1.0, 2, positions)
+    assert actor._halls[0] is rounded, "the trees stay"
+
+
+def test_what_a_network_is_rounded_on_travels_once_for_all_actors(tmp_path: Path) -> None:
+    hiring = Fakes(lambda *_: Puppet())
+    crew = crew_of(config_for(tmp_path), hiring)
+    positions = np.zeros((2, *GAME.observation_shape), np.float32)
+
+    def play(name: str, value: float | None) -> list[bytes]:
+        version = orders(name).best
+        if value is not None:
+            version = version._replace(calibration=positions + value)
+        crew.play(orders(name)._replace(best=version), bool, never)
+        return [(positions + each).tobytes() for each in range(4)]
+
+    play("a", None)
+    assert hiring.shared == [b"a"]
+    play("a", 1)
+    play("a", 2)
+    *_, told = play("b", 3), play("b", None)
+    crew.close()
+    assert hiring.shared == [b"a", told[1], b"b", told[3]]
+
+
+@needs_openvino
+def test_a_run_with_actors_plays_in_int8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rounded: list[bool] = []
+    play = Actor.play
+
+    def listen(self: Actor, *arguments: Any) -> Any:
+        rounded.append(bool(arguments[3]))
+        return play(self, *arguments)
+
+    monkeypatch.setattr(Actor, "play", listen)
+    given = ("inference.selfplay_precision=int8", "inference.int8_agreement=0")
+    folder, _ = train_with(
+        monkeypatch, config_for(tmp_path, *given, "inference.int8_value_error=2"), {}
+    )
+    assert manifest_of(folder)["iteration"] == ITERATIONS
+    assert not rounded[0]
+    assert any(rounded)
 
 
 def test_a_gate_of_actors_plays_every_opening_with_both_colours(tmp_path: Path) -> None:

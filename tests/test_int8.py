@@ -105,14 +105,17 @@ def test_positions_to_calibrate_and_to_check_on_are_distinct_ones_of_the_window(
 def test_a_sound_network_is_rounded_and_a_wild_one_is_not() -> None:
     replay, settings = random_replay(), InferenceConfig(selfplay_precision="int8")
     sound = OpenVINOEvaluator(scrambled(), "float32")
-    rounded, comparison = round_evaluator(sound, replay, settings, [1])
+    rounded, comparison, calibration = round_evaluator(sound, replay, settings, [1])
+    assert calibration is not None
+    assert calibration.shape[1:] == sound.observation_shape
     assert rounded is not sound
     assert comparison is not None
     assert comparison.agreement > 0.97
     assert 0 < comparison.value_error < 0.03
     bad = OpenVINOEvaluator(wild(), "float32")
-    kept, comparison = round_evaluator(bad, replay, settings, [1])
+    kept, comparison, calibration = round_evaluator(bad, replay, settings, [1])
     assert kept is bad
+    assert calibration is None
     assert comparison is not None
     assert not comparison.within(settings)
 
@@ -123,7 +126,7 @@ def test_the_same_seed_rounds_to_the_same_answers_and_another_to_others() -> Non
     evaluator = OpenVINOEvaluator(scrambled(), "float32")
     _, observations = draw_positions(replay, np.random.default_rng(9))
     first, again, other = (
-        round_evaluator(evaluator, replay, settings, [seed])[0].evaluate(observations)[0]
+        round_evaluator(evaluator, replay, settings, [seed]).evaluator.evaluate(observations)[0]
         for seed in (1, 1, 2)
     )
     np.testing.assert_array_equal(first, again)
@@ -134,7 +137,7 @@ def test_the_same_seed_rounds_to_the_same_answers_and_another_to_others() -> Non
 def test_before_there_are_games_nothing_is_rounded() -> None:
     evaluator = OpenVINOEvaluator(scrambled(), "float32")
     empty = Replay(make_game("connect_four"), ReplayConfig())
-    assert round_evaluator(evaluator, empty, InferenceConfig(), [1]) == (evaluator, None)
+    assert round_evaluator(evaluator, empty, InferenceConfig(), [1]) == (evaluator, None, None)
 
 
 # In a run

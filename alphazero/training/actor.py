@@ -15,6 +15,7 @@ from alphazero.configfile import parse_config
 from alphazero.games.registry import make_game
 from alphazero.network.backend import make_evaluator, useful_workers
 from alphazero.network.checkpoint import read_checkpoint
+from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.players.match import Pairing
 from alphazero.players.workers import Progress, shares
 from alphazero.search.evaluator import Evaluator
@@ -42,7 +43,8 @@ class Actor:
         self._threads = [ThreadPoolExecutor(1) for _ in self._tables]
         self._rngs = [np.random.default_rng([*seed, worker]) for worker in range(len(self._tables))]
         self._halls: list[Hall] = []
-        self._exploring = ""
+        self._exploring = "", False
+        """The network at the tables, and whether it is in int8."""
         self._evaluators: dict[str, Evaluator] = {}
         self._reported = Work()
         self._left = Work()
@@ -58,14 +60,17 @@ class Actor:
         network = read_checkpoint(checkpoint, f"checkpoint {name}, as received").network()
         self._evaluators = kept | {name: make_evaluator(network, self._config.inference)}
 
-    def play(self, name: str, resign_below: float, games: int) -> tuple[bytes, Mapping[str, float]]:
+    def play(
+        self, name: str, resign_below: float, games: int, calibration: bytes = b""
+    ) -> tuple[bytes, Mapping[str, float]]:
         """Play on until `games` more have ended; return those, or a few more, and the work done.
 
         Games under way go on in the next call. Where the network is another one than in the call
-        before, their trees do not.
+        before, their trees do not. With `calibration`, observations float32 [B, C, H, W], the
+        network called `name` plays in int8, rounded on the first that come with it.
         """
-        if name != self._exploring:
-            self._seat(name)
+        if (name, bool(calibration)) != self._exploring:
+            self._seat(name, calibration)
         progress = Progress()
         targets = shares(games, len(self._halls))
         futures = []
@@ -90,13 +95,17 @@ class Actor:
         records.sort(key=lambda record: (record.pairing.label, record.pairing.seats))
         return Games.of(self._game, records).to_bytes()
 
-    def _seat(self, name: str) -> None:
+    def _seat(self, name: str, calibration: bytes) -> None:
         """Let the network called `name` play on at all tables."""
         under_way = [hall.leave() for hall in self._halls] or [[] for _ in self._tables]
         self._left = sum((hall.work for hall in self._halls), self._left)
         evaluator = self._evaluators[name]
+        if calibration:
+            observations = np.frombuffer(calibration, np.float32).copy()
+            assert isinstance(evaluator, OpenVINOEvaluator)  # resolve_backend has seen to it
+            evaluator = evaluator.quantized(observations.reshape(-1, *self._game.observation_shape))
         self._halls = [
             Hall(self._game, self._config, evaluator, rng, tables, unfinished)
             for rng, tables, unfinished in zip(self._rngs, self._tables, under_way, strict=True)
         ]
-        self._exploring = name
+        self._exploring = name, bool(calibration)

@@ -75,8 +75,6 @@ def open_crew(game: Game, config: Config, iteration: int) -> Crew:
     """
     settings = config.selfplay.workers
     assert settings is not None
-    if config.inference.selfplay_precision == "int8":
-        print("actors play in the ordinary precision; int8 is for one process alone")
     hiring = RayHiring(config, settings, iteration)
     try:
         hiring.check()

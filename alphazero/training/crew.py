@@ -128,6 +128,8 @@ class Crew:
         """Games that the loop waits for."""
         self._taken_at = time.monotonic()
         self._best = self._challenger = ""
+        self._calibration: Any = b""
+        """What stands for the positions on which the best is rounded; empty: it is not."""
         self._resign_below = NEVER_RESIGN
         self._shared: dict[str, Any] = {}
         self._gate_jobs: deque[_Job] = deque()
@@ -150,7 +152,9 @@ class Crew:
             self._wanted = wanted
         best = orders.best
         data = None if best.name in self._shared else best.read()
-        self._inbox.put(functools.partial(self._follow, best.name, data, orders.resign_below))
+        rounded = b"" if best.calibration is None else best.calibration.tobytes()
+        follow = functools.partial(self._follow, best.name, data, rounded, orders.resign_below)
+        self._inbox.put(follow)
         while True:
             with self._news:
                 if self._failure is not None:
@@ -272,10 +276,16 @@ class Crew:
         self._challenger = challenger
         self._forget()
 
-    def _follow(self, best: str, data: bytes | None, resign_below: float) -> None:
-        """From now on let `best` explore."""
+    def _follow(
+        self, best: str, data: bytes | None, calibration: bytes, resign_below: float
+    ) -> None:
+        """From now on let `best` explore, rounded if there is a calibration, and but once."""
         if data is not None:
             self._share(best, data)
+        if best != self._best:
+            self._calibration = b""
+        if calibration and not self._calibration:
+            self._calibration = self._hiring.share(calibration)
         self._best, self._resign_below = best, resign_below
         self._forget()
 
@@ -292,7 +302,7 @@ class Crew:
                 if self._gate_jobs:
                     self._give(place, self._gate_jobs.popleft())
                 elif self._best and self._ahead() + self._piece <= self._limit:
-                    arguments = self._best, self._resign_below, self._piece
+                    arguments = self._best, self._resign_below, self._piece, self._calibration
                     self._give(place, _Job("play", arguments, (self._best,), self._piece))
                 else:
                     break

@@ -2,7 +2,7 @@
 
 Each iteration rounds the best player anew, on positions of the replay window, and compares it
 with the ordinary evaluator on others. What it does depends on the published state alone, so a
-resumed run does the same.
+resumed run does the same. Actors elsewhere get the positions, and round for themselves.
 """
 
 from collections.abc import Sequence
@@ -40,6 +40,17 @@ class Comparison(NamedTuple):
         )
 
 
+class Rounding(NamedTuple):
+    """What became of rounding an evaluator."""
+
+    evaluator: OpenVINOEvaluator
+    """in int8, or as it was"""
+    comparison: Comparison | None = None
+    """of the one in int8 with the one that was; None: there was nothing to calibrate on"""
+    calibration: Floats | None = None
+    """[B, C, H, W] what the ranges are from; None: it is as it was"""
+
+
 def compare(evaluator: Evaluator, reference: Evaluator, observations: Floats) -> Comparison:
     """Compare answers on `observations` [B, C, H, W], B above 0.
 
@@ -66,17 +77,15 @@ def draw_positions(replay: Replay, rng: np.random.Generator) -> tuple[Floats, Fl
 
 def round_evaluator(
     best: OpenVINOEvaluator, replay: Replay, settings: InferenceConfig, seed: Sequence[int]
-) -> tuple[OpenVINOEvaluator, Comparison | None]:
-    """Return `best` in int8, or `best` itself where int8 breaks a limit; and their comparison.
-
-    As long as the window has too few positions there is nothing to calibrate on: then `best`, and
-    no comparison.
-    """
+) -> Rounding:
+    """Return `best` in int8, or `best` itself where int8 breaks a limit."""
     if not replay.window:
-        return best, None
+        return Rounding(best)
     calibration, check = draw_positions(replay, np.random.default_rng(seed))
     if not len(calibration):
-        return best, None
+        return Rounding(best)
     rounded = best.quantized(calibration)
     comparison = compare(rounded, best, check)
-    return (rounded if comparison.within(settings) else best), comparison
+    if comparison.within(settings):
+        return Rounding(rounded, comparison, calibration)
+    return Rounding(best, comparison)

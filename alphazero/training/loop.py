@@ -184,7 +184,7 @@ class Training:
             )
         with self._stage("play", settings.games_per_iteration, "game") as bar:
             orders = Orders(
-                self._version(self.run.state.best, self._explorer()),
+                self._explorer(),
                 self._seed(PLAY),
                 self.resign_below,
                 self.unfinished,
@@ -193,16 +193,15 @@ class Training:
         self.unfinished = games.unfinished
         return games
 
-    def _explorer(self) -> TorchEvaluator | OpenVINOEvaluator:
-        """Return the best player's evaluator for self-play: in int8 where asked for and sound."""
-        settings = self.config.inference
-        if settings.selfplay_precision != "int8" or self.producer.overlaps:
-            return self.best
+    def _explorer(self) -> Version:
+        """Return the best player for self-play: in int8 where asked for and sound."""
+        settings, name = self.config.inference, self.run.state.best
+        if settings.selfplay_precision != "int8":
+            return self._version(name, self.best)
         assert isinstance(self.best, OpenVINOEvaluator)  # resolve_backend has seen to it
-        explorer, self.int8 = round_evaluator(
-            self.best, self.replay, settings, self._seed(CALIBRATE)
-        )
-        if self.int8 and explorer is self.best:
+        rounding = round_evaluator(self.best, self.replay, settings, self._seed(CALIBRATE))
+        self.int8 = rounding.comparison
+        if self.int8 and rounding.calibration is None:
             tqdm.write(
                 f"iteration {self.run.state.iteration}: self-play stays in {self.best.precision}; "
                 f"int8 has {self.int8.agreement:.1%} of the best moves (at least "
@@ -210,7 +209,8 @@ class Training:
                 f"{self.int8.value_error:.3f} (at most {settings.int8_value_error:.3f})",
                 file=sys.stdout,
             )
-        return explorer
+        explorer = self._version(name, rounding.evaluator)
+        return explorer._replace(calibration=rounding.calibration)
 
     def remember(self, games: SelfPlay) -> None:
         """Put the games into the replay window, in memory and on disk."""

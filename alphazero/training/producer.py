@@ -8,6 +8,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import NamedTuple, Protocol, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
 from alphazero.config import Config
 from alphazero.games.game import Game
 from alphazero.players.match import GameRecord
@@ -29,6 +32,8 @@ class Version(NamedTuple):
     evaluator: Evaluator
     read: Callable[[], bytes]
     """Returns the bytes of its checkpoint."""
+    calibration: npt.NDArray[np.float32] | None = None
+    """Observations [B, C, H, W] that set its ranges where it plays in int8; None: it does not."""
 
 
 class Orders(NamedTuple):
