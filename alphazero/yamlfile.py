@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from alphazero.errors import ConfigError
+from alphazero.errors import ConfigError, did_you_mean
 
 MAXIMUM_BYTES = 1 << 20
 MAXIMUM_DEPTH = 20  # PyYAML's composer is recursive; a config needs a depth of 4
@@ -47,7 +47,10 @@ def read_text(path: Path) -> str:
         with path.open("rb") as file:
             data = file.read(MAXIMUM_BYTES + 1)
     except FileNotFoundError:
-        raise ConfigError(f"{path}: no such file") from None
+        beside = [*path.parent.glob("*.yaml"), *Path("configs").glob("*.yaml")]
+        raise ConfigError(
+            f"{path}: no such file{did_you_mean(str(path), map(str, beside))}"
+        ) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ConfigError(f"{path}: cannot be read: {reason}") from None

@@ -605,3 +605,16 @@ def test_every_shipped_config_loads(path: Path) -> None:
     config = load_config(path)
     assert config.run.name
     assert parse_config(dump_config(config)) == config
+
+
+def test_a_path_that_is_nearly_one_that_exists_is_told_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "configs/connect_four.yaml").write_text("game: {name: connect_four}\n")
+    monkeypatch.chdir(tmp_path)
+    for typed in ("configs/connect_four.yml", "connect_four.yaml", "connect_four"):
+        with pytest.raises(ConfigError, match=r"did you mean 'configs/connect_four.yaml'\?$"):
+            load_config(typed)
+    with pytest.raises(ConfigError, match="no such file$"):
+        load_config("else/where.yaml")
