@@ -76,6 +76,25 @@ def test_no_position_is_evaluated_again_in_a_later_batch() -> None:
     assert answers > 0
 
 
+def test_what_is_forgotten_is_evaluated_again() -> None:
+    evaluator, game, slot = HashedEvaluator(9), make_game("tic_tac_toe"), np.array([0])
+    search = Search(game, evaluator, SearchConfig(simulations=200, cache_megabytes=1))
+
+    def evaluations() -> int:
+        before = search.evaluations
+        search.start(slot, game.initial_state()[None])
+        search.ask(slot)
+        while not len(search.collect()):
+            search.think()
+        return search.evaluations - before
+
+    first = evaluations()
+    assert first > 0
+    assert evaluations() < first / 20, "but for those whose place another one took"
+    search.forget()
+    assert evaluations() == first
+
+
 def test_memory_is_bounded_and_an_entry_gives_way_to_a_newer_one() -> None:
     cache = new_cache(1, 7, 4)
     assert sum(array.nbytes for array in cache[:3]) <= 1 << 20

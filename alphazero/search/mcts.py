@@ -158,6 +158,10 @@ class Search(TreeSearch):
         """How many positions were looked up among the remembered evaluations, and found."""
         return int(self._cache.counts[0]), int(self._cache.counts[1])
 
+    def forget(self) -> None:
+        """Remember no evaluation any more, as when the network is another one; trees stay."""
+        self._cache.keys[:] = 0
+
     def roots(self, slots: Slots) -> Roots:
         """Return what the search of `slots` has found so far; their roots must be evaluated."""
         return self._read_roots(self._forest, slots)

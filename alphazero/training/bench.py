@@ -69,7 +69,8 @@ class Bench:
     """Self-play of an untrained network, ready to be measured, and the network by itself.
 
     What an untrained network answers hardly matters for speed, but for what is remembered and
-    proven: of that a trained one has more.
+    proven: of that a trained one has more. As in training, nothing is remembered for longer than
+    an iteration's games.
     """
 
     def __init__(self, config: Config, workers: int) -> None:
@@ -91,6 +92,7 @@ class Bench:
         ]
         self.matches = [match for match, _ in halls]
         self._searches = [search for _, search in halls]
+        self._iteration = config.selfplay.games_per_iteration
         for match in self.matches:
             match.fill()
 
@@ -98,13 +100,19 @@ class Bench:
         """Measure for about `seconds`, half of them self-play, half the bare network."""
         length = seconds / (2 * ROUNDS)
         bare, bare_time, played, before = 0, 0.0, Played(), Work()
+        remembered = 0
         for turn in range(ROUNDS + 1):
             if turn == 1:
                 # The first turn compiles and warms up: it does not count.
                 bare, bare_time, played, before = 0, 0.0, Played(), self._work()
             positions, spent = time_network(self.game, self.explorer, self.tables, length)
             bare, bare_time = bare + positions, bare_time + spent
-            played += time_matches(self.matches, length)
+            new = time_matches(self.matches, length)
+            played, remembered = played + new, remembered + new.games
+            if remembered >= self._iteration:
+                remembered = 0
+                for search in self._searches:
+                    search.forget()
             show(1)
         work = self._work() - before
         work.seconds_playing = played.seconds * len(self.tables)
