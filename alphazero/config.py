@@ -723,7 +723,7 @@ class InferenceConfig:
         "same",
         "arithmetic of self-play: that of `precision`, or the tower in int8 (OpenVINO only)",
         choices=("same", "int8"),
-        source="not in AGZ; on two cores 1.7 times as fast as bfloat16, 3 times as float32",
+        source="not in AGZ; on two cores 1.6 times as fast as bfloat16, 3 times as float32",
     )
     int8_agreement: float = key(
         0.97,

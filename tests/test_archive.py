@@ -123,7 +123,8 @@ def test_the_page_shows_the_search_then_and_the_network_now(folder: Path) -> Non
         view = page.do("open", run="tiny", iteration=last, game=0)
         assert view["ply"] == len(record.actions)
         for ply in range(len(record.actions)):
-            recorded = page.do("goto", ply=ply)["recorded"]
+            view = page.do("goto", ply=ply)
+            recorded = view["recorded"]
             policy = np.zeros(9, np.float32)
             for action, share in recorded["policy"] or []:
                 policy[action] = share
@@ -131,6 +132,9 @@ def test_the_page_shows_the_search_then_and_the_network_now(folder: Path) -> Non
             assert recorded["value"] == pytest.approx(float(record.values[ply]))
             assert sum(share for _, share in recorded["prior"]) == pytest.approx(1, abs=1e-5)
             assert -1 <= recorded["first_value"] <= 1
+            if ply:
+                first_players = recorded["value"] if ply % 2 == 0 else -recorded["value"]
+                assert view["moves"][ply - 1]["value"] == first_players
         for request in (
             {"run": "tiny", "iteration": last, "game": 10**6},
             {"run": "tiny", "iteration": 99, "game": 0},

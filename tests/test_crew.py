@@ -428,6 +428,10 @@ def test_an_actor_rounds_its_network_on_what_it_is_given(tmp_path: Path) -> None
     rounded = actor._halls[0]
     actor.play("a", -1.0, 2, positions)
     assert actor._halls[0] is rounded, "the trees stay"
+    for wrong in (positions[:-1], np.full_like(np.frombuffer(positions, np.float32), np.nan)):
+        actor.meet("b", network_bytes(2, config), ["b"])
+        with pytest.raises(RunError, match="an actor was sent"):
+            actor.play("b", -1.0, 2, bytes(wrong))
 
 
 def test_what_a_network_is_rounded_on_travels_once_for_all_actors(tmp_path: Path) -> None:
@@ -446,9 +450,11 @@ def test_what_a_network_is_rounded_on_travels_once_for_all_actors(tmp_path: Path
     assert hiring.shared == [b"a"]
     play("a", 1)
     play("a", 2)
+    play("a", None)
+    play("a", 2)
     *_, told = play("b", 3), play("b", None)
     crew.close()
-    assert hiring.shared == [b"a", told[1], b"b", told[3]]
+    assert hiring.shared == [b"a", told[1], told[2], b"b", told[3]], "a network refused is not kept"
 
 
 @needs_openvino

@@ -254,4 +254,5 @@ class Study:
 
     def _outcome_at(self, node: Node) -> int:
         given_up = self._given_up_at(node)
+        # The outcome whose value for who gave up is -1: `value_of` undoes itself.
         return value_of(-1, given_up.player) if given_up else self.game.outcome(node.state)

@@ -42,7 +42,7 @@ class Decisions(NamedTuple):
 
 
 NOTHING = Decisions(_NO_TABLES, _NO_TABLES, np.zeros((0, 0), np.float32), _NO_SEARCH[:0])
-"""No move is ready."""
+"""No move is ready; not even the policies have columns."""
 
 
 class Forfeit(NamedTuple):

@@ -5,7 +5,7 @@ every searching slot, evaluate them in one batch, back them up. `collect` names 
 done. A slot that is done can be moved on and asked again before the next `think`, so
 the batch stays full whatever number of simulations each slot has.
 
-Letters: G slots, n some of them, A actions.
+Letters: G slots, n some of them, A actions, S state size.
 """
 
 import time

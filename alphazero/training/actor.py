@@ -1,7 +1,8 @@
 """An actor: a process that plays for a run on another core or computer.
 
-What reaches it and what it returns are texts, numbers and bytes: a YAML text, checkpoints and
-recorded games, each verified where it arrives. It knows nothing of Ray (see cluster.py).
+What reaches it and what it returns are texts, numbers and bytes: a YAML text, checkpoints,
+positions and recorded games, each verified where it arrives. It knows nothing of Ray (see
+cluster.py).
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,9 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
 from alphazero.configfile import parse_config
+from alphazero.errors import RunError
 from alphazero.games.registry import make_game
 from alphazero.network.backend import make_evaluator, useful_workers
 from alphazero.network.checkpoint import read_checkpoint
@@ -66,8 +69,11 @@ class Actor:
         """Play on until `games` more have ended; return those, or a few more, and the work done.
 
         Games under way go on in the next call. Where the network is another one than in the call
-        before, their trees do not. With `calibration`, observations float32 [B, C, H, W], the
-        network called `name` plays in int8, rounded on the first that come with it.
+        before, or in another precision, their trees do not. With `calibration`, observations
+        float32 [B, C, H, W], it plays in int8, rounded on the first that came with it.
+
+        Raises:
+            RunError: when the calibration is no such observations.
         """
         if (name, bool(calibration)) != self._exploring:
             self._seat(name, calibration)
@@ -101,11 +107,26 @@ class Actor:
         self._left = sum((hall.work for hall in self._halls), self._left)
         evaluator = self._evaluators[name]
         if calibration:
-            observations = np.frombuffer(calibration, np.float32).copy()
+            observations = _read_observations(calibration, self._game.observation_shape)
             assert isinstance(evaluator, OpenVINOEvaluator)  # resolve_backend has seen to it
-            evaluator = evaluator.quantized(observations.reshape(-1, *self._game.observation_shape))
+            evaluator = evaluator.quantized(observations)
         self._halls = [
             Hall(self._game, self._config, evaluator, rng, tables, unfinished)
             for rng, tables, unfinished in zip(self._rngs, self._tables, under_way, strict=True)
         ]
         self._exploring = name, bool(calibration)
+
+
+def _read_observations(data: bytes, shape: tuple[int, int, int]) -> npt.NDArray[np.float32]:
+    """Return observations [B, *shape], B above 0, from their bytes.
+
+    Raises:
+        RunError: when they are none.
+    """
+    each = int(np.prod(shape))
+    if not data or len(data) % (4 * each):
+        raise RunError(f"an actor was sent {len(data):,} bytes that are no observations {shape}")
+    observations = np.frombuffer(data, np.float32).reshape(-1, *shape).copy()
+    if not np.isfinite(observations).all():
+        raise RunError("an actor was sent observations with NaN or infinity")
+    return observations

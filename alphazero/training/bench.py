@@ -69,8 +69,8 @@ class Bench:
     """Self-play of an untrained network, ready to be measured, and the network by itself.
 
     What an untrained network answers hardly matters for speed, but for what is remembered and
-    proven: of that a trained one has more. As in training, nothing is remembered for longer than
-    an iteration's games.
+    proven: of that a trained one has more. What is remembered is forgotten between two rounds once
+    an iteration's games have ended, as in training.
     """
 
     def __init__(self, config: Config, workers: int) -> None:
@@ -92,7 +92,7 @@ class Bench:
         ]
         self.matches = [match for match, _ in halls]
         self._searches = [search for _, search in halls]
-        self._iteration = config.selfplay.games_per_iteration
+        self._games_per_iteration = config.selfplay.games_per_iteration
         for match in self.matches:
             match.fill()
 
@@ -109,7 +109,7 @@ class Bench:
             bare, bare_time = bare + positions, bare_time + spent
             new = time_matches(self.matches, length)
             played, remembered = played + new, remembered + new.games
-            if remembered >= self._iteration:
+            if remembered >= self._games_per_iteration:
                 remembered = 0
                 for search in self._searches:
                     search.forget()

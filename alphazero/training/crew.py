@@ -1,8 +1,8 @@
 """A crew of actors that play all the time: who does what next, and what happens when one dies.
 
 The rules of a cluster without the cluster: actors are reached through a `Hiring`, which is Ray's
-(cluster.py) or, in tests and simulations, threads. Whole games travel, and each network once to
-the place that all actors fetch it from.
+(cluster.py) or, in tests and simulations, threads. Whole games travel, and each network, with the
+positions to round it on, once to the place that all actors fetch it from.
 
 One thread, the foreman's, hands out work and takes in what comes back. It keeps `DEPTH` pieces of
 work with each actor, so that none waits for an answer. It hands out no more self-play while
@@ -108,8 +108,6 @@ class _Place:
 
 class Crew:
     """Actors that play while the loop learns; a `Producer`."""
-
-    overlaps = True
 
     def __init__(self, game: Game, config: Config, settings: RayConfig, hiring: Hiring) -> None:
         self._game, self._config, self._settings = game, config, settings
@@ -279,10 +277,10 @@ class Crew:
     def _follow(
         self, best: str, data: bytes | None, calibration: bytes, resign_below: float
     ) -> None:
-        """From now on let `best` explore, rounded if there is a calibration, and but once."""
+        """From now on let `best` explore; rounded, and but once, as long as that is wanted."""
         if data is not None:
             self._share(best, data)
-        if best != self._best:
+        if best != self._best or not calibration:
             self._calibration = b""
         if calibration and not self._calibration:
             self._calibration = self._hiring.share(calibration)

@@ -1,6 +1,6 @@
 """What an iteration's searches found, for people to look at; nothing here is learned from.
 
-Letters: n positions, A actions, S state size.
+Letters: n positions, A actions.
 """
 
 from collections.abc import Sequence

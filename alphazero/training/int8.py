@@ -2,7 +2,8 @@
 
 Each iteration rounds the best player anew, on positions of the replay window, and compares it
 with the ordinary evaluator on others. What it does depends on the published state alone, so a
-resumed run does the same. Actors elsewhere get the positions, and round for themselves.
+resumed run does the same. Actors elsewhere get the positions of a network's first such iteration,
+and round it for themselves, once.
 """
 
 from collections.abc import Sequence

@@ -49,9 +49,6 @@ class Orders(NamedTuple):
 class Producer(Protocol):
     """Plays games."""
 
-    overlaps: bool
-    """Whether games are played while nobody waits for them."""
-
     def play(self, orders: Orders, show: Show, meanwhile: Callable[[], bool]) -> SelfPlay:
         """Return `selfplay.games_per_iteration` games of self-play, or a few more.
 
@@ -73,8 +70,6 @@ class Producer(Protocol):
 
 class Embedded:
     """Plays in this process, when asked to: the same arguments give the same games."""
-
-    overlaps = False
 
     def __init__(self, game: Game, config: Config, workers: int) -> None:
         self._game, self._config, self._workers = game, config, workers

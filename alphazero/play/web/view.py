@@ -102,11 +102,10 @@ def legal_actions(game: Game, state: State) -> list[int]:
 
 def _value(session: "Session", node: Node) -> float | None:
     """Return what is known of a position's value for player 0, or was recorded of it."""
-    value = session.study.value(node)
     recorded = session.recorded.get(node, {}).get("value")
-    if value is None and recorded is not None:
-        value = value_of(1, to_play(node.state)) * recorded
-    return value
+    if recorded is not None and node.thought is None:
+        return float(value_of(1, to_play(node.state)) * recorded)
+    return session.study.value(node)
 
 
 def _moves(session: "Session") -> list[Json]:
