@@ -1,10 +1,15 @@
 """The curves as TensorBoard's own reader sees them."""
 
+import errno
 import io
+import os
 import re
+import threading
+import time
 import warnings
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +23,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
     from tensorboard.summary.writer import event_file_writer
+    from tensorboard.summary.writer.record_writer import RecordWriter
 
 
 def read(folder: Path) -> EventAccumulator:
@@ -144,3 +150,30 @@ def test_no_two_curves_mean_the_same_and_each_means_something():
         assert len(metric.meaning) >= 5, name
         assert metric.meaning == metric.meaning.strip().rstrip("."), name
         assert metric.unit.isprintable()
+
+
+def test_a_thread_that_is_late_to_say_what_the_disk_refused_is_not_heard_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[threading.ExceptHookArgs] = []
+    monkeypatch.setattr(threading, "excepthook", heard.append)
+    run = event_file_writer._AsyncWriterThread.run
+
+    def dawdle(thread: Any) -> None:
+        try:
+            run(thread)
+        except OSError:
+            time.sleep(0.3)
+            raise
+
+    def refuse(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(event_file_writer._AsyncWriterThread, "run", dawdle)
+    curves = Curves(tmp_path, 0)
+    monkeypatch.setattr(RecordWriter, "write", refuse)
+    with pytest.raises(RunError, match="cannot write"), curves:
+        curves.write(1, {"loss/total": 1.0}, {})
+    time.sleep(0.6)
+    assert not heard
+    assert threading.excepthook == heard.append

@@ -177,7 +177,13 @@ def kill_often(place: Path, kills: int, seed: int) -> list[list[Any]]:
     (place / "driver.py").write_text(DRIVER)
     command = [sys.executable, "driver.py", str(kills), str(seed), str(place)]
     done = subprocess.run(
-        command, cwd=place, env=PATIENT, capture_output=True, text=True, timeout=900, check=False
+        command,
+        cwd=place,
+        env=PATIENT,
+        capture_output=True,
+        text=True,
+        timeout=600 + 15 * kills,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     happened: list[list[Any]] = json.loads(done.stdout)

@@ -136,6 +136,9 @@ def _kind_of(name: str) -> str:
     return "unknown"
 
 
+PATIENCE = 1.0
+"""Seconds that a thread which met a refusal has for ending; one that met none has ended."""
+
 BINS = 40
 """Bins of a histogram, equally wide from the least number to the greatest."""
 
@@ -164,6 +167,7 @@ class Curves:
         from torch.utils.tensorboard import SummaryWriter
 
         self._folder = folder
+        self._others = set(threading.enumerate())
         self._hook = threading.excepthook
         threading.excepthook = self._hear
         try:
@@ -171,7 +175,7 @@ class Curves:
             if layout:
                 self._writer.add_custom_scalars(layout)
         except OSError as error:
-            threading.excepthook = self._hook
+            self._hear_no_more()
             raise RunError(f"cannot write {shown(folder)}: {reason(error)}") from error
 
     def write(
@@ -208,8 +212,15 @@ class Curves:
 
     def _hear(self, told: threading.ExceptHookArgs) -> None:
         """Leave out the traceback of TensorBoard's thread: `write` raises what the thread met."""
-        if not type(told.thread).__module__.startswith("tensorboard."):
+        if not _is_tensorboards(told.thread):
             self._hook(told)
+
+    def _hear_no_more(self) -> None:
+        """Let others hear of threads again, once ours has said what it has to say."""
+        for thread in set(threading.enumerate()) - self._others:
+            if _is_tensorboards(thread):
+                thread.join(PATIENCE)
+        threading.excepthook = self._hook
 
     def __enter__(self) -> Self:
         return self
@@ -226,4 +237,8 @@ class Curves:
             if kind is None:  # else the disk's refusal has been told already
                 raise RunError(f"cannot write {shown(self._folder)}: {reason(failure)}") from None
         finally:
-            threading.excepthook = self._hook
+            self._hear_no_more()
+
+
+def _is_tensorboards(thread: threading.Thread | None) -> bool:
+    return type(thread).__module__.startswith("tensorboard.")
