@@ -277,12 +277,13 @@ def poison_player(monkeypatch: Patch) -> None:
     explorer = Training._explorer
 
     def poisoned(training: Training) -> Any:
+        best = explorer(training)
         if training.run.state.iteration != BAD:
-            return explorer(training)
+            return best
         network = training.run.load_best().network()
         with torch.no_grad():
             network.value_output.bias.fill_(float("nan"))
-        return make_evaluator(network, training.config.inference)
+        return best._replace(evaluator=make_evaluator(network, training.config.inference))
 
     monkeypatch.setattr(Training, "_explorer", poisoned)
 
