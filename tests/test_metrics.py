@@ -152,6 +152,25 @@ def test_no_two_curves_mean_the_same_and_each_means_something():
         assert metric.unit.isprintable()
 
 
+@pytest.mark.parametrize("method", ["write", "flush"])
+def test_no_thread_outlives_curves_that_were_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    before = set(threading.enumerate())
+    curves = Curves(tmp_path, 0)
+    assert set(threading.enumerate()) > before
+    monkeypatch.setattr(RecordWriter, method, refuse)
+    with pytest.raises(RunError, match="cannot write"), curves:
+        curves.write(1, {"loss/total": 1.0}, {})
+    assert set(threading.enumerate()) == before
+    with pytest.raises(RunError, match="cannot write"):
+        Curves(tmp_path, 0)
+    assert set(threading.enumerate()) == before
+
+
 def test_a_thread_that_is_late_to_say_what_the_disk_refused_is_not_heard_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

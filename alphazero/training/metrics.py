@@ -136,9 +136,6 @@ def _kind_of(name: str) -> str:
     return "unknown"
 
 
-PATIENCE = 1.0
-"""Seconds that a thread which met a refusal has for ending; one that met none has ended."""
-
 BINS = 40
 """Bins of a histogram, equally wide from the least number to the greatest."""
 
@@ -216,10 +213,10 @@ class Curves:
             self._hook(told)
 
     def _hear_no_more(self) -> None:
-        """Let others hear of threads again, once ours has said what it has to say."""
+        """Let others hear of threads again, once ours has ended, which a refused `close` leaves."""
         for thread in set(threading.enumerate()) - self._others:
             if _is_tensorboards(thread):
-                thread.join(PATIENCE)
+                thread.stop()  # type: ignore[attr-defined]  # TensorBoard's; waits for its end
         threading.excepthook = self._hook
 
     def __enter__(self) -> Self:
