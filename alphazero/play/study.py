@@ -179,6 +179,20 @@ class Study:
         self.here.followed = known
         self.here = known
 
+    @property
+    def fault(self) -> str:
+        """What went wrong with who gave up there; empty where nobody did, or resigned."""
+        given_up = self._given_up_at(self.here)
+        return given_up.fault if given_up else ""
+
+    @property
+    def winner(self) -> int | None:
+        """Who won there; nobody in a draw, and while the game goes on."""
+        outcome = self.outcome
+        if outcome in (0, ONGOING):
+            return None
+        return 0 if value_of(outcome, 0) > 0 else 1
+
     def give_up(self, player: int, fault: str = "") -> None:
         """Let a player resign here, or lose by what went wrong."""
         self.surrender = Surrender(self.here, player, fault)

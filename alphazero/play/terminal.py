@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from alphazero.errors import AlphaZeroError, GameError, did_you_mean
-from alphazero.games.game import value_of
 from alphazero.games.registry import write_game
 from alphazero.play import terminal_screen
 from alphazero.play.terminal_commands import COMMANDS, Desk, Next, drawn, run, seats
@@ -129,8 +128,7 @@ class Terminal:
         answer = self.sitting.answer(watch)
         over = self.screen.over(1) if told else ""
         if answer is None:
-            given_up = self.sitting.study.surrender
-            fault = given_up and given_up.fault
+            fault = self.sitting.study.fault
             self.say(f"{over}{side} gives up: {fault}" if fault else f"{over}{side} resigns.")
             return
         name, thought = answer
@@ -141,10 +139,9 @@ class Terminal:
         self.say(f"{over}{self.screen.paint(f'{side} plays {name}', PLAYERS[player])}{thoughts}")
 
     def _result(self) -> str:
-        outcome = self.sitting.study.outcome
-        if outcome == 0:
+        winner = self.sitting.study.winner
+        if winner is None:
             return "The game is a draw."
-        winner = 0 if value_of(outcome, 0) > 0 else 1
         whose = " (you)" if self.sitting.sides[winner] else ""
         return self.screen.paint(f"{sign_of(winner)}{whose} wins.", PLAYERS[winner])
 

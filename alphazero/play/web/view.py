@@ -188,11 +188,9 @@ def _status(session: "Session") -> str:
     """Say in some words whose turn it is or how the game ended."""
     loser = session.study.loser
     if loser is not None:
-        fault = session.study.surrender and session.study.surrender.fault
-        return f"{WHO[loser]} {'gave up' if fault else 'resigned'}: {WHO[1 - loser]} wins"
-    outcome = session.study.outcome
-    if outcome == ONGOING:
+        how = "gave up" if session.study.fault else "resigned"
+        return f"{WHO[loser]} {how}: {WHO[1 - loser]} wins"
+    if not session.study.is_over:
         return f"{WHO[session.study.to_play]} to move"
-    if outcome == 0:
-        return "A draw"
-    return f"{WHO[0 if value_of(outcome, 0) > 0 else 1]} wins"
+    winner = session.study.winner
+    return "A draw" if winner is None else f"{WHO[winner]} wins"
