@@ -9,9 +9,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import TypeVar
 
+from alphazero.interrupt import held_back
 from alphazero.network.inference import threads_per_evaluation
 
 Result = TypeVar("Result")
+
+LOOK = 0.5
+"""Seconds after which whoever waits for jobs looks whether there was a signal."""
 
 
 class Stopped(Exception):
@@ -24,11 +28,11 @@ class Progress:
     def __init__(self, show: Callable[[int], object] = bool) -> None:
         self._show = show
         self._lock = threading.Lock()
-        self._stopping = threading.Event()
+        self._stopping = False
 
     def done(self, number: int) -> None:
         """Count `number` more pieces of work; to be called often, with 0 as well."""
-        if self._stopping.is_set():
+        if self._stopping:
             raise Stopped
         if number:
             with self._lock:
@@ -36,7 +40,7 @@ class Progress:
 
     def stop(self) -> None:
         """Let every job end at its next `done`."""
-        self._stopping.set()
+        self._stopping = True
 
 
 def run_jobs(jobs: Sequence[Callable[[], Result]], progress: Progress) -> list[Result]:
@@ -45,11 +49,20 @@ def run_jobs(jobs: Sequence[Callable[[], Result]], progress: Progress) -> list[R
     When one fails, or the person presses Ctrl-C, the others end at their next word to
     `progress`, and what happened is raised here.
     """
-    with threads_per_evaluation(1), ThreadPoolExecutor(len(jobs)) as pool:
+    with (
+        held_back(progress.stop),
+        threads_per_evaluation(1),
+        ThreadPoolExecutor(len(jobs)) as pool,
+    ):
         try:
             futures = [pool.submit(job) for job in jobs]
-            # Returns at the first failure: asking for results in turn would wait for the others.
-            wait(futures, return_when=FIRST_EXCEPTION)
+            going = set(futures)
+            while going:
+                # Asking for results in turn would wait for others when one has failed, and a
+                # signal that comes just before a wait without limit is heard only after it.
+                ended, going = wait(going, LOOK, FIRST_EXCEPTION)
+                if any(future.exception() for future in ended):
+                    break
         finally:
             progress.stop()
     for future in futures:

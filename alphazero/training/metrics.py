@@ -14,6 +14,7 @@ from PIL import Image
 
 from alphazero.errors import RunError
 from alphazero.files import reason, shown
+from alphazero.interrupt import held_back
 
 
 class Metric(NamedTuple):
@@ -157,9 +158,11 @@ Layout = Mapping[str, Mapping[str, Sequence[str | Sequence[str]]]]
 class Curves:
     """The TensorBoard folder of a run; on resume what lies after `iteration` is purged.
 
+    TensorBoard's thread shares a queue with us, so Ctrl-C is held back while we are in it.
     `layout` is what TensorBoard shows under *Custom Scalars*; of several it takes the last.
     """
 
+    @held_back()
     def __init__(self, folder: Path, iteration: int, layout: Layout | None = None) -> None:
         from torch.utils.tensorboard import SummaryWriter
 
@@ -175,6 +178,7 @@ class Curves:
             self._hear_no_more()
             raise RunError(f"cannot write {shown(folder)}: {reason(error)}") from error
 
+    @held_back()
     def write(
         self,
         iteration: int,
@@ -222,6 +226,7 @@ class Curves:
     def __enter__(self) -> Self:
         return self
 
+    @held_back()
     def __exit__(
         self,
         kind: type[BaseException] | None,
