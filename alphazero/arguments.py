@@ -174,13 +174,13 @@ def grade_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="POSITIONS",
         help="files of solved positions; without any, those that come with the project, or every "
-        "rparserable position of a small game",
+        "reachable position of a small game",
     )
     parser.add_argument(
         "--simulations",
         type=whole_numbers,
         metavar="N,N",
-        help="simulations a move, parser number in turn; 0 is the bare network",
+        help="simulations a move, each number in turn; 0 is the bare network",
     )
     parser.add_argument(
         "--require",
@@ -238,7 +238,7 @@ def rate_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PLAYER",
         help=f"{PLAYER}; here a run's folder stands for its checkpoints",
     )
-    contest_arguments(parser, 20, "games of parser pairing, even (default: 20)")
+    contest_arguments(parser, 20, "games of each pairing, even (default: 20)")
     parser.add_argument(
         "--checkpoints",
         type=positive_number,
