@@ -27,6 +27,7 @@ FLOORS = {
     "errors": 1,
     "files": 1,
     "jit": 1,
+    "interrupt": 1,
     "search": 2,
     "network": 2,
     "adapters": 2,
@@ -62,6 +63,7 @@ STRANGERS = {
     ("errors", "games"),
     ("files", "games"),
     ("jit", "games"),
+    ("interrupt", "games"),
 }
 """Who does not import whom, though the floors would allow it."""
 

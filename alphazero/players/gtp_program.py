@@ -75,11 +75,16 @@ class Program:
         self._since = 0.0
         """When the oldest answer that is owed began to be waited for."""
         # Threads know the pipes, not this object: once nobody else does either, the process ends.
-        for reader, pipe, where in (
-            (_read_answers, process.stdout, self._said),
-            (_read_complaints, process.stderr, self._complaints),
-        ):
-            threading.Thread(target=reader, args=(pipe, where), daemon=True).start()
+        answers, complaints = (
+            threading.Thread(target=reader, args=(pipe, where), daemon=True)
+            for reader, pipe, where in (
+                (_read_answers, process.stdout, self._said),
+                (_read_complaints, process.stderr, self._complaints),
+            )
+        )
+        answers.start()
+        complaints.start()
+        self._listener = complaints
         self._end = weakref.finalize(self, _end, process)
 
     def send(self, command: str) -> None:
@@ -151,6 +156,7 @@ class Program:
         """Say how the process ended."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             code = self._process.wait(FAREWELL)
+            self._listener.join(FAREWELL)  # its last words may still be in the pipe
             last = f", its last words: {shown(self._complaints[0])}" if self._complaints else ""
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
             return f"the program ended ({how}){last}"
