@@ -291,9 +291,13 @@ def test_eight_samples_are_learnt_by_heart(precision: str):
     assert entropy - 1e-4 < last.policy < entropy + 0.05
 
 
-@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 @pytest.mark.parametrize(
-    "options", [{"value_head": "wdl"}, {"squeeze_excitation": 4}, {"global_pooling": 3}]
+    ("options", "precision"),
+    [
+        ({"value_head": "wdl"}, "bfloat16"),
+        ({"squeeze_excitation": 4}, "float32"),
+        ({"global_pooling": 3}, "bfloat16"),
+    ],
 )
 def test_each_option_of_the_network_learns_eight_samples_by_heart(
     options: dict[str, str | int], precision: str

@@ -46,7 +46,7 @@ def tried(what: str, count: int, place: Path) -> dict[str, Any]:
     return figures
 
 
-@pytest.mark.parametrize("count", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [150, pytest.param(10_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("what", ["checkpoint", "shard"])
 def test_mutated_files_are_all_noticed_in_one_line_in_little_memory_and_run_no_code(
     tmp_path: Path, what: str, count: int

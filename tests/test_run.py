@@ -190,7 +190,7 @@ def kill_often(place: Path, kills: int, seed: int) -> list[list[Any]]:
     return happened
 
 
-@pytest.mark.parametrize(("kills", "seed"), [(8, 1), pytest.param(200, 2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("kills", "seed"), [(4, 1), pytest.param(200, 2, marks=pytest.mark.slow)])
 def test_a_run_killed_at_any_instant_resumes_to_the_very_same_files(
     tmp_path: Path, kills: int, seed: int
 ) -> None:

@@ -173,7 +173,7 @@ def refuse_from(place: Path, call: int, code: int, capsys: Capture) -> str:
 
 @pytest.mark.parametrize(
     ("every", "codes"),
-    [(13, CODES), *(pytest.param(1, [code], marks=pytest.mark.slow) for code in CODES)],
+    [(19, CODES), *(pytest.param(1, [code], marks=pytest.mark.slow) for code in CODES)],
 )
 def test_a_disk_that_refuses_at_any_call_is_one_line_and_nothing_committed_is_lost(
     short: Path, tmp_path: Path, capsys: Capture, every: int, codes: list[int]
