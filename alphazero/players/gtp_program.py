@@ -14,6 +14,7 @@ import threading
 import time
 import weakref
 from collections import deque
+from collections.abc import Callable
 from typing import IO, Final, NamedTuple
 
 from alphazero.errors import PlayerError
@@ -75,16 +76,8 @@ class Program:
         self._since = 0.0
         """When the oldest answer that is owed began to be waited for."""
         # Threads know the pipes, not this object: once nobody else does either, the process ends.
-        answers, complaints = (
-            threading.Thread(target=reader, args=(pipe, where), daemon=True)
-            for reader, pipe, where in (
-                (_read_answers, process.stdout, self._said),
-                (_read_complaints, process.stderr, self._complaints),
-            )
-        )
-        answers.start()
-        complaints.start()
-        self._listener = complaints
+        self._listener = _start_reading(_read_complaints, process.stderr, self._complaints)
+        _start_reading(_read_answers, process.stdout, self._said)
         self._end = weakref.finalize(self, _end, process)
 
     def send(self, command: str) -> None:
@@ -176,6 +169,13 @@ def split_command(command: str) -> list[str]:
     if not words or "\0" in command:
         raise PlayerError("gtp: needs a command, as in 'gtp:gnugo --mode gtp'")
     return words
+
+
+def _start_reading(read: Callable[..., None], pipe: IO[bytes], where: object) -> threading.Thread:
+    """Start a thread that reads a pipe to its end."""
+    thread = threading.Thread(target=read, args=(pipe, where), daemon=True)
+    thread.start()
+    return thread
 
 
 def _read_answers(pipe: IO[bytes], said: "queue.SimpleQueue[str | None]") -> None:
