@@ -30,15 +30,55 @@ NEVER_RESIGN = -1.0
 
 Floats = npt.NDArray[np.float32]
 
+RESIGNED = 3
+"""In place of an outcome: the player to move gives up."""
+
+
+class _Notes(NamedTuple):
+    """What is written down of the games on the tables, move by move, as `Decisions` tell it."""
+
+    actions: npt.NDArray[np.int32]
+    """[T, length]"""
+    policies: Floats
+    """[T, length, A]"""
+    values: Floats
+    """[T, length]"""
+    surprises: Floats
+    """[T, length]"""
+    prospects: Floats
+    """[T, length]"""
+
+
+_floats = types.float32[::1]
 _slots = types.int64[::1]
+_NotesType = types.NamedTuple(
+    [types.int32[:, ::1], types.float32[:, :, ::1], *(types.float32[:, ::1],) * 3], _Notes
+)
+_DecisionsType = types.NamedTuple(
+    [_slots, _slots, types.float32[:, ::1], *(_floats,) * 3], Decisions
+)
 
 
-@kernel(types.void(RulesType, types.int64[:, ::1], _slots, _slots, _slots))
-def _play_all(rules: Any, states: State, tables: Slots, actions: Slots, outcomes: Slots) -> None:
-    """Play `actions` [n] on the `states` [T, S] of `tables` [n]; write their `outcomes` [n]."""
-    for index in range(len(tables)):
-        rules.play(states[tables[index]], actions[index])
-        outcomes[index] = rules.outcome(states[tables[index]])
+@kernel(types.void(RulesType, types.int64[:, ::1], _NotesType, _DecisionsType, _slots))
+def _play_all(
+    rules: Any, states: State, notes: _Notes, decisions: Decisions, outcomes: Slots
+) -> None:
+    """Write `decisions` [n] down, play their moves on `states` [T, S] and write `outcomes` [n].
+
+    Where an outcome is `RESIGNED` already, the move is not played.
+    """
+    for index in range(len(decisions.tables)):
+        table, action = decisions.tables[index], decisions.actions[index]
+        ply = states[table, PLY]
+        notes.actions[table, ply] = action
+        for each in range(decisions.policies.shape[1]):
+            notes.policies[table, ply, each] = decisions.policies[index, each]
+        notes.values[table, ply] = decisions.values[index]
+        notes.surprises[table, ply] = decisions.surprises[index % len(decisions.surprises)]
+        notes.prospects[table, ply] = decisions.prospects[index % len(decisions.prospects)]
+        if outcomes[index] != RESIGNED:
+            rules.play(states[table], action)
+            outcomes[index] = rules.outcome(states[table])
 
 
 @dataclass(frozen=True)
@@ -84,6 +124,11 @@ class GameRecord:
         policies = np.zeros((length, game.num_actions), np.float32)
         actions = np.array(pairing.opening, np.int32)
         return cls(pairing, actions, policies, nothing, nothing, nothing, ONGOING)
+
+    @property
+    def notes(self) -> _Notes:
+        """What was written down of each move, as a match writes it."""
+        return _Notes(self.actions, self.policies, self.values, self.surprises, self.prospects)
 
     def moves(self, game: Game) -> list[str]:
         """Return the moves in the game's notation."""
@@ -136,11 +181,14 @@ class Match:
         self.states = np.tile(game.initial_state(), (self.tables, 1))
         self._pairings: list[Pairing | None] = [None] * self.tables
         self._seats = np.zeros((self.tables, 2), np.int64)
-        self._actions = np.zeros((self.tables, length), np.int32)
-        self._policies = np.zeros((self.tables, length, game.num_actions), np.float32)
-        self._values = np.zeros((self.tables, length), np.float32)
-        self._surprises = np.zeros((self.tables, length), np.float32)
-        self._prospects = np.zeros((self.tables, length), np.float32)
+        shape = self.tables, length
+        self._notes = _Notes(
+            np.zeros(shape, np.int32),
+            np.zeros((*shape, game.num_actions), np.float32),
+            np.zeros(shape, np.float32),
+            np.zeros(shape, np.float32),
+            np.zeros(shape, np.float32),
+        )
         self._may_resign = np.zeros(self.tables, np.bool_)
         self._finished: list[_Ending] = []
         self.moves_made = 0
@@ -162,11 +210,8 @@ class Match:
         self._pairings[table] = game.pairing
         self._seats[table] = game.pairing.seats
         self._may_resign[table] = game.pairing.may_resign
-        self._actions[table, :length] = game.actions
-        self._policies[table, :length] = game.policies
-        self._values[table, :length] = game.values
-        self._surprises[table, :length] = game.surprises
-        self._prospects[table, :length] = game.prospects
+        for notes, known in zip(self._notes, game.notes, strict=True):
+            notes[table, :length] = known
         place = np.array([table])
         self.states[table] = self.game.play(self.game.initial_state(), *map(int, game.actions))
         for player in self.players:
@@ -197,26 +242,22 @@ class Match:
     def play(self, decisions: Decisions) -> None:
         """Make moves, tell every player of them, and ask for the next ones; or resign."""
         tables, actions = decisions.tables, decisions.actions
-        plies = self.states[tables, PLY]
-        self._actions[tables, plies] = actions
-        self._policies[tables, plies] = decisions.policies
-        self._values[tables, plies] = decisions.values
-        self._surprises[tables, plies] = decisions.surprises
-        self._prospects[tables, plies] = decisions.prospects
         given_up = self._may_resign[tables] & (decisions.prospects < self.resign_below)
-        for index in np.flatnonzero(given_up):
-            # The outcome whose value for the player to move is -1: `value_of` undoes itself.
-            lost = value_of(-1, int(plies[index]) % 2)
-            self._finished.append(_Ending(int(tables[index]), lost, resigned=True))
-        tables, actions = tables[~given_up], actions[~given_up]
+        outcomes = np.where(given_up, RESIGNED, ONGOING)
+        _play_all(self.game.rules, self.states, self._notes, decisions, outcomes)
+        for index in np.flatnonzero(outcomes != ONGOING):
+            table, outcome = int(tables[index]), int(outcomes[index])
+            if outcome == RESIGNED:
+                # The outcome whose value for the player to move is -1: `value_of` undoes itself.
+                outcome = value_of(-1, int(self.states[table, PLY]) % 2)
+            self._finished.append(_Ending(table, outcome, bool(given_up[index])))
+        if given_up.any():
+            tables, actions = tables[~given_up], actions[~given_up]
+            outcomes = outcomes[~given_up]
         self.moves_made += len(tables)
-        outcomes = np.zeros(len(tables), np.int64)
-        _play_all(self.game.rules, self.states, tables, actions, outcomes)
         for player in self.players:
             player.follow(tables, actions)
         self._ask(tables[outcomes == ONGOING])
-        for index in np.flatnonzero(outcomes != ONGOING):
-            self._finished.append(_Ending(int(tables[index]), int(outcomes[index])))
 
     def record(
         self, table: int, outcome: int = ONGOING, resigned: bool = False, fault: str = ""
@@ -227,11 +268,11 @@ class Match:
         length = int(self.states[table, PLY])
         return GameRecord(
             pairing,
-            self._actions[table, :length].copy(),
-            self._policies[table, :length].copy(),
-            self._values[table, :length].copy(),
-            self._surprises[table, :length].copy(),
-            self._prospects[table, :length].copy(),
+            self._notes.actions[table, :length].copy(),
+            self._notes.policies[table, :length].copy(),
+            self._notes.values[table, :length].copy(),
+            self._notes.surprises[table, :length].copy(),
+            self._notes.prospects[table, :length].copy(),
             outcome,
             resigned,
             fault,

@@ -3,15 +3,50 @@
 Letters: n positions, A actions.
 """
 
+import math
+
 import numpy as np
 import numpy.typing as npt
+from numba import types
 
+from alphazero.jit import helper, kernel
 from alphazero.search.forest import Doubles, Masks, Slots
 
 FINAL_MOVES = ("max", "robust", "max_robust", "secure")
 """How a move is chosen in the end: by the highest value, by the most visits, by both, by the
 highest lower bound. Chaslot et al., *Progressive Strategies for Monte-Carlo Tree Search* (2008);
 Browne et al., *A Survey of Monte Carlo Tree Search Methods* (2012), section 3.1."""
+
+LEAST_PRIOR = float(np.finfo(np.float32).tiny)
+"""The least normal number of float32."""
+
+_numbers = types.float64[::1]
+_rows = types.float64[:, ::1]
+
+
+@helper
+def _write_tempered(policy: Doubles, temperature: float, shares: Doubles) -> None:
+    """Write pi^(1/tau), renormalised, of one policy [A] into `shares` [A]."""
+    highest, total = 0.0, 0.0
+    for action in range(len(policy)):
+        highest = max(highest, policy[action])
+    for action in range(len(policy)):
+        share = 0.0
+        if policy[action] == highest:
+            share = 1.0
+        elif policy[action] > 0 and temperature > 0:
+            share = math.exp(math.log(policy[action] / highest) / temperature)
+        shares[action] = share
+        total += share
+    for action in range(len(policy)):
+        shares[action] /= total
+
+
+@kernel(types.void(_rows, _numbers, _rows))
+def _temper(policies: Doubles, temperatures: Doubles, shares: Doubles) -> None:
+    """Write the tempered `policies` [n, A] into `shares` [n, A]."""
+    for row in range(len(policies)):
+        _write_tempered(policies[row], temperatures[row], shares[row])
 
 
 def tempered(policies: npt.NDArray[np.floating], temperatures: Doubles) -> Doubles:
@@ -21,13 +56,21 @@ def tempered(policies: npt.NDArray[np.floating], temperatures: Doubles) -> Doubl
     Methods, "Play". Computed in logarithms, so that tau -> 0 is safe; at 0 the most visited
     actions share everything.
     """
-    with np.errstate(divide="ignore"):
-        logs = np.log(policies.astype(np.float64))
-    logs -= logs.max(axis=1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scaled = logs / temperatures[:, None]
-    weights = np.exp(np.where(logs == 0, 0.0, scaled))
-    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+    shares = np.empty(policies.shape)
+    _temper(np.ascontiguousarray(policies, np.float64), temperatures, shares)
+    return shares
+
+
+@kernel(types.void(_rows, _rows, _numbers))
+def _diverge(policies: Doubles, priors: Doubles, sums: Doubles) -> None:
+    """Write KL(pi || p) of each row into `sums` [n]; a prior of 0 counts as `LEAST_PRIOR`."""
+    for row in range(len(policies)):
+        total = 0.0
+        for action in range(policies.shape[1]):
+            share = policies[row, action]
+            if share > 0:
+                total += share * math.log(share / max(priors[row, action], LEAST_PRIOR))
+        sums[row] = max(total, 0.0)  # rounding may leave less than nothing
 
 
 def divergences(policies: npt.NDArray[np.floating], priors: Doubles) -> Doubles:
@@ -35,10 +78,23 @@ def divergences(policies: npt.NDArray[np.floating], priors: Doubles) -> Doubles:
 
     A prior that rounding has made 0 counts as the least number that float32 holds: all is finite.
     """
-    shares = policies.astype(np.float64)
-    least = np.maximum(priors, np.finfo(np.float32).tiny)
-    sums: Doubles = (shares * np.log(np.where(shares > 0, shares / least, 1))).sum(axis=1)
-    return np.maximum(sums, 0)  # rounding may leave less than nothing
+    sums = np.empty(len(policies))
+    _diverge(np.ascontiguousarray(policies, np.float64), priors, sums)
+    return sums
+
+
+@kernel(types.void(_rows, _numbers, _numbers, types.int64[::1]))
+def _draw(policies: Doubles, temperatures: Doubles, points: Doubles, actions: Slots) -> None:
+    """Write the action of each row that its point, in [0, 1), falls on."""
+    shares = np.empty(policies.shape[1])
+    for row in range(len(policies)):
+        _write_tempered(policies[row], temperatures[row], shares)
+        point, passed, action = points[row] * shares.sum(), 0.0, 0
+        for each in range(len(shares)):
+            if shares[each] > 0 and passed <= point:
+                action = each
+            passed += shares[each]
+        actions[row] = action if temperatures[row] > 0 else policies[row].argmax()
 
 
 def draw_actions(
@@ -48,10 +104,9 @@ def draw_actions(
 
     At temperature 0 no random number decides: the first of the most visited actions is taken.
     """
-    cumulated = np.cumsum(tempered(policies, temperatures), axis=1)
-    points = rng.random(len(policies)) * cumulated[:, -1]
-    drawn = (cumulated <= points[:, None]).sum(axis=1)
-    actions: Slots = np.where(temperatures > 0, drawn, policies.argmax(axis=1))
+    actions = np.empty(len(policies), np.int64)
+    points = rng.random(len(policies))
+    _draw(np.ascontiguousarray(policies, np.float64), temperatures, points, actions)
     return actions
 
 

@@ -18,7 +18,7 @@ from alphazero.games.game import Game, State
 from alphazero.search.cache import new_cache
 from alphazero.search.evaluator import Evaluator, under_symmetries
 from alphazero.search.forest import Doubles, Slots, new_forest
-from alphazero.search.root import mix_noise
+from alphazero.search.root import begin_searches, mix_noise
 from alphazero.search.selection import GUMBEL, selection_of
 from alphazero.search.tree import backup_leaves, select_leaves
 from alphazero.search.wheel import TREE_ROOM, Roots, TreeSearch
@@ -103,29 +103,29 @@ class Search(TreeSearch):
         What the roots get of this search's exploration, if it has any and `explore` wants it, is
         drawn once per move, never per simulation.
         """
-        forest = self._forest
         wanted = self.settings.simulations if simulations is None else simulations
-        forest.slots["remaining"][slots] = forest.slots["wanted"][slots] = wanted
-        self._searching[slots] = True
+        exploring = explore and self.exploration is not None
         exploration = self.exploration if self.exploration and explore else Exploration()
-        forest.slots["root_temperature"][slots] = exploration.temperature
-        forest.slots["forced_playouts"][slots] = exploration.forced
-        forest.slots["noise_fraction"][slots] = exploration.fraction
-        forest.slots["awaits_noise"][slots] = False
-        shape = len(slots), self.game.num_actions
-        if exploration is self.exploration:
-            self.kept_visits += self._visits_at_roots(slots)
+        fraction, shape = exploration.fraction, (len(slots), self.game.num_actions)
+        noise = np.zeros((0, self.game.num_actions))
+        if exploring and self._selection.rule == GUMBEL:
+            fraction, noise = 0.0, self.rng.gumbel(size=shape)
+        elif exploring and not exploration.shaped:
+            noise = self.rng.standard_gamma(exploration.alpha, shape)
+        kept = begin_searches(
+            self._forest,
+            slots,
+            wanted,
+            noise,
+            fraction,
+            exploration.temperature,
+            exploration.forced,
+            exploration.shaped and self._selection.rule != GUMBEL,
+        )
+        self._searching[slots] = True
+        if exploring:
+            self.kept_visits += kept
             self.new_visits += wanted * len(slots)
-        if exploration is not self.exploration:
-            forest.root_noise[slots] = 0
-        elif self._selection.rule == GUMBEL:
-            forest.slots["noise_fraction"][slots] = 0
-            forest.root_noise[slots] = self.rng.gumbel(size=shape)
-        elif exploration.shaped:
-            forest.slots["awaits_noise"][slots] = True
-        else:
-            forest.root_noise[slots] = self.rng.standard_gamma(exploration.alpha, shape)
-        mix_noise(forest, slots)
 
     def think(self) -> int:
         """Turn the wheel once: select leaves in every searching slot, evaluate them, back them up.
@@ -165,13 +165,6 @@ class Search(TreeSearch):
     def roots(self, slots: Slots) -> Roots:
         """Return what the search of `slots` has found so far; their roots must be evaluated."""
         return self._read_roots(self._forest, slots)
-
-    def _visits_at_roots(self, slots: Slots) -> int:
-        """Return how many simulations went through the roots of `slots`, all together."""
-        forest = self._forest
-        grown = slots[forest.slots["num_nodes"][slots] > 0]
-        edges = np.arange(self.game.num_actions) < forest.nodes["edge_count"][grown, :1]
-        return int((forest.edges["visits"][grown, : self.game.num_actions] * edges).sum())
 
     def _draw_shaped_noise(self, slots: Slots) -> None:
         """Draw the noise of those roots whose priors it waited for."""

@@ -59,6 +59,46 @@ def mix_noise(forest: Forest, slots: Slots) -> None:
             set_root_priors(forest, slot)
 
 
+@kernel(
+    types.int64(
+        ForestType,
+        SlotsType,
+        types.int64,
+        types.Array(types.float64, 2, "C"),
+        *(types.float64,) * 3,
+        types.boolean,
+    )
+)
+def begin_searches(
+    forest: Forest,
+    slots: Slots,
+    wanted: int,
+    noise: Doubles,
+    fraction: float,
+    temperature: float,
+    forced_playouts: float,
+    awaits_noise: bool,
+) -> int:
+    """Want so many simulations in each of `slots` [n], whose roots get `noise` [n, A] or, [0, A],
+    none; return how many visits their roots have already.
+    """
+    kept = 0
+    for index in range(len(slots)):
+        slot = slots[index]
+        forest.slots[slot].remaining = forest.slots[slot].wanted = wanted
+        forest.slots[slot].noise_fraction = fraction
+        forest.slots[slot].root_temperature = temperature
+        forest.slots[slot].forced_playouts = forced_playouts
+        forest.slots[slot].awaits_noise = awaits_noise
+        for action in range(forest.root_noise.shape[1]):
+            forest.root_noise[slot, action] = noise[index, action] if len(noise) > 0 else 0.0
+        if forest.slots[slot].num_nodes > 0:
+            set_root_priors(forest, slot)
+            for edge in range(forest.nodes[slot, 0].edge_count):
+                kept += forest.edges[slot, edge].visits
+    return kept
+
+
 @helper
 def _keep_subtree(forest: Forest, slot: int, root: int) -> None:
     """Move the subtree below `root` to the front of the slot's arrays; the rest is forgotten.

@@ -253,11 +253,12 @@ def _expand(forest: Forest, slot: int, leaf: int, logits: Floats, value: float) 
     total = 0.0
     for action in range(len(mask)):
         if mask[action]:
-            total += math.exp(logits[action] - highest)
+            forest.policy[action] = math.exp(logits[action] - highest)
+            total += forest.policy[action]
     edge = forest.nodes[slot, node].first_edge
     for action in range(len(mask)):
         if mask[action]:
-            write_edge(forest, slot, edge, action, math.exp(logits[action] - highest) / total)
+            write_edge(forest, slot, edge, action, forest.policy[action] / total)
             edge += 1
     if node == 0:
         set_root_priors(forest, slot)

@@ -42,8 +42,9 @@ class Roots(NamedTuple):
 
     def prospects(self) -> Doubles:
         """Return the better of the root's value and that of its best action, [n]."""
-        best = self.policies.argmax(axis=1)[:, None]
-        return np.fmax(self.values, np.take_along_axis(self.action_values, best, axis=1)[:, 0])
+        best = self.policies.argmax(axis=1)
+        prospects: Doubles = np.fmax(self.values, self.action_values[np.arange(len(best)), best])
+        return prospects
 
 
 class Branch(NamedTuple):
