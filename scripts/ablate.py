@@ -32,12 +32,16 @@ SMALL = [
     "search.simulations=48",
     "selfplay.fast_simulations=8",
     "selfplay.temperature=1.0",
+    "selfplay.random_starts=0.4",
+    "selfplay.random_start_moves=20",
     "selfplay.games_per_iteration=128",
     "selfplay.parallel_games=128",
     "replay.window_minimum=10000",
+    "replay.window_fraction=0.5",
     "replay.reuse=4.0",
     "replay.blunder=0.0",
     "learner.learning_rate=0.002",
+    "learner.weight_decay=0.01",
     "learner.batch_size=256",
     "learner.average=0.98",
     "learner.value_mix=0.3",
@@ -46,7 +50,7 @@ SMALL = [
     "budget.samples=null",
 ]
 """What makes the shipped configuration small enough for dozens of runs, and what it was before
-blunders, temperature and quick searches were looked at together."""
+blunders, temperature and quick searches were looked at together, and weight decay after them."""
 
 VARIANTS = {
     BASE: [],
@@ -57,6 +61,8 @@ VARIANTS = {
     "no random starts": ["selfplay.random_starts=0.0"],
     "no solver": ["search.solver=false"],
     "first play 0": ["search.first_play=zero"],
+    "more random starts": ["selfplay.random_starts=0.8", "selfplay.random_start_moves=24"],
+    "weight decay 0.5": ["learner.weight_decay=0.5"],
     "newest weights, no average": ["learner.average=0.0"],
     "value target z alone": ["learner.value_mix=0.0"],
     "values thrown away": ["replay.blunder=0.25", "learner.value_mix=0.1"],
