@@ -247,13 +247,13 @@ class Match:
         _play_all(self.game.rules, self.states, self._notes, decisions, outcomes)
         for index in np.flatnonzero(outcomes != ONGOING):
             table, outcome = int(tables[index]), int(outcomes[index])
-            if outcome == RESIGNED:
+            resigned = outcome == RESIGNED
+            if resigned:
                 # The outcome whose value for the player to move is -1: `value_of` undoes itself.
                 outcome = value_of(-1, int(self.states[table, PLY]) % 2)
-            self._finished.append(_Ending(table, outcome, bool(given_up[index])))
-        if given_up.any():
-            tables, actions = tables[~given_up], actions[~given_up]
-            outcomes = outcomes[~given_up]
+            self._finished.append(_Ending(table, outcome, resigned))
+        played = outcomes != RESIGNED
+        tables, actions, outcomes = tables[played], actions[played], outcomes[played]
         self.moves_made += len(tables)
         for player in self.players:
             player.follow(tables, actions)

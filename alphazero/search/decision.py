@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from alphazero.jit import helper, kernel
+from alphazero.jit import kernel
 from alphazero.search.forest import Doubles, Masks, Slots
 
 FINAL_MOVES = ("max", "robust", "max_robust", "secure")
@@ -24,29 +24,21 @@ _numbers = types.float64[::1]
 _rows = types.float64[:, ::1]
 
 
-@helper
-def _write_tempered(policy: Doubles, temperature: float, shares: Doubles) -> None:
-    """Write pi^(1/tau), renormalised, of one policy [A] into `shares` [A]."""
-    highest, total = 0.0, 0.0
-    for action in range(len(policy)):
-        highest = max(highest, policy[action])
-    for action in range(len(policy)):
-        share = 0.0
-        if policy[action] == highest:
-            share = 1.0
-        elif policy[action] > 0 and temperature > 0:
-            share = math.exp(math.log(policy[action] / highest) / temperature)
-        shares[action] = share
-        total += share
-    for action in range(len(policy)):
-        shares[action] /= total
-
-
 @kernel(types.void(_rows, _numbers, _rows))
 def _temper(policies: Doubles, temperatures: Doubles, shares: Doubles) -> None:
-    """Write the tempered `policies` [n, A] into `shares` [n, A]."""
+    """Write pi^(1/tau), renormalised, of each of `policies` [n, A] into `shares` [n, A]."""
     for row in range(len(policies)):
-        _write_tempered(policies[row], temperatures[row], shares[row])
+        highest, total = policies[row].max(), 0.0
+        for action in range(policies.shape[1]):
+            share = 0.0
+            if policies[row, action] == highest:
+                share = 1.0
+            elif policies[row, action] > 0 and temperatures[row] > 0:
+                share = math.exp(math.log(policies[row, action] / highest) / temperatures[row])
+            shares[row, action] = share
+            total += share
+        for action in range(policies.shape[1]):
+            shares[row, action] /= total
 
 
 def tempered(policies: npt.NDArray[np.floating], temperatures: Doubles) -> Doubles:
@@ -83,18 +75,15 @@ def divergences(policies: npt.NDArray[np.floating], priors: Doubles) -> Doubles:
     return sums
 
 
-@kernel(types.void(_rows, _numbers, _numbers, types.int64[::1]))
-def _draw(policies: Doubles, temperatures: Doubles, points: Doubles, actions: Slots) -> None:
-    """Write the action of each row that its point, in [0, 1), falls on."""
-    shares = np.empty(policies.shape[1])
-    for row in range(len(policies)):
-        _write_tempered(policies[row], temperatures[row], shares)
-        point, passed, action = points[row] * shares.sum(), 0.0, 0
-        for each in range(len(shares)):
-            if shares[each] > 0 and passed <= point:
-                action = each
-            passed += shares[each]
-        actions[row] = action if temperatures[row] > 0 else policies[row].argmax()
+@kernel(types.void(_rows, _numbers, types.int64[::1]))
+def _draw(shares: Doubles, points: Doubles, actions: Slots) -> None:
+    """Write the action of each row of `shares` [n, A] that its point, in [0, 1), falls on."""
+    for row in range(len(shares)):
+        point, passed = points[row] * shares[row].sum(), 0.0
+        for action in range(shares.shape[1]):
+            if shares[row, action] > 0 and passed <= point:
+                actions[row] = action
+            passed += shares[row, action]
 
 
 def draw_actions(
@@ -104,9 +93,10 @@ def draw_actions(
 
     At temperature 0 no random number decides: the first of the most visited actions is taken.
     """
-    actions = np.empty(len(policies), np.int64)
-    points = rng.random(len(policies))
-    _draw(np.ascontiguousarray(policies, np.float64), temperatures, points, actions)
+    shares = tempered(policies, temperatures)
+    points = np.where(temperatures > 0, rng.random(len(policies)), 0.0)
+    actions = np.zeros(len(policies), np.int64)
+    _draw(shares, points, actions)
     return actions
 
 

@@ -39,6 +39,9 @@ class Exploration:
     forced: float = 0.0
 
 
+_NO_EXPLORATION = Exploration()
+
+
 def shaped_alphas(priors: Doubles, alpha: float) -> Doubles:
     """Return the concentrations of shaped noise: `alpha` on the mean of the legal actions.
 
@@ -104,23 +107,23 @@ class Search(TreeSearch):
         drawn once per move, never per simulation.
         """
         wanted = self.settings.simulations if simulations is None else simulations
-        exploring = explore and self.exploration is not None
-        exploration = self.exploration if self.exploration and explore else Exploration()
-        fraction, shape = exploration.fraction, (len(slots), self.game.num_actions)
+        exploring = self.exploration if explore else None
+        exploration, gumbel = exploring or _NO_EXPLORATION, self._selection.rule == GUMBEL
+        shape = len(slots), self.game.num_actions
         noise = np.zeros((0, self.game.num_actions))
-        if exploring and self._selection.rule == GUMBEL:
-            fraction, noise = 0.0, self.rng.gumbel(size=shape)
-        elif exploring and not exploration.shaped:
-            noise = self.rng.standard_gamma(exploration.alpha, shape)
+        if exploring and gumbel:
+            noise = self.rng.gumbel(size=shape)
+        elif exploring and not exploring.shaped:
+            noise = self.rng.standard_gamma(exploring.alpha, shape)
         kept = begin_searches(
             self._forest,
             slots,
             wanted,
             noise,
-            fraction,
+            0.0 if gumbel else exploration.fraction,
             exploration.temperature,
             exploration.forced,
-            exploration.shaped and self._selection.rule != GUMBEL,
+            exploration.shaped and not gumbel,
         )
         self._searching[slots] = True
         if exploring:
