@@ -12,7 +12,12 @@ from alphazero.config import SearchConfig
 from alphazero.games import make_game
 from alphazero.search.evaluator import UniformEvaluator
 from alphazero.search.mcts import Exploration, Search
-from alphazero.search.selection import considered_visits, improvement, mixed_value
+from alphazero.search.selection import (
+    UNLIMITED,
+    considered_visits,
+    improvement,
+    mixed_value,
+)
 
 RECORDS = json.loads((Path(__file__).parent / "data" / "mctx.json").read_text())
 """What mctx found; `record_mctx.py` wrote it."""
@@ -105,6 +110,26 @@ def test_a_tree_is_not_kept_for_the_next_move() -> None:
         roots = finish(search)
         assert roots.visits.sum() == 30
         search.follow(FIRST, roots.policies.argmax(axis=1))
+
+
+@pytest.mark.parametrize(("known", "asked"), [(0, UNLIMITED), (30, 90), (30, UNLIMITED)])
+def test_a_search_without_a_plan_chooses_at_the_root_by_puct(known: int, asked: int) -> None:
+    """Halving plans for a number of simulations, and for a root without visits."""
+    game = GAMES["connect_four"]
+    settings = SearchConfig(selection="gumbel", c_puct=1.5, cache_megabytes=0)
+    search = Search(game, HashedEvaluator(game), settings)
+    search.start(FIRST, game.initial_state()[None])
+    search.ask(FIRST, known)
+    finish(search)
+    search.ask(FIRST, asked)
+    for _ in range(90):
+        roots = search.roots(FIRST)
+        visits, values = roots.visits[0], np.nan_to_num(roots.action_values[0])
+        scores = values + 1.5 * roots.priors[0] * np.sqrt(visits.sum()) / (1 + visits)
+        scores += 1e-9 * roots.priors[0]  # which decides before the first visit
+        search.think()
+        tried = search.roots(FIRST).visits[0] - visits
+        assert tried.tolist() == np.eye(7, dtype=int)[scores.argmax()].tolist()
 
 
 @pytest.mark.parametrize("leaves", [1, 8])

@@ -28,11 +28,12 @@ from alphazero.games.registry import game_names, write_game
 from alphazero.players.gtp import PATIENCE, GtpPlayer
 from alphazero.players.gtp_program import split_command
 from alphazero.players.match import TABLES
-from alphazero.players.player import UNLIMITED, Player, RandomPlayer, SearchPlayer
+from alphazero.players.player import Player, RandomPlayer, SearchPlayer
 from alphazero.players.saved import SavedPlayer, load_saved
 from alphazero.schema import REQUIRED, Note, check_value, key, noted_fields, type_words
 from alphazero.search.decision import FINAL_MOVES
 from alphazero.search.montecarlo import METHODS, RolloutConfig, RolloutSearch
+from alphazero.search.selection import UNLIMITED
 from alphazero.yamlfile import WrongValueError
 
 LONGEST = 4096

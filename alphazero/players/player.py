@@ -166,10 +166,6 @@ ALWAYS_BEST = Temperature(0.0, 0, 0.0)
 """Play the most visited move."""
 
 
-UNLIMITED = 2**40
-"""Simulations that no search reaches: its seconds end it."""
-
-
 TURNS = 16
 """Turns of the wheel between two looks at the rest of the world, which cost time of their own."""
 

@@ -17,12 +17,13 @@ from alphazero.games.registry import make_game
 from alphazero.network.backend import make_evaluator
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from alphazero.players.grade import grade
-from alphazero.players.player import UNLIMITED, SearchPlayer
+from alphazero.players.player import SearchPlayer
 from alphazero.schema import check_value, noted_fields
 from alphazero.search.evaluator import Evaluator
 from alphazero.search.forest import EDGE
 from alphazero.search.mcts import Search
 from alphazero.search.minimax import Solution
+from alphazero.search.selection import UNLIMITED
 from alphazero.search.wheel import TREE_ROOM
 from alphazero.yamlfile import WrongValueError
 

@@ -16,6 +16,7 @@ from alphazero.search.forest import Doubles, Forest, ForestType, Slots, SlotsTyp
 from alphazero.search.gumbel import best_with_visits, write_improved_logits
 from alphazero.search.selection import (
     GUMBEL,
+    UNLIMITED,
     Selection,
     SelectionType,
     forced_visits,
@@ -81,11 +82,14 @@ def begin_searches(
 ) -> int:
     """Want so many simulations in each of `slots` [n], whose roots get `noise` [n, A] or, [0, A],
     none; return how many visits their roots have already.
+
+    Sequential halving plans for a number of simulations and for a root without visits: elsewhere
+    Gumbel search chooses at the root by PUCT.
     """
     kept = 0
     for index in range(len(slots)):
-        slot = slots[index]
-        forest.slots[slot].remaining = forest.slots[slot].wanted = wanted
+        slot, before = slots[index], kept
+        forest.slots[slot].remaining = wanted
         forest.slots[slot].noise_fraction = fraction
         forest.slots[slot].root_temperature = temperature
         forest.slots[slot].forced_playouts = forced_playouts
@@ -96,6 +100,8 @@ def begin_searches(
             set_root_priors(forest, slot)
             for edge in range(forest.nodes[slot, 0].edge_count):
                 kept += forest.edges[slot, edge].visits
+        is_halved = wanted < UNLIMITED and kept == before
+        forest.slots[slot].halved = wanted if is_halved else 0
     return kept
 
 

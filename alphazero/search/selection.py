@@ -18,6 +18,9 @@ PUCT, GUMBEL, UCB1, UNIFORM = 0, 1, 2, 3
 UNLIMITED_DEPTH = 2**30
 """Plies that no path reaches."""
 
+UNLIMITED = 2**40
+"""Simulations that no search reaches: something else ends it."""
+
 
 class Selection(NamedTuple):
     """The rule of selection and its constants, as kernels take them."""
