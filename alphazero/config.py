@@ -16,6 +16,7 @@ from alphazero.yamlfile import KeyPath, WrongValueError, described, quoted
 GameOption = int | float | bool | str
 PRECISIONS = ("auto", "float32", "bfloat16")
 VALUE_HEADS = ("scalar", "wdl")
+SELECTIONS = ("puct", "gumbel")
 
 
 @dataclass(frozen=True)
@@ -179,7 +180,7 @@ class SearchConfig:
         "puct",
         "how actions are chosen in the tree: `puct`, or `gumbel`, sequential halving at the root "
         "and an improved policy below it, which is also the policy that is learned",
-        choices=("puct", "gumbel"),
+        choices=SELECTIONS,
         source="AGZ: PUCT; Danihelka et al., ICLR 2022",
     )
     gumbel_actions: int = key(

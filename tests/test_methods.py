@@ -33,19 +33,24 @@ def test_every_method_is_a_player_with_its_budget() -> None:
             assert [options.get(name) for name in {SIMULATIONS, SECONDS} - {budget}] in ([None], [])
     names = [player_name(row, SIMULATIONS, 50) for row in ROWS]
     assert names[:4] == ["random", "", "flat_mc:simulations=50", "flat_ucb:simulations=50"]
-    assert names[-2:] == [f"network:{SHIPPED}", f"{SHIPPED}:simulations=50"]
+    assert names[-3:] == [
+        f"network:{SHIPPED}",
+        f"{SHIPPED}:selection=puct,simulations=50",
+        f"{SHIPPED}:selection=gumbel,simulations=50",
+    ]
 
 
 def test_all_meet_and_the_one_with_a_network_and_a_search_stands_first() -> None:
     shown: list[int] = []
     found = compare(ROWS, SIMULATIONS, 60, 8, show=shown.append)
-    assert sum(shown) == games_to_play(ROWS, SIMULATIONS, 8) == 15 * 8
+    assert sum(shown) == games_to_play(ROWS, SIMULATIONS, 8) == 21 * 8
     assert found.keys() == {row.title for row in ROWS} - {"minimax"}
-    assert all(each.games == 5 * 8 for each in found.values())
+    assert all(each.games == 6 * 8 for each in found.values())
     assert found["UCT"].elo == 0
     # Openings drawn by lot may be lost, even for perfect play.
-    assert found["AlphaGo Zero"].losses < found["random play"].losses / 2
-    assert found["AlphaGo Zero"].elo_low > found["random play"].elo
+    for best in ("AlphaGo Zero", "Gumbel AlphaZero"):
+        assert found[best].losses < found["random play"].losses / 2
+        assert found[best].elo_low > found["random play"].elo
 
 
 def standing(elo: float, low: float, high: float) -> Standing:

@@ -27,7 +27,8 @@ class Row(NamedTuple):
     player: str
     """its name, to which a budget is added"""
     budgets: tuple[str, ...] = (SIMULATIONS, SECONDS)
-    """those that it can be given; a player without any is the same under each"""
+    """those that it can be given, halving only a number that it can plan with; a player without
+    any is the same under each"""
 
 
 def lineage(checkpoint: Path) -> list[Row]:
@@ -41,7 +42,14 @@ def lineage(checkpoint: Path) -> list[Row]:
         Row("minimax", "alpha-beta", "heuristic", "minimax", (SECONDS,)),
         *rollouts,
         Row("the network alone", "its policy", "none", f"network:{checkpoint}", ()),
-        Row("AlphaGo Zero", "PUCT", "network", str(checkpoint)),
+        Row("AlphaGo Zero", "PUCT", "network", f"{checkpoint}:selection=puct"),
+        Row(
+            "Gumbel AlphaZero",
+            "sequential halving",
+            "network",
+            f"{checkpoint}:selection=gumbel",
+            (SIMULATIONS,),
+        ),
     ]
 
 
@@ -72,7 +80,8 @@ def player_name(row: Row, budget: str, amount: float) -> str:
     """Return the player of a method with a budget; empty where it cannot be given that one."""
     if not row.budgets:
         return row.player
-    return f"{row.player}:{budget}={amount:g}" if budget in row.budgets else ""
+    joint = "," if ":" in row.player else ":"
+    return f"{row.player}{joint}{budget}={amount:g}" if budget in row.budgets else ""
 
 
 def games_to_play(rows: Sequence[Row], budget: str, games: int) -> int:

@@ -21,6 +21,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from alphazero.config import SELECTIONS
 from alphazero.errors import PlayerError, did_you_mean
 from alphazero.files import sha256_of, shown
 from alphazero.games.game import Game
@@ -86,6 +87,9 @@ class CheckpointOptions(Options):
         None, "simulations a move; 0 is the bare network", at_least=0, at_most=10**9
     )
     seconds: float | None = key(None, "time for a move", unit="seconds", above=0, below=10**6)
+    selection: str | None = key(
+        None, "how the tree chooses, where not as in training", choices=SELECTIONS
+    )
 
     @functools.cached_property
     def saved(self) -> SavedPlayer:
@@ -127,6 +131,7 @@ class NetworkOptions(CheckpointOptions):
 
     simulations: int | None = 0
     seconds: float | None = None
+    selection: str | None = None
 
 
 @dataclass(frozen=True)
@@ -212,7 +217,12 @@ class Kind:
 def _build_saved(
     _: Game, options: CheckpointOptions, tables: int, __: np.random.Generator
 ) -> Player:
-    return options.saved.seat(tables, simulations=options.simulations, seconds=options.seconds)
+    return options.saved.seat(
+        tables,
+        simulations=options.simulations,
+        seconds=options.seconds,
+        selection=options.selection,
+    )
 
 
 def _build_random(game: Game, _: Options, tables: int, rng: np.random.Generator) -> Player:

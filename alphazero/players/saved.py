@@ -86,16 +86,22 @@ class SavedPlayer:
         simulations: int | None = None,
         seconds: float | None = None,
         leaves: int | None = None,
+        selection: str | None = None,
     ) -> SearchPlayer:
         """Return the player, with trees for so many tables.
 
         It thinks for `simulations` a move, or for `seconds` if given, or for as many simulations
         as it was trained with. So many `leaves` of a tree are evaluated together; where nothing
-        is said, several at a single table, which has nothing else to fill a batch.
+        is said, several at a single table, which has nothing else to fill a batch. With
+        `selection` its tree chooses by that rule in place of the one of its training.
         """
         if simulations is None:
             simulations = self.settings.simulations if seconds is None else UNLIMITED
-        settings = dataclasses.replace(self.settings, simulations=simulations)
+        settings = dataclasses.replace(
+            self.settings,
+            simulations=simulations,
+            selection=selection or self.settings.selection,
+        )
         if leaves is None:
             leaves = LEAVES if tables == 1 and simulations > FEW else 1
         if seconds is not None:
