@@ -55,7 +55,8 @@ SMALL = [
     "budget.samples=null",
 ]
 """What makes the shipped configuration small enough for dozens of runs, and what it was before
-blunders, temperature and quick searches were looked at together, and weight decay after them."""
+blunders, temperature and quick searches were looked at together, and weight decay and Gumbel search
+after them."""
 
 VARIANTS = {
     BASE: [],

@@ -143,3 +143,20 @@ def test_gumbel_search_takes_the_winning_column(leaves: int) -> None:
     roots = finish(search)
     assert roots.policies[0].argmax() == 3
     assert roots.targets[0, 3] > 0.9
+    assert roots.values[0] > 0.9 > np.nanmean(roots.action_values[0])
+
+
+@pytest.mark.parametrize("simulations", [0, 2, 50])
+def test_the_roots_value_is_that_of_its_improved_policy(simulations: int) -> None:
+    game = GAMES["connect_four"]
+    evaluator = HashedEvaluator(game)
+    settings = SearchConfig(selection="gumbel", gumbel_scale=0.1)
+    search = Search(game, evaluator, settings)
+    search.start(FIRST, game.initial_state()[None])
+    search.ask(FIRST, simulations)
+    roots = finish(search)
+    (value,) = evaluator.evaluate(game.observe(game.initial_state())[None])[1]
+    if simulations:
+        seen = roots.visits[0] > 0
+        value = np.average(roots.action_values[0, seen], weights=roots.targets[0, seen])
+    assert roots.values[0] == pytest.approx(value, abs=1e-6)

@@ -252,6 +252,26 @@ def _write_policies(
         target[action] /= learned
 
 
+@helper
+def _improved_value(
+    mean: float,
+    target: npt.NDArray[np.float64],
+    visits: npt.NDArray[np.int64],
+    values: npt.NDArray[np.float64],
+) -> float:
+    """Return the mean of the visited actions' `values` [A] under the improved policy `target` [A].
+
+    Halving tries actions alike whatever they bring, so the `mean` over its visits is too low; it
+    is returned where the policy gives all to actions without visits.
+    """
+    share, value = 0.0, 0.0
+    for action in range(len(target)):
+        if visits[action] > 0:
+            share += target[action]
+            value += target[action] * values[action]
+    return value / share if share > 0 else mean
+
+
 @kernel(
     types.void(
         ForestType,
@@ -291,5 +311,9 @@ def read_roots(
             total_value += forest.edges[slot, edge].value_sum
         _write_policies(forest, selection, slot, policies[index], targets[index])
         root_values[index] = total_value / (1 + total_visits)
+        if selection.rule == GUMBEL:
+            root_values[index] = _improved_value(
+                root_values[index], targets[index], visits[index], action_values[index]
+            )
         if selection.solver and is_proven(forest, slot, 0):
             root_values[index] = forest.nodes[slot, 0].value

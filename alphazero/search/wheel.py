@@ -38,7 +38,8 @@ class Roots(NamedTuple):
     """[n, A] the search policies, to be learned: as `policies`, without forced visits, or the
     improved policy of Gumbel search"""
     values: Doubles
-    """[n] means over everything below the root, or exact where proven"""
+    """[n] means over everything below the root, of Gumbel search those of its actions under the
+    improved policy, or exact where proven"""
 
     def prospects(self) -> Doubles:
         """Return the better of the root's value and that of its best action, [n]."""
