@@ -47,9 +47,10 @@ def test_all_meet_and_the_one_with_a_network_and_a_search_stands_first() -> None
     assert found.keys() == {row.title for row in ROWS} - {"minimax"}
     assert all(each.games == 6 * 8 for each in found.values())
     assert found["UCT"].elo == 0
-    # Openings drawn by lot may be lost, even for perfect play.
+    # Openings drawn by lot may be lost, but are played from both sides: perfect play never loses
+    # more of them than it wins.
     for best in ("AlphaGo Zero", "Gumbel AlphaZero"):
-        assert found[best].losses < found["random play"].losses / 2
+        assert found[best].wins >= found[best].losses
         assert found[best].elo_low > found["random play"].elo
 
 
