@@ -63,10 +63,10 @@ def best_with_visits(forest: Forest, slot: int, visits: int) -> int:
 def select_by_halving(forest: Forest, selection: Selection, slot: int) -> int:
     """Return the root's edge whose turn it is in sequential halving (algorithm 2)."""
     write_improved_logits(forest, selection, slot, 0)
-    wanted = forest.slots[slot].halved
+    halved = forest.slots[slot].halved
     actions = min(selection.gumbel_actions, forest.nodes[slot, 0].edge_count)
     return best_with_visits(
-        forest, slot, considered_visits(wanted - forest.slots[slot].remaining, wanted, actions)
+        forest, slot, considered_visits(halved - forest.slots[slot].remaining, halved, actions)
     )
 
 
