@@ -170,6 +170,17 @@ def test_global_pooling_tells_every_cell_of_every_other_in_one_block() -> None:
         assert bool(far > 1e-3) == reaches
 
 
+def test_the_gradient_of_global_pooling_is_laid_out_as_its_features_are() -> None:
+    features = torch.rand(4, 8, 6, 7).to(memory_format=torch.channels_last).requires_grad_()
+    inner = features * 1
+    gradients: list[torch.Tensor] = []
+    inner.register_hook(gradients.append)
+    outputs = GlobalPooling(8, 3)(inner)
+    outputs.backward(torch.ones_like(outputs))
+    assert gradients[0].is_contiguous(memory_format=torch.channels_last)
+    assert (gradients[0][:, :5] == 1).all()
+
+
 @each_option
 def test_each_block_starts_as_the_identity(settings: NetworkConfig) -> None:
     network = ResNet(SHAPE, ACTIONS, settings).train()
