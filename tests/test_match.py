@@ -37,6 +37,7 @@ Slots = npt.NDArray[np.int64]
 
 TIC_TAC_TOE = make_game("tic_tac_toe")
 SMALL_FOUR = make_game("connect_four", rows=4, columns=5, length=3)
+TINY_FOUR = make_game("connect_four", rows=2, columns=3, length=3)
 LAST_CELLS = """
     X O X
     O O X
@@ -348,6 +349,26 @@ def test_paired_openings_are_legal_unfinished_and_played_once_in_each_colour(mov
     if moves == 4:  # no game of tic-tac-toe ends so soon
         assert {len(pairing.opening) for pairing in pairings} == {4}
         assert len({pairing.opening for pairing in pairings}) > 20
+
+
+def test_every_opening_of_legal_moves_is_drawn_equally_often():
+    rng, draws = np.random.default_rng(3), 6000
+    drawn = Counter(random_opening(TINY_FOUR, 4, rng) for _ in range(draws))
+    # 2 x 3 cells: a column is full after two stones, so some moves have two legal answers.
+    chances = {
+        line: math.prod(1 / len({0, 1, 2} - full_before(line, move)) for move in range(4))
+        for line in itertools.product(range(3), repeat=4)
+        if max(Counter(line).values()) <= 2
+    }
+    assert sum(chances.values()) == pytest.approx(1)
+    assert drawn.keys() == chances.keys()
+    squares = sum((drawn[line] - draws * p) ** 2 / (draws * p) for line, p in chances.items())
+    assert squares < len(chances) + 4 * math.sqrt(2 * len(chances))
+
+
+def full_before(line: tuple[int, ...], move: int) -> set[int]:
+    """Return the columns that hold two stones before a move of the line."""
+    return {column for column, stones in Counter(line[:move]).items() if stones == 2}
 
 
 def test_an_opening_longer_than_every_game_becomes_shorter():

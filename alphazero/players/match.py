@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from alphazero.games.game import ONGOING, PLY, Game, RulesType, State, value_of
+from alphazero.games.game import ONGOING, PLY, Game, Mask, RulesType, State, value_of
 from alphazero.jit import kernel
 from alphazero.players.player import Decisions, Forfeit, Player
 from alphazero.players.workers import Progress, run_jobs
@@ -347,23 +347,39 @@ def play_schedule(
     return [record for part in run_jobs(jobs, progress) for record in part] if jobs else []
 
 
+@kernel(types.int64(RulesType, _slots, types.boolean[::1], types.float64[::1], _slots))
+def _play_at_random(
+    rules: Any, state: State, mask: Mask, points: npt.NDArray[np.float64], actions: Slots
+) -> int:
+    """Play the legal action on which each of `points`, in [0, 1), falls, and write `actions`.
+
+    Returns how many left the game open: all, or those before the one that ended it.
+    """
+    for move in range(len(points)):
+        place = int(points[move] * rules.legal(state, mask))
+        for action in range(len(mask)):
+            if mask[action]:
+                if place == 0:
+                    actions[move] = action
+                place -= 1
+        rules.play(state, actions[move])
+        if rules.outcome(state) != ONGOING:
+            return move
+    return len(points)
+
+
 def random_opening(game: Game, moves: int, rng: np.random.Generator) -> tuple[int, ...]:
     """Draw an opening of `moves` random legal moves that does not end the game.
 
     Where a draw ends the game the next is shorter, so that tiny games have openings too.
     """
-    moves = min(moves, game.max_moves - 1)
-    while True:
-        state, opening = game.initial_state(), []
-        for _ in range(moves):
-            action = int(rng.choice(np.flatnonzero(game.legal_action_mask(state))))
-            state = game.play(state, action)
-            opening.append(action)
-            if game.outcome(state) != ONGOING:
-                break
-        if game.outcome(state) == ONGOING:
-            return tuple(opening)
-        moves -= 1
+    mask = np.zeros(game.num_actions, np.bool_)
+    for length in range(min(moves, game.max_moves - 1), 0, -1):
+        actions = np.zeros(length, np.int64)
+        points = rng.random(length)
+        if _play_at_random(game.rules, game.initial_state(), mask, points, actions) == length:
+            return tuple(actions.tolist())
+    return ()
 
 
 def paired_openings(game: Game, games: int, moves: int, rng: np.random.Generator) -> list[Pairing]:

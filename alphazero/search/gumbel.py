@@ -77,14 +77,15 @@ def select_by_improvement(forest: Forest, selection: Selection, slot: int, node:
     first, count = forest.nodes[slot, node].first_edge, forest.nodes[slot, node].edge_count
     weights, visits = 0.0, 0
     for index in range(count):
-        weights += math.exp(forest.policy[index])
+        forest.policy[index] = math.exp(forest.policy[index])
+        weights += forest.policy[index]
         visits += (
             forest.edges[slot, first + index].visits + forest.edges[slot, first + index].pending
         )
     best, best_score = first, -np.inf
     for index in range(count):
         share = forest.edges[slot, first + index].visits + forest.edges[slot, first + index].pending
-        score = math.exp(forest.policy[index]) / weights - share / (1 + visits)
+        score = forest.policy[index] / weights - share / (1 + visits)
         if score > best_score:
             best, best_score = first + index, score
     return best  # type: ignore[no-any-return]
