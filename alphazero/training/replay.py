@@ -6,6 +6,7 @@ batch is drawn, by replaying the moves.
 Letters: P positions (one for each move played), A actions, B batch, [C, H, W] observation.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -186,6 +187,10 @@ class _Shard:
     games: Games
     keys: Keys
     """[P] hashes of the positions; empty where repeats are kept"""
+    results: Doubles
+    """[P] what each position's value learns"""
+    trainable: Integers
+    """The positions that were searched fully, and are learned from, by their places in `games`."""
 
 
 class Replay:
@@ -197,6 +202,8 @@ class Replay:
         self.total_positions = 0
         """Positions ever added."""
         self._shards: list[_Shard] = []
+        self._room: dict[str, npt.NDArray[Any]] = {}
+        """Memory that the shards are laid end to end in."""
         self._symmetries = game.symmetries()
         self._cumulated: Doubles | None = None
         """Weights of the window's positions, added up; None until they are asked for."""
@@ -217,18 +224,14 @@ class Replay:
         """How many of the newest positions training may draw."""
         wanted = int(self.settings.window_fraction * self.total_positions)
         bounded = max(self.settings.window_minimum, min(wanted, self.settings.window_maximum))
-        return min(bounded, len(self._trainable))
+        return min(bounded, sum(len(shard.trainable) for shard in self._shards))
 
     @property
     def nbytes(self) -> int:
-        """Memory of the games, and of the arrays that they are laid end to end in.
-
-        With room for the search policies once more, as when these arrays are renewed.
-        """
-        parts: list[npt.NDArray[Any]] = [self._moves, self._policies, self._values, self._starts]
-        parts += [self._results, self._surprises, self._born, self._trainable, self._policies]
+        """Memory of the games, and of the arrays that they are laid end to end in."""
+        parts = [*self._room.values(), self._starts, self._born, self._trainable]
         for shard in self._shards:
-            parts += [*shard.games, shard.keys]
+            parts += [*shard.games, shard.keys, shard.results, shard.trainable]
         return sum(part.nbytes for part in parts)
 
     def add(self, iteration: int, games: Games, total_positions: int | None = None) -> None:
@@ -241,20 +244,15 @@ class Replay:
         """
         if (games.outcomes == ONGOING).any():
             raise RunError(f"the games of iteration {iteration} include one that is not finished")
-        merging = self.settings.repeats != "keep"
-        keys = _keys(self.game, games) if merging else np.zeros(0, np.uint64)
-        self._shards.append(_Shard(iteration, games, keys))
-        if total_positions is None:
-            total_positions = self.total_positions + int(games.policies.any(axis=1).sum())
-        self.total_positions = total_positions
+        self._shards.append(self._shard(iteration, games))
+        new = len(self._shards[-1].trainable)
+        self.total_positions = (
+            self.total_positions + new if total_positions is None else total_positions
+        )
+        kept = sum(len(shard.trainable) for shard in self._shards)
+        while len(self._shards) > 1 and kept - len(self._shards[0].trainable) >= self.window:
+            kept -= len(self._shards.pop(0).trainable)
         self._join()
-        while (
-            len(self._shards) > 1
-            and len(self._trainable) - int(self._shards[0].games.policies.any(axis=1).sum())
-            >= self.window
-        ):
-            self._shards.pop(0)
-            self._join()
 
     def sample(
         self, batch_size: int, rng: np.random.Generator, augment: bool, value_mix: float = 0.0
@@ -341,18 +339,40 @@ class Replay:
         together = 1 + np.log2(counts) if self.settings.repeats == "log" else np.ones(len(counts))
         return (together / counts)[groups]
 
+    def _shard(self, iteration: int, games: Games) -> _Shard:
+        """Return the games with all that is reckoned of them once."""
+        merging = self.settings.repeats != "keep"
+        return _Shard(
+            iteration,
+            games,
+            _keys(self.game, games) if merging else np.zeros(0, np.uint64),
+            _results(games, self.settings.blunder),
+            np.flatnonzero(games.policies.any(axis=1)),
+        )
+
     def _join(self) -> None:
         """Lay all shards end to end, for drawing."""
-        games = [shard.games for shard in self._shards] or [Games.of(self.game, [])]
+        shards = self._shards or [self._shard(0, Games.of(self.game, []))]
+        games = [shard.games for shard in shards]
         lengths = np.concatenate([each.lengths for each in games]).astype(np.int64)
-        sizes = [len(each.actions) for each in games]
-        self._moves = np.concatenate([each.actions for each in games]).astype(np.int64)
-        self._policies = np.concatenate([each.policies for each in games])
-        self._values = np.concatenate([each.values for each in games])
+        sizes = np.array([len(each.actions) for each in games])
+        self._moves = self._lay("moves", np.int64, [each.actions for each in games])
+        self._policies = self._lay("policies", np.float32, [each.policies for each in games])
+        self._values = self._lay("values", np.float32, [each.values for each in games])
+        self._results = self._lay("results", np.float64, [shard.results for shard in shards])
+        self._surprises = self._lay("surprises", np.float32, [each.surprises for each in games])
         self._starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
-        self._results = np.concatenate([_results(each, self.settings.blunder) for each in games])
-        self._surprises = np.concatenate([each.surprises for each in games])
+        self._born = np.repeat([float(shard.iteration) for shard in shards], sizes)
+        begins = np.cumsum(sizes) - sizes
+        trainable = [shard.trainable + begin for shard, begin in zip(shards, begins, strict=True)]
+        self._trainable: Integers = np.concatenate(trainable)
         self._cumulated = None
-        born: list[Any] = [shard.iteration for shard in self._shards] or [0]
-        self._born = np.repeat(np.array(born, np.float64), sizes)
-        self._trainable: Integers = np.flatnonzero(self._policies.any(axis=1))
+
+    def _lay(
+        self, name: str, kind: type[np.generic], parts: Sequence[npt.NDArray[Any]]
+    ) -> npt.NDArray[Any]:
+        """Return `parts` end to end, where those of the same name were: fresh memory is slow."""
+        size = sum(map(len, parts))
+        if name not in self._room or len(self._room[name]) < size:
+            self._room[name] = np.empty((size + size // 4, *parts[0].shape[1:]), kind)
+        return np.concatenate(parts, out=self._room[name][:size])
