@@ -501,8 +501,8 @@ class LearnerConfig:
     optimizer: str = key(
         "sgd",
         "the optimizer",
-        choices=("sgd", "adamw"),
-        source="AGZ, Methods, Optimization: SGD with momentum",
+        choices=("sgd", "adamw", "muon"),
+        source="AGZ, Methods, Optimization: SGD with momentum; Muon: Jordan et al. (2024)",
     )
     learning_rate: tuple[RatePoint, ...] = key(
         (RatePoint(0, 0.02),),
@@ -514,13 +514,17 @@ class LearnerConfig:
         "ours is higher for short runs",
     )
     momentum: float = key(
-        0.9, "momentum of SGD", at_least=0, below=1, source="AGZ, Methods, Optimization: 0.9"
+        0.9,
+        "momentum of SGD and of Muon",
+        at_least=0,
+        below=1,
+        source="AGZ, Methods, Optimization: 0.9",
     )
     l2: float = key(
         1e-4, "c of the loss's term c‖θ‖²", at_least=0, source="AGZ, Methods, Optimization: 1e-4"
     )
     weight_decay: float = key(
-        0.0, "AdamW's decoupled weight decay", at_least=0, source="not in AGZ"
+        0.0, "decoupled weight decay of AdamW and of Muon", at_least=0, source="not in AGZ"
     )
     batch_size: int = key(
         512,

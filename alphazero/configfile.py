@@ -152,12 +152,13 @@ def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
     if learner.optimizer == "sgd" and learner.weight_decay:
         yield (
             [("learner", "weight_decay"), optimizer],
-            "learner.weight_decay: use learner.l2; weight_decay is AdamW's",
+            "learner.weight_decay: use learner.l2; weight_decay is AdamW's and Muon's",
         )
     if learner.optimizer == "adamw" and learner.momentum != LearnerConfig.momentum:
         yield (
             [("learner", "momentum"), optimizer],
-            "learner.momentum: remove it; momentum is SGD's, and learner.optimizer is adamw",
+            "learner.momentum: remove it; momentum is SGD's and Muon's, and learner.optimizer is "
+            "adamw",
         )
     network = config.network
     if network.global_pooling >= network.filters:

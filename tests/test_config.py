@@ -137,7 +137,7 @@ run:
         "go.yaml:14: learner.symmetries: expected true or false, got 1",
         "go.yaml:15: learner.momentum: expected a number, got true",
         "go.yaml:16: learner.l2: must be a finite number, got -inf",
-        "go.yaml:17: learner.weight_decay: use learner.l2; weight_decay is AdamW's",
+        "go.yaml:17: learner.weight_decay: use learner.l2; weight_decay is AdamW's and Muon's",
         "go.yaml:18: gate.games: must be even, since pairs of games swap colours, got 41",
         "go.yaml:20: run.seed: expected a whole number, got 1.0",
         "go.yaml:21: run.folder: expected text, got a list",
@@ -222,7 +222,7 @@ def test_a_number_where_text_is_expected_asks_for_quotes() -> None:
         ),
         (
             "learner: {optimizer: adamw, momentum: 0.5}",
-            "go.yaml:3: learner.momentum: remove it; momentum is SGD's, "
+            "go.yaml:3: learner.momentum: remove it; momentum is SGD's and Muon's, "
             "and learner.optimizer is adamw",
         ),
         (

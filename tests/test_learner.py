@@ -31,6 +31,7 @@ from alphazero.network.resnet import ResNet
 from alphazero.training.gamefile import Games
 from alphazero.training.learner import Learner, losses, squared_norm, win_draw_loss
 from alphazero.training.loop import Training
+from alphazero.training.muon import orthogonalized
 from alphazero.training.replay import Batch, Replay
 from alphazero.training.run import Run
 
@@ -217,6 +218,53 @@ def test_two_steps_of_adamw_follow_their_equations_with_l2_in_the_gradient(weigh
             )
 
 
+@pytest.mark.parametrize("shape", [(3, 5, 40), (2, 40, 5), (1, 16, 16), (2, 1, 9), (2, 9, 1)])
+def test_muon_brings_the_singular_values_near_one_and_keeps_the_singular_vectors(shape):
+    matrices = torch.randn(shape, generator=torch.Generator().manual_seed(4))
+    assert_near_orthogonal(orthogonalized(matrices), matrices)
+    assert_near_orthogonal(orthogonalized(1e-6 * matrices), matrices)
+
+
+def assert_near_orthogonal(found: torch.Tensor, matrices: torch.Tensor) -> None:
+    """Check that it is U S' V^T of U S V^T, S' between 0.65 and 1.25 where S is not small."""
+    left, sizes, right = torch.linalg.svd(matrices.double(), full_matrices=False)
+    inner = left.mT @ found.double() @ right.mT
+    reached = torch.diagonal(inner, dim1=-2, dim2=-1)
+    share = sizes / sizes.norm(dim=-1, keepdim=True)
+    assert reached.max() < 1.25
+    assert reached[share > 0.02].min() > 0.65
+    torch.testing.assert_close(left @ torch.diag_embed(reached) @ right, found.double(), **NEAR)
+
+
+NEAR = {"rtol": 0, "atol": 1e-4}
+
+
+@pytest.mark.parametrize("weight_decay", [0.0, 0.5])
+def test_two_steps_of_muon_follow_their_equations_with_l2_in_the_gradient(weight_decay: float):
+    learner = make_learner(
+        optimizer="muon", momentum=0.8, l2=0.05, weight_decay=weight_decay, clip_norm=0.0
+    )
+    mean = [torch.zeros_like(each) for each in parameters_of(learner)]
+    for step in (1, 2):
+        batch = make_batch(seed=step)
+        before, gradient = parameters_of(learner), full_gradient(learner.network, batch, 0.05)
+        mean = [0.8 * m + 0.2 * slope for m, slope in zip(mean, gradient, strict=True)]
+        learner.train_step(batch)
+        for theta, m, slope, found in zip(
+            before, mean, gradient, parameters_of(learner), strict=True
+        ):
+            if theta.ndim <= 1:  # Adam's, with a first step of 0.1 wherever there is a slope
+                if step == 1:
+                    sure = slope.abs() > 1e-4
+                    expected = theta - 0.1 * slope.sign()
+                    torch.testing.assert_close(found[sure], expected[sure], rtol=0, atol=1e-3)
+                continue
+            length = 0.2 * max(theta.flatten(1).shape) ** 0.5
+            moved = ((1 - 0.1 * weight_decay) * theta - found) / (0.1 * length)
+            ahead = 0.8 * m + 0.2 * slope
+            assert_near_orthogonal(moved.flatten(1)[None], ahead.flatten(1)[None])
+
+
 def test_clipping_limits_the_norm_and_keeps_the_direction():
     batch, limit = make_batch(), 0.05
     learner = make_learner(clip_norm=limit)
@@ -238,7 +286,7 @@ def test_a_gradient_within_the_limit_is_left_alone():
     assert all(map(torch.equal, parameters_of(clipped), parameters_of(free)))
 
 
-@pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
+@pytest.mark.parametrize("optimizer", ["sgd", "adamw", "muon"])
 def test_the_learning_rate_changes_at_its_very_step(optimizer: str):
     rates = (RatePoint(0, 0.1), RatePoint(2, 1e-9), RatePoint(4, 0.1))
     learner = make_learner(optimizer=optimizer, learning_rate=rates)
@@ -323,7 +371,7 @@ def test_each_option_of_the_network_learns_eight_samples_by_heart(
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-@pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
+@pytest.mark.parametrize("optimizer", ["sgd", "adamw", "muon"])
 @pytest.mark.parametrize("momentum", [0.9, 0.0])
 def test_a_restored_learner_goes_on_to_the_very_same_bits(
     optimizer: str, precision: str, momentum: float
@@ -352,7 +400,7 @@ def test_a_restored_learner_goes_on_to_the_very_same_bits(
     assert other.step == learner.step == 8
 
 
-@pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
+@pytest.mark.parametrize("optimizer", ["sgd", "adamw", "muon"])
 def test_a_state_is_a_copy_that_later_steps_leave_alone(optimizer: str):
     learner = make_learner(optimizer=optimizer, momentum=0.9)
     learner.train([make_batch()])
@@ -392,7 +440,7 @@ def test_a_batch_that_is_not_finite_stops_training_at_its_step(field: str, numbe
     assert all(torch.equal(after[name], before[name]) for name in before)
 
 
-@pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
+@pytest.mark.parametrize("optimizer", ["sgd", "adamw", "muon"])
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), 1e38])
 def test_weights_that_are_not_finite_stop_training_and_stay_as_they_were(
     optimizer: str, number: float

@@ -97,7 +97,9 @@ def together(arguments: list[str], place: Path) -> list[str]:
     return [out for out, _ in told]
 
 
-@pytest.mark.parametrize(("head", "optimizer"), [("scalar", "sgd"), ("wdl", "adamw")])
+@pytest.mark.parametrize(
+    ("head", "optimizer"), [("scalar", "sgd"), ("wdl", "adamw"), ("scalar", "muon")]
+)
 def test_two_processes_learn_what_one_does_but_for_rounding(
     tmp_path: Path, head: str, optimizer: str
 ) -> None:

@@ -4,7 +4,7 @@ Letters: B batch, A actions, [C, H, W] observation.
 """
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,6 +16,7 @@ from alphazero.config import LearnerConfig
 from alphazero.errors import RunError
 from alphazero.network.inference import resolve_device, resolve_precision
 from alphazero.network.resnet import ResNet
+from alphazero.training.muon import Muon
 from alphazero.training.parallel import Group, share_normalisation
 from alphazero.training.replay import Batch
 
@@ -125,7 +126,7 @@ class Learner:
         """What plays: the network, or the running average of its weights."""
         self.step = 0
         self._bfloat16 = resolve_precision(settings.precision, self.device.type) == "bfloat16"
-        self._optimizer = self._make_optimizer()
+        self._optimizers = self._make_optimizers()
 
     @property
     def useful_threads(self) -> int:
@@ -139,26 +140,27 @@ class Learner:
         products = weights * height * width * self.settings.batch_size
         return 1 if products < SMALL_STEP else 1 << 16
 
-    def _make_optimizer(self) -> torch.optim.Optimizer:
-        """Build the optimizer of the configuration.
+    def _make_optimizers(self) -> list[torch.optim.Optimizer]:
+        """Build what the configuration calls the optimizer: of Muon's two, AdamW has the vectors.
 
-        The gradient of c |theta|^2 is 2 c theta, which SGD adds as weight decay 2 c. AdamW's
-        decay is decoupled from the loss and spares biases and normalisation, as is usual; its
+        The gradient of c |theta|^2 is 2 c theta, which SGD adds as weight decay 2 c. The others'
+        decay is decoupled from the loss and spares biases and normalisation, as is usual; their
         2 c theta is added to the gradient in `train_step`.
         """
         settings, parameters = self.settings, list(self.network.parameters())
-        rate = settings.rate_at(0)
+        rate, decay = settings.rate_at(0), settings.weight_decay
         if settings.optimizer == "sgd":
-            return torch.optim.SGD(
-                parameters, rate, momentum=settings.momentum, weight_decay=2 * settings.l2
-            )
+            return [
+                torch.optim.SGD(
+                    parameters, rate, momentum=settings.momentum, weight_decay=2 * settings.l2
+                )
+            ]
         matrices = [each for each in parameters if each.ndim > 1]
-        vectors = [each for each in parameters if each.ndim <= 1]
-        groups = [
-            {"params": matrices, "weight_decay": settings.weight_decay},
-            {"params": vectors, "weight_decay": 0.0},
-        ]
-        return torch.optim.AdamW(groups, rate)
+        vectors = {"params": [each for each in parameters if each.ndim <= 1], "weight_decay": 0.0}
+        if settings.optimizer == "muon":
+            muon = Muon(matrices, rate, settings.momentum, decay)
+            return [muon, torch.optim.AdamW([vectors], rate)]
+        return [torch.optim.AdamW([{"params": matrices, "weight_decay": decay}, vectors], rate)]
 
     def train_step(self, batch: Batch) -> Parts:
         """Do one optimizer step; return the parts of its loss as scalars.
@@ -193,13 +195,13 @@ class Learner:
             answers.policy_logits, answers.values, policies, outcomes, answers.outcome_logits
         )
         l2 = settings.l2 * squared_norm(self.network.parameters())
-        self._optimizer.zero_grad(set_to_none=True)
+        self.network.zero_grad()
         (parts.policy + parts.value).backward()  # type: ignore[no-untyped-call]
         if self.group is not None:
             parts = Losses(*(each.detach() for each in parts))
             gradients = [each.grad for each in self.network.parameters() if each.grad is not None]
             self.group.average([*gradients, *parts])
-        if settings.optimizer == "adamw" and settings.l2 > 0:
+        if settings.optimizer != "sgd" and settings.l2 > 0:
             for each in self.network.parameters():
                 assert each.grad is not None
                 each.grad.add_(each.detach(), alpha=2 * settings.l2)
@@ -211,9 +213,10 @@ class Learner:
                 f"a loss of {total.item():g} (policy {parts.policy.item():g}, value "
                 f"{parts.value.item():g}) and a gradient of norm {norm.item():g}"
             )
-        for group in self._optimizer.param_groups:
-            group["lr"] = settings.rate_at(self.step)
-        self._optimizer.step()
+        for optimizer in self._optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = settings.rate_at(self.step)
+            optimizer.step()
         self.step += 1
         self._update_average()
         return {
@@ -260,10 +263,11 @@ class Learner:
         tensors = {f"network.{name}": each for name, each in self.network.state_dict().items()}
         if self.player is not self.network:
             tensors |= {f"player.{name}": each for name, each in self.player.state_dict().items()}
-        for index, values in self._optimizer.state_dict()["state"].items():
-            for name, value in values.items():
-                if value is not None:
-                    tensors[f"optimizer.{index}.{name}"] = torch.as_tensor(value)
+        for optimizer, numbers in self._numbered():
+            for index, values in optimizer.state_dict()["state"].items():
+                for name, value in values.items():
+                    if value is not None:
+                        tensors[f"optimizer.{numbers[index]}.{name}"] = torch.as_tensor(value)
         return {
             name: each.detach().cpu().clone(memory_format=torch.contiguous_format)
             for name, each in tensors.items()
@@ -283,9 +287,19 @@ class Learner:
         self.network.load_state_dict(weights["network"])
         if self.player is not self.network:
             self.player.load_state_dict(weights["player"] or weights["network"])
-        groups = self._optimizer.state_dict()["param_groups"]
-        self._optimizer.load_state_dict({"state": moments, "param_groups": groups})
+        for optimizer, numbers in self._numbered():
+            groups = optimizer.state_dict()["param_groups"]
+            own = {index: moments[each] for index, each in enumerate(numbers) if each in moments}
+            optimizer.load_state_dict({"state": own, "param_groups": groups})
         self.step = step
+
+    def _numbered(self) -> Iterator[tuple[torch.optim.Optimizer, range]]:
+        """Yield each optimizer with the numbers of its parameters in the tensors of `state`."""
+        first = 0
+        for optimizer in self._optimizers:
+            count = sum(len(group["params"]) for group in optimizer.param_groups)
+            yield optimizer, range(first, first + count)
+            first += count
 
     def _fail(self, what: str) -> None:
         raise RunError(

@@ -42,7 +42,7 @@ METRICS: Mapping[str, Metric] = {
     ),
     "learner/learning_rate": Metric("", "the optimizer's, at the last step"),
     "learner/gradient_norm": Metric(
-        "", "norm of the gradient before clipping, mean; AdamW: with that of c‖θ‖²"
+        "", "norm of the gradient before clipping, mean; AdamW, Muon: with that of c‖θ‖²"
     ),
     "learner/steps": Metric("steps", "optimizer steps since the run began"),
     "selfplay/game_length": Metric("moves", "mean length of the games that ended"),

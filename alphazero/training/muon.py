@@ -1,0 +1,72 @@
+"""Muon: steps of equal length in every direction of a weight matrix.
+
+The gradient of a matrix points mostly along a few directions, and Adam's scaling of single weights
+leaves it so. Muon takes the matrix of the momentum, U S V^T, and steps along U V^T: directions in
+which the gradient is weak are learned as fast as those in which it is strong.
+"""
+
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor
+
+NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
+"""Coefficients of the odd polynomial that moves singular values towards 1 (Jordan et al.)"""
+
+ITERATIONS = 5
+"""of that polynomial; they bring singular values between 0.01 and 1 to between 0.7 and 1.2"""
+
+
+def orthogonalized(matrices: Tensor) -> Tensor:
+    """Return about U V^T of each matrix U S V^T of a batch [N, R, C], whatever its size."""
+    tall = matrices.shape[1] > matrices.shape[2]
+    wide: Tensor = matrices.mT if tall else matrices
+    wide = wide / (torch.linalg.matrix_norm(wide, keepdim=True) + 1e-7)
+    linear, cubic, quintic = NEWTON_SCHULZ
+    for _ in range(ITERATIONS):
+        square = wide @ wide.mT
+        wide = linear * wide + (cubic * square + quintic * square @ square) @ wide
+    return wide.mT if tall else wide
+
+
+class Muon(torch.optim.Optimizer):
+    """Momentum whose step is orthogonalised, with decoupled weight decay; for matrices alone.
+
+    A convolution [O, I, H, W] is the matrix of what it does at one place, [O, I H W]. Steps are
+    0.2 sqrt(max(R, C)) of the learning rate long, which gives their entries the mean square that
+    Adam's have, so rates and decays of AdamW are a fair beginning.
+
+    Jordan et al., Muon: an optimizer for hidden layers in neural networks (2024);
+    Liu et al., Muon is scalable for LLM training, arXiv 2502.16982, section 2.2 (length, decay).
+    """
+
+    def __init__(
+        self, parameters: Iterable[Tensor], rate: float, momentum: float, weight_decay: float
+    ) -> None:
+        super().__init__(
+            parameters, {"lr": rate, "momentum": momentum, "weight_decay": weight_decay}
+        )
+
+    @torch.no_grad()
+    def step(self) -> None:  # type: ignore[override]
+        """Move every parameter that has a gradient."""
+        for group in self.param_groups:
+            rate, momentum = group["lr"], group["momentum"]
+            alike: dict[tuple[int, int], list[tuple[Tensor, Tensor]]] = {}
+            for parameter in group["params"]:
+                if parameter.grad is None:
+                    continue
+                gradient = parameter.grad.flatten(1)
+                moments = self.state[parameter]
+                if not moments:
+                    moments["momentum"] = torch.zeros_like(gradient)
+                mean = moments["momentum"].lerp_(gradient, 1 - momentum)
+                rows, columns = gradient.shape
+                ahead = gradient.lerp(mean, momentum)  # Nesterov's
+                alike.setdefault((rows, columns), []).append((parameter, ahead))
+            for shape, pairs in alike.items():
+                length = 0.2 * max(shape) ** 0.5
+                steps = orthogonalized(torch.stack([ahead for _, ahead in pairs]))
+                for (parameter, _), step in zip(pairs, steps, strict=True):
+                    parameter.mul_(1 - rate * group["weight_decay"])
+                    parameter.add_(step.reshape(parameter.shape), alpha=-rate * length)
