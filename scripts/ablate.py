@@ -29,6 +29,7 @@ SMALL = [
     "network.policy_filters=8",
     "network.value_filters=8",
     "network.value_hidden=32",
+    "network.global_pooling=16",
     "search.simulations=48",
     "search.selection=puct",
     "search.c_puct=1.5",
@@ -47,6 +48,7 @@ SMALL = [
     "replay.window_fraction=0.5",
     "replay.reuse=4.0",
     "replay.blunder=0.0",
+    "learner.optimizer=adamw",
     "learner.learning_rate=0.002",
     "learner.weight_decay=0.01",
     "learner.batch_size=256",
@@ -57,8 +59,8 @@ SMALL = [
     "budget.samples=null",
 ]
 """What makes the shipped configuration small enough for dozens of runs, and what it was before
-blunders, temperature and quick searches were looked at together, and weight decay and Gumbel search
-after them."""
+blunders, temperature and quick searches were looked at together, and weight decay, Gumbel search
+and Muon after them."""
 
 VARIANTS = {
     BASE: [],
@@ -71,6 +73,11 @@ VARIANTS = {
     "first play 0": ["search.first_play=zero"],
     "more random starts": ["selfplay.random_starts=0.8", "selfplay.random_start_moves=24"],
     "weight decay 0.5": ["learner.weight_decay=0.5"],
+    "Muon": [
+        "learner.optimizer=muon",
+        "learner.learning_rate=0.005",
+        "learner.weight_decay=0.8",
+    ],
     "newest weights, no average": ["learner.average=0.0"],
     "value target z alone": ["learner.value_mix=0.0"],
     "values thrown away": ["replay.blunder=0.25", "learner.value_mix=0.1"],
