@@ -500,7 +500,7 @@ class LearnerConfig:
 
     optimizer: str = key(
         "sgd",
-        "the optimizer",
+        "the optimizer; with `muon` biases and normalisation take AdamW's steps",
         choices=("sgd", "adamw", "muon"),
         source="AGZ, Methods, Optimization: SGD with momentum; Muon: Jordan et al. (2024)",
     )

@@ -233,10 +233,8 @@ def assert_near_orthogonal(found: torch.Tensor, matrices: torch.Tensor) -> None:
     share = sizes / sizes.norm(dim=-1, keepdim=True)
     assert reached.max() < 1.25
     assert reached[share > 0.02].min() > 0.65
-    torch.testing.assert_close(left @ torch.diag_embed(reached) @ right, found.double(), **NEAR)
-
-
-NEAR = {"rtol": 0, "atol": 1e-4}
+    expected = left @ torch.diag_embed(reached) @ right
+    torch.testing.assert_close(found.double(), expected, rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize("weight_decay", [0.0, 0.5])

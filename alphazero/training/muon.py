@@ -18,7 +18,7 @@ ITERATIONS = 5
 
 
 def orthogonalized(matrices: Tensor) -> Tensor:
-    """Return about U V^T of each matrix U S V^T of a batch [N, R, C], whatever its size."""
+    """Return about U V^T of each matrix U S V^T of a batch [N, R, C], large or small."""
     tall = matrices.shape[1] > matrices.shape[2]
     wide: Tensor = matrices.mT if tall else matrices
     wide = wide / (torch.linalg.matrix_norm(wide, keepdim=True) + 1e-7)
