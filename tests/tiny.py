@@ -16,7 +16,6 @@ from alphazero.players.player import RandomPlayer
 
 ITERATIONS = 4
 
-# A gate that everyone passes: which files a run leaves then hangs on no rounding.
 YAML = f"""\
 game: {{name: tic_tac_toe}}
 run: {{name: tiny, folder: runs, seed: 5, threads: 1, keep_checkpoints: 2}}
@@ -25,7 +24,7 @@ search: {{simulations: 4}}
 selfplay: {{games_per_iteration: 6, parallel_games: 8}}
 replay: {{window_minimum: 60, window_maximum: 200, reuse: 2.0}}
 learner: {{batch_size: 16}}
-gate: {{games: 4, interval: 2, opening_moves: 2, threshold: 0.0}}
+gate: {{games: 4, interval: 2, opening_moves: 2, threshold: 0.5}}
 budget: {{iterations: {ITERATIONS}}}
 inference: {{device: cpu, precision: float32}}
 """
