@@ -16,7 +16,7 @@ from alphazero.yamlfile import KeyPath, WrongValueError, described, quoted
 GameOption = int | float | bool | str
 PRECISIONS = ("auto", "float32", "bfloat16")
 VALUE_HEADS = ("scalar", "wdl")
-SELECTIONS = ("puct", "gumbel")
+SELECTIONS = ("puct", "gumbel", "gumbel_root")
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class SearchConfig:
     )
     reuse_tree: bool = key(
         True,
-        "keep the chosen child's subtree for the next move; Gumbel search never does",
+        "keep the chosen child's subtree for the next move; `selection: gumbel` never does",
         source="AGZ, Methods, Search algorithm, Play: the child becomes the new root",
     )
     solver: bool = key(
@@ -178,10 +178,11 @@ class SearchConfig:
     )
     selection: str = key(
         "puct",
-        "how actions are chosen in the tree: `puct`, or `gumbel`, sequential halving at the root "
-        "and an improved policy below it, which is also the policy that is learned",
+        "how actions are chosen in the tree: `puct`; `gumbel`, sequential halving at the root and "
+        "an improved policy below it, which is also the policy that is learned; or `gumbel_root`, "
+        "the same at the root and PUCT below it, with kept trees",
         choices=SELECTIONS,
-        source="AGZ: PUCT; Danihelka et al., ICLR 2022",
+        source="AGZ: PUCT; Danihelka et al., ICLR 2022, both, section 5",
     )
     gumbel_actions: int = key(
         16,

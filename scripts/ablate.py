@@ -94,6 +94,7 @@ VARIANTS = {
     "squeeze-and-excitation": ["network.squeeze_excitation=16"],
     "win-draw-loss head": ["network.value_head=wdl"],
     "Gumbel search": ["search.selection=gumbel"],
+    "Gumbel search, PUCT below the root": ["search.selection=gumbel_root"],
     "Gumbel search, c_scale 0.1": ["search.selection=gumbel", "search.gumbel_scale=0.1"],
     "forced playouts": ["selfplay.forced_playouts=2.0"],
     "shaped noise": ["selfplay.noise_shaped=true"],

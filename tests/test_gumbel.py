@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_search import FIRST, GAMES, HashedEvaluator, finish
+from plain_search import PlainNode, PlainSearch
+from test_search import FIRST, GAMES, HashedEvaluator, assert_same_tree, finish
 
 from alphazero.config import SearchConfig
 from alphazero.games import make_game
@@ -70,6 +71,73 @@ def halving(actions: int, simulations: int) -> list[int]:
 def test_halving_gives_each_phase_its_share(actions: int, simulations: int) -> None:
     turns = [considered_visits.py_func(each, simulations, actions) for each in range(simulations)]
     assert turns == halving(actions, simulations)
+
+
+class PlainGumbelRoot(PlainSearch):
+    """The plain PUCT search with Gumbel search at a root without visits, as the paper tells it."""
+
+    def plan(self, simulations: int, draws: list[float]) -> None:
+        """Search so often, with a draw for each legal action."""
+        if self.root is None:
+            self.root = self._new_node(self.state)
+        fresh = not any(self.root.visits.values())
+        self.turns = halving(len(self.root.priors), simulations) if fresh else []
+        self.draws = dict(zip(self.root.priors, draws, strict=True))
+        self.search(simulations)
+
+    def improved(self) -> dict[int, float]:
+        """Return log P + sigma(completed q) of each action (equations 8, 10 and 33)."""
+        root, settings = self.root, self.settings
+        q = {a: root.value_sums[a] / count for a, count in root.visits.items() if count}
+        mixed = root.value
+        if q:
+            visits, priors = sum(root.visits.values()), sum(root.priors[a] for a in q)
+            mean = sum(root.priors[a] * value for a, value in q.items()) / priors
+            mixed = (root.value + visits * mean) / (1 + visits)
+        scale = (settings.gumbel_visits + max(root.visits.values())) * settings.gumbel_scale
+        return {
+            a: float(np.log(prior)) + scale * (q.get(a, mixed) + 1) / 2
+            for a, prior in root.priors.items()
+        }
+
+    def root_value(self) -> float:
+        """Return the mean of the visited actions' values under the improved policy."""
+        logits, highest = self.improved(), max(self.improved().values())
+        seen = [action for action, count in self.root.visits.items() if count]
+        shares = [float(np.exp(logits[a] - highest)) for a in seen]
+        if not sum(shares):
+            return super().root_value()
+        means = [self.root.value_sums[a] / self.root.visits[a] for a in seen]
+        return float(np.average(means, weights=shares))
+
+    def _best_action(self, node: PlainNode) -> int:
+        if node is not self.root or not self.turns:
+            return super()._best_action(node)
+        visits, logits = self.turns.pop(0), self.improved()
+        considered = [a for a, count in node.visits.items() if count == visits]
+        return max(considered, key=lambda a: (self.draws[a] + logits[a], -a))
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("reuse_tree", [True, False])
+def test_puct_below_the_root_builds_the_tree_of_the_plain_twin(name: str, reuse_tree: bool) -> None:
+    game, evaluator = GAMES[name], HashedEvaluator(GAMES[name], 3)
+    settings = SearchConfig(selection="gumbel_root", reuse_tree=reuse_tree, cache_megabytes=0)
+    rng, state = np.random.default_rng(1), game.initial_state()
+    search = Search(game, evaluator, settings, exploration=Exploration(), rng=rng)
+    twin = PlainGumbelRoot(game, evaluator, settings)
+    search.start(FIRST, state[None])
+    twin.start(state)
+    for simulations in (50, 20, 1, 80):
+        legal = np.flatnonzero(game.legal_action_mask(twin.state))
+        search.ask(FIRST, simulations)
+        roots = finish(search)
+        twin.plan(simulations, search._forest.root_noise[0, : len(legal)].tolist())
+        assert_same_tree(search, 0, twin)
+        action = int(roots.policies[0].argmax())
+        assert roots.visits[0, action] == roots.visits[0].max()
+        search.follow(FIRST, np.array([action]))
+        twin.follow(action)
 
 
 def test_a_single_action_is_always_the_one_considered() -> None:

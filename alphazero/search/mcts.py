@@ -83,7 +83,7 @@ class Search(TreeSearch):
         selection = selection_of(settings)
         room = TREE_ROOM * settings.simulations + 1 if nodes is None else nodes
         forest = new_forest(game, slots, room, leaves)
-        keep_trees = settings.reuse_tree and selection.rule != GUMBEL
+        keep_trees = settings.reuse_tree and not selection.gumbel_below
         super().__init__(game, selection, [forest], keep_trees, rng)
         self.settings = settings
         self.exploration = exploration

@@ -38,6 +38,8 @@ class Selection(NamedTuple):
     gumbel_actions: int = 0
     gumbel_visits: float = 0.0
     gumbel_scale: float = 0.0
+    gumbel_below: bool = False
+    """whether Gumbel search chooses by the improved policy below the root too"""
 
 
 SelectionType = types.NamedTuple(
@@ -52,7 +54,7 @@ SelectionType = types.NamedTuple(
 def selection_of(settings: SearchConfig) -> Selection:
     """Return the constants that the configuration asks for."""
     return Selection(
-        {"puct": PUCT, "gumbel": GUMBEL}[settings.selection],
+        PUCT if settings.selection == "puct" else GUMBEL,
         c_puct=float(settings.c_puct),
         c_puct_base=float(settings.c_puct_base),
         first_play_parent=settings.first_play == "parent",
@@ -61,6 +63,7 @@ def selection_of(settings: SearchConfig) -> Selection:
         gumbel_actions=settings.gumbel_actions,
         gumbel_visits=float(settings.gumbel_visits),
         gumbel_scale=float(settings.gumbel_scale),
+        gumbel_below=settings.selection == "gumbel",
     )
 
 

@@ -51,9 +51,9 @@ def _select_edge(forest: Forest, selection: Selection, slot: int, node: int, rea
         return _select_by_puct(forest, selection, slot, node)
     if selection.rule != GUMBEL:
         return select_by_bandit(forest, selection, slot, node, reached - 1)
-    if node > 0:
+    if node > 0 and selection.gumbel_below:
         return select_by_improvement(forest, selection, slot, node)
-    if forest.slots[slot].halved > 0:
+    if node == 0 and forest.slots[slot].halved > 0:
         return select_by_halving(forest, selection, slot)
     return _select_by_puct(forest, selection, slot, node)
 
