@@ -1,6 +1,6 @@
 """Measure what each choice of search and training is worth, on a small Connect Four network.
 
-python scripts/ablate.py [POSITIONS ...] [--evaluations 1000000] [--seeds 1,2] [--only NAME,NAME]
+python scripts/ablate.py [POSITIONS ...] [--evaluations 1000000] [--seeds 1,2] [--only NAME NAME]
 
 Prints the README's table. POSITIONS are solved positions as `alphazero grade` reads them.
 """
@@ -94,7 +94,7 @@ VARIANTS = {
     "squeeze-and-excitation": ["network.squeeze_excitation=16"],
     "win-draw-loss head": ["network.value_head=wdl"],
     "Gumbel search": ["search.selection=gumbel"],
-    "Gumbel search, PUCT below the root": ["search.selection=gumbel_root"],
+    "Gumbel search above PUCT": ["search.selection=gumbel_root"],
     "Gumbel search, c_scale 0.1": ["search.selection=gumbel", "search.gumbel_scale=0.1"],
     "forced playouts": ["selfplay.forced_playouts=2.0"],
     "shaped noise": ["selfplay.noise_shaped=true"],
@@ -115,17 +115,16 @@ def main() -> None:
     parser.add_argument("positions", nargs="*", type=Path, metavar="POSITIONS")
     parser.add_argument("--evaluations", type=whole_number, default=1_000_000, help="of each run")
     parser.add_argument("--seeds", type=whole_numbers, default="1,2", help="comma-separated")
-    parser.add_argument("--only", help="names of variants, comma-separated")
+    parser.add_argument("--only", nargs="+", default=list(VARIANTS), metavar="NAME")
     parser.add_argument("--games", type=even_number, default=200, help="of each match")
     parser.add_argument("--folder", type=Path, default=Path("checkpoints/ablations"))
     options = parser.parse_args()
-    chosen = options.only.split(",") if options.only else list(VARIANTS)
-    for name in chosen:
+    for name in options.only:
         if name not in VARIANTS:
             raise AlphaZeroError(f"unknown variant {name!r}{did_you_mean(name, VARIANTS)}")
     ablation = Ablation(
         CONFIG,
-        {name: VARIANTS[name] for name in dict.fromkeys([BASE, *chosen])},
+        {name: VARIANTS[name] for name in dict.fromkeys([BASE, *options.only])},
         [*SMALL, f"budget.evaluations={options.evaluations}"],
         options.seeds,
         options.folder,
