@@ -217,7 +217,8 @@ def describe(path: Path, checkpoint: Checkpoint) -> str:
             f"network   {', '.join(parts)}, {weights:,} weights",
             f"trained   {count('games')} games, {count('positions')} positions, "
             f"{checkpoint.step:,} steps, {checkpoint.iteration:,} iterations",
-            f"search    {search.simulations} simulations a move, c_puct {search.c_puct}",
+            f"search    {search.simulations} simulations a move by {search.selection}, "
+            f"c_puct {search.c_puct}",
             f"strength  {rating}",
             *(f"graded    {line}" for line in grades_of(checkpoint)),
         ]
