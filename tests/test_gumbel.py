@@ -102,7 +102,8 @@ class PlainGumbelRoot(PlainSearch):
 
     def root_value(self) -> float:
         """Return the mean of the visited actions' values under the improved policy."""
-        logits, highest = self.improved(), max(self.improved().values())
+        logits = self.improved()
+        highest = max(logits.values())
         seen = [action for action, count in self.root.visits.items() if count]
         shares = [float(np.exp(logits[a] - highest)) for a in seen]
         if not sum(shares):
