@@ -169,6 +169,21 @@ class SearchConfig:
         source="not in AGZ; MCTS-Solver: Winands et al. 2008; bounds: Cazenave & Saffidine 2010; "
         "winning moves at leaves: Teytaud & Teytaud 2010",
     )
+    transpositions: bool = key(
+        False,
+        "one node for a position, whatever the order of the moves that reach it: all walks to it "
+        "share what they find",
+        source="not in AGZ; Czech, Korus & Kersting, Monte-Carlo Graph Search, ICAPS 2021; "
+        "means as in KataGo, docs/GraphSearch.md",
+    )
+    value_weighting: float = key(
+        0.0,
+        "k of the weight 1 / (1 + k d) that a visit has in the mean value of the node above, when "
+        "its action is worse by d than the best of the node; 0: all count alike",
+        at_least=0,
+        at_most=1000,
+        source="AGZ: 0; others between mean and maximum: Coulom 2006, section 3",
+    )
     symmetry: str = key(
         "none",
         "how a position is shown to the network: as it is, under a `random` symmetry of the game, "
@@ -352,6 +367,12 @@ class SelfplayConfig:
         unit="simulations",
         at_least=1,
         source="Wu 2019, section 3.1: 100 beside 600",
+    )
+    plain_trees: bool = key(
+        False,
+        "search trees with plain means in these games, faster, whatever `search.transpositions` "
+        "and `search.value_weighting` give to gates and to play",
+        source="AGZ: plain trees in all",
     )
     resign_share: float = key(
         0.0,

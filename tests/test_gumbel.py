@@ -56,13 +56,13 @@ def test_mctx_finds_the_same(record: dict[str, Any]) -> None:
 
 def halving(actions: int, simulations: int) -> list[int]:
     """Return the visits of the action whose turn it is, as sequential halving is told."""
-    phases = int(np.ceil(np.log2(actions)))
+    phases = max(1, int(np.ceil(np.log2(actions))))
     visits, turns, left = np.zeros(actions, int), [], actions
     while len(turns) < simulations:
         for _ in range(max(1, simulations // (phases * left))):
             turns += visits[:left].tolist()
             visits[:left] += 1
-        left = max(2, left // 2)
+        left = max(min(2, actions), left // 2)
     return turns[:simulations]
 
 

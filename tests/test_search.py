@@ -123,9 +123,9 @@ def random_position(game: Game, moves: int, rng: np.random.Generator) -> State:
 
 
 def assert_same_tree(search: Search, slot: int, twin: PlainSearch) -> None:
-    """Compare two trees node by node, and the roots as the search reports them."""
+    """Compare two trees or graphs node by node, and the roots as the search reports them."""
     forest = search._forest
-    nodes = [(0, twin.root)]
+    nodes, met = [(0, twin.root)], {0: twin.root}
     for index, node in nodes:
         first, count = (
             forest.nodes["first_edge"][slot, index],
@@ -143,8 +143,11 @@ def assert_same_tree(search: Search, slot: int, twin: PlainSearch) -> None:
         for edge, action in zip(range(first, first + count), node.priors, strict=True):
             child = int(forest.edges["child"][slot, edge])
             assert (child >= 0) == (action in node.children)
-            if child >= 0:
+            if child >= 0 and child not in met:
                 nodes.append((child, node.children[action]))
+            assert (
+                child < 0 or met.setdefault(child, node.children[action]) is node.children[action]
+            )
     assert forest.slots["num_nodes"][slot] == len(nodes)
 
     roots, root = search.roots(np.array([slot])), twin.root
@@ -660,13 +663,13 @@ def guarded(forest: Forest) -> tuple[Forest, Callable[[], None]]:
 
 @pytest.mark.parametrize("nodes", [1, 2, 9, 40])
 @pytest.mark.parametrize("leaves", [1, 4])
-def test_a_full_tree_stays_within_its_arrays(nodes: int, leaves: int) -> None:
+@pytest.mark.parametrize("graph", [False, True])
+def test_a_full_tree_stays_within_its_arrays(nodes: int, leaves: int, graph: bool) -> None:
     game, middle = GAMES["mnk 4x4x3"], np.array([1])
     moves, visits = [], []
     for _ in range(2):
-        search = Search(
-            game, HashedEvaluator(game), SearchConfig(), slots=3, nodes=nodes, leaves=leaves
-        )
+        settings = SearchConfig(transpositions=graph)
+        search = Search(game, HashedEvaluator(game), settings, slots=3, nodes=nodes, leaves=leaves)
         forest, check = guarded(search._forest)
         search._forests = [forest]
         forest, state = search._forest, game.initial_state()

@@ -28,8 +28,10 @@ def exact_value(game: Game, state: State, known: dict[bytes, int]) -> int:
     return known[key]
 
 
-def solve(game: Game, state: State, simulations: int, leaves: int = 1) -> tuple[Search, Roots]:
-    settings = SearchConfig(simulations=simulations, solver=True)
+def solve(
+    game: Game, state: State, simulations: int, leaves: int = 1, graph: bool = False
+) -> tuple[Search, Roots]:
+    settings = SearchConfig(simulations=simulations, solver=True, transpositions=graph)
     search = Search(game, HashedEvaluator(game), settings, leaves=leaves, nodes=simulations + 1)
     search.start(FIRST, state[None])
     search.ask(FIRST)
@@ -42,15 +44,16 @@ def positions(game: Game, count: int, least_moves: int) -> list[State]:
 
 
 @pytest.mark.parametrize("leaves", [1, 4])
+@pytest.mark.parametrize("graph", [False, True])
 @pytest.mark.parametrize("name", SMALL)
 def test_bounds_hold_everywhere_and_a_proven_root_plays_an_optimal_move(
-    name: str, leaves: int
+    name: str, graph: bool, leaves: int
 ) -> None:
     game, known = GAMES[name], {}
     proven = 0
     for state in positions(game, 12, 6 if game.max_moves > 9 else 3):
-        search, roots = solve(game, state, 400, leaves)
-        forest, places = search._forest, [(0, state)]
+        search, roots = solve(game, state, 400, leaves, graph)
+        forest, places, met = search._forest, [(0, state)], {0}
         for node, place in places:
             value, record = exact_value(game, place, known), forest.nodes[0, node]
             assert record["lower"] <= value <= record["upper"]
@@ -58,7 +61,8 @@ def test_bounds_hold_everywhere_and_a_proven_root_plays_an_optimal_move(
                 assert record["value"] == value
             first = record["first_edge"]
             for edge in forest.edges[0, first : first + record["edge_count"]]:
-                if edge["child"] >= 0:
+                if edge["child"] >= 0 and edge["child"] not in met:
+                    met.add(edge["child"])
                     places.append((int(edge["child"]), game.play(place, int(edge["action"]))))
         if forest.nodes[0, 0]["lower"] == forest.nodes[0, 0]["upper"]:
             proven += 1

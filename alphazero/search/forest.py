@@ -5,7 +5,8 @@ in one tree, D the longest path, A actions, S state size, R rows of a batch.
 
 A node owns a contiguous block of edges, one for each legal action, and stores no state: the
 state is replayed from the root along the path, so a game's history is always right. Node 0 is
-the root; children come after their parents, and blocks of edges lie in the order of their nodes.
+the root; its edges come first, in room for A of them, and the blocks of the others follow in the
+order of their nodes. In a graph (`graph.py`), several edges may lead to one node.
 All that a walk needs of an edge lies together, in one record: memory is what it waits for.
 """
 
@@ -22,6 +23,7 @@ Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int32]
 Slots = npt.NDArray[np.int64]
+Keys = npt.NDArray[np.uint64]
 Masks = npt.NDArray[np.bool_]
 Records = npt.NDArray[Any]
 
@@ -47,6 +49,7 @@ NODE = np.dtype(
         # for the node's player to move: the evaluator's value, or the exact one where the game
         # is finished or the solver has proven it
         ("value", np.float64),
+        ("key", np.uint64),  # in a graph, the hash of its position, 0 for none
         ("first_edge", np.int32),  # where the node's block of edges begins
         ("edge_count", np.int32),  # legal actions; 0 where the game is finished
         ("lower", np.int8),  # the least value that is proven
@@ -88,10 +91,15 @@ class Forest(NamedTuple):
     """[G, K] edges on the way to the leaf under evaluation, -1 when there is none"""
     leaf_path: Integers
     """[G, K, D] these edges"""
+    leaf_key: Keys
+    """[G, K] in a graph, the hash of its position, 0 for none"""
     leaf_mask: Masks
     """[G, K, A] the leaf's legal actions"""
     rows: Records
     """[R] of ROW: the slot and the leaf that each row of the batch belongs to"""
+    table: Integers
+    """[G, T] in a graph, 1 + the node at the place of its key or the next free one, 0 for none. T:
+    a power of two, more than twice N, or 0 in a tree"""
     state: State
     """[S] scratch"""
     next_state: State
@@ -100,10 +108,12 @@ class Forest(NamedTuple):
     """[A] scratch"""
     renumbered: Integers
     """[N] scratch"""
+    waiting: Integers
+    """[N] scratch"""
 
 
-def new_forest(game: Game, slots: int, nodes: int, leaves: int = 1) -> Forest:
-    """Allocate `slots` empty trees of at most `nodes` nodes each.
+def new_forest(game: Game, slots: int, nodes: int, leaves: int = 1, graph: bool = False) -> Forest:
+    """Allocate `slots` empty trees, or with `graph` graphs, of at most `nodes` nodes each.
 
     All memory is taken here; pages that no tree reaches are never touched.
     """
@@ -117,12 +127,15 @@ def new_forest(game: Game, slots: int, nodes: int, leaves: int = 1) -> Forest:
         root_prior=np.zeros((slots, actions), np.float32),
         leaf_depth=np.full((slots, leaves), -1, np.int32),
         leaf_path=np.zeros((slots, leaves, game.max_moves + 1), np.int32),
+        leaf_key=np.zeros((slots, leaves), np.uint64),
         leaf_mask=np.zeros((slots, leaves, actions), np.bool_),
         rows=np.zeros(slots * leaves, ROW),
+        table=np.zeros((slots, 2 << nodes.bit_length() if graph else 0), np.int32),
         state=np.zeros(size, np.int64),
         next_state=np.zeros(size, np.int64),
         policy=np.zeros(actions),
         renumbered=np.zeros(nodes, np.int32),
+        waiting=np.zeros(nodes, np.int32),
     )
 
 
@@ -140,11 +153,14 @@ ForestType = types.NamedTuple(
         _array(types.float32, 2),
         _array(types.int32, 2),
         _array(types.int32, 3),
+        _array(types.uint64, 2),
         _array(types.boolean, 3),
         _array(numba.from_dtype(ROW), 1),
+        _array(types.int32, 2),
         _array(types.int64, 1),
         _array(types.int64, 1),
         _array(types.float64, 1),
+        _array(types.int32, 1),
         _array(types.int32, 1),
     ],
     Forest,

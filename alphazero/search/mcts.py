@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from alphazero.config import SearchConfig
-from alphazero.games.game import Game, State
+from alphazero.games.game import LAST, Game, State
 from alphazero.search.cache import new_cache
 from alphazero.search.evaluator import Evaluator, under_symmetries
 from alphazero.search.forest import Doubles, Slots, new_forest
@@ -80,9 +80,10 @@ class Search(TreeSearch):
         exploration: Exploration | None = None,
         rng: np.random.Generator | None = None,
     ) -> None:
-        selection = selection_of(settings)
+        unseen = -1 if game.last_move_matters else LAST
+        selection = selection_of(settings)._replace(unseen=unseen)
         room = TREE_ROOM * settings.simulations + 1 if nodes is None else nodes
-        forest = new_forest(game, slots, room, leaves)
+        forest = new_forest(game, slots, room, leaves, settings.transpositions)
         keep_trees = settings.reuse_tree and not selection.gumbel_below
         super().__init__(game, selection, [forest], keep_trees, rng)
         self.settings = settings

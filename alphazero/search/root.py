@@ -13,6 +13,7 @@ from numba import types
 from alphazero.games.game import RulesType
 from alphazero.jit import helper, kernel
 from alphazero.search.forest import Doubles, Forest, ForestType, Slots, SlotsType
+from alphazero.search.graph import enter_all, mean_value
 from alphazero.search.gumbel import best_with_visits, write_improved_logits
 from alphazero.search.selection import (
     GUMBEL,
@@ -106,41 +107,64 @@ def begin_searches(
 
 
 @helper
-def _keep_subtree(forest: Forest, slot: int, root: int) -> None:
-    """Move the subtree below `root` to the front of the slot's arrays; the rest is forgotten.
+def _number_below(forest: Forest, slot: int, root: int) -> int:
+    """Write into `forest.renumbered` what becomes of each node, and return how many are kept.
 
-    Node by node in ascending order: nodes and blocks of edges only ever move forward.
+    The root becomes 0, what it leads to keeps its order behind it, the rest is -1.
     """
-    renumbered = forest.renumbered
+    renumbered, waiting = forest.renumbered, forest.waiting
     nodes = forest.slots[slot].num_nodes
     for node in range(nodes):
         renumbered[node] = -1
-    renumbered[root] = 0
-    kept = 0
-    for node in range(root, nodes):
-        if renumbered[node] < 0:
-            continue
-        renumbered[node] = kept
-        kept += 1
-        first = forest.nodes[slot, node].first_edge
-        for edge in range(first, first + forest.nodes[slot, node].edge_count):
-            if forest.edges[slot, edge].child >= 0:
-                renumbered[forest.edges[slot, edge].child] = 0
-    target = 0
-    for node in range(root, nodes):
-        place = renumbered[node]
-        if place < 0:
-            continue
-        first, count = forest.nodes[slot, node].first_edge, forest.nodes[slot, node].edge_count
-        forest.nodes[slot, place] = forest.nodes[slot, node]
-        forest.nodes[slot, place].first_edge = target
-        for edge in range(first, first + count):
+    renumbered[root], waiting[0], count = 0, root, 1
+    while count > 0:
+        count -= 1
+        first = forest.nodes[slot, waiting[count]].first_edge
+        last = first + forest.nodes[slot, waiting[count]].edge_count
+        for edge in range(first, last):
             child = forest.edges[slot, edge].child
-            forest.edges[slot, target] = forest.edges[slot, edge]
-            forest.edges[slot, target].child = renumbered[child] if child >= 0 else -1
-            target += 1
+            if child >= 0 and renumbered[child] < 0:
+                renumbered[child], waiting[count] = 0, child
+                count += 1
+    kept = 1
+    for node in range(nodes):
+        if renumbered[node] == 0 and node != root:
+            renumbered[node] = kept
+            kept += 1
+    return kept
+
+
+@helper
+def _move_node(forest: Forest, slot: int, node: int, target: int) -> int:
+    """Move a node to its new number, its edges to `target`; return where these end."""
+    place, first = forest.renumbered[node], forest.nodes[slot, node].first_edge
+    last = first + forest.nodes[slot, node].edge_count
+    forest.nodes[slot, place] = forest.nodes[slot, node]
+    forest.nodes[slot, place].first_edge = target
+    for edge in range(first, last):
+        child = forest.edges[slot, edge].child
+        forest.edges[slot, target] = forest.edges[slot, edge]
+        forest.edges[slot, target].child = forest.renumbered[child] if child >= 0 else -1
+        target += 1
+    return target
+
+
+@helper
+def _keep_subtree(forest: Forest, slot: int, root: int) -> None:
+    """Move what is below `root` to the front of the slot's arrays; the rest is forgotten.
+
+    The root goes where the old one was, with room for its edges. The others follow in ascending
+    order, so that nodes and blocks of edges only ever move forward.
+    """
+    nodes, kept = forest.slots[slot].num_nodes, _number_below(forest, slot, root)
+    _move_node(forest, slot, root, 0)
+    target = forest.root_prior.shape[1]
+    for node in range(nodes):
+        if forest.renumbered[node] > 0:
+            target = _move_node(forest, slot, node, target)
     forest.slots[slot].num_nodes = kept
     forest.slots[slot].num_edges = target
+    enter_all(forest, slot)
 
 
 @kernel(types.void(RulesType, ForestType, SlotsType, SlotsType, types.boolean))
@@ -300,20 +324,15 @@ def read_roots(
     for index in range(len(slots)):
         slot = slots[index]
         count = forest.nodes[slot, 0].edge_count
-        total_visits, total_value = 0, forest.nodes[slot, 0].value
         for edge in range(count):
             action, seen = forest.edges[slot, edge].action, forest.edges[slot, edge].visits
             visits[index, action] = seen
             priors[index, action] = forest.edges[slot, edge].prior
             if seen > 0:
                 action_values[index, action] = forest.edges[slot, edge].value_sum / seen
-            total_visits += seen
-            total_value += forest.edges[slot, edge].value_sum
         _write_policies(forest, selection, slot, policies[index], targets[index])
-        root_values[index] = total_value / (1 + total_visits)
-        if selection.rule == GUMBEL:
+        root_values[index] = mean_value(forest, selection, slot, 0)
+        if selection.rule == GUMBEL and not (selection.solver and is_proven(forest, slot, 0)):
             root_values[index] = _improved_value(
                 root_values[index], targets[index], visits[index], action_values[index]
             )
-        if selection.solver and is_proven(forest, slot, 0):
-            root_values[index] = forest.nodes[slot, 0].value

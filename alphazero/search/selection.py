@@ -38,6 +38,9 @@ class Selection(NamedTuple):
     gumbel_actions: int = 0
     gumbel_visits: float = 0.0
     gumbel_scale: float = 0.0
+    value_weighting: float = 0.0
+    unseen: int = -1
+    """in a graph, the number of a state that two positions may differ in and yet be one"""
     gumbel_below: bool = False
     """whether Gumbel search chooses by the improved policy below the root too"""
 
@@ -60,6 +63,7 @@ def selection_of(settings: SearchConfig) -> Selection:
         first_play_parent=settings.first_play == "parent",
         first_play_reduction=float(settings.first_play_reduction),
         solver=settings.solver,
+        value_weighting=float(settings.value_weighting),
         gumbel_actions=settings.gumbel_actions,
         gumbel_visits=float(settings.gumbel_visits),
         gumbel_scale=float(settings.gumbel_scale),
@@ -189,3 +193,15 @@ def considered_visits(simulation: int, simulations: int, actions: int) -> int:
             return visits + (simulation - begin) // actions
         begin, visits = begin + rounds * actions, visits + rounds
         actions = max(2, actions // 2)
+
+
+@helper
+def relative_weight(shortfall: float, weighting: float) -> float:
+    """Return 1 / (1 + k d): what a visit counts in a mean, `shortfall` d below the best value.
+
+    With k = 0 all visits count alike, as in AlphaGo Zero. Between that and the maximum lie many
+    means: Coulom, *Efficient Selectivity and Backup Operators in Monte-Carlo Tree Search* (2006),
+    section 3. KataGo (docs/KataGoMethods.md) lessens the weight of bad children too, by other
+    formulas.
+    """
+    return 1 / (1 + weighting * shortfall)

@@ -22,6 +22,14 @@ from alphazero.jit import helper, kernel
 from alphazero.search.bandit import select_by_bandit
 from alphazero.search.cache import Cache, CacheType, Words, key_of, look_up, remember
 from alphazero.search.forest import Floats, Forest, ForestType, Slots, SlotsType
+from alphazero.search.graph import (
+    enter_all,
+    enter_node,
+    find_node,
+    is_graph,
+    key_of_state,
+    mean_value,
+)
 from alphazero.search.gumbel import select_by_halving, select_by_improvement
 from alphazero.search.root import set_root_priors
 from alphazero.search.selection import (
@@ -112,8 +120,13 @@ def add_node(forest: Forest, slot: int, depth: int, leaf: int, value: float, edg
     forest.nodes[slot, node].value = value
     forest.nodes[slot, node].lower = -1
     forest.nodes[slot, node].upper = 1
+    forest.nodes[slot, node].key = forest.leaf_key[slot, leaf]
     forest.slots[slot].num_nodes += 1
-    forest.slots[slot].num_edges += edges
+    forest.slots[slot].num_edges += edges if node > 0 else forest.root_prior.shape[1]
+    if node > 0:
+        enter_node(forest, slot, node)
+    else:
+        enter_all(forest, slot)
     if depth > 0:
         forest.edges[slot, forest.leaf_path[slot, leaf, depth - 1]].child = node
     return int(node)
@@ -144,39 +157,48 @@ def descend(
 ) -> tuple[int, int, float]:
     """Walk from the root to a leaf; `forest.state` becomes the leaf's state.
 
-    A walk as deep as `selection.depth` ends at a leaf, and leaves nothing there.
+    A walk as deep as `selection.depth` ends at a leaf, and leaves nothing there. In a graph, an
+    edge that leads to a node which others have reached is joined to it, and the walk goes on.
     Returns how the walk ended, its depth, and at a finished game the value for its `to_play`.
     """
     reset_state(forest, slot)
+    forest.leaf_key[slot, leaf] = 0
     node, depth, reached = 0, 0, 0
     while True:
         edge = _select_edge(forest, selection, slot, node, reached)
         play_move(rules, forest.state, forest.edges[slot, edge].action)
         forest.leaf_path[slot, leaf, depth] = edge
         depth += 1
-        node = forest.edges[slot, edge].child
-        if node >= 0:
-            reached = forest.edges[slot, edge].visits
-            if forest.nodes[slot, node].edge_count == 0 or (
-                selection.solver and is_proven(forest, slot, node)
-            ):
-                return TERMINAL, depth, forest.nodes[slot, node].value
-            continue
-        outcome = outcome_of(rules, forest.state)
-        if outcome != ONGOING:
-            value = value_of(outcome, forest.state[PLY] % 2)
-            if depth < selection.depth:
-                add_known(forest, selection, slot, depth, leaf, value)
-            return TERMINAL, depth, float(value)
-        if forest.edges[slot, edge].pending > 0:
-            return BLOCKED, depth, 0.0
-        return LEAF, depth, 0.0
+        node, reached = forest.edges[slot, edge].child, forest.edges[slot, edge].visits
+        if node < 0:
+            outcome = outcome_of(rules, forest.state)
+            if outcome != ONGOING:
+                value = value_of(outcome, forest.state[PLY] % 2)
+                if depth < selection.depth:
+                    add_known(forest, selection, slot, depth, leaf, value)
+                return TERMINAL, depth, float(value)
+            if forest.edges[slot, edge].pending > 0:
+                return BLOCKED, depth, 0.0
+            if is_graph(forest):
+                forest.leaf_key[slot, leaf] = key_of_state(forest, selection)
+                node = find_node(forest, slot, forest.leaf_key[slot, leaf])
+            if node < 0:
+                return LEAF, depth, 0.0
+            forest.edges[slot, edge].child = node
+            forest.leaf_key[slot, leaf] = 0
+        if forest.nodes[slot, node].edge_count == 0 or (
+            selection.solver and is_proven(forest, slot, node)
+        ):
+            if selection.solver and is_graph(forest):
+                prove(forest, slot, leaf, depth)  # what others have proven is news on this path
+            return TERMINAL, depth, forest.nodes[slot, node].value
 
 
 @helper
 def add_finished_root(rules: Any, forest: Forest, selection: Selection, slot: int) -> None:
     """Give an empty tree its root, without edges, where the game is finished already."""
     reset_state(forest, slot)
+    forest.leaf_key[slot, 0] = 0
     outcome = outcome_of(rules, forest.state)
     if outcome != ONGOING:
         add_known(forest, selection, slot, 0, 0, value_of(outcome, forest.state[PLY] % 2))
@@ -216,14 +238,21 @@ def backup(
 
     `value` is for the player to move at the leaf; each edge receives it for the player who
     chose the edge, so it is negated once per ply. The one flip of sign in the search. What the
-    solver has proven of a node on the way takes the place of the value from below.
+    solver has proven of a node on the way takes the place of the value from below. In a graph,
+    or where bad moves count less, an edge's value becomes that of the node behind it.
     """
+    anew = is_graph(forest) or selection.value_weighting > 0
     for ply in range(depth - 1, -1, -1):
-        value = -value
         edge = forest.leaf_path[slot, leaf, ply]
+        child = forest.edges[slot, edge].child
+        value = -value
         forest.edges[slot, edge].visits += 1
-        forest.edges[slot, edge].value_sum += value
-        if selection.solver:
+        if anew and child >= 0:
+            mean = mean_value(forest, selection, slot, child)
+            forest.edges[slot, edge].value_sum = -mean * forest.edges[slot, edge].visits
+        else:
+            forest.edges[slot, edge].value_sum += value
+        if selection.solver and not anew:
             node = node_on_path(forest, slot, leaf, ply)
             if is_proven(forest, slot, node):
                 value = forest.nodes[slot, node].value
@@ -242,14 +271,23 @@ def write_edge(forest: Forest, slot: int, edge: int, action: int, prior: float) 
 
 @helper
 def _expand(forest: Forest, slot: int, leaf: int, logits: Floats, value: float) -> None:
-    """Give the leaf a node whose priors are the softmax of `logits` [A] over legal actions."""
+    """Give the leaf a node whose priors are the softmax of `logits` [A] over legal actions.
+
+    In a graph, another leaf of the same batch may have given its position a node already.
+    """
+    depth = forest.leaf_depth[slot, leaf]
+    if is_graph(forest) and depth > 0:
+        node = find_node(forest, slot, forest.leaf_key[slot, leaf])
+        if node >= 0:
+            forest.edges[slot, forest.leaf_path[slot, leaf, depth - 1]].child = node
+            return
     mask = forest.leaf_mask[slot, leaf]
     count, highest = 0, -np.inf
     for action in range(len(mask)):
         if mask[action]:
             count += 1
             highest = max(highest, logits[action])
-    node = add_node(forest, slot, forest.leaf_depth[slot, leaf], leaf, value, count)
+    node = add_node(forest, slot, depth, leaf, value, count)
     if node < 0:
         return
     total = 0.0

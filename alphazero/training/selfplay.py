@@ -8,7 +8,7 @@ are not: the network has changed.
 import functools
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -234,11 +234,13 @@ def seat_explorer(
     resign_below: float = NEVER_RESIGN,
 ) -> tuple[Match, Search]:
     """Return a match, without end, of one exploring player with itself, and its search."""
-    settings = config.selfplay
+    settings, searching = config.selfplay, config.search
+    if settings.plain_trees:
+        searching = replace(searching, transpositions=False, value_weighting=0.0)
     search = Search(
         game,
         evaluator,
-        config.search,
+        searching,
         slots=tables,
         exploration=Exploration(
             settings.noise_fraction,
