@@ -164,9 +164,9 @@ def grade_arguments(parser: argparse.ArgumentParser) -> None:
     """Ask for a checkpoint, the positions, and what is done with the result."""
     parser.add_argument(
         "checkpoint",
-        type=Path,
         metavar="CHECKPOINT",
-        help="a .safetensors file, or a run's folder for its best player",
+        help="a .safetensors file, or a run's folder for its best player, and what it does "
+        "otherwise than in training, as in PATH:selection=puct,transpositions=true",
     )
     parser.add_argument(
         "positions",

@@ -129,11 +129,18 @@ def grade(options: argparse.Namespace) -> int:
     """Count optimal moves."""
     from tqdm import tqdm
 
+    from alphazero.errors import PlayerError
     from alphazero.players.grade import grade
-    from alphazero.players.saved import load_saved, save_grades
+    from alphazero.players.names import read_checkpoint
+    from alphazero.players.saved import save_grades
     from alphazero.players.solved import read_positions, solved_positions
 
-    saved = load_saved(options.checkpoint)
+    named = read_checkpoint(options.checkpoint)
+    if options.save and named.changes:
+        raise PlayerError(
+            f"--save keeps the figures of the player as trained, without {', '.join(named.changes)}"
+        )
+    saved = named.saved
     game = saved.game
     if options.positions:
         sets = [(path.name, read_positions(game, path)) for path in options.positions]

@@ -210,6 +210,21 @@ def test_grade_reads_solved_positions_from_a_file(tmp_path: Path, capsys: Captur
     assert capsys.readouterr().out.startswith("solved.txt, 50 simulations: 2 of 2 positions")
 
 
+def test_grade_searches_otherwise_where_it_is_told_to(tmp_path: Path, capsys: Capture) -> None:
+    player = saved_player(tmp_path / "four.safetensors", "connect_four")
+    solved = tmp_path / "solved.txt"
+    solved.write_text("171717 1 +------\n")
+    named = f"{player}:transpositions=true,value_weighting=2"
+    assert code_of("grade", named, solved, "--simulations", 50, "--require", 1) == 0
+    assert capsys.readouterr().out.startswith("solved.txt, 50 simulations: 1 of 1 positions")
+    assert code_of("grade", named, solved, "--save", tmp_path / "copy.safetensors") == 2
+    assert "as trained, without transpositions, value_weighting" in capsys.readouterr().err
+    assert code_of("grade", f"{player}:simulations=3", solved) == 2
+    assert "may not say simulations: --simulations does" in capsys.readouterr().err
+    assert code_of("grade", f"{player}:value_weighting=-1", solved) == 2
+    assert "value_weighting: must be at least 0" in capsys.readouterr().err
+
+
 def test_grade_saves_a_copy_that_carries_its_figures(tmp_path: Path, capsys: Capture) -> None:
     player = saved_player(tmp_path / "four.safetensors", "connect_four")
     solved, copy = tmp_path / "solved.txt", tmp_path / "graded.safetensors"

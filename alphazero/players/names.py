@@ -78,6 +78,10 @@ class Options:
         return self
 
 
+_SEARCH_KEYS = "selection", "transpositions", "value_weighting"
+"""What a checkpoint may do otherwise than in training."""
+
+
 @dataclass(frozen=True)
 class CheckpointOptions(Options):
     """A checkpoint and how long it thinks; as long as in training where nothing is said."""
@@ -90,11 +94,25 @@ class CheckpointOptions(Options):
     selection: str | None = key(
         None, "how the tree chooses, where not as in training", choices=SELECTIONS
     )
+    transpositions: bool | None = key(
+        None, "whether a position has one node, where not as in training"
+    )
+    value_weighting: float | None = key(
+        None, "how much less bad moves count, where not as in training", at_least=0, at_most=1000
+    )
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The keys of its search that are not as in training."""
+        told = {name: getattr(self, name) for name in _SEARCH_KEYS}
+        return {name: value for name, value in told.items() if value is not None}
 
     @functools.cached_property
     def saved(self) -> SavedPlayer:
         """The checkpoint, read when it is first asked for."""
-        return load_saved(self.path)
+        saved = load_saved(self.path)
+        settings = dataclasses.replace(saved.settings, **self.changes)
+        return dataclasses.replace(saved, settings=settings)
 
     @property
     def game(self) -> Game | None:
@@ -132,6 +150,8 @@ class NetworkOptions(CheckpointOptions):
     simulations: int | None = 0
     seconds: float | None = None
     selection: str | None = None
+    transpositions: bool | None = None
+    value_weighting: float | None = None
 
 
 @dataclass(frozen=True)
@@ -217,12 +237,7 @@ class Kind:
 def _build_saved(
     _: Game, options: CheckpointOptions, tables: int, __: np.random.Generator
 ) -> Player:
-    return options.saved.seat(
-        tables,
-        simulations=options.simulations,
-        seconds=options.seconds,
-        selection=options.selection,
-    )
+    return options.saved.seat(tables, simulations=options.simulations, seconds=options.seconds)
 
 
 def _build_random(game: Game, _: Options, tables: int, rng: np.random.Generator) -> Player:
@@ -345,6 +360,22 @@ def read_player(
     entrant = Entrant(_write(kind, values), kind, kind.options(**values))
     _ = entrant.game  # a checkpoint that cannot be read is told now
     return entrant
+
+
+def read_checkpoint(text: str) -> CheckpointOptions:
+    """Return the checkpoint that `text` names, as PATH or PATH:OPTIONS.
+
+    Raises:
+        PlayerError: for an unknown option, or one that says how long to think.
+        CheckpointError: for a file that is no player.
+    """
+    path, rest = (text, "") if _exists(text) else _split_path(text)
+    options = _read_options(text, CHECKPOINT, rest, given=bool(rest))
+    if budget := options.keys() - set(_SEARCH_KEYS):
+        raise PlayerError(f"{shown(text[:80])!r} may not say {min(budget)}: --simulations does")
+    named = CheckpointOptions(path or text, **options)
+    _ = named.saved  # what cannot be read is told now
+    return named
 
 
 def agreed_game(entrants: Iterable[Entrant], game: Game | None = None) -> Game:

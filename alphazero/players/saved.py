@@ -77,7 +77,7 @@ class SavedPlayer:
     game: Game
     evaluator: Evaluator
     settings: SearchConfig
-    """The search it was trained with."""
+    """How it searches: as in training, unless it was told otherwise."""
 
     def seat(
         self,
@@ -86,22 +86,16 @@ class SavedPlayer:
         simulations: int | None = None,
         seconds: float | None = None,
         leaves: int | None = None,
-        selection: str | None = None,
     ) -> SearchPlayer:
         """Return the player, with trees for so many tables.
 
         It thinks for `simulations` a move, or for `seconds` if given, or for as many simulations
         as it was trained with. So many `leaves` of a tree are evaluated together; where nothing
-        is said, several at a single table, which has nothing else to fill a batch. With
-        `selection` its tree chooses by that rule in place of the one of its training.
+        is said, several at a single table, which has nothing else to fill a batch.
         """
         if simulations is None:
             simulations = self.settings.simulations if seconds is None else UNLIMITED
-        settings = dataclasses.replace(
-            self.settings,
-            simulations=simulations,
-            selection=selection or self.settings.selection,
-        )
+        settings = dataclasses.replace(self.settings, simulations=simulations)
         if leaves is None:
             leaves = LEAVES if tables == 1 and simulations > FEW else 1
         if seconds is not None:
@@ -217,8 +211,8 @@ def describe(path: Path, checkpoint: Checkpoint) -> str:
             f"network   {', '.join(parts)}, {weights:,} weights",
             f"trained   {count('games')} games, {count('positions')} positions, "
             f"{checkpoint.step:,} steps, {checkpoint.iteration:,} iterations",
-            f"search    {search.simulations} simulations a move by {search.selection}, "
-            f"c_puct {search.c_puct}",
+            f"search    {search.simulations} simulations a move by {search.selection}"
+            f"{' in a graph' * search.transpositions}, c_puct {search.c_puct}",
             f"strength  {rating}",
             *(f"graded    {line}" for line in grades_of(checkpoint)),
         ]
