@@ -96,6 +96,16 @@ VARIANTS = {
     "Gumbel search": ["search.selection=gumbel"],
     "Gumbel search above PUCT": ["search.selection=gumbel_root"],
     "Gumbel search, c_scale 0.1": ["search.selection=gumbel", "search.gumbel_scale=0.1"],
+    "one node for a position": ["search.transpositions=true"],
+    "the same, bad moves count less": [
+        "search.transpositions=true",
+        "search.value_weighting=2.0",
+    ],
+    "the same, at play alone": [
+        "search.transpositions=true",
+        "search.value_weighting=2.0",
+        "selfplay.plain_trees=true",
+    ],
     "forced playouts": ["selfplay.forced_playouts=2.0"],
     "shaped noise": ["selfplay.noise_shaped=true"],
     "root temperature 1.25": ["selfplay.root_temperature=1.25"],

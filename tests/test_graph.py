@@ -1,18 +1,22 @@
 """Graphs in place of trees: against a plain twin, and by what must hold of every graph."""
 
 import itertools
+import pathlib
 
 import numpy as np
 import pytest
 from plain_search import Path, PlainNode, seen_by
 from test_gumbel import PlainGumbelRoot
 from test_search import FIRST, GAMES, HashedEvaluator, assert_same_tree, finish, random_position
+from tiny import tiny_config
 
 from alphazero.config import SearchConfig
 from alphazero.games import ONGOING, Game, State, make_game, to_play
 from alphazero.games.game import LAST
+from alphazero.search.graph import is_graph
 from alphazero.search.mcts import Exploration, Search
 from alphazero.search.selection import relative_weight
+from alphazero.training.selfplay import seat_explorer
 
 MANY = GAMES | {"go 3x3": make_game("go", rows=3, columns=3)}
 
@@ -221,3 +225,19 @@ def test_means_come_nearer_to_the_truth_when_bad_moves_count_less() -> None:
             wrong.append(abs(finish(search).values[0] - exact(game, state)))
         errors[weighting] = float(np.mean(wrong))
     assert errors[4.0] < errors[0.0]
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_selfplay_searches_plain_trees_where_it_is_told_to(
+    tmp_path: pathlib.Path, plain: bool
+) -> None:
+    config = tiny_config(
+        tmp_path,
+        "search.transpositions=true",
+        "search.value_weighting=2",
+        f"selfplay.plain_trees={str(plain).lower()}",
+    )
+    game, rng = GAMES["tic_tac_toe"], np.random.default_rng(0)
+    _, search = seat_explorer(game, config, HashedEvaluator(game), rng, 2)
+    assert search._selection.value_weighting == (0 if plain else 2)
+    assert is_graph.py_func(search._forest) != plain
