@@ -172,7 +172,7 @@ class SearchConfig:
     transpositions: bool = key(
         False,
         "one node for a position, whatever the order of the moves that reach it: all walks to it "
-        "share what they find",
+        "share what they find; where the past counts, as in Go, it stays a tree",
         source="not in AGZ; Czech, Korus & Kersting, Monte-Carlo Graph Search, ICAPS 2021; "
         "means as in KataGo, docs/GraphSearch.md",
     )
