@@ -8,10 +8,11 @@ import pytest
 from plain_search import Path, PlainNode, seen_by
 from test_gumbel import PlainGumbelRoot
 from test_search import FIRST, GAMES, HashedEvaluator, assert_same_tree, finish, random_position
+from test_solver import exact_value
 from tiny import tiny_config
 
 from alphazero.config import SearchConfig
-from alphazero.games import ONGOING, Game, State, make_game, to_play
+from alphazero.games import ONGOING, State, make_game, to_play
 from alphazero.games.game import LAST
 from alphazero.search.graph import is_graph
 from alphazero.search.mcts import Exploration, Search
@@ -202,18 +203,10 @@ def test_a_worse_move_counts_less_the_worse_it_is() -> None:
     assert relative_weight.py_func(2.0, 2.0) == 0.2
 
 
-def exact(game: Game, state: State) -> float:
-    """Return the value of a position for its player to move."""
-    outcome = game.outcome(state)
-    if outcome != ONGOING:
-        return seen_by(to_play(state), outcome)
-    legal = np.flatnonzero(game.legal_action_mask(state))
-    return max(-exact(game, game.play(state, int(action))) for action in legal)
-
-
 def test_means_come_nearer_to_the_truth_when_bad_moves_count_less() -> None:
     """Among positions a few moves from their ends, without any knowledge of the game."""
     game, rng, errors = GAMES["tic_tac_toe"], np.random.default_rng(0), {}
+    known: dict[bytes, int] = {}
     states = [random_position(game, 4, rng) for _ in range(30)]
     for weighting in (0.0, 4.0):
         settings = SearchConfig(transpositions=True, value_weighting=weighting)
@@ -222,7 +215,7 @@ def test_means_come_nearer_to_the_truth_when_bad_moves_count_less() -> None:
             search = Search(game, HashedEvaluator(game), settings, nodes=200)
             search.start(FIRST, state[None])
             search.ask(FIRST, 100)
-            wrong.append(abs(finish(search).values[0] - exact(game, state)))
+            wrong.append(abs(finish(search).values[0] - exact_value(game, state, known)))
         errors[weighting] = float(np.mean(wrong))
     assert errors[4.0] < errors[0.0]
 

@@ -143,11 +143,11 @@ def assert_same_tree(search: Search, slot: int, twin: PlainSearch) -> None:
         for edge, action in zip(range(first, first + count), node.priors, strict=True):
             child = int(forest.edges["child"][slot, edge])
             assert (child >= 0) == (action in node.children)
-            if child >= 0 and child not in met:
-                nodes.append((child, node.children[action]))
-            assert (
-                child < 0 or met.setdefault(child, node.children[action]) is node.children[action]
-            )
+            if child >= 0:
+                below = node.children[action]
+                if child not in met:
+                    nodes.append((child, below))
+                assert met.setdefault(child, below) is below
     assert forest.slots["num_nodes"][slot] == len(nodes)
 
     roots, root = search.roots(np.array([slot])), twin.root
