@@ -6,7 +6,7 @@ AlphaZero is Silver et al., "A general reinforcement learning algorithm that mas
 and Go through self-play", Science 362 (2018), with its supplementary pseudocode.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, NamedTuple, get_type_hints
 
@@ -116,6 +116,28 @@ class NetworkConfig:
         at_most=4095,
         source="not in AGZ; Wu 2019 (arXiv:1902.10565), section 3.3; KataGo: 32 of 128 filters",
     )
+
+
+@dataclass(frozen=True)
+class GrowthConfig:
+    """A larger network that takes the place of the first one in the middle of the run.
+
+    It begins untrained and learns from the window, while the first one plays on; from the gate
+    that accepts it, it plays too. Steps are counted on, so that `learner.learning_rate` can be high
+    again where it begins.
+    """
+
+    samples: int | None = key(
+        None,
+        "positions of self-play after which it begins; null: never",
+        unit="positions",
+        at_least=1,
+        source="not in AGZ; Wu 2019 (arXiv:1902.10565): a run through four sizes of network",
+    )
+    blocks: int = key(
+        8, "its residual blocks, in place of `network.blocks`", at_least=0, at_most=1024
+    )
+    filters: int = key(96, "its filters, in place of `network.filters`", at_least=1, at_most=4096)
 
 
 @dataclass(frozen=True)
@@ -777,6 +799,7 @@ class Config:
     game: GameConfig
     run: RunConfig = field(default_factory=RunConfig)
     network: NetworkConfig = field(default_factory=NetworkConfig)
+    growth: GrowthConfig = field(default_factory=GrowthConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
     selfplay: SelfplayConfig = field(default_factory=SelfplayConfig)
     replay: ReplayConfig = field(default_factory=ReplayConfig)
@@ -785,6 +808,24 @@ class Config:
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
     budget: BudgetConfig = field(default_factory=BudgetConfig)
     inference: InferenceConfig = field(default_factory=InferenceConfig)
+
+    @property
+    def networks(self) -> tuple[NetworkConfig, ...]:
+        """The shapes of the run's networks, in the order of their coming: one or two."""
+        growth = self.growth
+        if growth.samples is None:
+            return (self.network,)
+        larger = replace(self.network, blocks=growth.blocks, filters=growth.filters)
+        return (self.network, larger)
+
+    def network_at(self, positions: int) -> NetworkConfig:
+        """Return the shape of the network that learns once so many positions have come."""
+        is_grown = self.growth.samples is not None and positions >= self.growth.samples
+        return self.networks[-1] if is_grown else self.network
+
+    def steps_due(self, positions: int) -> int:
+        """Return the optimizer steps that so many positions are good for."""
+        return int(positions * (self.replay.reuse / self.learner.batch_size))
 
 
 SECTIONS: dict[str, Any] = get_type_hints(Config)

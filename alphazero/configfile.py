@@ -160,12 +160,25 @@ def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
             "learner.momentum: remove it; momentum is SGD's and Muon's, and learner.optimizer is "
             "adamw",
         )
-    network = config.network
-    if network.global_pooling >= network.filters:
+    for section, network in zip(("network", "growth"), config.networks, strict=False):
+        if network.global_pooling >= network.filters:
+            yield (
+                [("network", "global_pooling"), (section, "filters")],
+                f"network.global_pooling ({network.global_pooling}) must be below "
+                f"{section}.filters ({network.filters}), since it shifts the others",
+            )
+    if config.growth.samples is not None and not gate.games:
         yield (
-            [("network", "global_pooling"), ("network", "filters")],
-            f"network.global_pooling ({network.global_pooling}) must be below "
-            f"network.filters ({network.filters}), since it shifts the others",
+            [("growth", "samples"), ("gate", "games")],
+            "growth.samples: needs gate.games above 0; without a gate the larger network would "
+            "play untrained",
+        )
+    begin, end = config.growth.samples, config.budget.samples
+    if begin is not None and end is not None and begin >= end:
+        yield (
+            [("growth", "samples"), ("budget", "samples")],
+            f"growth.samples ({begin}) must be below budget.samples ({end}), or the larger "
+            "network never learns",
         )
     limits = [each.name for each in fields(config.budget)]
     if all(getattr(config.budget, name) is None for name in limits):

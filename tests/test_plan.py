@@ -18,6 +18,7 @@ from alphazero.training.plan import (
     Past,
     bottleneck,
     compare,
+    describe,
     forecast,
     look_back,
     suggest,
@@ -247,3 +248,12 @@ def test_a_mistake_is_one_line(arguments: list[str], said: str, capsys: Capture)
         assert main(["plan", *arguments]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert said in line
+
+
+def test_a_plan_says_that_it_leaves_a_larger_network_out(tmp_path: Path) -> None:
+    growing = tiny_config(tmp_path, "growth.samples=50", "growth.blocks=2", "growth.filters=12")
+    last = describe(growing, MEASURED).splitlines()[-1]
+    assert last.endswith("growth.samples=null network.blocks=2 network.filters=12")
+    alone = tiny_config(tmp_path, *last.split()[-3:])
+    assert "not reckoned with" not in describe(alone, MEASURED)
+    assert alone.networks == growing.networks[1:]

@@ -114,8 +114,11 @@ class Learner:
         settings: LearnerConfig,
         device: str = "auto",
         group: Group | None = None,
+        born: int = 0,
     ) -> None:
         self.settings = settings
+        self.born = born
+        """The step before which there was another network: from then on, weights are averaged."""
         self.group = group
         if group is not None:
             group.check(settings.batch_size)
@@ -174,11 +177,17 @@ class Learner:
                 self._fail(f"a batch whose {name} are not finite")
         return self._step_on(batch if self.group is None else self.group.hand_out(batch))
 
-    def follow(self) -> None:
-        """Do the steps of the group's leader, on this process's parts, until it dismisses us."""
+    def follow(self) -> bool:
+        """Do the steps of the group's leader, on this process's parts, until it says otherwise.
+
+        Returns whether there is another network to follow; False: we are dismissed.
+        """
         assert self.group is not None
         network, size = self.network, self.settings.batch_size
-        while part := self.group.receive(size, network.observation_shape, network.num_actions):
+        while True:
+            part = self.group.receive(size, network.observation_shape, network.num_actions)
+            if isinstance(part, bool):
+                return part
             self._step_on(part)
 
     def _step_on(self, batch: Batch) -> Parts:
@@ -237,7 +246,8 @@ class Learner:
         """
         if self.player is self.network:
             return
-        decay = min(self.settings.average, (1 + self.step) / (10 + self.step))
+        age = self.step - self.born
+        decay = min(self.settings.average, (1 + age) / (10 + age))
         current = self.network.state_dict()
         for name, average in self.player.state_dict().items():
             if average.is_floating_point():

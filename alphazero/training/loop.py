@@ -82,14 +82,26 @@ def resume(folder: Path, overrides: Sequence[str] = ()) -> Path:
 
 def _follow(group: Group, folder: Path) -> None:
     """Do the learner's steps beside the process that leads, as long as it does any."""
-    group.meet()  # the leader has published
-    run = Run.resume(folder)
-    network = ResNet(run.game.observation_shape, run.game.num_actions, run.config.network)
-    learner = Learner(network, run.config.learner, run.config.inference.device, group)
-    learner.restore(run.load_learner(), run.state.step)
-    group.meet()  # and may go on
-    with contextlib.suppress(RunError):  # the leader meets the same, and tells it
-        learner.follow()
+    is_wanted = True
+    while is_wanted:
+        group.meet()  # the leader has published
+        run = Run.resume(folder)
+        learner = _new_learner(run, group)
+        learner.restore(run.load_learner(), run.state.step)
+        group.meet()  # and may go on
+        is_wanted = False
+        with contextlib.suppress(RunError):  # the leader meets the same, and tells it
+            is_wanted = learner.follow()
+
+
+def _new_learner(run: Run, group: Group | None, seed: int = 0) -> Learner:
+    """Return the learner whose turn it is by the run's state, untrained."""
+    config, game, positions = run.config, run.game, run.state.positions
+    shape = config.network_at(positions)
+    network = ResNet(game.observation_shape, game.num_actions, shape, seed)
+    is_first = config.network_at(0) == shape
+    born = 0 if is_first else config.steps_due(config.growth.samples or 0)
+    return Learner(network, config.learner, config.inference.device, group, born)
 
 
 def _train(run: Run, group: Group | None = None) -> None:
@@ -132,10 +144,8 @@ class Training:
         self.cores = cores
         self.workers = useful_workers(config.inference, cores)
         self.game = run.game
-        seed = int(np.random.default_rng(self._seed(INITIALISE)).integers(2**31))
-        network = ResNet(self.game.observation_shape, self.game.num_actions, config.network, seed)
         self.group = group
-        self.learner = Learner(network, config.learner, config.inference.device, group)
+        self.learner = self._new_learner()
         self.replay = Replay(self.game, config.replay)
         self.evaluation = Evaluation(self.game, config)
         self.unfinished: list[GameRecord] = []
@@ -155,8 +165,7 @@ class Training:
         self.steps_ahead = self._steps_ahead()
         self.producer = self._hire()
         if group is not None:
-            group.meet()  # the followers read what is published,
-            group.meet()  # and have read it
+            group.show()
 
     def iterate(self, curves: Curves) -> None:
         """Do one turn of the loop and publish its result."""
@@ -170,7 +179,7 @@ class Training:
         steps = self.learn(before)
         result = self.gate() if steps.steps or self.challenge else None
         self.report(curves, games, steps, result, self.measure())
-        self.save()
+        self.publish()
 
     def play(self) -> SelfPlay:
         """Let the best player play against itself."""
@@ -230,15 +239,14 @@ class Training:
 
         Over all iterations they are `reuse` times the positions, divided by the batch size.
         """
-        settings = self.config.learner
-        each = self.config.replay.reuse / settings.batch_size
-        due = int(self.run.state.positions * each) - int(positions_before * each)
+        state, config = self.run.state, self.config
+        due = config.steps_due(state.positions) - config.steps_due(positions_before)
         steps = max(due - self.steps_ahead, 0)
         self.steps_ahead -= due - steps
         early, self.early = self.early, []
         with self._stage("learn", steps, "step") as bar, self._learning() as batch:
             report = self.learner.train((batch() for _ in bar), early)
-        self.run.state.step = self.learner.step
+        state.step = self.learner.step
         return report
 
     def _learn_ahead(self) -> bool:
@@ -268,7 +276,7 @@ class Training:
     def _steps_ahead(self) -> int:
         """Return how many steps a run to be gone on with has done that were not due."""
         workers, state = self.config.selfplay.workers, self.run.state
-        due = int(state.positions * self.config.replay.reuse / self.config.learner.batch_size)
+        due = self.config.steps_due(state.positions)
         return max(min(state.step - due, workers.steps_ahead), 0) if workers else 0
 
     def gate(self) -> MatchResult | None:
@@ -360,6 +368,30 @@ class Training:
             self.run.publish()
             bar.update()
 
+    def publish(self) -> None:
+        """Publish this iteration, and the larger network where the first one is outgrown."""
+        state, before = self.run.state, self.learner.network.settings
+        after = self.config.network_at(state.positions)
+        if before == after:
+            self.save()
+            return
+        self.learner = self._new_learner()
+        self.learner.step = state.step
+        tqdm.write(
+            f"iteration {state.iteration}: from now on a network of {after.blocks} x "
+            f"{after.filters} learns; that of {before.blocks} x {before.filters} plays on until "
+            "a gate accepts the new one",
+            file=sys.stdout,
+        )
+        self.save()
+        if self.group is not None:
+            self.group.renew()
+
+    def _new_learner(self) -> Learner:
+        """Return the learner whose turn it is, with the weights of this iteration's seed."""
+        seed = int(np.random.default_rng(self._seed(INITIALISE)).integers(2**31))
+        return _new_learner(self.run, self.group, seed)
+
     def budget_is_spent(self) -> bool:
         """Whether a limit has been reached."""
         state, budget = self.run.state, self.config.budget
@@ -424,7 +456,7 @@ class Training:
         return Checkpoint(
             game_name=config.game.name,
             game_options=dict(config.game.options),
-            network_settings=config.network,
+            network_settings=self.learner.network.settings,
             weights={name: each.detach().clone() for name, each in weights.items()},
             step=state.step,
             iteration=state.iteration,

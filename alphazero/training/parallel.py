@@ -23,7 +23,7 @@ from alphazero.training.replay import Batch
 PATIENCE: Final = timedelta(days=7)
 """How long a follower waits for the next step, while the leader plays; torchrun ends orphans."""
 
-_STEP, _STOP = 1, 0
+_STEP, _STOP, _RENEW = 1, 0, 2
 
 
 class Group:
@@ -55,12 +55,15 @@ class Group:
             parts.append(part.numpy())
         return Batch(*parts)
 
-    def receive(self, batch_size: int, observation: tuple[int, ...], actions: int) -> Batch | None:
-        """As a follower: return this process's part of the next batch; None: there is no other."""
+    def receive(self, batch_size: int, observation: tuple[int, ...], actions: int) -> Batch | bool:
+        """As a follower: return this process's part of the next batch.
+
+        True: none comes for this network, but there is another one; False: none comes any more.
+        """
         order = torch.zeros(1, dtype=torch.int64)
         distributed.broadcast(order, src=0)
-        if order.item() == _STOP:
-            return None
+        if order.item() != _STEP:
+            return order.item() == _RENEW
         rows = batch_size // self.size
         parts = [torch.empty(rows, *observation), torch.empty(rows, actions), torch.empty(rows)]
         for part in parts:
@@ -70,6 +73,16 @@ class Group:
     def dismiss(self) -> None:
         """As the leader: let the followers end."""
         self._announce(_STOP)
+
+    def renew(self) -> None:
+        """As the leader: let the followers take up another network, which has been published."""
+        self._announce(_RENEW)
+        self.show()
+
+    def show(self) -> None:
+        """As the leader: wait until the followers have read what is published."""
+        self.meet()
+        self.meet()
 
     def average(self, tensors: Iterable[Tensor]) -> None:
         """Replace tensors, in place, by their means over all processes."""

@@ -188,6 +188,11 @@ def describe(config: Config, measured: Calibration) -> str:
         "",
         f"bottleneck          {bottleneck(measured, expected)}",
         f"suggested           {advice}",
+        *(
+            "not reckoned with   the larger network; plan it alone, with growth.samples=null "
+            f"network.blocks={each.blocks} network.filters={each.filters}"
+            for each in config.networks[1:]
+        ),
     ]
     return "\n".join(line.rstrip() for line in lines)
 

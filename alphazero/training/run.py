@@ -193,9 +193,13 @@ class Run:
                 f"{shown(folder)}: run.name and run.folder of a run cannot change; move its folder"
             )
         run = cls(folder, config, read_manifest(folder / MANIFEST))
-        best = run.load_best()
-        settings = (config.game.name, config.game.options, config.network)
-        if settings != (best.game_name, best.game_options, best.network_settings):
+        best, learned = run.load_best(), run.state.positions
+        game = (config.game.name, config.game.options)
+        if (
+            game != (best.game_name, best.game_options)
+            or best.network_settings not in config.networks
+            or before.network_at(learned) != config.network_at(learned)
+        ):
             raise RunError(
                 f"{shown(folder)}: the game and the network of a run cannot change; start a new "
                 "one with another run.name"

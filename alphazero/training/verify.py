@@ -175,8 +175,9 @@ def _read_player(path: Path, run: Run | None) -> int:
     checkpoint = load_checkpoint(path)
     if run is not None:
         config = run.config
-        wanted = (config.game.name, config.game.options, config.network)
-        if wanted != (checkpoint.game_name, checkpoint.game_options, checkpoint.network_settings):
+        game = (config.game.name, config.game.options)
+        is_of_run = checkpoint.network_settings in config.networks
+        if game != (checkpoint.game_name, checkpoint.game_options) or not is_of_run:
             raise RunError(f"{shown(path)} has another game or network than config.yaml")
     return 0
 
