@@ -138,6 +138,13 @@ class GrowthConfig:
         8, "its residual blocks, in place of `network.blocks`", at_least=0, at_most=1024
     )
     filters: int = key(96, "its filters, in place of `network.filters`", at_least=1, at_most=4096)
+    reuse: float | None = key(
+        None,
+        "expected draws of each new position from then on, in place of `replay.reuse`; null: as "
+        "many",
+        unit="draws",
+        above=0,
+    )
 
 
 @dataclass(frozen=True)
@@ -825,7 +832,10 @@ class Config:
 
     def steps_due(self, positions: int) -> int:
         """Return the optimizer steps that so many positions are good for."""
-        return int(positions * (self.replay.reuse / self.learner.batch_size))
+        begin, reuse, batch = self.growth.samples, self.replay.reuse, self.learner.batch_size
+        early = positions if begin is None else min(positions, begin)
+        later = (positions - early) * ((self.growth.reuse or reuse) / batch)
+        return int(early * (reuse / batch) + later)
 
 
 SECTIONS: dict[str, Any] = get_type_hints(Config)

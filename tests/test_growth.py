@@ -79,8 +79,18 @@ def test_it_begins_with_the_iteration_in_which_the_positions_have_come(tmp_path:
     assert after["step"] == int(after["positions"] * 2.0 / 16) > steps
 
 
+def test_from_then_on_new_positions_are_learned_from_as_often_as_growth_says(
+    tmp_path: Path,
+) -> None:
+    config = tiny_config(tmp_path, *GROWTH, "growth.reuse=8")
+    state = manifest_of(train(config))
+    assert state["positions"] > SAMPLES + 10
+    assert state["step"] == int((SAMPLES * 2.0 + (state["positions"] - SAMPLES) * 8.0) / 16)
+    assert state["step"] > tiny_config(tmp_path).steps_due(state["positions"])
+
+
 def test_a_run_stopped_around_its_growth_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
-    more = [OPEN, "learner.average=0.9"]
+    more = [OPEN, "learner.average=0.9", "growth.reuse=3"]
     whole = grow(tmp_path / "whole", *more, "budget.iterations=6")
     parts = tmp_path / "parts"
     grow(parts, *more, "budget.iterations=1")
