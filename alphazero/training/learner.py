@@ -118,7 +118,7 @@ class Learner:
     ) -> None:
         self.settings = settings
         self.born = born
-        """The step before which there was another network: from then on, weights are averaged."""
+        """The step that this network began at: until soon after, the average follows it closely."""
         self.group = group
         if group is not None:
             group.check(settings.batch_size)
