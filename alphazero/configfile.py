@@ -167,13 +167,13 @@ def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
                 f"network.global_pooling ({network.global_pooling}) must be below "
                 f"{section}.filters ({network.filters}), since it shifts the others",
             )
-    if config.growth.samples is not None and not gate.games:
+    begin, end = config.growth.samples, config.budget.samples
+    if begin is not None and not gate.games:
         yield (
             [("growth", "samples"), ("gate", "games")],
             "growth.samples: needs gate.games above 0; without a gate the larger network would "
             "play untrained",
         )
-    begin, end = config.growth.samples, config.budget.samples
     if begin is not None and end is not None and begin >= end:
         yield (
             [("growth", "samples"), ("budget", "samples")],

@@ -389,16 +389,16 @@ def test_a_dumped_config_loads_back_equal(seed: int) -> None:
     sgd = config.learner.optimizer == "sgd"
     decay = 0.0 if sgd else config.learner.weight_decay
     momentum = config.learner.momentum if sgd else LearnerConfig().momentum
-    fewest = min(config.network.filters, config.growth.filters)
-    pooled = min(config.network.global_pooling, fewest - 1)
     begin, end = config.growth.samples or 0, config.budget.samples
+    pooled = min(config.network.global_pooling, *(each.filters - 1 for each in config.networks))
+    gate_games = config.gate.games // 2 * 2 + (2 if begin else 0)
     games = config.evaluation.games // 2 * 2
     config = dataclasses.replace(
         config,
         evaluation=dataclasses.replace(config.evaluation, games=games),
         run=dataclasses.replace(config.run, name=source.choice(["", "on", "1e-3", "7", "a.b_c-d"])),
         network=dataclasses.replace(config.network, global_pooling=pooled),
-        gate=dataclasses.replace(config.gate, games=config.gate.games // 2 * 2 + 2),
+        gate=dataclasses.replace(config.gate, games=gate_games),
         budget=dataclasses.replace(config.budget, minutes=1.0e-5, samples=end and begin + end),
         replay=dataclasses.replace(config.replay, window_minimum=5, window_maximum=10**13),
         learner=dataclasses.replace(config.learner, weight_decay=decay, momentum=momentum),

@@ -225,6 +225,22 @@ def test_a_young_run_and_one_without_curves_say_what_was_not_judged(tmp_path: Pa
     assert "not judged, for want of data: gate games repeat, entropy" in str(empty)
 
 
+@pytest.mark.parametrize(
+    ("samples", "key"),
+    [(1, "growth.reuse, now 40"), (10**9, "replay.reuse, now 2")],
+)
+def test_the_reuse_to_change_is_that_of_the_network_that_learns(
+    samples: int, key: str, tmp_path: Path
+) -> None:
+    courses = {**HEALTHY, "learner/steps": lambda i: 400 * i}
+    curves = {
+        name: {i: course(i) for i in range(1, ITERATIONS + 1)} for name, course in courses.items()
+    }
+    config = tiny_config(tmp_path, f"growth.samples={samples}", "growth.reuse=40")
+    (finding,) = diagnose(Evidence(config, curves)).findings
+    assert finding.endswith(f"lower {key}")
+
+
 @pytest.mark.parametrize(("successes", "expected"), [(0, 1.0), (1, 0.271), (3, 0.001)])
 def test_the_chance_of_so_many_successes_is_the_binomials_tail(
     successes: int, expected: float

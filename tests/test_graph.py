@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 from plain_search import Path, PlainNode, seen_by
 from test_gumbel import PlainGumbelRoot
-from test_search import FIRST, GAMES, HashedEvaluator, assert_same_tree, finish, random_position
+from test_search import (
+    FIRST,
+    GAMES,
+    HashedEvaluator,
+    assert_same_tree,
+    finish,
+    follow_at_random,
+    random_position,
+)
 from test_solver import exact_value
 from tiny import tiny_config
 
@@ -126,10 +134,7 @@ def test_every_graph_is_the_one_of_the_plain_twin(name: str, selection: str) -> 
             else:
                 twin.search(simulations)
             assert_same_tree(search, 0, twin)
-            action = int(rng.choice(np.flatnonzero(game.legal_action_mask(state))))
-            state = game.play(state, action)
-            search.follow(FIRST, np.array([action]))
-            twin.follow(action)
+            state = follow_at_random(search, twin, state, rng)
 
 
 def places(search: Search) -> dict[int, bytes]:

@@ -122,6 +122,16 @@ def random_position(game: Game, moves: int, rng: np.random.Generator) -> State:
             return state
 
 
+def follow_at_random(
+    search: Search, twin: PlainSearch, state: State, rng: np.random.Generator
+) -> State:
+    """Play a random legal move in a search and in its twin; return the new position."""
+    action = int(rng.choice(np.flatnonzero(search.game.legal_action_mask(state))))
+    search.follow(FIRST, np.array([action]))
+    twin.follow(action)
+    return search.game.play(state, action)
+
+
 def assert_same_tree(search: Search, slot: int, twin: PlainSearch) -> None:
     """Compare two trees or graphs node by node, and the roots as the search reports them."""
     forest = search._forest
@@ -204,10 +214,7 @@ def test_every_combination_of_options_builds_the_tree_of_the_plain_twin(name: st
             finish(search)
             twin.search(simulations)
             assert_same_tree(search, 0, twin)
-            action = int(rng.choice(np.flatnonzero(game.legal_action_mask(state))))
-            state = game.play(state, action)
-            search.follow(FIRST, np.array([action]))
-            twin.follow(action)
+            state = follow_at_random(search, twin, state, rng)
             if game.outcome(state) != ONGOING:
                 break
 

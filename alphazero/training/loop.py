@@ -94,13 +94,13 @@ def _follow(group: Group, folder: Path) -> None:
             is_wanted = learner.follow()
 
 
-def _new_learner(run: Run, group: Group | None, seed: int = 0) -> Learner:
+def _new_learner(run: Run, group: Group | None) -> Learner:
     """Return the learner whose turn it is by the run's state, untrained."""
-    config, game, positions = run.config, run.game, run.state.positions
-    shape = config.network_at(positions)
-    network = ResNet(game.observation_shape, game.num_actions, shape, seed)
-    is_first = config.network_at(0) == shape
-    born = 0 if is_first else config.steps_due(config.growth.samples or 0)
+    config, game, state = run.config, run.game, run.state
+    rng = np.random.default_rng([config.run.seed, state.iteration, INITIALISE])
+    shape = config.network_at(state.positions)
+    network = ResNet(game.observation_shape, game.num_actions, shape, int(rng.integers(2**31)))
+    born = 0 if shape == config.network else config.steps_due(config.growth.samples or 0)
     return Learner(network, config.learner, config.inference.device, group, born)
 
 
@@ -145,7 +145,7 @@ class Training:
         self.workers = useful_workers(config.inference, cores)
         self.game = run.game
         self.group = group
-        self.learner = self._new_learner()
+        self.learner = _new_learner(run, group)
         self.replay = Replay(self.game, config.replay)
         self.evaluation = Evaluation(self.game, config)
         self.unfinished: list[GameRecord] = []
@@ -375,7 +375,7 @@ class Training:
         if before == after:
             self.save()
             return
-        self.learner = self._new_learner()
+        self.learner = _new_learner(self.run, self.group)
         self.learner.step = state.step
         tqdm.write(
             f"iteration {state.iteration}: from now on a network of {after.blocks} x "
@@ -386,11 +386,6 @@ class Training:
         self.save()
         if self.group is not None:
             self.group.renew()
-
-    def _new_learner(self) -> Learner:
-        """Return the learner whose turn it is, with the weights of this iteration's seed."""
-        seed = int(np.random.default_rng(self._seed(INITIALISE)).integers(2**31))
-        return _new_learner(self.run, self.group, seed)
 
     def budget_is_spent(self) -> bool:
         """Whether a limit has been reached."""

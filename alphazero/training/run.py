@@ -87,6 +87,14 @@ def folder_of(config: Config) -> Path:
     return Path(config.run.folder) / config.run.name
 
 
+def is_of_run(player: Checkpoint, config: Config) -> bool:
+    """Whether a player is of a configuration's game and has the shape of one of its networks."""
+    game = (config.game.name, config.game.options)
+    return game == (player.game_name, player.game_options) and (
+        player.network_settings in config.networks
+    )
+
+
 def holds_run(folder: Path) -> bool:
     """Whether `folder` holds a run that has published a state.
 
@@ -193,13 +201,9 @@ class Run:
                 f"{shown(folder)}: run.name and run.folder of a run cannot change; move its folder"
             )
         run = cls(folder, config, read_manifest(folder / MANIFEST))
-        best, learned = run.load_best(), run.state.positions
-        game = (config.game.name, config.game.options)
-        if (
-            game != (best.game_name, best.game_options)
-            or best.network_settings not in config.networks
-            or before.network_at(learned) != config.network_at(learned)
-        ):
+        learned = run.state.positions
+        grows_alike = before.network_at(learned) == config.network_at(learned)
+        if not (grows_alike and is_of_run(run.load_best(), config)):
             raise RunError(
                 f"{shown(folder)}: the game and the network of a run cannot change; start a new "
                 "one with another run.name"

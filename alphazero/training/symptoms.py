@@ -134,6 +134,15 @@ def judge_entropy(evidence: Evidence) -> str | None:
     )
 
 
+def _reuse_now(evidence: Evidence) -> str:
+    """Return the key that says how often new positions are drawn now, and what it says."""
+    config, positions = evidence.config, evidence.points("selfplay/positions")
+    has_grown = bool(positions) and config.network_at(int(positions[-1])) != config.network
+    if has_grown and config.growth.reuse is not None:
+        return f"growth.reuse, now {config.growth.reuse:g}"
+    return f"replay.reuse, now {config.replay.reuse:g}"
+
+
 def judge_overfitting(evidence: Evidence) -> str | None:
     """A value head that knows its games by heart."""
     seen, unseen = (evidence.now(f"learner/{kind}_value_loss") for kind in ("seen", "unseen"))
@@ -142,8 +151,8 @@ def judge_overfitting(evidence: Evidence) -> str | None:
     settings = evidence.config.replay
     return (
         f"(z - v)² is {unseen:.3f} in games not learned from, {unseen / max(seen, 1e-9):.1f} times "
-        f"the {seen:.3f} in those that were (at most {OVERFITTING}); lower replay.reuse, now "
-        f"{settings.reuse:g}, or raise replay.window_minimum, now {settings.window_minimum:,}"
+        f"the {seen:.3f} in those that were (at most {OVERFITTING}); lower "
+        f"{_reuse_now(evidence)}, or raise replay.window_minimum, now {settings.window_minimum:,}"
     )
 
 
@@ -163,7 +172,7 @@ def judge_much_reuse(evidence: Evidence) -> str | None:
         return None
     return (
         f"each new position is drawn {draws:.1f} times (at most {MOST_DRAWS:g}); lower "
-        f"replay.reuse, now {evidence.config.replay.reuse:g}"
+        f"{_reuse_now(evidence)}"
     )
 
 
@@ -174,8 +183,7 @@ def judge_little_reuse(evidence: Evidence) -> str | None:
         return None
     return (
         f"each new position is drawn {draws:.2f} times (at least {FEWEST_DRAWS:g}), so "
-        f"{math.exp(-draws):.0%} are never learned from; raise replay.reuse, now "
-        f"{evidence.config.replay.reuse:g}"
+        f"{math.exp(-draws):.0%} are never learned from; raise {_reuse_now(evidence)}"
     )
 
 

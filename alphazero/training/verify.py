@@ -18,7 +18,7 @@ from alphazero.errors import AlphaZeroError, RunError
 from alphazero.files import sha256_of, shown
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.players.sgf_games import load_played
-from alphazero.training.run import MANIFEST, Run, check_resumable, locked, read_manifest
+from alphazero.training.run import MANIFEST, Run, check_resumable, is_of_run, locked, read_manifest
 
 _KINDS: Final = {
     "manifest": "the configuration, and the manifest with its own SHA-256",
@@ -173,12 +173,8 @@ def _read_copy_of_best(run: Run, path: Path) -> int:
 def _read_player(path: Path, run: Run | None) -> int:
     """Read a player; raise RunError where it is not of the run's game and network."""
     checkpoint = load_checkpoint(path)
-    if run is not None:
-        config = run.config
-        game = (config.game.name, config.game.options)
-        is_of_run = checkpoint.network_settings in config.networks
-        if game != (checkpoint.game_name, checkpoint.game_options) or not is_of_run:
-            raise RunError(f"{shown(path)} has another game or network than config.yaml")
+    if run is not None and not is_of_run(checkpoint, run.config):
+        raise RunError(f"{shown(path)} has another game or network than config.yaml")
     return 0
 
 
