@@ -318,7 +318,8 @@ class SelfplayConfig:
 
     games_per_iteration: int = key(
         500,
-        "games finished in each iteration",
+        "games finished in each iteration; trees and remembered evaluations go with its end, so "
+        "play is the faster, the more there are beside `parallel_games`",
         unit="games",
         at_least=1,
         source="AGZ, Methods, Self-play: 25000; ours lets one computer turn the loop often",
