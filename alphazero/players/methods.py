@@ -37,17 +37,18 @@ def lineage(checkpoint: Path) -> list[Row]:
         Row(method.title, method.selection, method.evaluation, word)
         for word, method in METHODS.items()
     ]
+    plain = f"{checkpoint}:transpositions=false,value_weighting=0"  # as all the others' trees are
     return [
         Row("random play", "none", "none", "random", ()),
         Row("minimax", "alpha-beta", "heuristic", "minimax", (SECONDS,)),
         *rollouts,
         Row("the network alone", "its policy", "none", f"network:{checkpoint}", ()),
-        Row("AlphaGo Zero", "PUCT", "network", f"{checkpoint}:selection=puct"),
+        Row("AlphaGo Zero", "PUCT", "network", f"{plain},selection=puct"),
         Row(
             "Gumbel AlphaZero",
             "sequential halving",
             "network",
-            f"{checkpoint}:selection=gumbel",
+            f"{plain},selection=gumbel",
             (SIMULATIONS,),
         ),
     ]
