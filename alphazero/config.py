@@ -439,6 +439,14 @@ class SelfplayConfig:
     random_start_moves: int = key(
         16, "greatest number of random moves a game begins with", unit="moves", at_least=1
     )
+    random_start_choices: int = key(
+        1,
+        "random openings of the same length that are drawn for such a game; it begins with the one "
+        "whose value the network puts nearest to 0, because most random ones are decided",
+        unit="openings",
+        at_least=1,
+        source="AGZ: no openings; balanced ones are what engine tournaments begin with",
+    )
     workers: RayConfig | None = key(  # noqa: RUF009  (a `key`, as everywhere; ruff cannot know)
         None,
         "who plays: null, this process; or {ray: {address: ..., actors: ...}}, Ray actors, of "

@@ -10,7 +10,12 @@ from tiny import tiny_config
 from alphazero.config import SearchConfig
 from alphazero.games import Game, make_game
 from alphazero.players.match import GameRecord
-from alphazero.search.evaluator import SymmetricEvaluator, UniformEvaluator
+from alphazero.search.evaluator import (
+    Evaluator,
+    Floats,
+    SymmetricEvaluator,
+    UniformEvaluator,
+)
 from alphazero.search.mcts import Exploration, Search, shaped_alphas
 from alphazero.training.selfplay import play_games
 
@@ -218,16 +223,22 @@ def test_a_search_may_show_positions_under_symmetries(symmetry: str) -> None:
 # Random starts
 
 
-def games_with(share: float, tmp_path_factory: pytest.TempPathFactory) -> list[GameRecord]:
+def games_with(
+    share: float,
+    tmp_path_factory: pytest.TempPathFactory,
+    *options: str,
+    evaluator: Evaluator | None = None,
+) -> list[GameRecord]:
     config = tiny_config(
         tmp_path_factory.mktemp("runs"),
         "selfplay.games_per_iteration=200",
         f"selfplay.random_starts={share}",
         "selfplay.random_start_moves=4",
         "selfplay.noise_fraction=0.0",
+        *options,
     )
     game = make_game("tic_tac_toe")
-    return play_games(game, config, UniformEvaluator(9), [1]).finished
+    return play_games(game, config, evaluator or UniformEvaluator(9), [1]).finished
 
 
 def test_so_many_games_begin_with_random_moves_that_are_not_learned(
@@ -250,3 +261,35 @@ def test_without_random_starts_every_move_is_searched(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     assert all(record.policies.any(axis=1).all() for record in games_with(0.0, tmp_path_factory))
+
+
+class LikesCorners:
+    """Values a position at 1 less a tenth for each corner that is taken."""
+
+    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+        """Return equal logits [R, 9] and values [R]."""
+        taken = observations[:, :2].any(axis=1).reshape(-1, 9)
+        corners = taken[:, [0, 2, 6, 8]].sum(axis=1)
+        return np.zeros((len(taken), 9), np.float32), (1 - 0.1 * corners).astype(np.float32)
+
+
+@pytest.mark.parametrize("choices", [1, 2, 8])
+def test_of_several_random_openings_the_most_open_begins(
+    choices: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Corners taken: the greatest of so many draws from a hypergeometric distribution."""
+    corners: list[list[int]] = [[] for _ in range(5)]
+    option = f"selfplay.random_start_choices={choices}"
+    for record in games_with(1.0, tmp_path_factory, option, evaluator=LikesCorners()):
+        opening = record.actions[: int(record.policies.any(axis=1).argmax())]
+        corners[len(opening)].append(int(np.isin(opening, [0, 2, 6, 8]).sum()))
+    for length, taken in enumerate(corners):
+        # The length is drawn before, so that short openings, being open, do not crowd out others:
+        # a fifth of 200 games each, +- 23 (four deviations).
+        assert 17 < len(taken) < 63
+        ways = [math.comb(4, many) * math.comb(5, length - many) for many in range(length + 1)]
+        below = (np.cumsum(ways) / math.comb(9, length)) ** choices
+        shares = np.diff(below, prepend=0.0)
+        mean = shares @ np.arange(length + 1)
+        deviation = math.sqrt(shares @ (np.arange(length + 1) - mean) ** 2 / len(taken))
+        assert abs(np.mean(taken) - mean) <= 4 * deviation + 1e-9

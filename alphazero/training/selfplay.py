@@ -260,11 +260,13 @@ def seat_explorer(
         if settings.full_share < 1
         else None,
     )
-    schedule = _pairings(game, settings, rng)
+    schedule = _pairings(game, settings, evaluator, rng)
     return Match(game, [player], tables, schedule, resign_below), search
 
 
-def _pairings(game: Game, settings: SelfplayConfig, rng: np.random.Generator) -> Iterator[Pairing]:
+def _pairings(
+    game: Game, settings: SelfplayConfig, evaluator: Evaluator, rng: np.random.Generator
+) -> Iterator[Pairing]:
     """Yield games without end: some begin with random moves, in some players may resign."""
     while True:
         may_resign = False
@@ -273,5 +275,17 @@ def _pairings(game: Game, settings: SelfplayConfig, rng: np.random.Generator) ->
             may_resign = bool(rng.random() < settings.resign_share)
         if settings.random_starts and rng.random() < settings.random_starts:
             moves = int(rng.integers(settings.random_start_moves + 1))
-            opening = random_opening(game, moves, rng)
+            choices = settings.random_start_choices
+            openings = [random_opening(game, moves, rng) for _ in range(choices)]
+            opening = openings[0] if choices == 1 else _most_open(game, evaluator, openings)
         yield Pairing(opening=opening, may_resign=may_resign)
+
+
+def _most_open(
+    game: Game, evaluator: Evaluator, openings: Sequence[tuple[int, ...]]
+) -> tuple[int, ...]:
+    """Return the opening after which the network's value is nearest to 0, the first of equals."""
+    first = game.initial_state()
+    positions = [game.observe(game.play(first, *opening)) for opening in openings]
+    _, values = evaluator.evaluate(np.stack(positions))
+    return openings[int(np.abs(values).argmin())]
