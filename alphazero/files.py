@@ -4,6 +4,7 @@ A power cut may come between any two instructions: so a file is written beside i
 forced to the disk, and only then renamed over the old one.
 """
 
+import difflib
 import errno
 import hashlib
 import os
@@ -144,6 +145,17 @@ def sha256_of(path: Path | str) -> str:
     except (OSError, ValueError) as error:
         raise RunError(f"cannot read {shown(path)}: {reason(error)}") from error
     return digest.hexdigest()
+
+
+def nearest_file(path: Path, suffix: str, home: str) -> str:
+    """Return `; did you mean 'x'?` with a file of nearly this name and of that suffix, or nothing.
+
+    It is looked for beside `path` and, where that is a bare name, in the folder `home` too.
+    """
+    folders = [path.parent, Path(home)] if path.parent == Path() else [path.parent]
+    near = {each.stem: each for folder in folders for each in folder.glob(f"*{suffix}")}
+    close = difflib.get_close_matches(path.stem, near, n=1)
+    return f"; did you mean {str(near[close[0]])!r}?" if close else ""
 
 
 def shown(path: Path | str) -> str:

@@ -4,7 +4,6 @@ A *key path* is the tuple of keys and list positions that leads to a value; a *p
 number and a sentence. Problems are collected, so that a person hears of all of them at once.
 """
 
-import difflib
 import math
 import re
 import sys
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from alphazero.errors import ConfigError
+from alphazero.files import nearest_file
 
 MAXIMUM_BYTES = 1 << 20
 MAXIMUM_DEPTH = 20  # PyYAML's composer is recursive; a config needs a depth of 4
@@ -42,22 +42,13 @@ class WrongValueError(Exception):
     """A value that its key does not take; the text says why. `Reader` turns it into a problem."""
 
 
-def _nearest(path: Path) -> str:
-    """Return `; did you mean ...?` with the file of nearly this name beside it or in configs/."""
-    near = {each.stem: each for each in path.parent.glob("*.yaml")}
-    if path.parent == Path():
-        near |= {each.stem: each for each in Path("configs").glob("*.yaml")}
-    close = difflib.get_close_matches(path.stem, near, n=1)
-    return f"; did you mean {str(near[close[0]])!r}?" if close else ""
-
-
 def read_text(path: Path) -> str:
     """The text of a file of at most 1 MiB of UTF-8; raises ConfigError."""
     try:
         with path.open("rb") as file:
             data = file.read(MAXIMUM_BYTES + 1)
     except FileNotFoundError:
-        raise ConfigError(f"{path}: no such file{_nearest(path)}") from None
+        raise ConfigError(f"{path}: no such file{nearest_file(path, '.yaml', 'configs')}") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ConfigError(f"{path}: cannot be read: {reason}") from None

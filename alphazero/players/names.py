@@ -23,7 +23,7 @@ import numpy as np
 
 from alphazero.config import SELECTIONS
 from alphazero.errors import PlayerError, did_you_mean
-from alphazero.files import sha256_of, shown
+from alphazero.files import nearest_file, sha256_of, shown
 from alphazero.games.game import Game
 from alphazero.games.registry import game_names, write_game
 from alphazero.players.gtp import PATIENCE, GtpPlayer
@@ -437,9 +437,10 @@ def _parse(text: str) -> tuple[Kind, dict[str, Any]]:
         options = _read_options(text, CHECKPOINT, rest, given=bool(rest))
         return CHECKPOINT, {"path": path, **options}
     known = ", ".join(usage(each) for each in KINDS)
+    near = did_you_mean(word, KINDS) or nearest_file(Path(word), ".safetensors", "checkpoints")
     raise PlayerError(
-        f"unknown player {shown(text[:80])!r}{did_you_mean(word, KINDS)} (players: {known}; or a "
-        "checkpoint: PATH or PATH:simulations=N)"
+        f"unknown player {shown(text[:80])!r}{near} (players: {known}; or a checkpoint: PATH or "
+        "PATH:simulations=N)"
     )
 
 

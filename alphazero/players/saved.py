@@ -11,7 +11,7 @@ import numpy as np
 
 from alphazero.config import InferenceConfig, SearchConfig
 from alphazero.errors import CheckpointError
-from alphazero.files import reason, shown
+from alphazero.files import nearest_file, reason, shown
 from alphazero.games.game import Game
 from alphazero.games.registry import make_game
 from alphazero.network.backend import make_evaluator
@@ -41,7 +41,7 @@ def find_checkpoint(path: Path) -> Path:
     """Return `path`, or the best player's checkpoint when it is a run's folder.
 
     Raises:
-        CheckpointError: for a folder without one.
+        CheckpointError: for a folder without one, and where a file of nearly this name exists.
     """
     best = path / "best.safetensors"
     try:
@@ -52,6 +52,8 @@ def find_checkpoint(path: Path) -> Path:
                 f"{shown(path)} holds no best.safetensors; give a .safetensors file or the folder "
                 "of a run"
             )
+        if not path.exists() and (near := nearest_file(path, ".safetensors", "checkpoints")):
+            raise CheckpointError(f"{shown(path)}: no such file{near}")
     except OSError as error:
         raise CheckpointError(f"cannot read {shown(path)}: {reason(error)}") from error
     return path
