@@ -5,6 +5,7 @@ Letters: B batch, A actions, [C, H, W] observation.
 
 import copy
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -86,6 +87,19 @@ def losses(
 def squared_norm(parameters: Iterable[Tensor]) -> Tensor:
     """Return |theta|^2 over all parameters."""
     return torch.stack([(each.detach() ** 2).sum() for each in parameters]).sum()
+
+
+@contextmanager
+def _without_denormals() -> Iterator[None]:
+    """Take numbers below the smallest normal one, 1e-38, for 0: processors are slow with them.
+
+    What a filter that died still has is halved again and again, in weights and in momentum.
+    """
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(False)
 
 
 class StepReport(NamedTuple):
@@ -190,6 +204,7 @@ class Learner:
                 return part
             self._step_on(part)
 
+    @_without_denormals()
     def _step_on(self, batch: Batch) -> Parts:
         """Do one optimizer step on a batch, or on this process's part of one."""
         settings = self.settings
