@@ -492,3 +492,19 @@ def test_the_loop_augments_by_symmetries_when_it_is_asked_to(
     report = training.learn(0)
     assert report.steps == 9 * 10 // 4
     assert first_moves == ({0, 2, 6, 8} if symmetries else {0})
+
+
+def test_what_dies_in_a_step_is_zero_and_the_program_around_it_keeps_small_numbers() -> None:
+    """A weight that decay halves at each step ends at 0, not among the slow denormal numbers."""
+    tiny = torch.tensor([1e-38], dtype=torch.float32)
+    half = torch.tensor([0.5])
+    learner = make_learner(optimizer="adamw", learning_rate=(RatePoint(0, 1.0),), weight_decay=0.5)
+    with torch.no_grad():
+        for each in learner.network.parameters():
+            each.zero_()
+        dead = learner.network.value_hidden.weight
+        dead.copy_(tiny.expand_as(dead))
+    learner.train_step(make_batch())
+    assert (tiny * half > 0).all(), "outside a step"
+    # Its gradient is 0, for what follows it is: nothing but the decay touches it.
+    assert (dead == 0).all()
