@@ -260,12 +260,13 @@ def seat_explorer(
         if settings.full_share < 1
         else None,
     )
-    schedule = _pairings(game, settings, evaluator, rng)
+    openings = _random_openings(game, settings, evaluator, rng, tables)
+    schedule = _pairings(settings, openings, rng)
     return Match(game, [player], tables, schedule, resign_below), search
 
 
 def _pairings(
-    game: Game, settings: SelfplayConfig, evaluator: Evaluator, rng: np.random.Generator
+    settings: SelfplayConfig, openings: Iterator[tuple[int, ...]], rng: np.random.Generator
 ) -> Iterator[Pairing]:
     """Yield games without end: some begin with random moves, in some players may resign."""
     while True:
@@ -274,18 +275,34 @@ def _pairings(
         if settings.resign_share:
             may_resign = bool(rng.random() < settings.resign_share)
         if settings.random_starts and rng.random() < settings.random_starts:
-            moves = int(rng.integers(settings.random_start_moves + 1))
-            choices = settings.random_start_choices
-            openings = [random_opening(game, moves, rng) for _ in range(choices)]
-            opening = openings[0] if choices == 1 else _most_open(game, evaluator, openings)
+            opening = next(openings)
         yield Pairing(opening=opening, may_resign=may_resign)
 
 
-def _most_open(
-    game: Game, evaluator: Evaluator, openings: Sequence[tuple[int, ...]]
-) -> tuple[int, ...]:
-    """Return the opening after which the network's value is nearest to 0, the first of equals."""
+def _random_openings(
+    game: Game,
+    settings: SelfplayConfig,
+    evaluator: Evaluator,
+    rng: np.random.Generator,
+    tables: int,
+) -> Iterator[tuple[int, ...]]:
+    """Yield openings without end, each the most open of `random_start_choices` of its length.
+
+    So many are drawn ahead as fill one batch of the size that the search asks about anyway: the
+    network would be slow to answer about each game's few by themselves.
+    """
+    choices = settings.random_start_choices
+    ahead = max(tables // choices, 1) if choices > 1 else 1
     first = game.initial_state()
-    positions = [game.observe(game.play(first, *opening)) for opening in openings]
-    _, values = evaluator.evaluate(np.stack(positions))
-    return openings[int(np.abs(values).argmin())]
+    while True:
+        openings = []
+        for _ in range(ahead):
+            moves = int(rng.integers(settings.random_start_moves + 1))
+            openings.append([random_opening(game, moves, rng) for _ in range(choices)])
+        chosen = np.zeros(ahead, np.int64)
+        if choices > 1:
+            states = [game.play(first, *each) for several in openings for each in several]
+            _, values = evaluator.evaluate(np.stack([game.observe(state) for state in states]))
+            chosen = np.abs(values).reshape(ahead, choices).argmin(axis=1)
+        for several, choice in zip(openings, chosen, strict=True):
+            yield several[choice]
