@@ -45,6 +45,7 @@ SMALL = [
     "selfplay.noise_alpha=1.0",
     "selfplay.random_starts=0.4",
     "selfplay.random_start_moves=20",
+    "selfplay.random_start_choices=1",
     "selfplay.games_per_iteration=128",
     "selfplay.parallel_games=128",
     "replay.window_minimum=10000",
@@ -75,6 +76,11 @@ VARIANTS = {
     "no solver": ["search.solver=false"],
     "first play 0": ["search.first_play=zero"],
     "more random starts": ["selfplay.random_starts=0.8", "selfplay.random_start_moves=24"],
+    "more random starts, each the most open of three": [
+        "selfplay.random_starts=0.8",
+        "selfplay.random_start_moves=24",
+        "selfplay.random_start_choices=3",
+    ],
     "weight decay 0.5": ["learner.weight_decay=0.5"],
     "Muon": [
         "learner.optimizer=muon",
