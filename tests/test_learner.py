@@ -496,7 +496,7 @@ def test_the_loop_augments_by_symmetries_when_it_is_asked_to(
 
 def test_what_dies_in_a_step_is_zero_and_the_program_around_it_keeps_small_numbers() -> None:
     """A weight that decay halves at each step ends at 0, not among the slow denormal numbers."""
-    tiny = torch.tensor([1e-38], dtype=torch.float32)
+    tiny = torch.tensor([2e-38])  # the smallest normal number is 1.2e-38
     half = torch.tensor([0.5])
     learner = make_learner(optimizer="adamw", learning_rate=(RatePoint(0, 1.0),), weight_decay=0.5)
     with torch.no_grad():
