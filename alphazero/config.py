@@ -442,7 +442,7 @@ class SelfplayConfig:
     random_start_choices: int = key(
         1,
         "random openings of the same length that are drawn for such a game; it begins with the one "
-        "whose value the network puts nearest to 0, because most random ones are decided",
+        "whose value the network puts nearest to 0, because many random ones are decided",
         unit="openings",
         at_least=1,
         source="AGZ: no openings; balanced ones are what engine tournaments begin with",
