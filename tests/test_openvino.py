@@ -223,7 +223,7 @@ def test_the_tower_is_compiled_to_int8_and_nothing_else() -> None:
     evaluator.evaluate(boards(8))
     kinds = [
         str(each.get_rt_info()["runtimePrecision"].astype(str))
-        for each in evaluator._compiled[8].get_runtime_model().get_ops()
+        for each in evaluator._idle[8][0].get_compiled_model().get_runtime_model().get_ops()
         if each.get_rt_info()["layerType"].astype(str) == "Convolution"
     ]
     tower, others = 2 * 2, 1 + 2

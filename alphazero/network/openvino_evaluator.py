@@ -5,8 +5,8 @@ Shapes: B positions, C planes, H rows, W columns, A actions, F filters.
 
 import copy
 import functools
-import os
-import threading
+from collections import defaultdict
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any, Self, cast
 
@@ -49,18 +49,11 @@ def openvino_is_installed() -> bool:
     return find_spec("openvino") is not None
 
 
-class _Requests(threading.local):
-    """A thread's input buffers and requests, by the size of the batch."""
-
-    def __init__(self) -> None:
-        self.by_size: dict[int, tuple[Floats, Any]] = {}
-
-
 class OpenVINOEvaluator:
     """Evaluates positions with a frozen copy of a network; later training is not seen.
 
-    Each size of batch is compiled once, in a few hundredths of a second. `evaluate` may be
-    called from several threads at once, each of which computes on one core.
+    `evaluate` may be called from several threads at once, each of which computes by itself, on one
+    core. Each size of batch is compiled once for each of them, in a few hundredths of a second.
     """
 
     device = "cpu"
@@ -74,13 +67,8 @@ class OpenVINOEvaluator:
         self._network = folded(network).to("cpu")
         self._hint = _PRECISIONS[self.precision]
         self._ranges: Ranges = {}
-        self._forget()
-
-    def _forget(self) -> None:
-        """Have nothing compiled yet."""
-        self._compiled: dict[int, Any] = {}
-        self._lock = threading.Lock()
-        self._requests = _Requests()
+        self._idle: defaultdict[int, list[Any]] = defaultdict(list)
+        """compiled networks that no thread computes with just now, by the size of their batch"""
 
     def quantized(self, observations: Floats) -> Self:
         """Return an evaluator of the same network that computes its tower in int8.
@@ -92,7 +80,7 @@ class OpenVINOEvaluator:
         twin = copy.copy(self)
         twin.precision = f"int8 and {self.precision}"
         twin._ranges = measure_ranges(self._network, observations)
-        twin._forget()
+        twin._idle = defaultdict(list)
         return twin
 
     def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
@@ -107,25 +95,31 @@ class OpenVINOEvaluator:
         for piece in pieces(len(observations)):
             count = piece.stop - piece.start
             size = padded_size(count)
-            batch, request = self._request(size)
-            batch[:count] = observations[piece]
+            request = self._take(size)
+            request.get_input_tensor(0).data[:count] = observations[piece]
             request.infer()
             logits[piece] = request.get_output_tensor(0).data[:count]
             values[piece] = request.get_output_tensor(1).data[:count, 0]
+            self._idle[size].append(request)
         check_answers(logits, values)
         return logits, values
 
-    def _request(self, size: int) -> tuple[Floats, Any]:
-        """Return this thread's input buffer and request for batches of `size`."""
-        requests = self._requests.by_size
-        if size not in requests:
-            with self._lock:
-                if size not in self._compiled:
-                    graph = _graph(self._network, size, self._ranges)
-                    self._compiled[size] = _compile(graph, self._hint)
-            request = self._compiled[size].create_infer_request()
-            requests[size] = request.get_input_tensor(0).data, request
-        return requests[size]
+    def _take(self, size: int) -> Any:
+        """Return the network compiled for batches of `size`, for one thread to ask.
+
+        With one stream of one thread it computes in the thread that asks, to which no other one
+        need then be woken. What is not int8 is in `precision`.
+        """
+        with suppress(IndexError):
+            return self._idle[size].pop()
+        settings = {
+            "INFERENCE_PRECISION_HINT": self._hint,
+            "INFERENCE_NUM_THREADS": 1,
+            "NUM_STREAMS": 1,
+            "ENABLE_CPU_PINNING": False,
+        }
+        graph = _graph(self._network, size, self._ranges)
+        return _core().compile_model(graph, "CPU", settings).create_infer_request()
 
 
 @functools.cache
@@ -133,17 +127,6 @@ def _core() -> Any:
     import openvino
 
     return openvino.Core()
-
-
-def _compile(graph: Any, hint: str) -> Any:
-    """Compile a model for this machine's cores; `hint` is the arithmetic of what is not int8."""
-    settings = {
-        "INFERENCE_PRECISION_HINT": hint,
-        "INFERENCE_NUM_THREADS": os.cpu_count() or 1,
-        "NUM_STREAMS": os.cpu_count() or 1,
-        "ENABLE_CPU_PINNING": False,
-    }
-    return _core().compile_model(graph, "CPU", settings)
 
 
 def _graph(network: ResNet, size: int, ranges: Ranges) -> Any:
