@@ -1,6 +1,7 @@
 """What self-play's roots look at beyond what they believe, and how positions are shown."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ from tiny import tiny_config
 
 from alphazero.config import SearchConfig
 from alphazero.games import Game, make_game
-from alphazero.players.match import GameRecord
+from alphazero.players.match import GameRecord, Match
+from alphazero.players.player import Decisions
 from alphazero.search.evaluator import (
     Evaluator,
     Floats,
@@ -293,3 +295,29 @@ def test_of_several_random_openings_the_most_open_begins(
         mean = shares @ np.arange(length + 1)
         deviation = math.sqrt(shares @ (np.arange(length + 1) - mean) ** 2 / len(taken))
         assert abs(np.mean(taken) - mean) <= 4 * deviation + 1e-9
+
+
+def test_full_batches_wait_for_no_move_and_moves_are_made_together(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    made: list[int] = []
+    play = Match.play
+
+    def count_and_play(match: Match, decisions: Decisions) -> None:
+        made.append(len(decisions.tables))
+        play(match, decisions)
+
+    monkeypatch.setattr(Match, "play", count_and_play)
+    config = tiny_config(
+        tmp_path,
+        "selfplay.parallel_games=64",
+        "selfplay.games_per_iteration=500",
+        "search.simulations=60",
+        "search.cache_megabytes=0",
+        "selfplay.full_share=0.5",
+        "selfplay.fast_simulations=20",
+    )
+    played = play_games(CONNECT_FOUR, config, UniformEvaluator(7), [1])
+    assert played.work.batch_fill > 0.99
+    # 60 rows of about 40 simulations each end 1.5 searches a turn; four tables are to spare.
+    assert np.mean(made) > 3

@@ -240,8 +240,10 @@ def test_whole_games_agree_with_the_plain_twin(name: str, reuse_tree: bool) -> N
 
 
 @pytest.mark.parametrize("name", GAMES)
-@pytest.mark.parametrize("leaves", [1, 4])
-def test_a_slot_among_others_answers_as_it_does_alone(name: str, leaves: int) -> None:
+@pytest.mark.parametrize(("leaves", "rows"), [(1, None), (4, None), (1, 1), (1, 3)])
+def test_a_slot_among_others_answers_as_it_does_alone(
+    name: str, leaves: int, rows: int | None
+) -> None:
     game, slots, moves = GAMES[name], 5, 12
     settings, rng = SearchConfig(cache_megabytes=0), np.random.default_rng(2)
     budgets = rng.integers(0, 60, (slots, moves))
@@ -250,14 +252,16 @@ def test_a_slot_among_others_answers_as_it_does_alone(name: str, leaves: int) ->
     def play(players: list[int]) -> dict[tuple[int, int], list[float]]:
         """Play on in each slot as soon as it is done, and begin anew at a game's end."""
         evaluator = HashedEvaluator(game)
-        search = Search(game, evaluator, settings, slots=len(players), nodes=100, leaves=leaves)
+        search = Search(
+            game, evaluator, settings, slots=len(players), nodes=100, leaves=leaves, rows=rows
+        )
         found, turns, states = {}, [0] * len(players), [starts[player] for player in players]
         every = np.arange(len(players))
         search.start(every, np.array(states))
         for slot in every:
             search.ask(every[slot : slot + 1], int(budgets[players[slot], 0]))
         while any(turn < moves for turn in turns):
-            assert search.think() <= len(players) * leaves
+            assert search.think() <= (rows or len(players) * leaves)
             for slot in search.collect():
                 one, player, turn = np.array([slot]), players[slot], turns[slot]
                 roots = search.roots(one)
@@ -278,6 +282,20 @@ def test_a_slot_among_others_answers_as_it_does_alone(name: str, leaves: int) ->
     alone = [play([player]) for player in range(slots)]
     assert together == {key: value for each in alone for key, value in each.items()}
     assert len(together) == slots * moves
+
+
+@pytest.mark.parametrize(("slots", "rows"), [(5, 3), (7, 7), (16, 15), (9, 1)])
+def test_slots_take_turns_where_a_batch_is_too_small_for_all(slots: int, rows: int) -> None:
+    game = GAMES["connect_four"]
+    search = Search(game, HashedEvaluator(game), SearchConfig(), slots=slots, rows=rows)
+    every = np.arange(slots)
+    search.start(every, np.tile(game.initial_state(), (slots, 1)))
+    search.ask(every, 50)
+    looks = np.zeros(slots, np.int64)
+    for _ in range(3 * slots):
+        assert search.think() == rows
+        looks[search._forest.rows["slot"]] += 1
+        assert looks.max() - looks.min() <= 1
 
 
 def test_a_recorded_tree_grows_again() -> None:

@@ -25,10 +25,11 @@ VERTEX_LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 @helper
 def observe_stones(cells: State, columns: int, player: int, planes: Planes) -> None:
     """Mark `player`'s stones on plane 0 and the opponent's on plane 1; clear the rest of both."""
-    for cell in range(len(cells)):
-        row, column = cell // columns, cell % columns
-        planes[0, row, column] = cells[cell] == player + 1
-        planes[1, row, column] = cells[cell] == 2 - player
+    for row in range(len(cells) // columns):
+        for column in range(columns):
+            stone = cells[row * columns + column]
+            planes[0, row, column] = stone == player + 1
+            planes[1, row, column] = stone == 2 - player
 
 
 def board_symmetries(rows: int, columns: int) -> npt.NDArray[np.int64]:

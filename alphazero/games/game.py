@@ -105,6 +105,17 @@ def _gather(legal: Any, play: Any, outcome: Any, observe: Any, heuristic: Any) -
     return rules
 
 
+@kernel(types.int64(RulesType, _state, types.int64[::1], types.boolean[::1]))
+def _play_line(rules: Any, state: State, actions: npt.NDArray[np.int64], mask: Mask) -> int:
+    """Play `actions` up to the first illegal one; return how many were played."""
+    for move in range(len(actions)):
+        rules.legal(state, mask)
+        if not 0 <= actions[move] < len(mask) or not mask[actions[move]]:
+            return move
+        rules.play(state, actions[move])
+    return len(actions)
+
+
 @rule_caller
 def mark_legal(rules: Any, state: State, mask: Mask) -> int:
     """Mark the legal actions in `mask` [A] and return their number, for helpers of kernels."""
@@ -265,11 +276,10 @@ class Game(ABC):
 
     def play(self, state: State, *actions: int) -> State:
         """Return the position after `actions`; raise GameError at the first illegal one."""
-        state = state.copy()
-        for action in actions:
-            if not 0 <= action < self.num_actions or not self.legal_action_mask(state)[action]:
-                raise GameError(f"action {action} is not legal here")
-            self.rule_functions[1](state, action)
+        state, mask = state.copy(), np.zeros(self.num_actions, np.bool_)
+        played = _play_line(self.rules, state, np.array(actions, np.int64), mask)
+        if played < len(actions):
+            raise GameError(f"action {actions[played]} is not legal here")
         return state
 
     def outcome(self, state: State) -> int:

@@ -18,9 +18,10 @@ from alphazero.network.cuda_graph import RecordedBatch
 from alphazero.network.resnet import ResNet, folded
 
 # Steps of a third or less keep padding cheap; few sizes keep the device's compiled kernels few.
+# Fifteen sixteenths of a power of two are what self-play asks for.
 BATCH_SIZES: Final = (
-    *(1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512),
-    *(768, 1024, 1536, 2048, 3072, 4096),
+    *(1, 2, 4, 8, 16, 24, 30, 32, 48, 60, 64, 96, 120, 128, 192, 240, 256, 384, 480, 512),
+    *(768, 960, 1024, 1536, 1920, 2048, 3072, 3840, 4096),
 )
 """The batch sizes that the device sees; a larger batch is cut into pieces of the last one."""
 

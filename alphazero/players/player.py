@@ -216,14 +216,14 @@ class SearchPlayer(Player):
             self._deadlines[tables] = time.monotonic() + self.seconds
 
     def think(self) -> None:
-        """Search until a move is ready, for a few turns of the wheel at most."""
+        """Search until moves are ready and the others fill no batch, for a few turns at most."""
         for _ in range(TURNS):
             if self.seconds is not None:
                 late = np.flatnonzero(self._deadlines < time.monotonic())
                 self.search.stop(late)
                 self._deadlines[late] = np.inf
             self.search.think()
-            if self.search.is_ready:
+            if self.search.is_short:
                 break
 
     def decide(self) -> Decisions:

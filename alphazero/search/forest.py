@@ -96,7 +96,7 @@ class Forest(NamedTuple):
     leaf_mask: Masks
     """[G, K, A] the leaf's legal actions"""
     rows: Records
-    """[R] of ROW: the slot and the leaf that each row of the batch belongs to"""
+    """[R] of ROW: the slot and the leaf that each row of the last batch belongs to"""
     table: Integers
     """[G, T] in a graph, 1 + the node at the place of its key or the next free one, 0 for none. T:
     a power of two, more than twice N, or 0 in a tree"""
@@ -112,10 +112,18 @@ class Forest(NamedTuple):
     """[N] scratch"""
 
 
-def new_forest(game: Game, slots: int, nodes: int, leaves: int = 1, graph: bool = False) -> Forest:
+def new_forest(
+    game: Game,
+    slots: int,
+    nodes: int,
+    leaves: int = 1,
+    graph: bool = False,
+    rows: int | None = None,
+) -> Forest:
     """Allocate `slots` empty trees, or with `graph` graphs, of at most `nodes` nodes each.
 
-    All memory is taken here; pages that no tree reaches are never touched.
+    A batch has at most `rows`; by default it holds every leaf that there can be. All memory is
+    taken here; pages that no tree reaches are never touched.
     """
     size, actions = game.state_size, game.num_actions
     return Forest(
@@ -129,7 +137,7 @@ def new_forest(game: Game, slots: int, nodes: int, leaves: int = 1, graph: bool 
         leaf_path=np.zeros((slots, leaves, game.max_moves + 1), np.int32),
         leaf_key=np.zeros((slots, leaves), np.uint64),
         leaf_mask=np.zeros((slots, leaves, actions), np.bool_),
-        rows=np.zeros(slots * leaves, ROW),
+        rows=np.zeros(rows or slots * leaves, ROW),
         table=np.zeros((slots, 2 << nodes.bit_length() if graph else 0), np.int32),
         state=np.zeros(size, np.int64),
         next_state=np.zeros(size, np.int64),

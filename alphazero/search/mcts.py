@@ -65,7 +65,8 @@ class Search(TreeSearch):
     """A forest, an evaluator, and the wheel that turns them.
 
     `leaves` is how many leaves of one tree may be under evaluation together, kept apart by
-    virtual loss: 1 with many games, more with one.
+    virtual loss: 1 with many games, more with one. `rows` is how many leaves a batch may hold, by
+    default all there are; with fewer, slots take turns.
     """
 
     def __init__(
@@ -77,13 +78,14 @@ class Search(TreeSearch):
         slots: int = 1,
         nodes: int | None = None,
         leaves: int = 1,
+        rows: int | None = None,
         exploration: Exploration | None = None,
         rng: np.random.Generator | None = None,
     ) -> None:
         unseen = -1 if game.last_move_matters else LAST
         selection = selection_of(settings)._replace(unseen=unseen)
         room = TREE_ROOM * settings.simulations + 1 if nodes is None else nodes
-        forest = new_forest(game, slots, room, leaves, settings.transpositions)
+        forest = new_forest(game, slots, room, leaves, settings.transpositions, rows)
         keep_trees = settings.reuse_tree and not selection.gumbel_below
         super().__init__(game, selection, [forest], keep_trees, rng)
         self.settings = settings
@@ -96,9 +98,9 @@ class Search(TreeSearch):
         """Visits that the roots of exploring searches had before these began."""
         self.new_visits = 0
         """Simulations that were asked of exploring searches."""
-        self._cache = new_cache(settings.cache_megabytes, game.num_actions, slots * leaves)
-        self._observations = np.zeros((slots * leaves, *game.observation_shape), np.float32)
-        self._words = self._observations.reshape(slots * leaves, -1).view(np.uint32)
+        self._cache = new_cache(settings.cache_megabytes, game.num_actions, self.rows)
+        self._observations = np.zeros((self.rows, *game.observation_shape), np.float32)
+        self._words = self._observations.reshape(self.rows, -1).view(np.uint32)
         self._shaped = exploration is not None and exploration.shaped
 
     def ask(self, slots: Slots, simulations: int | None = None, explore: bool = True) -> None:

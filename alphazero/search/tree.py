@@ -304,6 +304,16 @@ def _expand(forest: Forest, slot: int, leaf: int, logits: Floats, value: float) 
         set_root_priors(forest, slot)
 
 
+@helper
+def _first_in_turn(forest: Forest, slots: Slots) -> int:
+    """Return the place in `slots`, which ascend, of the first that the last full batch left out."""
+    last = forest.rows[len(forest.rows) - 1].slot
+    for place in range(len(slots)):
+        if slots[place] > last:
+            return place
+    return 0
+
+
 @kernel(
     types.int64(
         RulesType,
@@ -327,17 +337,19 @@ def select_leaves(
     """Run simulations in every one of `slots` until each has its leaves to evaluate.
 
     Writes one observation per leaf into `observations` [R, C, H, W], whose bits `words`
-    [R, C * H * W] are, and returns their number.
+    [R, C * H * W] are, and returns their number. Slots for which no row was left come first in
+    the next batch.
     Simulations that end at a finished game or at a remembered position need no evaluation and
     are backed up at once, at most `PATIENCE` of them. A root that is a finished game, or proven,
     needs no simulation; one whose noise has not been drawn yet waits for it.
     """
-    rows = 0
-    for slot in slots:
+    rows, first = 0, _first_in_turn(forest, slots)
+    for turn in range(len(slots)):
+        slot = slots[(first + turn) % len(slots)]
         if forest.slots[slot].num_nodes == 0:
             add_finished_root(rules, forest, selection, slot)
         leaf, patience = 0, PATIENCE
-        while leaf < forest.leaf_depth.shape[1] and patience > 0:
+        while leaf < forest.leaf_depth.shape[1] and rows < len(forest.rows) and patience > 0:
             depth = 0
             if forest.slots[slot].num_nodes > 0:
                 if rests(forest, selection, slot):

@@ -74,6 +74,8 @@ class TreeSearch(ABC):
         self.game = game
         self.rng = rng or np.random.default_rng(0)
         self.slots = len(forests[0].slots)
+        self.rows = len(forests[0].rows)
+        """How many leaves a batch may hold."""
         self.evaluations = 0
         self._selection = selection
         self._forests = forests
@@ -122,6 +124,12 @@ class TreeSearch(ABC):
     def is_ready(self) -> bool:
         """Whether `collect` would name a slot."""
         return len(self._done()) > 0
+
+    @property
+    def is_short(self) -> bool:
+        """Whether slots are done, without which the others may not fill a batch."""
+        done = len(self._done())
+        return done > 0 and int(np.count_nonzero(self._searching)) - done < self.rows
 
     def collect(self) -> Slots:
         """Return the slots whose search is done, each once; they rest from now on."""

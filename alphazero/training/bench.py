@@ -92,6 +92,7 @@ class Bench:
         ]
         self.matches = [match for match, _ in halls]
         self._searches = [search for _, search in halls]
+        self._rows = [search.rows for search in self._searches]
         self._games_per_iteration = config.selfplay.games_per_iteration
         for match in self.matches:
             match.fill()
@@ -105,7 +106,7 @@ class Bench:
             if turn == 1:
                 # The first turn compiles and warms up: it does not count.
                 bare, bare_time, played, before = 0, 0.0, Played(), self._work()
-            positions, spent = time_network(self.game, self.explorer, self.tables, length)
+            positions, spent = time_network(self.game, self.explorer, self._rows, length)
             bare, bare_time = bare + positions, bare_time + spent
             new = time_matches(self.matches, length)
             played, remembered = played + new, remembered + new.games

@@ -27,6 +27,10 @@ from alphazero.players.workers import Progress, run_jobs, shares
 from alphazero.search.evaluator import Evaluator
 from alphazero.search.mcts import Exploration, Search
 
+SPARE = 16
+"""One table in so many finds no place in a batch: batches stay full while moves wait, and these
+are made for several tables at once, a few batches apart."""
+
 
 class SelfPlay(NamedTuple):
     """What an iteration of self-play brought."""
@@ -65,7 +69,7 @@ class Work:
         """Add what `search` has done."""
         self.simulations += search.simulations
         self.evaluations += search.evaluations
-        self.places += search.batches * search.slots
+        self.places += search.batches * search.rows
         questions, answers = search.cache_hits
         self.questions += questions
         self.answers += answers
@@ -242,6 +246,7 @@ def seat_explorer(
         evaluator,
         searching,
         slots=tables,
+        rows=max(tables - tables // SPARE, 1),
         exploration=Exploration(
             settings.noise_fraction,
             settings.noise_alpha,
@@ -260,7 +265,7 @@ def seat_explorer(
         if settings.full_share < 1
         else None,
     )
-    openings = _random_openings(game, settings, evaluator, rng, tables)
+    openings = _random_openings(game, settings, evaluator, rng, search.rows)
     schedule = _pairings(settings, openings, rng)
     return Match(game, [player], tables, schedule, resign_below), search
 
