@@ -18,7 +18,7 @@ from alphazero.search.evaluator import Evaluator
 from alphazero.training.metrics import peak_megabytes
 from alphazero.training.selfplay import Work, seat_explorer
 
-ROUNDS = 4
+ROUNDS = 16
 """Self-play and the bare network take turns, because the speed of machines drifts."""
 
 
@@ -163,12 +163,14 @@ class Played:
 
 
 def time_matches(matches: Sequence[Match], seconds: float) -> Played:
-    """Turn the wheels of matches for a while, a thread each."""
-    progress, begin = Progress(), time.perf_counter()
+    """Turn the wheels of matches for a while, a thread each.
+
+    The seconds are the mean of the threads', each of which ends with a step of its own.
+    """
+    progress = Progress()
     jobs = [functools.partial(_play, match, seconds, progress) for match in matches]
-    parts = run_jobs(jobs, progress)
-    games, moves = (sum(numbers) for numbers in zip(*parts, strict=True))
-    return Played(games, moves, time.perf_counter() - begin)
+    games, moves, spent = zip(*run_jobs(jobs, progress), strict=True)
+    return Played(sum(games), sum(moves), sum(spent) / len(spent))
 
 
 def time_network(
@@ -178,32 +180,33 @@ def time_network(
 
     Returns the number of positions, and the seconds they took.
     """
-    progress, begin = Progress(), time.perf_counter()
+    progress = Progress()
     jobs = [
         functools.partial(_evaluate, game, evaluator, size, seconds, progress) for size in batches
     ]
-    return sum(run_jobs(jobs, progress)), time.perf_counter() - begin
+    positions, spent = zip(*run_jobs(jobs, progress), strict=True)
+    return sum(positions), sum(spent) / len(spent)
 
 
 def _evaluate(
     game: Game, evaluator: Evaluator, size: int, seconds: float, progress: Progress
-) -> int:
-    """Evaluate full batches for a while, one at least; return the number of positions."""
+) -> tuple[int, float]:
+    """Evaluate full batches for a while, one at least; return the positions and the seconds."""
     observations = np.zeros((size, *game.observation_shape), np.float32)
     observations[:] = game.observe(game.initial_state())
-    end, positions = time.perf_counter() + seconds, 0
-    while positions == 0 or time.perf_counter() < end:
+    begin, positions = time.perf_counter(), 0
+    while positions == 0 or time.perf_counter() < begin + seconds:
         evaluator.evaluate(observations)
         positions += size
         progress.done(0)
-    return positions
+    return positions, time.perf_counter() - begin
 
 
-def _play(match: Match, seconds: float, progress: Progress) -> tuple[int, int]:
-    """Turn a match's wheel for a while; return the games that ended and the moves made."""
-    end, games = time.perf_counter() + seconds, 0
+def _play(match: Match, seconds: float, progress: Progress) -> tuple[int, int, float]:
+    """Turn a match's wheel for a while; return the games that ended, the moves and the seconds."""
+    begin, games = time.perf_counter(), 0
     before = match.moves_made
-    while time.perf_counter() < end:
+    while time.perf_counter() < begin + seconds:
         games += len(match.step())
         progress.done(0)
-    return games, match.moves_made - before
+    return games, match.moves_made - before, time.perf_counter() - begin
