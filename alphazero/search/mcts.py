@@ -20,7 +20,7 @@ from alphazero.search.evaluator import Evaluator, under_symmetries
 from alphazero.search.forest import Doubles, Slots, new_forest
 from alphazero.search.root import begin_searches, mix_noise
 from alphazero.search.selection import GUMBEL, selection_of
-from alphazero.search.tree import backup_leaves, select_leaves
+from alphazero.search.tree import backup_leaves, gather_trees, select_leaves
 from alphazero.search.wheel import TREE_ROOM, Roots, TreeSearch
 
 
@@ -99,6 +99,7 @@ class Search(TreeSearch):
         self.new_visits = 0
         """Simulations that were asked of exploring searches."""
         self._cache = new_cache(settings.cache_megabytes, game.num_actions, self.rows)
+        self._trees = gather_trees(forest, self._cache, selection)
         self._observations = np.zeros((self.rows, *game.observation_shape), np.float32)
         self._words = self._observations.reshape(self.rows, -1).view(np.uint32)
         self._shaped = exploration is not None and exploration.shaped
@@ -138,23 +139,17 @@ class Search(TreeSearch):
 
         Returns their number.
         """
-        forest, searching = self._forest, self._searching.nonzero()[0]
+        searching = self._searching.nonzero()[0]
         if self._shaped:
             self._draw_shaped_noise(searching)
         rows = select_leaves(
-            self.game.rules,
-            forest,
-            self._cache,
-            self._selection,
-            searching,
-            self._observations,
-            self._words,
+            self.game.rules, self._trees, searching, self._observations, self._words
         )
         if rows:
             begin = time.perf_counter()
             logits, values = self.evaluator.evaluate(self._observations[:rows])
             self.seconds_evaluating += time.perf_counter() - begin
-            backup_leaves(forest, self._cache, self._selection, rows, logits, values)
+            backup_leaves(self._trees, rows, logits, values)
             self.evaluations += rows
             self.batches += 1
         return rows

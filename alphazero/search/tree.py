@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numba import types
+from numba.experimental import structref
 
 from alphazero.games.game import (
     ONGOING,
@@ -50,6 +51,33 @@ LEAF, TERMINAL, BLOCKED = 0, 1, 2
 PATIENCE = 1000
 """Simulations of one tree in one turn that may end at finished games: a solved tree asks for no
 evaluation, and would hold up the other slots and the clock until its budget is spent."""
+
+
+@structref.register
+class _TreesTypeClass(types.StructRef):  # type: ignore[misc]
+    """The numba type of `Trees`."""
+
+
+class Trees(structref.StructRefProxy):  # type: ignore[misc]
+    """A forest, its cache and its rule of selection, gathered once so that the kernels of every
+    batch are called at no cost per array.
+    """
+
+
+structref.define_boxing(_TreesTypeClass, Trees)
+TreesType = _TreesTypeClass(
+    [("forest", ForestType), ("cache", CacheType), ("selection", SelectionType)]
+)
+
+
+@kernel(TreesType(ForestType, CacheType, SelectionType))
+def gather_trees(forest: Forest, cache: Cache, selection: Selection) -> Any:
+    """Return what `select_leaves` and `backup_leaves` need of a search."""
+    trees = structref.new(TreesType)
+    trees.forest = forest
+    trees.cache = cache
+    trees.selection = selection
+    return trees
 
 
 @helper
@@ -317,9 +345,7 @@ def _first_in_turn(forest: Forest, slots: Slots) -> int:
 @kernel(
     types.int64(
         RulesType,
-        ForestType,
-        CacheType,
-        SelectionType,
+        TreesType,
         SlotsType,
         types.Array(types.float32, 4, "C"),
         types.Array(types.uint32, 2, "C"),
@@ -327,9 +353,7 @@ def _first_in_turn(forest: Forest, slots: Slots) -> int:
 )
 def select_leaves(
     rules: Any,
-    forest: Forest,
-    cache: Cache,
-    selection: Selection,
+    trees: Any,
     slots: Slots,
     observations: Floats,
     words: Words,
@@ -343,6 +367,7 @@ def select_leaves(
     are backed up at once, at most `PATIENCE` of them. A root that is a finished game, or proven,
     needs no simulation; one whose noise has not been drawn yet waits for it.
     """
+    forest, cache, selection = trees.forest, trees.cache, trees.selection
     rows, first = 0, _first_in_turn(forest, slots)
     for turn in range(len(slots)):
         slot = slots[(first + turn) % len(slots)]
@@ -396,26 +421,18 @@ def select_leaves(
 
 @kernel(
     types.void(
-        ForestType,
-        CacheType,
-        SelectionType,
+        TreesType,
         types.int64,
         types.Array(types.float32, 2, "C"),
         types.Array(types.float32, 1, "C"),
     )
 )
-def backup_leaves(
-    forest: Forest,
-    cache: Cache,
-    selection: Selection,
-    rows: int,
-    logits: Floats,
-    values: Floats,
-) -> None:
+def backup_leaves(trees: Any, rows: int, logits: Floats, values: Floats) -> None:
     """Expand and back up the leaves of the last batch with their evaluations.
 
     `logits` [R, A], `values` [R]: for the player to move at each leaf.
     """
+    forest, cache, selection = trees.forest, trees.cache, trees.selection
     for row in range(rows):
         slot, leaf = forest.rows[row].slot, forest.rows[row].leaf
         depth = forest.leaf_depth[slot, leaf]
