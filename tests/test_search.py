@@ -20,6 +20,7 @@ from alphazero.search.evaluator import Evaluator, UniformEvaluator
 from alphazero.search.forest import Forest
 from alphazero.search.mcts import Exploration, Search
 from alphazero.search.selection import first_play_value, puct, puct_constant
+from alphazero.search.tree import gather_trees
 from alphazero.search.wheel import Roots
 
 Floats = npt.NDArray[np.float32]
@@ -697,6 +698,7 @@ def test_a_full_tree_stays_within_its_arrays(nodes: int, leaves: int, graph: boo
         search = Search(game, HashedEvaluator(game), settings, slots=3, nodes=nodes, leaves=leaves)
         forest, check = guarded(search._forest)
         search._forests = [forest]
+        search._trees = gather_trees(forest, search._cache, search._selection)
         forest, state = search._forest, game.initial_state()
         beside = [array[[0, 2]].copy() for array in forest if len(array) == 3 and array.ndim > 1]
         search.start(middle, state[None])
