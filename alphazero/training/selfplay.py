@@ -246,7 +246,7 @@ def seat_explorer(
         evaluator,
         searching,
         slots=tables,
-        rows=max(tables - tables // SPARE, 1),
+        rows=tables - tables // SPARE,
         exploration=Exploration(
             settings.noise_fraction,
             settings.noise_alpha,
@@ -289,15 +289,15 @@ def _random_openings(
     settings: SelfplayConfig,
     evaluator: Evaluator,
     rng: np.random.Generator,
-    tables: int,
+    rows: int,
 ) -> Iterator[tuple[int, ...]]:
     """Yield openings without end, each the most open of `random_start_choices` of its length.
 
-    So many are drawn ahead as fill one batch of the size that the search asks about anyway: the
-    network would be slow to answer about each game's few by themselves.
+    So many are drawn ahead as fill the `rows` of one batch of the search, a size that the network
+    is compiled for anyway: it would be slow to answer about each game's few by themselves.
     """
     choices = settings.random_start_choices
-    ahead = max(tables // choices, 1) if choices > 1 else 1
+    ahead = max(rows // choices, 1) if choices > 1 else 1
     first = game.initial_state()
     while True:
         openings = []
