@@ -1,8 +1,12 @@
 """The network against independent twins: a formula, plain functions, its own unfolded form."""
 
+import itertools
 import math
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -14,6 +18,7 @@ from alphazero.errors import ConfigError, RunError
 from alphazero.network import backend, inference
 from alphazero.network.inference import (
     BATCH_SIZES,
+    EagerBatch,
     TorchEvaluator,
     padded_size,
     resolve_device,
@@ -469,6 +474,42 @@ def test_where_nothing_can_be_recorded_the_network_is_run_all_the_same(
     assert capsys.readouterr().out == (
         "CUDA graphs cannot be used (no graphs here); self-play will be slower\n"
     )
+
+
+class Recorder(EagerBatch):
+    """Stands for a recorded batch; notes how many were under way when each was begun."""
+
+    begun: ClassVar[list[int]] = []
+    under_way: ClassVar[list[object]] = []
+
+    def __init__(self, *given: Any) -> None:
+        self.begun.append(len(self.under_way))
+        self.under_way.append(self)
+        time.sleep(0.02)
+        super().__init__(*given)
+        self.under_way.remove(self)
+
+
+def test_one_batch_at_a_time_is_recorded_and_used_again_by_any_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(inference, "RecordedBatch", Recorder)
+    monkeypatch.setattr(Recorder, "begun", [])
+    evaluator = TorchEvaluator(trained_like(), "cpu", "float32")
+    evaluator._records = True
+
+    def ask(threads: int) -> int:
+        with ThreadPoolExecutor(threads) as pool:
+            answers = list(pool.map(evaluator.evaluate, [positions(5)] * 2 * threads))
+        for one, two in itertools.combinations(answers, 2):
+            assert (one[0] == two[0]).all()
+            assert (one[1] == two[1]).all()
+        return len(Recorder.begun)
+
+    recorded = ask(4)
+    assert recorded > 1
+    assert Recorder.begun == [0] * recorded, "a process can record but one CUDA graph at a time"
+    assert [ask(1), ask(1)] == [recorded] * 2, "what a thread that is gone recorded is not lost"
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

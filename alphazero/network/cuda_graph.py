@@ -17,28 +17,35 @@ WARM_UP = 3
 
 
 class RecordedBatch:
-    """The network for batches of one size, for one thread: its buffers are overwritten by a run."""
+    """The network for batches of one size, recorded; for one thread at a time.
+
+    A run overwrites the buffers. While one is being recorded no other one may be.
+    """
 
     def __init__(
         self, network: nn.Module, size: int, shape: tuple[int, int, int], dtype: torch.dtype
     ) -> None:
         self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         self._arriving = torch.zeros((size, *shape), pin_memory=True)
-        self._input = torch.zeros((size, *shape), dtype=dtype, device="cuda").contiguous(
-            memory_format=torch.channels_last
-        )
+        self._landed = torch.zeros((size, *shape), device="cuda")
         self._graph = torch.cuda.CUDAGraph()
+
+        def answer() -> tuple[torch.Tensor, torch.Tensor]:
+            # Layout and precision change on the GPU: what travels is copied as it is.
+            logits, values = network(self._landed.to(dtype, memory_format=torch.channels_last))
+            return logits, values
+
         with torch.inference_mode():
             self._stream.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(self._stream):
                 for _ in range(WARM_UP):
-                    network(self._input)
+                    answer()
             self._stream.synchronize()
             # Other threads may use the GPU meanwhile: only what this one does is recorded.
             with torch.cuda.graph(
                 self._graph, stream=self._stream, capture_error_mode="thread_local"
             ):
-                self._logits, self._values = network(self._input)
+                self._logits, self._values = answer()
         self._leaving_logits = torch.empty(self._logits.shape, pin_memory=True)
         self._leaving_values = torch.empty(self._values.shape, pin_memory=True)
 
@@ -54,7 +61,7 @@ class RecordedBatch:
         writable = np.require(observations, np.float32, ("C", "W"))
         self._arriving[:positions].copy_(torch.from_numpy(writable))
         with torch.inference_mode(), torch.cuda.stream(self._stream):
-            self._input.copy_(self._arriving, non_blocking=True)
+            self._landed.copy_(self._arriving, non_blocking=True)
             self._graph.replay()
             self._leaving_logits.copy_(self._logits, non_blocking=True)
             self._leaving_values.copy_(self._values, non_blocking=True)

@@ -4,8 +4,9 @@ Shapes: B positions, C planes, H rows, W columns, A actions.
 """
 
 import threading
+from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final
 
 import numpy as np
@@ -114,6 +115,37 @@ def _has_native_bfloat16(kind: str) -> bool:
     return any(bool(getattr(torch.cpu, question, bool)()) for question in questions)
 
 
+class EagerBatch:
+    """The network for batches of one size, run kernel by kernel; for one thread at a time."""
+
+    def __init__(
+        self, network: nn.Module, size: int, shape: tuple[int, int, int], dtype: torch.dtype
+    ) -> None:
+        device = next(network.parameters()).device
+        self._network = network
+        self._input = torch.zeros((size, *shape), dtype=dtype, device=device).contiguous(
+            memory_format=torch.channels_last
+        )
+
+    def run(
+        self, observations: NDArray[np.float32]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Return logits [n, A] and values [n] of `observations` [n, C, H, W], n at most `size`.
+
+        The padding is whatever was there.
+        """
+        positions = len(observations)
+        # One pass that changes the layout, the precision and, if need be, the device.
+        writable = np.require(observations, np.float32, ("C", "W"))
+        self._input[:positions].copy_(torch.from_numpy(writable))
+        logits, values = self._network(self._input)
+        return logits[:positions].cpu().numpy(), values[:positions].cpu().numpy()
+
+
+_ONE_RECORDING: Final = threading.Lock()
+"""Held while a CUDA graph is recorded: a process can record but one at a time."""
+
+
 class TorchEvaluator:
     """Evaluates positions with a frozen, folded copy of a network; later training is not seen.
 
@@ -123,8 +155,8 @@ class TorchEvaluator:
 
     One position's answer can differ in its last bits between batch sizes, because the device
     sums in another order. `evaluate` may be called from several threads at once. On a GPU each
-    thread records its batches as CUDA graphs and replays them; where that fails, the network is
-    run kernel by kernel.
+    size of batch is recorded as a CUDA graph, once for each of them, and replayed; where that
+    fails, the network is run kernel by kernel.
     """
 
     def __init__(self, network: ResNet, device: str = "auto", precision: str = "auto") -> None:
@@ -138,7 +170,8 @@ class TorchEvaluator:
             if isinstance(module, nn.Conv2d):
                 module.to(dtype=self._type, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self._records = torch.device(self.device).type == "cuda"
-        self._buffers = threading.local()
+        self._idle: defaultdict[int, list[EagerBatch | RecordedBatch]] = defaultdict(list)
+        """batches that no thread fills just now, by their size"""
 
     def evaluate(
         self, observations: NDArray[np.float32]
@@ -154,51 +187,24 @@ class TorchEvaluator:
         values = np.empty(positions, np.float32)
         with torch.inference_mode():
             for piece in pieces(positions):
-                self._evaluate_piece(observations[piece], logits[piece], values[piece])
+                size = padded_size(piece.stop - piece.start)
+                batch = self._take(size)
+                logits[piece], values[piece] = batch.run(observations[piece])
+                self._idle[size].append(batch)
         check_answers(logits, values)
         return logits, values
 
-    def _evaluate_piece(
-        self,
-        observations: NDArray[np.float32],
-        logits: NDArray[np.float32],
-        values: NDArray[np.float32],
-    ) -> None:
-        """Fill `logits` and `values` for one padded batch; the padding is whatever was there."""
-        positions = len(observations)
-        size = padded_size(positions)
-        recorded = self._recorded(size)
-        if recorded is not None:
-            logits[:], values[:] = recorded.run(observations)
-            return
-        buffer = getattr(self._buffers, "input", None)
-        if buffer is None or size > len(buffer):
-            buffer = self._buffers.input = self._allocate(size)
-        batch = buffer[:size]
-        # One pass that changes the layout, the precision and, if need be, the device.
-        batch[:positions].copy_(torch.from_numpy(np.require(observations, np.float32, ("C", "W"))))
-        policy_logits, position_values = self._network(batch)
-        logits[:] = policy_logits[:positions].cpu().numpy()
-        values[:] = position_values[:positions].cpu().numpy()
-
-    def _recorded(self, size: int) -> RecordedBatch | None:
-        """Return this thread's recording for batches of `size`; None where there is none."""
-        if not self._records:
-            return None
-        batches: dict[int, RecordedBatch] = self._buffers.__dict__.setdefault("recorded", {})
-        if size not in batches:
-            try:
-                batches[size] = RecordedBatch(
-                    self._network, size, self.observation_shape, self._type
-                )
-            except RuntimeError as error:
-                self._records = False
-                said = str(error).splitlines()[0]
-                print(f"CUDA graphs cannot be used ({said}); self-play will be slower")
-        return batches.get(size)
-
-    def _allocate(self, size: int) -> torch.Tensor:
-        """Return a zeroed input buffer [size, C, H, W] in the layout that convolutions like."""
-        return torch.zeros(
-            (size, *self.observation_shape), dtype=self._type, device=self.device
-        ).contiguous(memory_format=torch.channels_last)
+    def _take(self, size: int) -> EagerBatch | RecordedBatch:
+        """Return the network for batches of `size`, for one thread to ask."""
+        with suppress(IndexError):
+            return self._idle[size].pop()
+        given = self._network, size, self.observation_shape, self._type
+        with _ONE_RECORDING:
+            if self._records:
+                try:
+                    return RecordedBatch(*given)
+                except RuntimeError as error:
+                    self._records = False
+                    said = str(error).splitlines()[0]
+                    print(f"CUDA graphs cannot be used ({said}); self-play will be slower")
+        return EagerBatch(*given)

@@ -6,7 +6,7 @@ cluster.py).
 """
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -20,7 +20,7 @@ from alphazero.network.backend import make_evaluator, useful_workers
 from alphazero.network.checkpoint import read_checkpoint
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.players.match import Pairing
-from alphazero.players.workers import Progress, shares
+from alphazero.players.workers import Progress, run_jobs, shares
 from alphazero.search.evaluator import Evaluator
 from alphazero.training.gamefile import Games
 from alphazero.training.gate import play_gate
@@ -42,8 +42,6 @@ class Actor:
         self._game = make_game(self._config.game.name, **self._config.game.options)
         workers = useful_workers(self._config.inference, cores)
         self._tables = shares(self._config.selfplay.parallel_games, workers)
-        # The threads stay: an evaluator keeps its buffers, and on a GPU its recordings, by thread.
-        self._threads = [ThreadPoolExecutor(1) for _ in self._tables]
         self._rngs = [np.random.default_rng([*seed, worker]) for worker in range(len(self._tables))]
         self._halls: list[Hall] = []
         self._exploring = "", False
@@ -70,7 +68,8 @@ class Actor:
 
         Games under way go on in the next call. Where the network is another one than in the call
         before, or in another precision, their trees do not. With `calibration`, observations
-        float32 [B, C, H, W], it plays in int8, rounded on the first that came with it.
+        float32 [B, C, H, W], it plays in int8, rounded on the first that came with it, where it
+        has OpenVINO.
 
         Raises:
             RunError: when the calibration is no such observations.
@@ -78,12 +77,11 @@ class Actor:
         if (name, bool(calibration)) != self._exploring:
             self._seat(name, calibration)
         progress = Progress()
-        targets = shares(games, len(self._halls))
-        futures = []
-        for thread, hall, target in zip(self._threads, self._halls, targets, strict=False):
+        jobs = []
+        for hall, target in zip(self._halls, shares(games, len(self._halls)), strict=False):
             hall.resign_below(resign_below)
-            futures.append(thread.submit(hall.play, target, progress))
-        records = [record for future in futures for record in future.result()]
+            jobs.append(partial(hall.play, target, progress))
+        records = [record for played in run_jobs(jobs, progress) for record in played]
         total = sum((hall.work for hall in self._halls), self._left)
         work, self._reported = total - self._reported, total
         return Games.of(self._game, records).to_bytes(), vars(work)
@@ -108,8 +106,8 @@ class Actor:
         evaluator = self._evaluators[name]
         if calibration:
             observations = _read_observations(calibration, self._game.observation_shape)
-            assert isinstance(evaluator, OpenVINOEvaluator)  # resolve_backend has seen to it
-            evaluator = evaluator.quantized(observations)
+            if isinstance(evaluator, OpenVINOEvaluator):
+                evaluator = evaluator.quantized(observations)
         self._halls = [
             Hall(self._game, self._config, evaluator, rng, tables, unfinished)
             for rng, tables, unfinished in zip(self._rngs, self._tables, under_way, strict=True)
