@@ -786,7 +786,7 @@ class InferenceConfig:
     precision: str = key("auto", "arithmetic; `auto` suits the device", choices=PRECISIONS)
     selfplay_precision: str = key(
         "same",
-        "arithmetic of self-play: that of `precision`, or the tower in int8 (OpenVINO only)",
+        "arithmetic of self-play: that of `precision`, or, where OpenVINO computes, int8",
         choices=("same", "int8"),
         source="not in AGZ; on two cores 1.6 times as fast as bfloat16, 3 times as float32",
     )

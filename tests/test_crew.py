@@ -434,6 +434,17 @@ def test_an_actor_rounds_its_network_on_what_it_is_given(tmp_path: Path) -> None
             actor.play("b", -1.0, 2, bytes(wrong))
 
 
+def test_an_actor_without_openvino_plays_on_in_its_own_precision(tmp_path: Path) -> None:
+    config = config_for(tmp_path, "inference.backend=torch")
+    positions = GAME.observe(GAME.initial_state())[None].tobytes()
+    found = []
+    for calibration in (b"", positions):
+        actor = Actor(dump_config(config), [1], 1)
+        actor.meet("a", network_bytes(1, config), ["a"])
+        found.append(actor.play("a", -1.0, 4, calibration)[0])
+    assert found[0] == found[1]
+
+
 def test_what_a_network_is_rounded_on_travels_once_for_all_actors(tmp_path: Path) -> None:
     hiring = Fakes(lambda *_: Puppet())
     crew = crew_of(config_for(tmp_path), hiring)

@@ -190,6 +190,15 @@ def test_a_run_whose_limits_nothing_keeps_plays_as_without_int8_and_says_so(
     assert results_of(refused) != results_of(run_in_int8)
 
 
+def test_where_torch_computes_a_run_in_int8_is_the_run_without(tmp_path: Path) -> None:
+    torch_alone = "inference.backend=torch"
+    asked = loop.train(tiny_config(tmp_path / "asked", NEWEST, INT8, *ANYTHING, torch_alone))
+    plain = loop.train(tiny_config(tmp_path / "plain", NEWEST, torch_alone))
+    assert results_of(asked) == results_of(plain)
+    found = benchmark(tiny_config(tmp_path, INT8, torch_alone), 0.2, 1)
+    assert "int8" not in found.backend
+
+
 @needs_openvino
 def test_the_gate_and_the_best_player_stay_in_the_ordinary_precision(tmp_path: Path) -> None:
     seen: list[str] = []

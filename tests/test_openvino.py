@@ -1,6 +1,5 @@
 """OpenVINO computes what the network computes."""
 
-import dataclasses
 import platform
 import threading
 from dataclasses import replace
@@ -252,22 +251,21 @@ def test_an_untrained_network_whose_blocks_are_all_zeros_can_be_rounded() -> Non
 
 
 @pytest.mark.parametrize(
-    ("settings", "installed", "said"),
+    ("chosen", "device", "installed", "told"),
     [
-        (InferenceConfig(device="cpu"), False, "pip install 'alphazero[openvino]'"),
-        (InferenceConfig(device="cpu", backend="torch"), True, "inference.backend=torch"),
+        ("auto", "cpu", False, "torch on the CPU, in self-play too: int8 is computed by OpenVINO"),
+        ("torch", "cpu", True, "torch on the CPU, in self-play too: int8 is computed by OpenVINO"),
+        ("auto", "cuda", True, "torch on cuda, in self-play too: int8 is computed by OpenVINO"),
     ],
 )
-def test_int8_where_openvino_does_not_compute_is_refused_in_one_line(
-    monkeypatch: pytest.MonkeyPatch, settings: InferenceConfig, installed: bool, said: str
+def test_int8_where_openvino_does_not_compute_is_left_out_and_told_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, chosen: str, device: str, installed: bool, told: str
 ) -> None:
     monkeypatch.setattr(backend, "openvino_is_installed", lambda: installed)
-    with pytest.raises(ConfigError) as caught:
-        resolve_backend(dataclasses.replace(settings, selfplay_precision="int8"))
-    line = str(caught.value)
-    assert line.startswith("inference.selfplay_precision: int8 ")
-    assert said in line
-    assert "'same'" in line
+    monkeypatch.setattr(backend, "resolve_device", lambda _: device)
+    line = explain_backend(InferenceConfig(backend=chosen, selfplay_precision="int8"))
+    assert line.startswith(f"positions are evaluated by {told}")
+    assert ("pip install" in line) == (chosen == "auto" and device == "cpu")
     assert "\n" not in line
 
 

@@ -11,7 +11,7 @@ def resolve_backend(settings: InferenceConfig) -> str:
     """Return "torch" or "openvino".
 
     Raises:
-        ConfigError: when OpenVINO, or what it alone does, is asked for where it cannot be had.
+        ConfigError: when OpenVINO is asked for where it cannot be had.
     """
     on_cpu = resolve_device(settings.device) == "cpu"
     if settings.backend == "openvino" and not (on_cpu and openvino_is_installed()):
@@ -19,34 +19,23 @@ def resolve_backend(settings: InferenceConfig) -> str:
         if not on_cpu:
             why = "computes on CPUs only; use 'auto', or inference.device=cpu"
         raise ConfigError(f"inference.backend: OpenVINO {why}")
-    backend = settings.backend
-    if backend == "auto":
-        backend = "openvino" if on_cpu and openvino_is_installed() else "torch"
-    if settings.selfplay_precision == "int8" and backend != "openvino":
-        why = "and inference.backend=torch was asked for"
-        if settings.backend == "auto":
-            why = "which is not installed; pip install 'alphazero[openvino]'"
-            if not on_cpu:
-                why = "on a CPU; inference.device=cpu"
-        raise ConfigError(
-            f"inference.selfplay_precision: int8 is computed by OpenVINO alone, {why}, or use "
-            "'same'"
-        )
-    return backend
+    if settings.backend == "auto":
+        return "openvino" if on_cpu and openvino_is_installed() else "torch"
+    return settings.backend
 
 
 def explain_backend(settings: InferenceConfig) -> str:
     """Say in one line what evaluates positions, and what would be faster."""
+    int8 = settings.selfplay_precision == "int8"
     if resolve_backend(settings) == "openvino":
-        rounded = ", in self-play in int8" if settings.selfplay_precision == "int8" else ""
-        return f"positions are evaluated by OpenVINO on the CPU{rounded}"
+        return f"positions are evaluated by OpenVINO on the CPU{', in self-play in int8' * int8}"
     device = resolve_device(settings.device)
+    line = f"positions are evaluated by torch on {'the CPU' if device == 'cpu' else device}"
+    if int8:
+        line += ", in self-play too: int8 is computed by OpenVINO alone"
     if device == "cpu" and settings.backend == "auto":
-        return (
-            "positions are evaluated by torch on the CPU; OpenVINO is not installed and would be "
-            "faster: pip install 'alphazero[openvino]'"
-        )
-    return f"positions are evaluated by torch on {device}"
+        line += "; OpenVINO is not installed and would be faster: pip install 'alphazero[openvino]'"
+    return line
 
 
 def make_evaluator(

@@ -81,8 +81,8 @@ class Bench:
         """as the gate uses it"""
         self.explorer = self.evaluator
         """as self-play uses it"""
-        if config.inference.selfplay_precision == "int8":
-            assert isinstance(self.evaluator, OpenVINOEvaluator)  # resolve_backend has seen to it
+        int8 = config.inference.selfplay_precision == "int8"
+        if int8 and isinstance(self.evaluator, OpenVINOEvaluator):
             first = self.game.observe(self.game.initial_state())[None]
             self.explorer = self.evaluator.quantized(first)
         self.tables = shares(config.selfplay.parallel_games, workers)

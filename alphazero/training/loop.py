@@ -203,11 +203,10 @@ class Training:
         return games
 
     def _explorer(self) -> Version:
-        """Return the best player for self-play: in int8 where asked for and sound."""
+        """Return the best player for self-play: in int8 where asked for, to be had, and sound."""
         settings, name = self.config.inference, self.run.state.best
-        if settings.selfplay_precision != "int8":
+        if settings.selfplay_precision != "int8" or not isinstance(self.best, OpenVINOEvaluator):
             return self._version(name, self.best)
-        assert isinstance(self.best, OpenVINOEvaluator)  # resolve_backend has seen to it
         rounding = round_evaluator(self.best, self.replay, settings, self._seed(CALIBRATE))
         self.int8 = rounding.comparison
         if self.int8 and rounding.calibration is None:
