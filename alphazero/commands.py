@@ -29,11 +29,9 @@ def train(options: argparse.Namespace) -> int:
     if options.resume:
         overrides = [options.config, *options.overrides] if options.config else options.overrides
         folder = options.resume
-        print(f"resuming {folder}; watch with: tensorboard --logdir {folder.parent}")
     elif options.config:
         config = load_config(options.config, options.overrides)
         folder = folder_of(config)
-        print(f"training into {folder}; watch with: tensorboard --logdir {folder.parent}")
     else:
         raise AlphaZeroError("name a YAML file, as in configs/, or a run's folder with --resume")
     try:

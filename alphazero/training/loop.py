@@ -19,6 +19,7 @@ from tqdm import tqdm
 from alphazero.config import Config
 from alphazero.configfile import dump_config
 from alphazero.errors import RunError
+from alphazero.files import shown
 from alphazero.network.backend import explain_backend, make_evaluator, useful_workers
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
 from alphazero.network.inference import TorchEvaluator, threads_per_evaluation
@@ -105,7 +106,10 @@ def _new_learner(run: Run, group: Group | None) -> Learner:
 
 
 def _train(run: Run, group: Group | None = None) -> None:
-    print(explain_backend(run.config.inference))
+    backend, folder = explain_backend(run.config.inference), run.folder
+    begun = "resuming" if run.state.iteration else "training into"
+    print(f"{begun} {shown(folder)}; watch with: tensorboard --logdir {shown(folder.parent)}")
+    print(backend)
     threads = run.config.run.threads or os.cpu_count() or 1
     with threads_per_evaluation(threads), Training(run, threads, group) as training:
         if training.budget_is_spent():
