@@ -192,7 +192,8 @@ def test_what_a_killed_driver_published_is_whole_and_goes_on(story: SimpleNamesp
     manifest = manifest_of(story.run)
     go_on = ["selfplay.workers=null", f"budget.iterations={manifest['iteration'] + 1}"]
     assert main(["train", "--resume", str(story.run), *go_on]) == 0
-    assert manifest_of(story.run)["games"] == manifest["games"] + 40
+    more = manifest_of(story.run)["games"] - manifest["games"]
+    assert 40 <= more < 40 + 8, "of its eight tables some may end at once"
 
 
 # --- clusters that are joined ---------------------------------------------------------------------
