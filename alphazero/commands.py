@@ -317,7 +317,8 @@ def bench(options: argparse.Namespace) -> None:
     from alphazero.training.bench import ROUNDS, benchmark
 
     config = load_config(options.config, options.overrides)
-    workers = useful_workers(config.inference, config.run.threads or os.cpu_count() or 1)
+    cores, tables = config.run.threads or os.cpu_count() or 1, config.selfplay.parallel_games
+    workers = useful_workers(config.inference, cores, tables)
     with tqdm(total=ROUNDS + 1, unit="round", leave=False, disable=None) as bar:
         print(benchmark(config, options.seconds, workers, bar.update))
 

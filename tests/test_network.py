@@ -537,9 +537,11 @@ def test_a_gpu_answers_from_every_thread_as_the_processor_does(settings: Network
 
 def test_a_gpu_has_two_players_that_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = InferenceConfig()
-    for device, workers in (("cpu", [1, 4]), ("cuda", [2, 4])):
+    for device, workers in (("cpu", [1, 4, 16]), ("cuda", [2, 4, 4])):
         monkeypatch.setattr(backend, "resolve_device", lambda _, device=device: device)
-        assert [backend.useful_workers(settings, cores) for cores in (1, 4)] == workers
+        assert [backend.useful_workers(settings, cores, 256) for cores in (1, 4, 16)] == workers
+    assert backend.useful_workers(settings, 16, 8) == 2
+    assert backend.useful_workers(settings, 16, 4096) == 16
 
 
 def test_threads_are_set_and_put_back() -> None:

@@ -40,8 +40,9 @@ class Actor:
         torch.set_num_threads(1)
         self._config = parse_config(config, "the run's configuration")
         self._game = make_game(self._config.game.name, **self._config.game.options)
-        workers = useful_workers(self._config.inference, cores)
-        self._tables = shares(self._config.selfplay.parallel_games, workers)
+        tables = self._config.selfplay.parallel_games
+        workers = useful_workers(self._config.inference, cores, tables)
+        self._tables = shares(tables, workers)
         self._rngs = [np.random.default_rng([*seed, worker]) for worker in range(len(self._tables))]
         self._halls: list[Hall] = []
         self._exploring = "", False

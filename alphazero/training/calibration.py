@@ -96,7 +96,7 @@ def calibrate(
     def allowed(share: float) -> float:
         return max(share * (seconds - (time.perf_counter() - begin)), MOMENT)
 
-    workers = useful_workers(config.inference, cores)
+    workers = useful_workers(config.inference, cores, config.selfplay.parallel_games)
     bench = Bench(config, workers)
     game = bench.game
     self_play = bench.measure(allowed(SELF_PLAY))

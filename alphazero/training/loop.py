@@ -146,7 +146,7 @@ class Training:
         self.run = run
         self.config = config
         self.cores = cores
-        self.workers = useful_workers(config.inference, cores)
+        self.workers = useful_workers(config.inference, cores, config.selfplay.parallel_games)
         self.game = run.game
         self.group = group
         self.learner = _new_learner(run, group)
