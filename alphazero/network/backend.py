@@ -52,8 +52,8 @@ def make_evaluator(
 GPU_TABLES: Final = 64
 """Tables that a thread should have at least, where a GPU evaluates their positions. A batch has a
 price of its own there, and the interpreter is one for all threads: beside an evaluator that took
-0.3 ms, whatever the batch, 256 tables gave 253,000, 257,000, 123,000 and 77,000 evaluations a second
-with 2, 4, 8 and 16 threads on two cores."""
+0.3 ms, whatever the batch, 256 tables gave 253,000, 257,000, 123,000 and 77,000 evaluations a
+second with 2, 4, 8 and 16 threads on two cores."""
 
 
 def useful_workers(settings: InferenceConfig, cores: int, tables: int) -> int:
