@@ -14,7 +14,11 @@ from alphazero.errors import ConfigError, RunError
 from alphazero.network import backend
 from alphazero.network.backend import explain_backend, make_evaluator, resolve_backend
 from alphazero.network.inference import TorchEvaluator
-from alphazero.network.openvino_evaluator import OpenVINOEvaluator, openvino_is_installed
+from alphazero.network.openvino_evaluator import (
+    CompiledBatch,
+    OpenVINOEvaluator,
+    openvino_is_installed,
+)
 from alphazero.network.resnet import ResNet, folded
 
 needs_openvino = pytest.mark.skipif(not openvino_is_installed(), reason="OpenVINO not installed")
@@ -220,9 +224,11 @@ def test_int8_stays_close_on_positions_like_those_it_was_calibrated_on() -> None
 def test_the_tower_is_compiled_to_int8_and_nothing_else() -> None:
     evaluator = OpenVINOEvaluator(scrambled(), "float32").quantized(boards(8))
     evaluator.evaluate(boards(8))
+    (batch,) = evaluator._idle[8]
+    assert isinstance(batch, CompiledBatch)
     kinds = [
         str(each.get_rt_info()["runtimePrecision"].astype(str))
-        for each in evaluator._idle[8][0].get_compiled_model().get_runtime_model().get_ops()
+        for each in batch.request.get_compiled_model().get_runtime_model().get_ops()
         if each.get_rt_info()["layerType"].astype(str) == "Convolution"
     ]
     tower, others = 2 * 2, 1 + 2

@@ -4,7 +4,7 @@ from typing import Final
 
 from alphazero.config import InferenceConfig
 from alphazero.errors import ConfigError
-from alphazero.network.inference import TorchEvaluator, resolve_device
+from alphazero.network.inference import BatchedEvaluator, TorchEvaluator, resolve_device
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator, openvino_is_installed
 from alphazero.network.resnet import ResNet
 
@@ -40,9 +40,7 @@ def explain_backend(settings: InferenceConfig) -> str:
     return line
 
 
-def make_evaluator(
-    network: ResNet, settings: InferenceConfig
-) -> TorchEvaluator | OpenVINOEvaluator:
+def make_evaluator(network: ResNet, settings: InferenceConfig) -> BatchedEvaluator:
     """Return a frozen copy of `network` that evaluates positions."""
     if resolve_backend(settings) == "openvino":
         return OpenVINOEvaluator(network, settings.precision)

@@ -4,10 +4,11 @@ Shapes: B positions, C planes, H rows, W columns, A actions.
 """
 
 import threading
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Final
+from typing import Final, Protocol, TypeAlias
 
 import numpy as np
 import torch
@@ -17,6 +18,8 @@ from torch import nn
 from alphazero.errors import ConfigError, RunError
 from alphazero.network.cuda_graph import RecordedBatch
 from alphazero.network.resnet import ResNet, folded
+
+Floats: TypeAlias = NDArray[np.float32]
 
 # Steps of a third or less keep padding cheap; few sizes keep the device's compiled kernels few.
 # Fifteen sixteenths of a power of two are what self-play asks for.
@@ -115,8 +118,63 @@ def _has_native_bfloat16(kind: str) -> bool:
     return any(bool(getattr(torch.cpu, question, bool)()) for question in questions)
 
 
+class SizedBatch(Protocol):
+    """A network made ready for batches of one size; for one thread at a time."""
+
+    def run(self, observations: Floats) -> tuple[Floats, Floats]:
+        """Return logits [n, A] and values [n] of `observations` [n, C, H, W], n at most the size.
+
+        They may be views of buffers that the next run overwrites.
+        """
+
+
+class BatchedEvaluator(ABC):
+    """Evaluates positions with a frozen, folded copy of a network; later training is not seen.
+
+    `evaluate` may be called from several threads at once: each size of batch is made ready once
+    for each of them, and used again by whoever comes.
+    """
+
+    device: str
+    precision: str
+
+    def __init__(self, network: ResNet) -> None:
+        self.observation_shape = network.observation_shape
+        self.num_actions = network.num_actions
+        self._network = folded(network)
+        self._idle: defaultdict[int, list[SizedBatch]] = defaultdict(list)
+        """batches that no thread computes just now, by their size"""
+
+    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+        """Return policy logits float32 [B, A] and values float32 [B], for `to_play` of each.
+
+        `observations`: float32 [B, C, H, W]; B may be 0. The answers are new, contiguous arrays.
+        Raises RunError when the network answers with NaN or infinity.
+        """
+        check_observations(observations, self.observation_shape)
+        logits = np.empty((len(observations), self.num_actions), np.float32)
+        values = np.empty(len(observations), np.float32)
+        for piece in pieces(len(observations)):
+            size = padded_size(piece.stop - piece.start)
+            batch = self._take(size)
+            logits[piece], values[piece] = batch.run(observations[piece])
+            self._idle[size].append(batch)
+        check_answers(logits, values)
+        return logits, values
+
+    def _take(self, size: int) -> SizedBatch:
+        """Return the network for batches of `size`, for one thread to ask."""
+        with suppress(IndexError):
+            return self._idle[size].pop()
+        return self._make_ready(size)
+
+    @abstractmethod
+    def _make_ready(self, size: int) -> SizedBatch:
+        """Make the network ready for batches of `size`."""
+
+
 class EagerBatch:
-    """The network for batches of one size, run kernel by kernel; for one thread at a time."""
+    """The network for batches of one size, run by torch kernel by kernel."""
 
     def __init__(
         self, network: nn.Module, size: int, shape: tuple[int, int, int], dtype: torch.dtype
@@ -127,9 +185,8 @@ class EagerBatch:
             memory_format=torch.channels_last
         )
 
-    def run(
-        self, observations: NDArray[np.float32]
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    @torch.inference_mode()
+    def run(self, observations: Floats) -> tuple[Floats, Floats]:
         """Return logits [n, A] and values [n] of `observations` [n, C, H, W], n at most `size`.
 
         The padding is whatever was there.
@@ -146,58 +203,30 @@ _ONE_RECORDING: Final = threading.Lock()
 """Held while a CUDA graph is recorded: a process can record but one at a time."""
 
 
-class TorchEvaluator:
-    """Evaluates positions with a frozen, folded copy of a network; later training is not seen.
+class TorchEvaluator(BatchedEvaluator):
+    """Evaluates positions by torch, on any device.
 
     `device` is a torch device or "auto"; `precision` is "float32", "bfloat16" or "auto". The
     attributes of these names hold what was resolved. In bfloat16 only the convolutions are; the
     dense layers of the heads, the logits and the values are float32.
 
     One position's answer can differ in its last bits between batch sizes, because the device
-    sums in another order. `evaluate` may be called from several threads at once. On a GPU each
-    size of batch is recorded as a CUDA graph, once for each of them, and replayed; where that
+    sums in another order. On a GPU batches are recorded as CUDA graphs and replayed; where that
     fails, the network is run kernel by kernel.
     """
 
     def __init__(self, network: ResNet, device: str = "auto", precision: str = "auto") -> None:
+        super().__init__(network)
         self.device = resolve_device(device)
         self.precision = resolve_precision(precision, self.device)
-        self.observation_shape = network.observation_shape
-        self.num_actions = network.num_actions
         self._type = _TYPES[self.precision]
-        self._network = folded(network).to(self.device)
+        self._network.to(self.device)
         for module in self._network.modules():
             if isinstance(module, nn.Conv2d):
                 module.to(dtype=self._type, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self._records = torch.device(self.device).type == "cuda"
-        self._idle: defaultdict[int, list[EagerBatch | RecordedBatch]] = defaultdict(list)
-        """batches that no thread fills just now, by their size"""
 
-    def evaluate(
-        self, observations: NDArray[np.float32]
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return policy logits float32 [B, A] and values float32 [B], for `to_play` of each.
-
-        `observations`: float32 [B, C, H, W]; B may be 0. The answers are new, contiguous arrays.
-        Raises RunError when the network answers with NaN or infinity.
-        """
-        check_observations(observations, self.observation_shape)
-        positions = len(observations)
-        logits = np.empty((positions, self.num_actions), np.float32)
-        values = np.empty(positions, np.float32)
-        with torch.inference_mode():
-            for piece in pieces(positions):
-                size = padded_size(piece.stop - piece.start)
-                batch = self._take(size)
-                logits[piece], values[piece] = batch.run(observations[piece])
-                self._idle[size].append(batch)
-        check_answers(logits, values)
-        return logits, values
-
-    def _take(self, size: int) -> EagerBatch | RecordedBatch:
-        """Return the network for batches of `size`, for one thread to ask."""
-        with suppress(IndexError):
-            return self._idle[size].pop()
+    def _make_ready(self, size: int) -> SizedBatch:
         given = self._network, size, self.observation_shape, self._type
         with _ONE_RECORDING:
             if self._records:

@@ -6,21 +6,18 @@ Shapes: B positions, C planes, H rows, W columns, A actions, F filters.
 import copy
 import functools
 from collections import defaultdict
-from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any, Self, cast
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from alphazero.errors import ConfigError
 from alphazero.network.inference import (
-    check_answers,
+    BatchedEvaluator,
+    Floats,
     check_observations,
-    padded_size,
-    pieces,
     resolve_precision,
 )
 from alphazero.network.quantization import (
@@ -36,10 +33,7 @@ from alphazero.network.resnet import (
     ResidualBlock,
     ResNet,
     SqueezeExcitation,
-    folded,
 )
-
-Floats = NDArray[np.float32]
 
 _PRECISIONS = {"float32": "f32", "bfloat16": "bf16"}
 
@@ -49,11 +43,39 @@ def openvino_is_installed() -> bool:
     return find_spec("openvino") is not None
 
 
-class OpenVINOEvaluator:
-    """Evaluates positions with a frozen copy of a network; later training is not seen.
+class CompiledBatch:
+    """The network for batches of one size, compiled by OpenVINO.
 
-    `evaluate` may be called from several threads at once, each of which computes by itself, on one
-    core. Each size of batch is compiled once for each of them, in a few hundredths of a second.
+    With one stream of one thread it computes in the thread that asks, to which no other one
+    need then be woken.
+    """
+
+    def __init__(self, graph: Any, hint: str) -> None:
+        settings = {
+            "INFERENCE_PRECISION_HINT": hint,
+            "INFERENCE_NUM_THREADS": 1,
+            "NUM_STREAMS": 1,
+            "ENABLE_CPU_PINNING": False,
+        }
+        self.request = _core().compile_model(graph, "CPU", settings).create_infer_request()
+
+    def run(self, observations: Floats) -> tuple[Floats, Floats]:
+        """Return logits [n, A] and values [n] of `observations` [n, C, H, W], n at most its size.
+
+        They are views of what the next run overwrites.
+        """
+        positions, request = len(observations), self.request
+        request.get_input_tensor(0).data[:positions] = observations
+        request.infer()
+        logits, values = (request.get_output_tensor(each).data[:positions] for each in (0, 1))
+        return logits, values[:, 0]
+
+
+class OpenVINOEvaluator(BatchedEvaluator):
+    """Evaluates positions by OpenVINO on the CPU.
+
+    Each thread computes by itself, on one core. Each size of batch is compiled once for each of
+    them, in a few hundredths of a second.
     """
 
     device = "cpu"
@@ -61,14 +83,12 @@ class OpenVINOEvaluator:
     def __init__(self, network: ResNet, precision: str = "auto") -> None:
         if not openvino_is_installed():
             raise ConfigError("OpenVINO is not installed; pip install 'alphazero[openvino]'")
+        super().__init__(network)
         self.precision = resolve_precision(precision, "cpu")
-        self.observation_shape = network.observation_shape
-        self.num_actions = network.num_actions
-        self._network = folded(network).to("cpu")
+        self._network.to("cpu")
         self._hint = _PRECISIONS[self.precision]
+        """of what is not int8"""
         self._ranges: Ranges = {}
-        self._idle: defaultdict[int, list[Any]] = defaultdict(list)
-        """compiled networks that no thread computes with just now, by the size of their batch"""
 
     def quantized(self, observations: Floats) -> Self:
         """Return an evaluator of the same network that computes its tower in int8.
@@ -83,43 +103,8 @@ class OpenVINOEvaluator:
         twin._idle = defaultdict(list)
         return twin
 
-    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
-        """Return policy logits float32 [B, A] and values float32 [B], for `to_play` of each.
-
-        `observations`: float32 [B, C, H, W]; B may be 0. The answers are new arrays.
-        Raises RunError when the network answers with NaN or infinity.
-        """
-        check_observations(observations, self.observation_shape)
-        logits = np.empty((len(observations), self.num_actions), np.float32)
-        values = np.empty(len(observations), np.float32)
-        for piece in pieces(len(observations)):
-            count = piece.stop - piece.start
-            size = padded_size(count)
-            request = self._take(size)
-            request.get_input_tensor(0).data[:count] = observations[piece]
-            request.infer()
-            logits[piece] = request.get_output_tensor(0).data[:count]
-            values[piece] = request.get_output_tensor(1).data[:count, 0]
-            self._idle[size].append(request)
-        check_answers(logits, values)
-        return logits, values
-
-    def _take(self, size: int) -> Any:
-        """Return the network compiled for batches of `size`, for one thread to ask.
-
-        With one stream of one thread it computes in the thread that asks, to which no other one
-        need then be woken. What is not int8 is in `precision`.
-        """
-        with suppress(IndexError):
-            return self._idle[size].pop()
-        settings = {
-            "INFERENCE_PRECISION_HINT": self._hint,
-            "INFERENCE_NUM_THREADS": 1,
-            "NUM_STREAMS": 1,
-            "ENABLE_CPU_PINNING": False,
-        }
-        graph = _graph(self._network, size, self._ranges)
-        return _core().compile_model(graph, "CPU", settings).create_infer_request()
+    def _make_ready(self, size: int) -> CompiledBatch:
+        return CompiledBatch(_graph(self._network, size, self._ranges), self._hint)
 
 
 @functools.cache

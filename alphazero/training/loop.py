@@ -22,7 +22,7 @@ from alphazero.errors import RunError
 from alphazero.files import shown
 from alphazero.network.backend import explain_backend, make_evaluator, useful_workers
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
-from alphazero.network.inference import TorchEvaluator, threads_per_evaluation
+from alphazero.network.inference import BatchedEvaluator, threads_per_evaluation
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
 from alphazero.network.selfcheck import check_evaluator
@@ -130,7 +130,7 @@ class Challenge(NamedTuple):
     """A gate under way."""
 
     checkpoint: Checkpoint
-    evaluator: TorchEvaluator | OpenVINOEvaluator
+    evaluator: BatchedEvaluator
     result: Future[GateResult]
 
 
