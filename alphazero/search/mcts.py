@@ -16,7 +16,7 @@ import numpy as np
 from alphazero.config import SearchConfig
 from alphazero.games.game import LAST, Game, State
 from alphazero.search.cache import new_cache
-from alphazero.search.evaluator import Evaluator, under_symmetries
+from alphazero.search.evaluator import Evaluator, Floats, under_symmetries
 from alphazero.search.forest import Doubles, Slots, new_forest
 from alphazero.search.root import begin_searches, mix_noise
 from alphazero.search.selection import GUMBEL, selection_of
@@ -146,13 +146,13 @@ class Search(TreeSearch):
             self.game.rules, self._trees, searching, self._observations, self._words
         )
         if rows:
-            begin = time.perf_counter()
-            logits, values = self.evaluator.evaluate(self._observations[:rows])
-            self.seconds_evaluating += time.perf_counter() - begin
+            logits, values = self._evaluate(self._observations[:rows])
             backup_leaves(self._trees, rows, logits, values)
-            self.evaluations += rows
-            self.batches += 1
         return rows
+
+    def judge(self, states: State) -> Floats:
+        """Return the network's values [n] of `states` [n, S], apart from any tree."""
+        return self._evaluate(np.stack([self.game.observe(state) for state in states]))[1]
 
     @property
     def cache_hits(self) -> tuple[int, int]:
@@ -166,6 +166,15 @@ class Search(TreeSearch):
     def roots(self, slots: Slots) -> Roots:
         """Return what the search of `slots` has found so far; their roots must be evaluated."""
         return self._read_roots(self._forest, slots)
+
+    def _evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+        """Ask the network, and count what was asked."""
+        begin = time.perf_counter()
+        answers = self.evaluator.evaluate(observations)
+        self.seconds_evaluating += time.perf_counter() - begin
+        self.evaluations += len(observations)
+        self.batches += 1
+        return answers
 
     def _draw_shaped_noise(self, slots: Slots) -> None:
         """Draw the noise of those roots whose priors it waited for."""

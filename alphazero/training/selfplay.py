@@ -265,7 +265,7 @@ def seat_explorer(
         if settings.full_share < 1
         else None,
     )
-    openings = _random_openings(game, settings, evaluator, rng, search.rows)
+    openings = _random_openings(settings, search, rng)
     schedule = _pairings(settings, openings, rng)
     return Match(game, [player], tables, schedule, resign_below), search
 
@@ -285,19 +285,15 @@ def _pairings(
 
 
 def _random_openings(
-    game: Game,
-    settings: SelfplayConfig,
-    evaluator: Evaluator,
-    rng: np.random.Generator,
-    rows: int,
+    settings: SelfplayConfig, search: Search, rng: np.random.Generator
 ) -> Iterator[tuple[int, ...]]:
     """Yield openings without end, each the most open of `random_start_choices` of its length.
 
-    So many are drawn ahead as fill the `rows` of one batch of the search, a size that the network
-    is compiled for anyway: it would be slow to answer about each game's few by themselves.
+    So many are drawn ahead as fill one batch of the search, a size that the network is compiled
+    for anyway: it would be slow to answer about each game's few by themselves.
     """
-    choices = settings.random_start_choices
-    ahead = max(rows // choices, 1) if choices > 1 else 1
+    game, choices = search.game, settings.random_start_choices
+    ahead = max(search.rows // choices, 1) if choices > 1 else 1
     first = game.initial_state()
     while True:
         openings = []
@@ -307,7 +303,7 @@ def _random_openings(
         chosen = np.zeros(ahead, np.int64)
         if choices > 1:
             states = [game.play(first, *each) for several in openings for each in several]
-            _, values = evaluator.evaluate(np.stack([game.observe(state) for state in states]))
+            values = search.judge(np.stack(states))
             chosen = np.abs(values).reshape(ahead, choices).argmin(axis=1)
         for several, choice in zip(openings, chosen, strict=True):
             yield several[choice]
