@@ -25,29 +25,33 @@ class RecordedBatch:
     def __init__(
         self, network: nn.Module, size: int, shape: tuple[int, int, int], dtype: torch.dtype
     ) -> None:
-        self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-        self._arriving = torch.zeros((size, *shape), pin_memory=True)
-        self._landed = torch.zeros((size, *shape), device="cuda")
-        self._graph = torch.cuda.CUDAGraph()
+        # Which GPU "cuda" means is each thread's own, so the network's is asked for by its number.
+        with torch.cuda.device(next(network.parameters()).device):
+            self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+            self._arriving = torch.zeros((size, *shape), pin_memory=True)
+            self._landed = torch.zeros((size, *shape), device="cuda")
+            self._graph = torch.cuda.CUDAGraph()
+            self._logits, self._values = self._record(network, dtype)
+            self._leaving_logits = torch.empty(self._logits.shape, pin_memory=True)
+            self._leaving_values = torch.empty(self._values.shape, pin_memory=True)
+
+    @torch.inference_mode()
+    def _record(self, network: nn.Module, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
+        """Record the network; return where its answers will be: logits [B, A] and values [B]."""
 
         def answer() -> tuple[torch.Tensor, torch.Tensor]:
             # Layout and precision change on the GPU: what travels is copied as it is.
             logits, values = network(self._landed.to(dtype, memory_format=torch.channels_last))
             return logits, values
 
-        with torch.inference_mode():
-            self._stream.wait_stream(torch.cuda.current_stream())
-            with torch.cuda.stream(self._stream):
-                for _ in range(WARM_UP):
-                    answer()
-            self._stream.synchronize()
-            # Other threads may use the GPU meanwhile: only what this one does is recorded.
-            with torch.cuda.graph(
-                self._graph, stream=self._stream, capture_error_mode="thread_local"
-            ):
-                self._logits, self._values = answer()
-        self._leaving_logits = torch.empty(self._logits.shape, pin_memory=True)
-        self._leaving_values = torch.empty(self._values.shape, pin_memory=True)
+        self._stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self._stream):
+            for _ in range(WARM_UP):
+                answer()
+        self._stream.synchronize()
+        # Other threads may use the GPU meanwhile: only what this one does is recorded.
+        with torch.cuda.graph(self._graph, stream=self._stream, capture_error_mode="thread_local"):
+            return answer()
 
     def run(
         self, observations: NDArray[np.float32]
