@@ -152,7 +152,9 @@ class Search(TreeSearch):
 
     def judge(self, states: State) -> Floats:
         """Return the network's values [n] of `states` [n, S], apart from any tree."""
-        return self._evaluate(np.stack([self.game.observe(state) for state in states]))[1]
+        planes = np.stack([self.game.observe(state) for state in states])
+        batches = range(0, len(planes), self.rows)
+        return np.concatenate([self._evaluate(planes[at : at + self.rows])[1] for at in batches])
 
     @property
     def cache_hits(self) -> tuple[int, int]:
