@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol
 
 import numpy as np
 import torch
@@ -19,7 +19,7 @@ from alphazero.errors import ConfigError, RunError
 from alphazero.network.cuda_graph import RecordedBatch
 from alphazero.network.resnet import ResNet, folded
 
-Floats: TypeAlias = NDArray[np.float32]
+Floats = NDArray[np.float32]
 
 # Steps of a third or less keep padding cheap; few sizes keep the device's compiled kernels few.
 # Fifteen sixteenths of a power of two are what self-play asks for.
@@ -43,7 +43,7 @@ def pieces(positions: int) -> Iterator[slice]:
         yield slice(start, min(start + BATCH_SIZES[-1], positions))
 
 
-def check_observations(observations: NDArray[np.float32], shape: tuple[int, int, int]) -> None:
+def check_observations(observations: Floats, shape: tuple[int, int, int]) -> None:
     """Raise ValueError unless `observations` are [B, *shape]."""
     if observations.ndim != 4 or observations.shape[1:] != shape:
         planes, height, width = shape
@@ -53,7 +53,7 @@ def check_observations(observations: NDArray[np.float32], shape: tuple[int, int,
         )
 
 
-def check_answers(logits: NDArray[np.float32], values: NDArray[np.float32]) -> None:
+def check_answers(logits: Floats, values: Floats) -> None:
     """Raise RunError when the network answered with NaN or infinity.
 
     `logits`: [B, A], `values`: [B].
