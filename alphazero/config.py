@@ -224,7 +224,8 @@ class SearchConfig:
         "puct",
         "how actions are chosen in the tree: `puct`; `gumbel`, sequential halving at the root and "
         "an improved policy below it, which is also the policy that is learned; or `gumbel_root`, "
-        "the same at the root and PUCT below it, with kept trees",
+        "the same at the root and PUCT below it, with kept trees: what a kept root knows of its "
+        "actions is used, and the new simulations are halved among them",
         choices=SELECTIONS,
         source="AGZ: PUCT; Danihelka et al., ICLR 2022, both, section 5",
     )
@@ -334,7 +335,8 @@ class SelfplayConfig:
     )
     temperature: float = key(
         1.0,
-        "temperature of the moves drawn in the opening",
+        "temperature of the moves drawn in the opening; Gumbel search plays the move it has "
+        "chosen, whatever the temperature: its draws at the root are its exploration",
         at_least=0,
         source="AGZ, Methods, Self-play: 1",
     )
@@ -705,13 +707,16 @@ def _read_names(reader: Reader, path: KeyPath, value: Any) -> tuple[str, ...]:
     """A list of texts, none of them twice."""
     if not isinstance(value, list):
         raise WrongValueError(f"expected a list of players' names, got {described(value)}")
+    names: set[str] = set()
     for index, item in enumerate(value):
         here = (*path, index)
         if not isinstance(item, str):
             reader.report(here, f"{dotted(here)}: expected a name, got {described(item)}")
             reader.wrong.add(path)
-        elif item in value[:index]:
+        elif item in names:
             raise WrongValueError(f"{quoted(item)} is named twice")
+        else:
+            names.add(item)
     return tuple(value)
 
 

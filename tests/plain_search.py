@@ -83,27 +83,25 @@ class PlainSearch:
         if self.root is None:
             self.root = self._new_node(self.state)
         while simulations > 0 and self.root.priors:
-            batch: list[tuple[Path, State]] = []
-            while simulations > 0 and len(batch) < self.leaves:
+            walks: list[tuple[Path, State]] = []
+            while simulations > 0 and len(walks) < self.leaves:
                 path, state = self._walk()
                 last, action = path[-1]
                 if self.game.outcome(state) != ONGOING:
-                    node = last.children.get(action) or self._new_node(state)
-                    self._hang(path, node)
-                    self._credit(path, seen_by(to_play(state), node.value))
+                    self._hang(path, last.children.get(action) or self._new_node(state))
                 elif last.under_way[action]:
                     break
-                else:
-                    for node, each in path:
-                        node.under_way[each] += 1
-                    batch.append((path, state))
+                for node, each in path:
+                    node.under_way[each] += 1
+                walks.append((path, state))
                 simulations -= 1
-            for path, state in batch:
+            for path, state in walks:
                 for node, each in path:
                     node.under_way[each] -= 1
-                leaf = self._new_node(state)
-                self._hang(path, leaf)
-                self._credit(path, seen_by(to_play(state), leaf.value))
+                last, action = path[-1]
+                node = last.children.get(action) or self._new_node(state)
+                self._hang(path, node)
+                self._credit(path, seen_by(to_play(state), node.value))
 
     def root_priors(self) -> dict[int, float]:
         """Return (1 - epsilon) p + epsilon eta, in single precision like every prior."""

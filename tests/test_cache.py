@@ -1,16 +1,25 @@
 """Remembered evaluations: they change the work that is done, never the answer."""
 
+import dataclasses
+import functools
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
+from test_search import HashedEvaluator as FastEvaluator
 
-from alphazero.config import SearchConfig
-from alphazero.games import make_game
+from alphazero.config import InferenceConfig, SearchConfig
+from alphazero.games import ONGOING, Game, State, make_game
+from alphazero.games.game import to_play
+from alphazero.network.inference import threads_per_evaluation
+from alphazero.players.match import random_opening
+from alphazero.players.saved import load_player, load_saved
 from alphazero.search.cache import key_of, look_up, new_cache, remember
 from alphazero.search.evaluator import Floats
 from alphazero.search.mcts import Search
 
+CHECKPOINTS = Path(__file__).parent.parent / "checkpoints"
 GAMES = {"tic_tac_toe": {}, "connect_four": {"rows": 4, "columns": 5, "length": 3}}
 
 
@@ -60,6 +69,118 @@ def test_a_remembered_evaluation_gives_the_same_visits(name: str) -> None:
     assert visits_of_a_game(name, 0, without) == visits_of_a_game(name, 1, remembering)
     assert set(without.seen) == set(remembering.seen)
     assert len(without.seen) > 1.5 * len(remembering.seen)
+
+
+SEARCHES = {
+    "the paper's": {},
+    "with proofs": {"solver": True, "first_play": "parent"},
+    "graph": {"transpositions": True, "value_weighting": 2.0, "solver": True},
+    "Gumbel": {"selection": "gumbel_root", "solver": True},
+}
+
+
+def positions_of(game: Game, count: int, seed: int) -> list[State]:
+    """Return unfinished positions after random openings of several lengths."""
+    rng, first = np.random.default_rng(seed), game.initial_state()
+    return [game.play(first, *random_opening(game, 2 * n, rng)) for n in range(count)]
+
+
+def findings(search: Search, state: State) -> list[bytes]:
+    """Search a position in a new tree; return all that is found at its root, bit for bit."""
+    slot = np.array([0])
+    search.start(slot, state[None])
+    search.ask(slot)
+    while not len(search.collect()):
+        search.think()
+    return [array.tobytes() for array in search.roots(slot)]
+
+
+def drop_half(search: Search) -> None:
+    """Forget every second evaluation."""
+    search._cache.keys[::2] = 0
+
+
+@pytest.mark.parametrize("leaves", [1, 4, 8])
+@pytest.mark.parametrize("kind", SEARCHES)
+@pytest.mark.parametrize("name", ["tic_tac_toe", "connect_four", "gomoku"])
+def test_a_search_finds_the_same_whatever_was_searched_before(
+    name: str, kind: str, leaves: int
+) -> None:
+    game = make_game(name, rows=8, columns=8) if name == "gomoku" else make_game(name)
+    evaluator, states = FastEvaluator(game), positions_of(game, 3, 1)
+    for simulations in (50, 100, 600):
+        settings = SearchConfig(simulations=simulations, cache_megabytes=4, **SEARCHES[kind])
+        search = Search(game, evaluator, settings, leaves=leaves)
+        cold = []
+        for state in states:
+            search.forget()
+            cold.append(findings(search, state))
+        evaluated = search.evaluations
+        assert [findings(search, state) for state in states] == cold, "after one another"
+        assert search.evaluations < 2 * evaluated, "some were remembered"
+        assert [findings(search, state) for state in states[::-1]] == cold[::-1], "and again"
+        drop_half(search)
+        assert [findings(search, state) for state in states] == cold, "half of it forgotten"
+        without = dataclasses.replace(settings, cache_megabytes=0)
+        search = Search(game, evaluator, without, leaves=leaves)
+        assert [findings(search, state) for state in states] == cold, "without a cache"
+
+
+@pytest.mark.arithmetic
+@pytest.mark.parametrize("backend", ["auto", "torch"])
+@pytest.mark.parametrize("name", ["tic_tac_toe", "connect_four", "gomoku_8x8"])
+def test_a_shipped_player_answers_the_same_whatever_it_searched_before(
+    name: str, backend: str
+) -> None:
+    """Down to the last bit: batches of other sizes would round otherwise."""
+    saved = load_saved(CHECKPOINTS / f"{name}.safetensors", InferenceConfig(backend=backend))
+    forgetful = dataclasses.replace(
+        saved, settings=dataclasses.replace(saved.settings, cache_megabytes=0)
+    )
+    states = positions_of(saved.game, 2, 2)
+    for leaves, simulations in ((1, 50), (4, 50), (8, 100), (None, 600)):
+        with threads_per_evaluation(1):
+            search = saved.seat(simulations=simulations, leaves=leaves).search
+            first = [findings(search, state) for state in states]
+            assert [findings(search, state) for state in states[::-1]] == first[::-1]
+            drop_half(search)
+            assert [findings(search, state) for state in states] == first
+            search = forgetful.seat(simulations=simulations, leaves=leaves).search
+            assert [findings(search, state) for state in states] == first
+
+
+@pytest.mark.arithmetic
+def test_every_board_of_tic_tac_toe_is_answered_optimally_in_any_order() -> None:
+    game = make_game("tic_tac_toe")
+    waiting, boards = [game.initial_state()], {}
+    for state in waiting:
+        stones = game.render(state)
+        if game.outcome(state) == ONGOING and stones not in boards:
+            boards[stones] = state
+            legal = np.flatnonzero(game.legal_action_mask(state))
+            waiting += [game.play(state, int(action)) for action in legal]
+    assert len(boards) == 4520
+
+    @functools.cache
+    def result(stones: str) -> int:
+        """Return the outcome of best play."""
+        state = game.parse(stones)
+        if game.outcome(state) != ONGOING:
+            return game.outcome(state)
+        legal = np.flatnonzero(game.legal_action_mask(state))
+        results = [result(game.render(game.play(state, int(action)))) for action in legal]
+        return min(results) if to_play(state) else max(results)
+
+    backwards, shuffled = list(boards)[::-1], np.random.default_rng(0).permutation(list(boards))
+    for simulations in (50, 100):
+        player = load_player(CHECKPOINTS / "tic_tac_toe.safetensors", simulations=simulations)[1]
+        answers: dict[str, int] = {}
+        for order in (list(boards), backwards, shuffled.tolist()):
+            for stones in order:
+                action = player.choose(boards[stones])
+                assert answers.setdefault(stones, action) == action
+                after = game.play(boards[stones], action)
+                assert result(game.render(after)) == result(stones), stones
 
 
 def test_no_position_is_evaluated_again_in_a_later_batch() -> None:

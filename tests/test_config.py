@@ -13,6 +13,7 @@ import alphazero.games
 from alphazero.config import (
     SECTIONS,
     Config,
+    EvaluationConfig,
     GameConfig,
     LearnerConfig,
     RatePoint,
@@ -20,8 +21,8 @@ from alphazero.config import (
 )
 from alphazero.configfile import describe_schema, dump_config, load_config, parse_config
 from alphazero.errors import ConfigError, GameError
-from alphazero.schema import check_value, noted_fields
-from alphazero.yamlfile import MAXIMUM_BYTES, yaml_scalar
+from alphazero.schema import Reader, check_value, noted_fields
+from alphazero.yamlfile import MAXIMUM_BYTES, Document, WrongValueError, yaml_scalar
 
 SMALLEST = "game: {name: connect_four}\nbudget: {iterations: 1}\n"
 SHIPPED = sorted((Path(__file__).parent.parent / "configs").glob("*.yaml"))
@@ -450,6 +451,27 @@ def test_a_hostile_file_gets_one_line_and_does_nothing(
     assert error.startswith("go.yaml:")
     assert len(error) < 300
     assert not mark.exists()
+
+
+class CountedText(str):
+    """A text that counts how often it is compared with another."""
+
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        CountedText.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_no_two_names_of_a_long_ladder_are_compared_in_vain() -> None:
+    read = next(note.read for field, _, note in noted_fields(EvaluationConfig) if note.read)
+    names = [CountedText(f"uct:{number}") for number in range(1, 3000)]
+    reader = Reader("x", Document({}, {}, []))
+    assert read(reader, ("evaluation", "ladder"), names) == tuple(names)
+    with pytest.raises(WrongValueError, match="'uct:7' is named twice"):
+        read(reader, ("evaluation", "ladder"), [*names, CountedText("uct:7")])
+    assert CountedText.compared < 10 * len(names)
 
 
 def test_an_alias_bomb_is_refused_before_it_is_built() -> None:

@@ -12,6 +12,7 @@ from tiny import fingerprint, random_records, tiny_config
 
 from alphazero.config import InferenceConfig, ReplayConfig
 from alphazero.games import make_game
+from alphazero.network.checkpoint import load_checkpoint
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
 from alphazero.search.evaluator import Floats
@@ -21,10 +22,13 @@ from alphazero.training.gamefile import Games
 from alphazero.training.int8 import Comparison, compare, draw_positions, round_evaluator
 from alphazero.training.replay import Replay
 
+CHECKPOINTS = Path(__file__).parent.parent / "checkpoints"
 INT8 = "inference.selfplay_precision=int8"
 ANYTHING = ("inference.int8_agreement=0", "inference.int8_value_error=2")
 NOTHING = ("inference.int8_agreement=1", "inference.int8_value_error=0")
 CURVES = ("inference/int8_agreement", "inference/int8_value_error")
+
+pytestmark = pytest.mark.arithmetic
 
 
 class Recited:
@@ -138,6 +142,19 @@ def test_before_there_are_games_nothing_is_rounded() -> None:
     evaluator = OpenVINOEvaluator(scrambled(), "float32")
     empty = Replay(make_game("connect_four"), ReplayConfig())
     assert round_evaluator(evaluator, empty, InferenceConfig(), [1]) == (evaluator, None, None)
+
+
+@needs_openvino
+def test_ranges_do_not_depend_on_how_weights_lie_in_memory() -> None:
+    """A learner's lie channels-last, those of a file do not."""
+    network = load_checkpoint(CHECKPOINTS / "connect_four.safetensors").network()
+    shape = 64, *network.observation_shape
+    observations = np.random.default_rng(0).integers(0, 2, shape).astype(np.float32)
+    ranges = []
+    for layout in (torch.contiguous_format, torch.channels_last):
+        evaluator = OpenVINOEvaluator(network.to(memory_format=layout), "float32")
+        ranges.append([float(each) for each in evaluator.quantized(observations)._ranges.values()])
+    assert ranges[0] == ranges[1]
 
 
 # In a run

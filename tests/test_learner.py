@@ -368,6 +368,7 @@ def test_each_option_of_the_network_learns_eight_samples_by_heart(
 # State
 
 
+@pytest.mark.arithmetic
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 @pytest.mark.parametrize("optimizer", ["sgd", "adamw", "muon"])
 @pytest.mark.parametrize("momentum", [0.9, 0.0])

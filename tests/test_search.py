@@ -547,7 +547,7 @@ def test_a_new_root_has_exactly_the_visits_that_were_asked(
         assert search.evaluations == sum(evaluator.rows)
         assert max(evaluator.rows) <= leaves
         assert not search._forest.edges["pending"].any()
-        assert (search._forest.leaf_depth == -1).all()
+        assert not search._forest.slots["walks"].any()
 
 
 @pytest.mark.parametrize("simulations", [1, 100, 3 * tree.PATIENCE])
@@ -665,7 +665,7 @@ def guarded(forest: Forest) -> tuple[Forest, Callable[[], None]]:
 
     What must be set beforehand is: no nodes, no leaves under way, no noise, the root states.
     """
-    kept = {"slots", "root_state", "root_noise", "leaf_depth"}
+    kept = {"slots", "root_state", "root_noise", "root_kept"}
     arrays, buffers = {}, []
     for name, array in forest._asdict().items():
         buffer = np.frombuffer(

@@ -45,6 +45,8 @@ SICK: dict[str, Callable[[Floats, Floats], Answers]] = {
 }
 """How a device may answer wrongly."""
 
+pytestmark = pytest.mark.arithmetic
+
 
 class Sick(TorchEvaluator):
     """Answers otherwise than the network."""

@@ -34,16 +34,24 @@ class Served:
         path: str,
         body: Any = None,
         headers: dict[str, str] | None = None,
+        client: str = "127.0.0.1",
     ) -> tuple[int, Any]:
-        """Send a request; return the status and the JSON that comes back."""
-        status, text, kind = self.raw(method, path, body, headers)
+        """Send a request from the address `client`; return status and JSON of the answer."""
+        status, text, kind = self.raw(method, path, body, headers, client)
         return status, json.loads(text) if kind == "application/json" else text
 
     def raw(
-        self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        headers: dict[str, str] | None = None,
+        client: str = "127.0.0.1",
     ) -> tuple[int, bytes, str]:
         """Send a request; return status, bytes and type of the answer."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
+        connection = http.client.HTTPConnection(
+            "127.0.0.1", self.port, timeout=SECONDS, source_address=(client, 0)
+        )
         data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         told = {"Content-Type": "application/json"} if data is not None else {}
         connection.request(method, path, data, told | (headers or {}))
@@ -52,21 +60,22 @@ class Served:
         connection.close()
         return answer.status, text, (answer.getheader("Content-Type") or "").partition(";")[0]
 
-    def begin(self, game: str, *seats: Json) -> "Visitor":
+    def begin(self, game: str, *seats: Json, client: str = "127.0.0.1") -> "Visitor":
         """Begin a session and look at it."""
-        status, view = self.ask(
-            "POST", "/api/sessions", {"game": game, **({"seats": list(seats)} if seats else {})}
-        )
+        body = {"game": game, **({"seats": list(seats)} if seats else {})}
+        status, view = self.ask("POST", "/api/sessions", body, client=client)
         assert status == 200, view
-        return Visitor(self, view)
+        return Visitor(self, view, client)
 
 
 class Visitor:
     """A page: a session and its stream."""
 
-    def __init__(self, served: Served, view: Json) -> None:
-        self.served, self.id = served, view["id"]
-        self.connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=SECONDS)
+    def __init__(self, served: Served, view: Json, client: str = "127.0.0.1") -> None:
+        self.served, self.id, self.client = served, view["id"], client
+        self.connection = http.client.HTTPConnection(
+            "127.0.0.1", served.port, timeout=SECONDS, source_address=(client, 0)
+        )
         self.connection.request("GET", f"/api/sessions/{self.id}/events")
         self.answer = self.connection.getresponse()
         assert self.answer.status == 200
@@ -97,7 +106,8 @@ class Visitor:
 
     def try_to(self, word: str, **body: Any) -> tuple[int, Any]:
         """Do something that may be refused."""
-        return self.served.ask("POST", f"/api/sessions/{self.id}/{word}", body)
+        path = f"/api/sessions/{self.id}/{word}"
+        return self.served.ask("POST", path, body, client=self.client)
 
     def events(self) -> Iterator[tuple[str, Json]]:
         """Yield what the stream tells."""

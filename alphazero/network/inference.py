@@ -3,6 +3,7 @@
 Shapes: B positions, C planes, H rows, W columns, A actions.
 """
 
+import os
 import threading
 from abc import ABC, abstractmethod
 from collections import defaultdict
@@ -13,7 +14,8 @@ from typing import Final, Protocol
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
+from torch.nn.functional import linear, pad
 
 from alphazero.errors import ConfigError, RunError
 from alphazero.network.cuda_graph import RecordedBatch
@@ -28,6 +30,9 @@ BATCH_SIZES: Final = (
     *(768, 960, 1024, 1536, 1920, 2048, 3072, 3840, 4096),
 )
 """The batch sizes that the device sees; a larger batch is cut into pieces of the last one."""
+
+LINE: Final = 16
+"""Numbers of 32 bits in a line of memory, as processors read it."""
 
 _TYPES: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
@@ -111,7 +116,8 @@ def _has_native_bfloat16(kind: str) -> bool:
     """Say whether the device multiplies bfloat16 matrices in hardware; False when unknown."""
     if kind == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    if kind != "cpu":
+    allowed = os.environ.get("ONEDNN_MAX_CPU_ISA", "DEFAULT").upper()
+    if kind != "cpu" or not any(each in allowed for each in ("DEFAULT", "BF16", "FP16", "AMX")):
         return False
     # These are not promised by torch, so their absence means: unknown.
     questions = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
@@ -199,6 +205,32 @@ class EagerBatch:
         return logits[:positions].cpu().numpy(), values[:positions].cpu().numpy()
 
 
+class _AlignedLinear(nn.Module):
+    """A dense layer whose inputs are filled up with zeros to whole lines of memory.
+
+    A matrix library may sum a row in another order where it begins within a line, so an answer's
+    last bits would depend on its place in the batch.
+    """
+
+    def __init__(self, layer: nn.Linear) -> None:
+        super().__init__()
+        self._added = -layer.in_features % LINE
+        self.register_buffer("weight", pad(layer.weight, (0, self._added)))
+        self.register_buffer("bias", layer.bias)
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Return float32 [B, outputs] of `features` [B, inputs]."""
+        return linear(pad(features, (0, self._added)), self.weight, self.bias)  # type: ignore[arg-type]
+
+
+def _align_rows(network: nn.Module) -> None:
+    """Align the rows of every dense layer of a network."""
+    for module in list(network.modules()):
+        for name, child in module.named_children():
+            if isinstance(child, nn.Linear) and child.in_features % LINE:
+                setattr(module, name, _AlignedLinear(child))
+
+
 _ONE_RECORDING: Final = threading.Lock()
 """Held while a CUDA graph is recorded: a process can record but one at a time."""
 
@@ -211,8 +243,8 @@ class TorchEvaluator(BatchedEvaluator):
     dense layers of the heads, the logits and the values are float32.
 
     One position's answer can differ in its last bits between batch sizes, because the device
-    sums in another order. On a GPU batches are recorded as CUDA graphs and replayed; where that
-    fails, the network is run kernel by kernel.
+    sums in another order; on CPUs it does not differ between places in a batch. On a GPU batches
+    are recorded as CUDA graphs and replayed; where that fails, the network is run kernel by kernel.
     """
 
     def __init__(self, network: ResNet, device: str = "auto", precision: str = "auto") -> None:
@@ -221,6 +253,7 @@ class TorchEvaluator(BatchedEvaluator):
         self.precision = resolve_precision(precision, self.device)
         self._type = _TYPES[self.precision]
         self._network.to(self.device)
+        _align_rows(self._network)
         for module in self._network.modules():
             if isinstance(module, nn.Conv2d):
                 module.to(dtype=self._type, memory_format=torch.channels_last)  # type: ignore[call-overload]

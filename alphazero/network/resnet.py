@@ -232,9 +232,12 @@ def folded(network: ResNet) -> ResNet:
     """Return a copy for inference, in evaluation mode, its normalisations inside the convolutions.
 
     The given network stays as it is. The copy computes what the network computes in evaluation
-    mode, up to rounding, and cannot be trained further.
+    mode, up to rounding, and cannot be trained further. Its weights lie in memory in torch's
+    usual order, wherever they come from: a learner keeps them channels-last, a file does not, and
+    kernels for the one round otherwise than kernels for the other.
     """
     duplicate = copy.deepcopy(network).eval().requires_grad_(False)
+    duplicate.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
     for module in duplicate.modules():
         if isinstance(module, Convolution):
             module.fold()

@@ -19,7 +19,7 @@ from alphazero.network.checkpoint import Checkpoint, load_checkpoint, save_check
 from alphazero.players.grade import grade
 from alphazero.players.player import SearchPlayer
 from alphazero.schema import check_value, noted_fields
-from alphazero.search.evaluator import Evaluator
+from alphazero.search.evaluator import Evaluator, FixedBatches
 from alphazero.search.forest import EDGE
 from alphazero.search.mcts import Search
 from alphazero.search.minimax import Solution
@@ -93,22 +93,28 @@ class SavedPlayer:
 
         It thinks for `simulations` a move, or for `seconds` if given, or for as many simulations
         as it was trained with. So many `leaves` of a tree are evaluated together; where nothing
-        is said, several at a single table, which has nothing else to fill a batch.
+        is said, several at a single table, which has nothing else to fill a batch. With `leaves`
+        or a single table, what it finds does not depend on what it searched before, nor on other
+        tables, to the last bit; with many tables, last bits depend on how they share batches.
         """
         if simulations is None:
             simulations = self.settings.simulations if seconds is None else UNLIMITED
         settings = dataclasses.replace(self.settings, simulations=simulations)
-        if leaves is None:
-            leaves = LEAVES if tables == 1 and simulations > FEW else 1
+        evaluator: Evaluator = self.evaluator
+        if leaves is None and tables > 1:
+            leaves = 1
+        else:
+            leaves = leaves or (LEAVES if simulations > FEW else 1)
+            evaluator = FixedBatches(evaluator, leaves)
         if seconds is not None:
             # The clock shall measure thinking, not the first use of the evaluator.
             for size in (1, 8):
-                self.evaluator.evaluate(np.zeros((size, *self.game.observation_shape), np.float32))
+                evaluator.evaluate(np.zeros((size, *self.game.observation_shape), np.float32))
         fresh = 1 if simulations == UNLIMITED else simulations + 1
         room = TREE_BYTES // (EDGE.itemsize * self.game.num_actions * tables)
         search = Search(
             self.game,
-            self.evaluator,
+            evaluator,
             settings,
             slots=tables,
             nodes=max(fresh, min(TREE_ROOM * simulations + 1, room)),

@@ -36,6 +36,30 @@ class UniformEvaluator:
         return np.zeros((rows, self.num_actions), np.float32), np.zeros(rows, np.float32)
 
 
+class FixedBatches:
+    """Asks another evaluator in batches of exactly `size` positions, filled up with empty ones.
+
+    A network's answer to a position may differ in its last bits between batches of two sizes. A
+    search that remembers evaluations asks in batches of any size, so these bits would depend on
+    what was searched before.
+    """
+
+    def __init__(self, evaluator: Evaluator, size: int) -> None:
+        self.evaluator = evaluator
+        self.size = size
+
+    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+        """Return logits [R, A] and values [R]."""
+        rows = len(observations)
+        padded = np.zeros((-(-rows // self.size) * self.size, *observations.shape[1:]), np.float32)
+        padded[:rows] = observations
+        answers = [
+            self.evaluator.evaluate(batch) for batch in np.split(padded, len(padded) // self.size)
+        ]
+        logits, values = zip(*answers, strict=True)
+        return np.concatenate(logits)[:rows], np.concatenate(values)[:rows]
+
+
 class SymmetricEvaluator:
     """Asks another evaluator about positions as the game's symmetries show them.
 

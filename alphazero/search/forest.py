@@ -1,6 +1,6 @@
 """The forest: one search tree per slot, all as arrays of records.
 
-Letters: G slots (games at once), N nodes and E edges a tree may hold, K leaves under evaluation
+Letters: G slots (games at once), N nodes and E edges a tree may hold, K walks of a round
 in one tree, D the longest path, A actions, S state size, R rows of a batch.
 
 A node owns a contiguous block of edges, one for each legal action, and stores no state: the
@@ -38,6 +38,7 @@ SLOT = np.dtype(
         ("awaits_noise", np.bool_),  # the root may not be searched before its noise is drawn
         # what has become: written by the kernels
         ("simulations", np.int64),  # ever run
+        ("walks", np.int32),  # of the round under way, which wait to be backed up
         ("random", np.uint64),  # the state of the slot's random numbers; seeded from outside
         ("num_nodes", np.int32),  # in use; 0 until the root has been evaluated
         ("num_edges", np.int32),  # in use
@@ -68,6 +69,14 @@ EDGE = np.dtype(
     ],
     align=True,
 )
+LEAF = np.dtype(
+    [
+        ("depth", np.int32),  # edges on the way to it
+        ("expands", np.bool_),  # whether it becomes a node; a finished game has one already
+        ("value", np.float64),  # for its player to move; once it was evaluated, if it must be
+    ],
+    align=True,
+)
 ROW = np.dtype([("slot", np.int32), ("leaf", np.int32)])
 
 
@@ -87,10 +96,14 @@ class Forest(NamedTuple):
     search"""
     root_prior: Floats
     """[G, A] the root's priors, edge by edge, with noise: used at the root in place of `prior`"""
-    leaf_depth: Integers
-    """[G, K] edges on the way to the leaf under evaluation, -1 when there is none"""
+    root_kept: Integers
+    """[G, A] visits that the root's edges had, edge by edge, before sequential halving began"""
+    leaves: Records
+    """[G, K] of LEAF: where the walks of the round under way have ended"""
     leaf_path: Integers
-    """[G, K, D] these edges"""
+    """[G, K, D] the edges on the way there"""
+    leaf_logits: Floats
+    """[G, K, A] its policy logits, once it was evaluated"""
     leaf_key: Keys
     """[G, K] in a graph, the hash of its position, 0 for none"""
     leaf_mask: Masks
@@ -133,8 +146,10 @@ def new_forest(
         root_state=np.zeros((slots, size), np.int64),
         root_noise=np.zeros((slots, actions)),
         root_prior=np.zeros((slots, actions), np.float32),
-        leaf_depth=np.full((slots, leaves), -1, np.int32),
+        root_kept=np.zeros((slots, actions), np.int32),
+        leaves=np.zeros((slots, leaves), LEAF),
         leaf_path=np.zeros((slots, leaves, game.max_moves + 1), np.int32),
+        leaf_logits=np.zeros((slots, leaves, actions), np.float32),
         leaf_key=np.zeros((slots, leaves), np.uint64),
         leaf_mask=np.zeros((slots, leaves, actions), np.bool_),
         rows=np.zeros(rows or slots * leaves, ROW),
@@ -160,7 +175,9 @@ ForestType = types.NamedTuple(
         _array(types.float64, 2),
         _array(types.float32, 2),
         _array(types.int32, 2),
+        _array(numba.from_dtype(LEAF), 2),
         _array(types.int32, 3),
+        _array(types.float32, 3),
         _array(types.uint64, 2),
         _array(types.boolean, 3),
         _array(numba.from_dtype(ROW), 1),

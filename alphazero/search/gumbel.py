@@ -2,6 +2,9 @@
 
 Danihelka, Guez, Schrittwieser & Silver, *Policy improvement by planning with Gumbel* (ICLR 2022).
 The equations are in `selection.py`. Pending simulations count as lost visits.
+
+The paper's roots begin without visits. A kept root has some: they enter the completed values and
+sigma like any other, and halving counts only the visits of its own search.
 """
 
 import math
@@ -48,11 +51,13 @@ def write_improved_logits(forest: Forest, selection: Selection, slot: int, node:
 def best_with_visits(forest: Forest, slot: int, visits: int) -> int:
     """Return the root's edge with the highest Gumbel draw + improved logit of those with `visits`.
 
-    `forest.policy` holds the improved logits. The first edge, when none has so many visits.
+    Visits from before the search do not count. `forest.policy` holds the improved logits. The
+    first edge, when none has so many visits.
     """
     best, best_score = 0, -np.inf
     for edge in range(forest.nodes[slot, 0].edge_count):
-        if forest.edges[slot, edge].visits + forest.edges[slot, edge].pending == visits:
+        seen = forest.edges[slot, edge].visits + forest.edges[slot, edge].pending
+        if seen - forest.root_kept[slot, edge] == visits:
             score = forest.root_noise[slot, edge] + forest.policy[edge]
             if score > best_score:
                 best, best_score = edge, score

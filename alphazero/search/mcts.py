@@ -19,7 +19,7 @@ from alphazero.search.cache import new_cache
 from alphazero.search.evaluator import Evaluator, Floats, under_symmetries
 from alphazero.search.forest import Doubles, Slots, new_forest
 from alphazero.search.root import begin_searches, mix_noise
-from alphazero.search.selection import GUMBEL, selection_of
+from alphazero.search.selection import GUMBEL, UNLIMITED, selection_of
 from alphazero.search.tree import backup_leaves, gather_trees, select_leaves
 from alphazero.search.wheel import TREE_ROOM, Roots, TreeSearch
 
@@ -64,9 +64,10 @@ def shaped_alphas(priors: Doubles, alpha: float) -> Doubles:
 class Search(TreeSearch):
     """A forest, an evaluator, and the wheel that turns them.
 
-    `leaves` is how many leaves of one tree may be under evaluation together, kept apart by
-    virtual loss: 1 with many games, more with one. `rows` is how many leaves a batch may hold, by
-    default all there are; with fewer, slots take turns.
+    `leaves` is how many simulations of one tree make a round, kept apart by virtual loss: 1 with
+    many games, more with one. `rows` is how many leaves a batch may hold, by default all there
+    are; with fewer, slots take turns, each with one leaf. What the cache holds changes the work,
+    never the answer, where an evaluation does not depend on its batch (`FixedBatches`).
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class Search(TreeSearch):
         exploration: Exploration | None = None,
         rng: np.random.Generator | None = None,
     ) -> None:
+        assert rows is None or leaves == 1, "slots take turns with one leaf each"
         unseen = -1 if game.last_move_matters else LAST
         selection = selection_of(settings)._replace(unseen=unseen)
         room = TREE_ROOM * settings.simulations + 1 if nodes is None else nodes
@@ -108,7 +110,8 @@ class Search(TreeSearch):
         """Start searching `slots`, for so many simulations (default: the configured number).
 
         What the roots get of this search's exploration, if it has any and `explore` wants it, is
-        drawn once per move, never per simulation.
+        drawn once per move, never per simulation. Gumbel search halves at every root, also at one
+        that was kept; where the number is `UNLIMITED` it cannot plan, and chooses by PUCT.
         """
         wanted = self.settings.simulations if simulations is None else simulations
         exploring = self.exploration if explore else None
@@ -123,6 +126,7 @@ class Search(TreeSearch):
             self._forest,
             slots,
             wanted,
+            gumbel and wanted < UNLIMITED,
             noise,
             0.0 if gumbel else exploration.fraction,
             exploration.temperature,

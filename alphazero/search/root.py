@@ -17,7 +17,6 @@ from alphazero.search.graph import enter_all, mean_value
 from alphazero.search.gumbel import best_with_visits, write_improved_logits
 from alphazero.search.selection import (
     GUMBEL,
-    UNLIMITED,
     Selection,
     SelectionType,
     forced_visits,
@@ -66,6 +65,7 @@ def mix_noise(forest: Forest, slots: Slots) -> None:
         ForestType,
         SlotsType,
         types.int64,
+        types.boolean,
         types.Array(types.float64, 2, "C"),
         *(types.float64,) * 3,
         types.boolean,
@@ -75,6 +75,7 @@ def begin_searches(
     forest: Forest,
     slots: Slots,
     wanted: int,
+    halves: bool,
     noise: Doubles,
     fraction: float,
     temperature: float,
@@ -84,12 +85,12 @@ def begin_searches(
     """Want so many simulations in each of `slots` [n], whose roots get `noise` [n, A] or, [0, A],
     none; return how many visits their roots have already.
 
-    Sequential halving plans for a number of simulations and for a root without visits: elsewhere
-    Gumbel search chooses at the root by PUCT.
+    With `halves`, sequential halving shares the simulations out among the root's actions. Visits
+    that a root has already tell it what an action is worth, and count no further.
     """
     kept = 0
     for index in range(len(slots)):
-        slot, before = slots[index], kept
+        slot = slots[index]
         forest.slots[slot].remaining = wanted
         forest.slots[slot].noise_fraction = fraction
         forest.slots[slot].root_temperature = temperature
@@ -97,12 +98,14 @@ def begin_searches(
         forest.slots[slot].awaits_noise = awaits_noise
         for action in range(forest.root_noise.shape[1]):
             forest.root_noise[slot, action] = noise[index, action] if len(noise) > 0 else 0.0
+            forest.root_kept[slot, action] = 0
         if forest.slots[slot].num_nodes > 0:
             set_root_priors(forest, slot)
             for edge in range(forest.nodes[slot, 0].edge_count):
                 kept += forest.edges[slot, edge].visits
-        is_halved = wanted < UNLIMITED and kept == before
-        forest.slots[slot].halved = wanted if is_halved else 0
+                if halves:
+                    forest.root_kept[slot, edge] = forest.edges[slot, edge].visits
+        forest.slots[slot].halved = wanted if halves else 0
     return kept
 
 
@@ -253,8 +256,8 @@ def _write_policies(
     for edge in range(forest.nodes[slot, 0].edge_count):
         if not _is_kept(forest, selection, slot, edge):
             forest.policy[edge] = -np.inf
-        elif forest.edges[slot, edge].visits > most:
-            best, most = edge, forest.edges[slot, edge].visits
+        elif forest.edges[slot, edge].visits - forest.root_kept[slot, edge] > most:
+            best, most = edge, forest.edges[slot, edge].visits - forest.root_kept[slot, edge]
     if selection.rule == GUMBEL:
         best = best_with_visits(forest, slot, most)
     for edge in range(forest.nodes[slot, 0].edge_count):

@@ -49,8 +49,8 @@ LEAF, TERMINAL, BLOCKED = 0, 1, 2
 """How a walk ends: at a leaf to evaluate, at a finished game, at a leaf already under way."""
 
 PATIENCE = 1000
-"""Simulations of one tree in one turn that may end at finished games: a solved tree asks for no
-evaluation, and would hold up the other slots and the clock until its budget is spent."""
+"""Simulations of one tree in one step that may do without an evaluation: a solved tree asks for
+none, and would hold up the other slots and the clock until its budget is spent."""
 
 
 @structref.register
@@ -188,11 +188,14 @@ def descend(
     A walk as deep as `selection.depth` ends at a leaf, and leaves nothing there. In a graph, an
     edge that leads to a node which others have reached is joined to it, and the walk goes on.
     Returns how the walk ended, its depth, and at a finished game the value for its `to_play`.
+    A game that outgrows its `max_moves` ends there: nothing is written beyond the path's room.
     """
     reset_state(forest, slot)
     forest.leaf_key[slot, leaf] = 0
     node, depth, reached = 0, 0, 0
     while True:
+        if depth == forest.leaf_path.shape[2]:
+            return TERMINAL, depth, forest.nodes[slot, node].value
         edge = _select_edge(forest, selection, slot, node, reached)
         play_move(rules, forest.state, forest.edges[slot, edge].action)
         forest.leaf_path[slot, leaf, depth] = edge
@@ -259,6 +262,39 @@ def _wins_at_once(rules: Any, forest: Forest, slot: int, leaf: int) -> bool:
 
 
 @helper
+def _walk(rules: Any, forest: Forest, selection: Selection, slot: int, leaf: int) -> int:
+    """Run a simulation down to a leaf, and return how it ended; BLOCKED also where none is wanted.
+
+    The first walk of an empty tree stays at its root, and is no simulation.
+    """
+    end, depth, value = LEAF, 0, 0.0
+    if forest.slots[slot].num_nodes > 0:
+        if rests(forest, selection, slot):
+            return BLOCKED
+        end, depth, value = descend(rules, forest, selection, slot, leaf)
+        if end == BLOCKED:
+            return BLOCKED
+        forest.slots[slot].remaining -= 1
+        forest.slots[slot].simulations += 1
+    elif leaf > 0:
+        return BLOCKED
+    else:
+        reset_state(forest, slot)
+    if end == LEAF:
+        mark_legal(rules, forest.state, forest.leaf_mask[slot, leaf])
+        if selection.solver and depth > 0 and _wins_at_once(rules, forest, slot, leaf):
+            add_known(forest, selection, slot, depth, leaf, 1)
+            end, value = TERMINAL, 1.0
+    forest.leaves[slot, leaf].depth = depth
+    forest.leaves[slot, leaf].expands = end == LEAF
+    forest.leaves[slot, leaf].value = value
+    if forest.leaves.shape[1] > 1:
+        for ply in range(depth):
+            forest.edges[slot, forest.leaf_path[slot, leaf, ply]].pending += 1
+    return end
+
+
+@helper
 def backup(
     forest: Forest, selection: Selection, slot: int, leaf: int, depth: int, value: float
 ) -> None:
@@ -298,24 +334,24 @@ def write_edge(forest: Forest, slot: int, edge: int, action: int, prior: float) 
 
 
 @helper
-def _expand(forest: Forest, slot: int, leaf: int, logits: Floats, value: float) -> None:
-    """Give the leaf a node whose priors are the softmax of `logits` [A] over legal actions.
+def _expand(forest: Forest, slot: int, leaf: int) -> None:
+    """Give the leaf a node whose priors are the softmax of its logits over legal actions.
 
-    In a graph, another leaf of the same batch may have given its position a node already.
+    In a graph, another leaf of the same round may have given its position a node already.
     """
-    depth = forest.leaf_depth[slot, leaf]
+    depth = forest.leaves[slot, leaf].depth
     if is_graph(forest) and depth > 0:
         node = find_node(forest, slot, forest.leaf_key[slot, leaf])
         if node >= 0:
             forest.edges[slot, forest.leaf_path[slot, leaf, depth - 1]].child = node
             return
-    mask = forest.leaf_mask[slot, leaf]
+    mask, logits = forest.leaf_mask[slot, leaf], forest.leaf_logits[slot, leaf]
     count, highest = 0, -np.inf
     for action in range(len(mask)):
         if mask[action]:
             count += 1
             highest = max(highest, logits[action])
-    node = add_node(forest, slot, depth, leaf, value, count)
+    node = add_node(forest, slot, depth, leaf, forest.leaves[slot, leaf].value, count)
     if node < 0:
         return
     total = 0.0
@@ -330,6 +366,28 @@ def _expand(forest: Forest, slot: int, leaf: int, logits: Floats, value: float) 
             edge += 1
     if node == 0:
         set_root_priors(forest, slot)
+
+
+@helper
+def _write_answer(forest: Forest, slot: int, leaf: int, logits: Floats, value: float) -> None:
+    """Keep a leaf's evaluation, `logits` [A] and `value`, until its round is backed up."""
+    for action in range(len(logits)):
+        forest.leaf_logits[slot, leaf, action] = logits[action]
+    forest.leaves[slot, leaf].value = value
+
+
+@helper
+def _backup_round(forest: Forest, selection: Selection, slot: int) -> None:
+    """Expand and back up the walks of a tree's round, in the order in which they were made."""
+    for leaf in range(forest.slots[slot].walks):
+        depth = forest.leaves[slot, leaf].depth
+        if forest.leaves.shape[1] > 1:
+            for ply in range(depth):
+                forest.edges[slot, forest.leaf_path[slot, leaf, ply]].pending -= 1
+        if forest.leaves[slot, leaf].expands:
+            _expand(forest, slot, leaf)
+        backup(forest, selection, slot, leaf, depth, forest.leaves[slot, leaf].value)
+    forest.slots[slot].walks = 0
 
 
 @helper
@@ -358,64 +416,52 @@ def select_leaves(
     observations: Floats,
     words: Words,
 ) -> int:
-    """Run simulations in every one of `slots` until each has its leaves to evaluate.
+    """Run simulations in every one of `slots` until each waits for an evaluation.
 
-    Writes one observation per leaf into `observations` [R, C, H, W], whose bits `words`
+    A tree's simulations come in rounds of as many as it has leaves. Virtual loss keeps the walks
+    of a round apart. All are backed up together, in the order of the walks, whether they ended at
+    a leaf to evaluate, at a remembered position or at a finished game: so what is remembered
+    never changes the answer. A round that asks for no evaluation is backed up at once, and the
+    next one begins, for at most `PATIENCE` simulations. A round ends early where a walk is
+    blocked. A root that is a finished game, or proven, needs no simulation; one whose noise has
+    not been drawn yet waits for it.
+
+    Writes one observation per evaluation into `observations` [R, C, H, W], whose bits `words`
     [R, C * H * W] are, and returns their number. Slots for which no row was left come first in
     the next batch.
-    Simulations that end at a finished game or at a remembered position need no evaluation and
-    are backed up at once, at most `PATIENCE` of them. A root that is a finished game, or proven,
-    needs no simulation; one whose noise has not been drawn yet waits for it.
     """
     forest, cache, selection = trees.forest, trees.cache, trees.selection
-    rows, first = 0, _first_in_turn(forest, slots)
+    leaves, rows, first = forest.leaves.shape[1], 0, _first_in_turn(forest, slots)
     for turn in range(len(slots)):
         slot = slots[(first + turn) % len(slots)]
         if forest.slots[slot].num_nodes == 0:
             add_finished_root(rules, forest, selection, slot)
-        leaf, patience = 0, PATIENCE
-        while leaf < forest.leaf_depth.shape[1] and rows < len(forest.rows) and patience > 0:
-            depth = 0
-            if forest.slots[slot].num_nodes > 0:
-                if rests(forest, selection, slot):
-                    break
-                end, depth, value = descend(rules, forest, selection, slot, leaf)
+        patience, before = PATIENCE, rows
+        while rows == before and rows + leaves <= len(forest.rows) and patience > 0:
+            walks = 0
+            while walks < leaves:
+                end = _walk(rules, forest, selection, slot, walks)
                 if end == BLOCKED:
                     break
-                forest.slots[slot].remaining -= 1
-                forest.slots[slot].simulations += 1
-                if end == TERMINAL:
-                    backup(forest, selection, slot, leaf, depth, value)
-                    patience -= 1
-                    continue
-            elif leaf > 0:
+                if end == LEAF:
+                    rules.observe(forest.state, observations[rows])
+                    key = key_of(words[rows]) if len(cache.keys) > 0 else np.uint64(1)
+                    place = look_up(cache, key)  # type: ignore[arg-type]
+                    if place >= 0:
+                        value = float(cache.values[place])
+                        _write_answer(forest, slot, walks, cache.logits[place], value)
+                    else:
+                        forest.rows[rows].slot = slot
+                        forest.rows[rows].leaf = walks
+                        cache.row_keys[rows] = key
+                        rows += 1
+                walks += 1
+            forest.slots[slot].walks = walks
+            if walks == 0:
                 break
-            else:
-                reset_state(forest, slot)
-            mark_legal(rules, forest.state, forest.leaf_mask[slot, leaf])
-            if selection.solver and depth > 0 and _wins_at_once(rules, forest, slot, leaf):
-                add_known(forest, selection, slot, depth, leaf, 1)
-                backup(forest, selection, slot, leaf, depth, 1.0)
-                patience -= 1
-                continue
-            forest.leaf_depth[slot, leaf] = depth
-            rules.observe(forest.state, observations[rows])
-            key = key_of(words[rows]) if len(cache.keys) > 0 else np.uint64(1)
-            place = look_up(cache, key)  # type: ignore[arg-type]
-            if place >= 0:
-                value = float(cache.values[place])
-                _expand(forest, slot, leaf, cache.logits[place], value)
-                backup(forest, selection, slot, leaf, depth, value)
-                forest.leaf_depth[slot, leaf] = -1
-                patience -= 1
-                continue
-            for ply in range(depth):
-                forest.edges[slot, forest.leaf_path[slot, leaf, ply]].pending += 1
-            cache.row_keys[rows] = key
-            forest.rows[rows].slot = slot
-            forest.rows[rows].leaf = leaf
-            rows += 1
-            leaf += 1
+            if rows == before:
+                _backup_round(forest, selection, slot)
+                patience -= walks
     return rows
 
 
@@ -428,18 +474,15 @@ def select_leaves(
     )
 )
 def backup_leaves(trees: Any, rows: int, logits: Floats, values: Floats) -> None:
-    """Expand and back up the leaves of the last batch with their evaluations.
+    """Back up the rounds that waited for the last batch, whose evaluations these are.
 
     `logits` [R, A], `values` [R]: for the player to move at each leaf.
     """
     forest, cache, selection = trees.forest, trees.cache, trees.selection
     for row in range(rows):
         slot, leaf = forest.rows[row].slot, forest.rows[row].leaf
-        depth = forest.leaf_depth[slot, leaf]
         value = float(values[row])
         remember(cache, cache.row_keys[row], logits[row], value)
-        for ply in range(depth):
-            forest.edges[slot, forest.leaf_path[slot, leaf, ply]].pending -= 1
-        _expand(forest, slot, leaf, logits[row], value)
-        backup(forest, selection, slot, leaf, depth, value)
-        forest.leaf_depth[slot, leaf] = -1
+        _write_answer(forest, slot, leaf, logits[row], value)
+        if row + 1 == rows or forest.rows[row + 1].slot != slot:
+            _backup_round(forest, selection, slot)

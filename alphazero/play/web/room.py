@@ -1,8 +1,8 @@
 """Searches side by side: one player at many tables, and the thread that lets it think.
 
-Everybody who asks the same player about the same game sits in one room, so that the network
-evaluates their positions in one batch. Whoever asks is answered on the thread of the server, by
-`post`; the player itself is touched by the room's own thread alone.
+Everybody who asks the same player about the same game sits in one room: one network and one cache
+serve them all, and each table's answer is what it would be alone. Whoever asks is answered on the
+thread of the server, by `post`; the player itself is touched by the room's own thread alone.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ TABLES: Final = 16
 """Of a room: so many may search in it at once."""
 
 LONGEST_SEARCH: Final = 1_000_000
-"""Simulations of a search without end."""
+"""New simulations after which a search of unknown length is ended."""
 
 INTERVAL: Final = 0.2
 """Seconds between two reports of a search."""
@@ -269,8 +269,7 @@ class Room:
         if thinker.searches:
             roots = thinker.roots
             table.visits = 0 if roots is None else int(roots.visits.sum())
-            limit = LONGEST_SEARCH if question.simulations is None else question.simulations
-            thinker.begin(limit)
+            thinker.begin(question.simulations)
         else:
             thinker.player.ask(thinker.table)
 
@@ -305,8 +304,12 @@ class Room:
             elif now - table.reported >= INTERVAL:
                 table.reported = now
                 report = self._report(table)
-                if report is not None:
-                    self._post(lambda told=question.show, report=report: told(report))  # type: ignore[misc]
+                if report is None:
+                    continue
+                self._post(lambda told=question.show, report=report: told(report))  # type: ignore[misc]
+                done = report.thought.simulations - table.visits
+                if question.simulations is None and done >= LONGEST_SEARCH:
+                    table.thinker.stop()
 
     def _report(self, table: _Table) -> Report | None:
         """Return what a table's search has found so far."""
