@@ -1,7 +1,8 @@
 """AlphaGo Zero-style self-play training: from a game's rules to a strong player.
 
 The few verbs of the method, as functions: `load_config`, `train`, `resume`, `load_player`,
-`make_game`, and `Position` to look at one in a notebook. Each is loaded when it is first asked for.
+`make_game`, `check_game`, and `Position` to look at one in a notebook. Each is loaded when it is
+first asked for.
 """
 
 from importlib import import_module
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from alphazero.configfile import load_config
     from alphazero.errors import AlphaZeroError
     from alphazero.games import make_game
+    from alphazero.games.check import check_game
     from alphazero.players.position import Position
     from alphazero.players.saved import load_player
     from alphazero.training.loop import resume, train
@@ -19,6 +21,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AlphaZeroError",
     "Position",
+    "check_game",
     "load_config",
     "load_player",
     "make_game",
@@ -29,6 +32,7 @@ __all__ = [
 _HOMES = {
     "AlphaZeroError": "alphazero.errors",
     "Position": "alphazero.players.position",
+    "check_game": "alphazero.games.check",
     "load_config": "alphazero.configfile",
     "load_player": "alphazero.players.saved",
     "make_game": "alphazero.games",

@@ -118,7 +118,7 @@ def serve_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         metavar="PLAYER",
         help=f"{PLAYER}; games of a run's folder can be looked at as well (default: every "
-        "checkpoint in ./checkpoints)",
+        "checkpoint in ./checkpoints that can be read)",
     )
     parser.add_argument(
         "--ratings",
@@ -173,8 +173,8 @@ def grade_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         type=Path,
         metavar="POSITIONS",
-        help="files of solved positions; without any, those that come with the project, or every "
-        "reachable position of a small game",
+        help="files of solved positions, or folders of such files; without any, those that come "
+        "with the project, or every reachable position of a small game",
     )
     parser.add_argument(
         "--simulations",
@@ -342,6 +342,13 @@ def solve_arguments(parser: argparse.ArgumentParser) -> None:
         type=whole_number,
         metavar="N",
         help="give up after looking at so many (default: what takes ten to thirty seconds)",
+    )
+
+
+def check_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for a game."""
+    parser.add_argument(
+        "game", metavar="GAME", help="its name, as in mnk:rows=4,columns=4,length=3"
     )
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from alphazero import arguments, commands
 from alphazero.commands import INTERRUPTED
 from alphazero.errors import AlphaZeroError
+from alphazero.output import spell_what_cannot_be_written
 from alphazero.typed import Parser
 
 UNREAD = 141
@@ -141,6 +142,13 @@ COMMANDS = (
         "alphazero foundations blackjack-exploring-starts --episodes 10000000",
         arguments.foundations_arguments,
     ),
+    Command(
+        "check",
+        commands.check,
+        "hold the rules of a game to the contract that every game keeps",
+        "alphazero check mnk:rows=4,columns=4,length=3",
+        arguments.check_arguments,
+    ),
     Command("games", commands.games, "list the games and their options", "alphazero games"),
 )
 
@@ -158,6 +166,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def told(run: Callable[[], int | None]) -> int:
     """Call `run`, tell a person's mistake in one line, and return the exit code as `main` does."""
+    spell_what_cannot_be_written()
     try:
         try:
             return run() or 0

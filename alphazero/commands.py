@@ -90,9 +90,15 @@ def serve(options: argparse.Namespace) -> None:
     from alphazero.play.web.catalogue import Catalogue
     from alphazero.play.web.ratings import RatingTable
 
-    names = options.players or sorted(map(str, Path("checkpoints").glob("*.safetensors")))
-    entrants = [read_player(name) for name in names]
-    folders = [Path(name) for name in names if Path(name).is_dir() and holds_run(Path(name))]
+    entrants = [read_player(name) for name in options.players]
+    if not options.players:
+        for path in sorted(Path("checkpoints").glob("*.safetensors")):
+            try:
+                entrants.append(read_player(str(path)))
+            except AlphaZeroError as error:
+                print(f"left out: {error}", file=sys.stderr)
+    named = map(Path, options.players)
+    folders = [folder for folder in named if folder.is_dir() and holds_run(folder)]
     catalogue = Catalogue(
         entrants, [RunArchive(folder) for folder in folders], RatingTable(options.ratings)
     )
@@ -131,7 +137,7 @@ def grade(options: argparse.Namespace) -> int:
     from alphazero.players.grade import grade
     from alphazero.players.names import read_checkpoint
     from alphazero.players.saved import save_grades
-    from alphazero.players.solved import read_positions, solved_positions
+    from alphazero.players.solved import position_files, read_positions, solved_positions
 
     named = read_checkpoint(options.checkpoint)
     if options.save and named.changes:
@@ -141,7 +147,8 @@ def grade(options: argparse.Namespace) -> int:
     saved = named.saved
     game = saved.game
     if options.positions:
-        sets = [(path.name, read_positions(game, path)) for path in options.positions]
+        files = position_files(options.positions)
+        sets = [(path.name, read_positions(game, path)) for path in files]
     else:
         sets = [("solved positions", solved_positions(game))]
     grades: list[str] = []
@@ -385,6 +392,16 @@ def foundations(options: argparse.Namespace) -> None:
     print(found.text)
     write_atomic(plot, found.picture)
     print(f"drawn in {plot}")
+
+
+def check(options: argparse.Namespace) -> None:
+    """Check a game."""
+    from alphazero.games.check import check_game
+
+    report = check_game(options.game)
+    if report.faults:
+        raise AlphaZeroError(str(report))
+    print(report)
 
 
 def games(_: argparse.Namespace) -> None:

@@ -65,6 +65,14 @@ def check_writable(path: Path | str) -> None:
         raise RunError(f"cannot write {shown(path)}: {reason(error)}") from error
 
 
+def is_folder(path: Path) -> bool:
+    """Whether there is such a folder; no, too, where no path can be called so."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 def remove(path: Path) -> None:
     """Remove a file, unless it is gone already; raise RunError, in one line, when that fails."""
     try:

@@ -15,7 +15,7 @@ from tqdm import tqdm
 from alphazero.cli import told
 from alphazero.errors import AlphaZeroError, did_you_mean
 from alphazero.games import make_game
-from alphazero.players.solved import read_positions
+from alphazero.players.solved import position_files, read_positions
 from alphazero.training.ablation import BASE, Ablation, table
 from alphazero.typed import even_number, whole_number, whole_numbers
 
@@ -148,7 +148,10 @@ def main() -> None:
         options.seeds,
         options.folder,
     )
-    solutions = [read_positions(make_game("connect_four"), path) for path in options.positions]
+    solutions = [
+        read_positions(make_game("connect_four"), path)
+        for path in position_files(options.positions)
+    ]
     workers, runs = os.cpu_count() or 1, len(ablation.variants) * len(ablation.seeds)
     with tqdm(total=runs, desc="training", unit="run") as bar:
         ablation.train(workers, bar.update)

@@ -16,7 +16,7 @@ from tqdm import tqdm
 from alphazero.cli import told
 from alphazero.errors import RunError
 from alphazero.players.saved import load_saved, optimal_share
-from alphazero.players.solved import read_positions
+from alphazero.players.solved import position_files, read_positions
 from alphazero.training.history import curves_of, training_minutes
 from alphazero.typed import whole_number, whole_numbers
 
@@ -39,7 +39,7 @@ def main() -> None:
     minutes = training_minutes(options.run)
     chosen = np.linspace(0, len(checkpoints) - 1, options.points + 1).round().astype(int)[1:]
     game = load_saved(checkpoints[-1]).game
-    solutions = [read_positions(game, path) for path in options.positions]
+    solutions = [read_positions(game, path) for path in position_files(options.positions)]
     rows = []
     for index in tqdm(chosen, unit="checkpoint"):
         player = load_saved(checkpoints[index])

@@ -210,6 +210,21 @@ def test_grade_reads_solved_positions_from_a_file(tmp_path: Path, capsys: Captur
     assert capsys.readouterr().out.startswith("solved.txt, 50 simulations: 2 of 2 positions")
 
 
+def test_grade_takes_all_files_of_a_folder_in_the_order_of_their_names(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    player, folder = saved_player(tmp_path / "four.safetensors", "connect_four"), tmp_path / "sets"
+    (folder / "deeper").mkdir(parents=True)
+    for name in ("b", "a.txt", "B", ".hidden"):
+        (folder / name).write_text("rubbish" if name[0] == "." else "171717 1 +------\n")
+    assert code_of("grade", player, folder, folder / "b", "--simulations", "0,9") == 0
+    told = [line.split(" simulations: ")[0] for line in capsys.readouterr().out.splitlines()]
+    assert told == [f"{name}, {count}" for count in (0, 9) for name in ("B", "a.txt", "b", "b")]
+    assert "deeper: no files of positions" in only_line(capsys, "grade", player, folder / "deeper")
+    (folder / "c").write_text("rubbish\n")
+    assert f"{folder / 'c'}:1: expected" in only_line(capsys, "grade", player, folder)
+
+
 def test_grade_searches_otherwise_where_it_is_told_to(tmp_path: Path, capsys: Capture) -> None:
     player = saved_player(tmp_path / "four.safetensors", "connect_four")
     solved = tmp_path / "solved.txt"
@@ -577,6 +592,37 @@ def test_search_settings_out_of_range_in_a_checkpoint_give_way_to_the_defaults(
 
 
 # --- mistakes with options -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("folder", [r"a\0b", r"\uD800", "x" * 300])
+def test_a_folder_that_no_run_can_have_is_one_line(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    config = Path("configs/tic_tac_toe.yaml").resolve()
+    monkeypatch.chdir(tmp_path)
+    words = ["train", str(config), f'run.folder="{folder}"']
+    assert "cannot create " in only_line(capsys, *words, "budget.iterations=1")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "a\0b"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["verify", "NAME"],
+        ["plot", "NAME"],
+        ["show", "NAME"],
+        ["grade", "NAME"],
+        ["doctor", "NAME"],
+        ["rate", "NAME", "random", "--game", "tic_tac_toe"],
+        ["serve", "random", "--ratings", "NAME"],
+        ["serve", "NAME"],
+    ],
+)
+def test_a_name_that_no_folder_can_have_is_one_line(
+    capsys: Capture, words: list[str], name: str
+) -> None:
+    assert only_line(capsys, *(name if word == "NAME" else word for word in words))
 
 
 @pytest.mark.parametrize(

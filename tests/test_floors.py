@@ -2,6 +2,7 @@
 
     floor 5   cli.py, __main__.py, play/    commands.py alone knows both play/ and training/
               commands.py, arguments.py, typed.py     what cli.py runs, and what it reads
+              output.py                     where it all is written
     floor 4   training/
     floor 3   players/
     floor 2   search/, network/ (which do not know each other), config*.py, schema.py, yamlfile.py
@@ -42,6 +43,7 @@ FLOORS = {
     "commands": 5,
     "arguments": 5,
     "typed": 5,
+    "output": 5,
     "__main__": 5,
     FACE: 5,
 }

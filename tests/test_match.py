@@ -14,8 +14,12 @@ import numpy.typing as npt
 import pytest
 
 from alphazero.config import Config, GameConfig, GateConfig, SearchConfig, SelfplayConfig
+from alphazero.errors import GameError
 from alphazero.games import ONGOING, Game, State, make_game
-from alphazero.games.game import PLY, to_play
+from alphazero.games.game import PLAY_RULE, PLY, to_play
+from alphazero.games.lines import place_stone
+from alphazero.games.mnk import Mnk
+from alphazero.jit import kernel
 from alphazero.players import player as player_module
 from alphazero.players.match import (
     GameRecord,
@@ -692,3 +696,40 @@ def test_the_answer_of_a_sequential_test_decides_and_the_threshold_where_there_i
     score: float, verdict: bool | None, accepted: bool
 ):
     assert GateConfig(threshold=0.55).accepts(score, verdict) is accepted
+
+
+class ShortMnk(Mnk):
+    """Tic-tac-toe, said to end sooner than it does."""
+
+    max_moves = 5
+
+
+@kernel(PLAY_RULE)
+def play_uncounted(state: State, action: int) -> None:
+    """Put a stone down and count no move."""
+    place_stone(state, action, action)
+    state[PLY] -= 1
+
+
+class UncountedMnk(Mnk):
+    """Tic-tac-toe in which it is always the first player's turn."""
+
+    rule_functions = (Mnk.rule_functions[0], play_uncounted, *Mnk.rule_functions[2:])
+
+
+@pytest.mark.parametrize("game", [ShortMnk(), UncountedMnk()], ids=lambda game: type(game).__name__)
+def test_a_game_that_miscounts_its_moves_is_left_before_anything_is_written_past_its_end(
+    game: Game,
+) -> None:
+    player = RandomPlayer(game, 3, np.random.default_rng(0))
+    match = Match(game, [player], 3, itertools.repeat(Pairing(), 12))
+    with pytest.raises(GameError, match=r"goes on after max_moves, \d, or does not count its move"):
+        play_all(match)
+
+
+def test_moves_beyond_the_longest_game_are_not_laid_out() -> None:
+    game = ShortMnk()
+    player = RandomPlayer(game, 1, np.random.default_rng(0))
+    match = Match(game, [player], 1, iter(()))
+    with pytest.raises(GameError, match="goes on after max_moves, 5"):
+        match.begin(0, GameRecord.opening(game, Pairing(opening=(0, 1, 2, 4, 3, 6))))

@@ -181,6 +181,15 @@ class Game(ABC):
     last_move_matters: ClassVar[bool] = True
     """Whether positions that differ in their last move alone may be played on differently."""
 
+    @property
+    def one_sided(self) -> bool:
+        """Whether one of the players wins hardly ever, or never, when moves are drawn at random.
+
+        Otherwise a game in which all wins are one player's is taken for one whose outcome is told
+        for the wrong player.
+        """
+        return False
+
     @functools.cached_property
     def rules(self) -> Any:
         """The rules, as kernels take them."""

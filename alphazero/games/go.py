@@ -148,6 +148,11 @@ class Go(Game):
         """What White gets for moving second, in points."""
         return self.komi_half_points / 2
 
+    @property
+    def one_sided(self) -> bool:
+        """Where komi decides: it is more than half the board."""
+        return abs(self.komi_half_points) > self.rows * self.columns
+
     def score(self, state: State) -> float:
         """Return Black's area less White's and komi, in points, every stone taken for alive."""
         return int(area(state)) - self.komi

@@ -66,7 +66,8 @@ def make_game(name: str, **options: int | float | bool | str) -> Game:
     """Return the game called `name`.
 
     Raises:
-        GameError: for an unknown game, an unknown option, or an option out of its range.
+        GameError: for an unknown game, an unknown option, an option out of its range, or a game
+            that lacks a method that every game has.
     """
     known = game_options(name)
     for option, value in options.items():
@@ -78,8 +79,10 @@ def make_game(name: str, **options: int | float | bool | str) -> Game:
             raise GameError(
                 f"{name}'s option '{option}' must be {type(known[option]).__name__}, got {value!r}"
             )
-    chosen = cast(dict[str, int], {**known, **options})
-    return _registered[name][0](**chosen)
+    kind, chosen = _registered[name][0], cast(dict[str, int], {**known, **options})
+    if kind.__abstractmethods__:
+        raise GameError(f"{name} has no {', '.join(sorted(kind.__abstractmethods__))}")
+    return kind(**chosen)
 
 
 def read_game(text: str) -> Game:

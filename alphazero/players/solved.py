@@ -9,15 +9,15 @@ Letters: P positions, A actions, S state size.
 """
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from alphazero.errors import GameError
-from alphazero.files import read_limited, shown
+from alphazero.errors import GameError, RunError
+from alphazero.files import is_folder, read_limited, reason, shown
 from alphazero.games.game import ONGOING, PLY, Game, State
 from alphazero.games.registry import write_game
 from alphazero.players.player import SearchPlayer, Temperature
@@ -53,6 +53,30 @@ def solved_positions(game: Game, each: int | None = None, seed: int = 0) -> Solu
     stages = stages_of(game, solution.states[order])
     chosen = [order[stages == stage][:each] for stage in range(len(STAGES))]
     return solution.take(np.sort(np.concatenate(chosen)))
+
+
+def position_files(paths: Sequence[Path]) -> list[Path]:
+    """Return the files that are named, and those in each folder that is, in the order of names.
+
+    Hidden files, and folders within, are left out.
+
+    Raises:
+        RunError: for a folder that cannot be read, or has no files.
+    """
+    files = []
+    for path in paths:
+        if not is_folder(path):
+            files.append(path)
+            continue
+        try:
+            inside = sorted(each for each in path.iterdir() if each.is_file())
+        except OSError as error:
+            raise RunError(f"cannot read {shown(path)}: {reason(error)}") from error
+        inside = [each for each in inside if not each.name.startswith(".")]
+        if not inside:
+            raise RunError(f"{shown(path)}: no files of positions in it; check the path")
+        files += inside
+    return files
 
 
 def read_positions(game: Game, path: Path) -> Solution:

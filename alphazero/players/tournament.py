@@ -9,6 +9,7 @@ import functools
 import hashlib
 import io
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,9 +67,9 @@ class Tournament:
 
     def __post_init__(self) -> None:
         names = [entrant.name for entrant in self.entrants]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            raise PlayerError(f"{twice} is named twice; a player meets others, not itself")
+        for name, times in Counter(names).items():
+            if times > 1:
+                raise PlayerError(f"{name} is named twice; a player meets others, not itself")
         if len(names) < 2:
             raise PlayerError("a rating needs two players at least")
         if self.folder:

@@ -7,7 +7,7 @@ import numpy as np
 from PIL import Image
 
 from alphazero.errors import GameError, PlayerError, RunError
-from alphazero.files import shown
+from alphazero.files import is_folder, shown
 from alphazero.games.game import ONGOING
 from alphazero.players.canvas import Canvas
 from alphazero.players.chart import Point, draw_chart
@@ -33,7 +33,7 @@ def read_curves(run: Path) -> dict[str, Curve]:
     )
 
     folder = run / "tensorboard"
-    if not folder.is_dir():
+    if not is_folder(folder):
         return {}
     events = EventAccumulator(str(folder), {"scalars": 0})
     events.Reload()
@@ -71,7 +71,7 @@ def step_checkpoints(run: Path, number: int) -> list[Path]:
 
     None where there are none; the last alone where `number` is 1.
     """
-    paths = sorted(run.glob("step-*.safetensors"))
+    paths = sorted(run.glob("step-*.safetensors")) if is_folder(run) else []
     if number < len(paths):
         chosen = np.linspace(len(paths) - 1, 0, number).round().astype(int)
         paths = [paths[index] for index in sorted(chosen)]

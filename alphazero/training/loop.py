@@ -20,6 +20,8 @@ from alphazero.config import Config
 from alphazero.configfile import dump_config
 from alphazero.errors import RunError
 from alphazero.files import shown
+from alphazero.games.check import refuse_unsound
+from alphazero.games.registry import make_game
 from alphazero.network.backend import explain_backend, make_evaluator, useful_workers
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
 from alphazero.network.inference import BatchedEvaluator, threads_per_evaluation
@@ -54,6 +56,7 @@ def train(config: Config) -> Path:
     Raises:
         AlphaZeroError: when the run cannot begin or go on; what was published stays whole.
     """
+    refuse_unsound(make_game(config.game.name, **config.game.options))
     folder, group = folder_of(config), join()
     if group and group.rank:
         _follow(group, folder)
@@ -77,7 +80,9 @@ def resume(folder: Path, overrides: Sequence[str] = ()) -> Path:
         _follow(group, folder)
         return folder
     with locked(folder):
-        _train(Run.resume(folder, overrides), group)
+        run = Run.resume(folder, overrides)
+        refuse_unsound(run.game)
+        _train(run, group)
     return folder
 
 

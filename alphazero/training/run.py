@@ -132,7 +132,7 @@ def locked(folder: Path) -> Iterator[None]:
             f"{shown(folder)} is in use by another process; wait for it to end, or stop it "
             "with Ctrl-C"
         ) from None
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise RunError(f"cannot create {shown(folder)}: {reason(error)}") from error
     try:
         yield

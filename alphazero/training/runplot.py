@@ -124,8 +124,8 @@ def draw_run(run: Path) -> "Figure":
     drawings = find_drawings(curves)
     if not drawings:
         raise RunError(
-            f"{shown(run)} has no curves: nothing is drawn in {shown(run / 'tensorboard')}; give "
-            "the folder of a run that has ended an iteration"
+            f"{shown(run / 'tensorboard')} has no curves; give the folder of a run that has ended "
+            "an iteration"
         )
     rows = (len(drawings) + 1) // 2
     with style.context(["default", STYLE]):

@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from alphazero.configfile import load_config
 from alphazero.errors import AlphaZeroError, RunError
-from alphazero.files import sha256_of, shown
+from alphazero.files import is_folder, sha256_of, shown
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.players.sgf_games import load_played
 from alphazero.training.run import MANIFEST, Run, check_resumable, is_of_run, locked, read_manifest
@@ -81,7 +81,7 @@ def verify(path: Path) -> Verdict:
     Raises:
         RunError: when there is no run in the folder, or another process is at work in it.
     """
-    if not path.is_dir():
+    if not is_folder(path):
         return _judge(shown(path), [Check("player", path, partial(_read_player, path, None))])
     check_resumable(path)
     with locked(path):

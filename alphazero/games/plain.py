@@ -1,0 +1,69 @@
+"""A compiled rule run by Python itself, which raises IndexError where numba would write on.
+
+Kernels check no index: a rule that writes past its array damages memory, and the process may die
+long after. The same source, run by Python on numpy's arrays, stops at the place.
+"""
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+
+_KNOWN_MODULES = ("numpy", "math")
+"""Modules that hold no compiled function."""
+
+
+class WatchedArray(np.ndarray[Any, np.dtype[Any]]):
+    """An array that takes whole numbers as compiled code does: modulo 2**64."""
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        try:
+            super().__setitem__(index, value)
+        except OverflowError:
+            super().__setitem__(index, (int(value) + 2**63) % 2**64 - 2**63)
+
+
+class _PlainModule:
+    """A module whose compiled functions are plain ones."""
+
+    def __init__(self, module: types.ModuleType, known: dict[int, Any]) -> None:
+        self._module = module
+        self._known = known
+
+    def __getattr__(self, name: str) -> Any:
+        return _plain(getattr(self._module, name), self._known)
+
+
+def plain_function(function: Any) -> Callable[..., Any]:
+    """Return the Python function that `function` was compiled from, and all it calls likewise."""
+    return _plain(function, {})  # type: ignore[no-any-return]
+
+
+def sources_of(function: Any) -> set[str]:
+    """Return the files that a compiled function and all that it may call were written in."""
+    known: dict[int, Any] = {}
+    _plain(function, known)
+    return {each.__code__.co_filename for each in known.values()}
+
+
+def _plain(thing: Any, known: dict[int, Any]) -> Any:
+    """Return what a name in a rule's source stands for, without numba.
+
+    `known` holds the functions met so far, by the identity of what they were compiled to.
+    """
+    if isinstance(thing, types.ModuleType) and thing.__name__ not in _KNOWN_MODULES:
+        return _PlainModule(thing, known)
+    if not isinstance(thing, numba.core.dispatcher.Dispatcher):
+        return thing
+    if id(thing) not in known:
+        source, names = thing.py_func, dict[str, Any]()
+        cells = tuple(
+            types.CellType(_plain(cell.cell_contents, known)) for cell in source.__closure__ or ()
+        )
+        known[id(thing)] = types.FunctionType(
+            source.__code__, names, source.__name__, source.__defaults__, cells
+        )
+        names.update((name, _plain(each, known)) for name, each in source.__globals__.items())
+    return known[id(thing)]

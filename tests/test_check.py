@@ -1,0 +1,638 @@
+"""Games broken on purpose, one bug each on top of tic-tac-toe: the check names exactly that bug."""
+
+import importlib.util
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import alphazero
+from alphazero import cli
+from alphazero.errors import GameError
+from alphazero.games import check, make_game, register, registry
+from alphazero.games.check import check_game, refuse_unsound
+from alphazero.games.contract import REST
+from alphazero.games.contract_rules import FIRST
+from alphazero.games.game import (
+    HEURISTIC_RULE,
+    LAST,
+    LEGAL_RULE,
+    OBSERVE_RULE,
+    ONGOING,
+    OUTCOME,
+    PLAY_RULE,
+    PLY,
+    SURE,
+    Game,
+    Mask,
+    Planes,
+    State,
+    Symmetries,
+    no_heuristic,
+)
+from alphazero.games.go import Go
+from alphazero.games.lines import CELLS, COLUMNS, place_stone
+from alphazero.games.mnk import Mnk
+from alphazero.games.trial import FULL, SHORT, Effort
+from alphazero.jit import kernel
+
+LEGAL, PLAY, TELL, OBSERVE = Mnk.rule_functions
+FIRST_STATE = Mnk().initial_state()
+
+
+@dataclass(frozen=True)
+class Sound(Mnk):
+    """Tic-tac-toe without a heuristic, so that a bug in its rules is seen by the rules alone."""
+
+    @property
+    def heuristic(self) -> Any:
+        return no_heuristic
+
+
+@kernel(PLAY_RULE)
+def count_no_move(state: State, action: int) -> None:
+    place_stone(state, action, action)
+    state[PLY] -= 1
+
+
+@kernel(PLAY_RULE)
+def forget_the_action(state: State, action: int) -> None:
+    place_stone(state, action, action)
+    state[LAST] = -1
+
+
+@kernel(PLAY_RULE)
+def tell_the_movers_outcome(state: State, action: int) -> None:
+    place_stone(state, action, action)
+    if state[OUTCOME] == -1:
+        state[OUTCOME] = 1
+
+
+@kernel(PLAY_RULE)
+def tell_the_waiting_players_outcome(state: State, action: int) -> None:
+    place_stone(state, action, action)
+    if state[OUTCOME] == 1:
+        state[OUTCOME] = -1
+
+
+@kernel(PLAY_RULE)
+def tell_the_opposite_outcome(state: State, action: int) -> None:
+    place_stone(state, action, action)
+    if state[OUTCOME] != ONGOING:
+        state[OUTCOME] = -state[OUTCOME]
+
+
+@kernel(PLAY_RULE)
+def divide_by_zero(state: State, action: int) -> None:
+    place_stone(state, action, action)
+    state[LAST] += 1 // (len(state) - len(state))
+
+
+@kernel(PLAY_RULE)
+def divide_by_zero_and_write_behind(state: State, action: int) -> None:
+    place_stone(state, action, action)
+    state[len(state) + 1 // (len(state) - len(state))] = 0
+
+
+@kernel(PLAY_RULE)
+def tell_another_outcome(state: State, action: int) -> None:
+    place_stone(state, action, action)
+    if state[OUTCOME] == 0:
+        state[OUTCOME] = 5
+
+
+@kernel(PLAY_RULE)
+def never_end_in_a_draw(state: State, action: int) -> None:
+    place_stone(state, action, action)
+    if state[OUTCOME] == 0:
+        state[OUTCOME] = ONGOING
+
+
+@kernel(PLAY_RULE)
+def mark_the_cell_below(state: State, action: int) -> None:
+    place_stone(state, action, action)
+    state[CELLS + action + state[COLUMNS]] += 0
+
+
+@kernel(PLAY_RULE)
+def write_far_away(state: State, action: int) -> None:
+    place_stone(state, action, action)
+    state[10**11] = 1
+
+
+@kernel(LEGAL_RULE)
+def allow_taken_cells(state: State, mask: Mask) -> int:
+    mask[:] = state[OUTCOME] == ONGOING
+    return len(mask) if state[OUTCOME] == ONGOING else 0
+
+
+@kernel(LEGAL_RULE)
+def miscount_the_mask(state: State, mask: Mask) -> int:
+    return LEGAL(state, mask) + 1
+
+
+@kernel(LEGAL_RULE)
+def mark_free_cells_only(state: State, mask: Mask) -> int:
+    count = 0
+    for cell in range(len(mask)):
+        if state[OUTCOME] == ONGOING and state[CELLS + cell] == 0:
+            mask[cell] = True
+            count += 1
+    return count
+
+
+@kernel(LEGAL_RULE)
+def allow_moves_after_the_end(state: State, mask: Mask) -> int:
+    count = 0
+    for cell in range(len(mask)):
+        mask[cell] = state[CELLS + cell] == 0
+        count += mask[cell]
+    return count
+
+
+@kernel(LEGAL_RULE)
+def allow_nothing_in_the_middle(state: State, mask: Mask) -> int:
+    count = LEGAL(state, mask)
+    if state[PLY] == 4:
+        mask[:] = False
+        count = 0
+    return count
+
+
+@kernel(LEGAL_RULE)
+def clear_the_last_action(state: State, mask: Mask) -> int:
+    state[LAST] = -1
+    return LEGAL(state, mask)
+
+
+@kernel(OBSERVE_RULE)
+def write_one_plane_more(state: State, planes: Planes) -> None:
+    OBSERVE(state, planes)
+    planes[len(planes), 0, 0] = 0
+
+
+@kernel(OBSERVE_RULE)
+def leave_a_plane_out(state: State, planes: Planes) -> None:
+    player = state[PLY] % 2
+    for cell in range(len(state) - CELLS):
+        row, column = cell // state[COLUMNS], cell % state[COLUMNS]
+        planes[0, row, column] = state[CELLS + cell] == player + 1
+        planes[1, row, column] = state[CELLS + cell] == 2 - player
+
+
+@kernel(OBSERVE_RULE)
+def show_colours(state: State, planes: Planes) -> None:
+    OBSERVE(state, planes)
+    for cell in range(len(state) - CELLS):
+        row, column = cell // state[COLUMNS], cell % state[COLUMNS]
+        planes[0, row, column] = state[CELLS + cell] == 1
+        planes[1, row, column] = state[CELLS + cell] == 2
+
+
+@kernel(OBSERVE_RULE)
+def show_the_ply(state: State, planes: Planes) -> None:
+    OBSERVE(state, planes)
+    planes[3] = state[PLY]
+
+
+@kernel(OBSERVE_RULE)
+def show_no_number(state: State, planes: Planes) -> None:
+    OBSERVE(state, planes)
+    planes[3] = np.nan
+
+
+@kernel(LEGAL_RULE)
+def divide_by_zero_and_mark_one_more(state: State, mask: Mask) -> int:
+    mask[len(mask) + 1 // (len(state) - len(state))] = True
+    return LEGAL(state, mask)
+
+
+@kernel(OBSERVE_RULE)
+def show_chance(state: State, planes: Planes) -> None:
+    OBSERVE(state, planes)
+    planes[3] = np.random.random()
+
+
+@kernel(HEURISTIC_RULE)
+def be_more_than_sure(state: State) -> int:
+    return SURE
+
+
+def with_rules(
+    legal: Any = LEGAL, play: Any = PLAY, tell: Any = TELL, observe: Any = OBSERVE
+) -> Game:
+    """Return tic-tac-toe with other rules."""
+
+    class Broken(Sound):
+        rule_functions = (legal, play, tell, observe)
+
+    return named(Broken)
+
+
+def with_attributes(base: type[Game] = Sound, **attributes: Any) -> Game:
+    """Return tic-tac-toe with something else about it."""
+    return named(type("Broken", (base,), attributes))
+
+
+def named(kind: type[Game], **options: int) -> Game:
+    """Return a game of a class that can be found again by its name, as pickle wants it."""
+    kind.__module__ = __name__
+    kind.__qualname__ = kind.__name__ = f"Broken{len(vars(sys.modules[__name__]))}"
+    setattr(sys.modules[__name__], kind.__name__, kind)
+    return kind(**options)
+
+
+def mirrored_board_alone(self: Mnk) -> Symmetries:
+    actions, cells = Mnk.symmetries(self)
+    return Symmetries(actions[[0, 1]], cells[[0, 2]])
+
+
+def one_quarter_turn(self: Mnk) -> Symmetries:
+    turn = np.rot90(np.arange(9).reshape(3, 3)).ravel()
+    both = np.array([np.arange(9), turn])
+    return Symmetries(both, both)
+
+
+def first_state(change: Any) -> Any:
+    return lambda self: change(Mnk.initial_state(self))
+
+
+def one_cell_further(self: Mnk, state: State, text: str) -> int:
+    return (Mnk.parse_action(self, state, text) + 1) % 9
+
+
+def read_the_other_turn(self: Mnk, diagram: str) -> State:
+    state = Mnk.parse(self, diagram)
+    state[PLY] += 2
+    return state
+
+
+def render_nothing(self: Mnk, state: State) -> str:
+    raise ValueError("not drawn yet")
+
+
+BROKEN = {
+    "ply not counted": (with_rules(play=count_no_move), "counts_every_move", "is 0; expected 1"),
+    "last action forgotten": (
+        with_rules(play=forget_the_action),
+        "remembers_the_last_action",
+        "is -1; expected",
+    ),
+    "max_moves too small": (
+        with_attributes(max_moves=8),
+        "ends_within_max_moves",
+        "goes on after 8 moves, though max_moves is 8",
+    ),
+    "a game without end": (
+        with_rules(play=never_end_in_a_draw),
+        "has_legal_moves_until_the_end",
+        "the game goes on and no action is legal",
+    ),
+    "outcome for the mover": (
+        with_rules(play=tell_the_movers_outcome),
+        "tells_the_outcome_for_player_0",
+        "player 0 wins each that is not drawn",
+    ),
+    "outcome for the player to move": (
+        with_rules(play=tell_the_waiting_players_outcome),
+        "tells_the_outcome_for_player_0",
+        "player 1 wins each that is not drawn",
+    ),
+    "outcome with the opposite sign": (
+        with_attributes(Mnk, rule_functions=(LEGAL, tell_the_opposite_outcome, TELL, OBSERVE)),
+        "tells_the_outcome_for_player_0",
+        "the outcome or the heuristic has the wrong sign",
+    ),
+    "outcome of another kind": (
+        with_rules(play=tell_another_outcome),
+        "has_an_outcome_at_the_end_only",
+        "the outcome is 5; expected 1, 0 or -1",
+    ),
+    "mask of taken cells": (
+        with_rules(legal=allow_taken_cells),
+        "marks_moves_where_their_stones_come_to_lie",
+        "is legal, though a stone of the player to move lies on its cell",
+    ),
+    "mask and its number": (
+        with_rules(legal=miscount_the_mask),
+        "has_legal_moves_until_the_end",
+        "`legal` returns 10 and marks 9 actions",
+    ),
+    "mask written in part": (
+        with_rules(legal=mark_free_cells_only),
+        "writes_every_entry",
+        "`legal` does not write mask[",
+    ),
+    "mask after the end": (
+        with_rules(legal=allow_moves_after_the_end),
+        "has_legal_moves_until_the_end",
+        "the game is over and",
+    ),
+    "mask empty too soon": (
+        with_rules(legal=allow_nothing_in_the_middle),
+        "has_legal_moves_until_the_end",
+        "the game goes on and no action is legal",
+    ),
+    "a rule that changes what it reads": (
+        with_rules(legal=clear_the_last_action),
+        "leaves_the_position_it_played_from",
+        "`legal` changes state[2]",
+    ),
+    "a write past the board": (
+        with_rules(play=mark_the_cell_below),
+        "stays_within_its_arrays",
+        "test_check.py: state[CELLS + action + state[COLUMNS]] += 0",
+    ),
+    "a write far away": (
+        with_rules(play=write_far_away),
+        "stays_within_its_arrays",
+        "index 100000000000 is out of bounds",
+    ),
+    "a plane too many": (
+        with_rules(observe=write_one_plane_more),
+        "stays_within_its_arrays",
+        "`observe(state)` uses an index outside its array: index 4 is out of bounds",
+    ),
+    "planes not written": (
+        with_rules(observe=leave_a_plane_out),
+        "writes_every_entry",
+        "`observe` does not write planes[2, 0, 0]",
+    ),
+    "planes by colour": (
+        with_rules(observe=show_colours),
+        "observes_from_the_movers_side",
+        "planes 0 and 1 do not change places",
+    ),
+    "planes too large": (
+        with_rules(observe=show_the_ply),
+        "observes_numbers_up_to_one",
+        "`observe` writes 2.0; expected -1 to 1",
+    ),
+    "planes that are no numbers": (
+        with_rules(observe=show_no_number),
+        "observes_numbers_up_to_one",
+        "`observe` writes nan; expected -1 to 1",
+    ),
+    "planes of chance": (
+        with_rules(observe=show_chance),
+        "does_the_same_every_time",
+        "`observe` does one thing compiled and another",
+    ),
+    "rules that are not compiled": (
+        with_rules(legal=LEGAL.py_func),
+        "has_rules_compiled_for_their_signatures",
+        "`legal` is not compiled for its signature; expected @kernel(LEGAL_RULE)",
+    ),
+    "a state of small integers": (
+        with_attributes(initial_state=first_state(lambda state: state.astype(np.int32))),
+        "begins_in_a_row_of_integers",
+        "initial_state() is int32 [15]; expected int64 [S]",
+    ),
+    "a state that is a list": (
+        with_attributes(initial_state=first_state(list)),
+        "begins_in_a_row_of_integers",
+        "initial_state() is of type list; expected a numpy array",
+    ),
+    "a state that is a view": (
+        with_attributes(initial_state=first_state(lambda state: state[:])),
+        "begins_in_a_row_of_integers",
+        "initial_state() is a view",
+    ),
+    "a first position that is always the same array": (
+        with_attributes(initial_state=lambda self: FIRST_STATE),
+        "begins_in_a_row_of_integers",
+        "the same array each time",
+    ),
+    "a shape of two numbers": (
+        with_attributes(observation_shape=(4, 9)),
+        "says_its_sizes",
+        "observation_shape is (4, 9); expected (C, H, W)",
+    ),
+    "a number of actions that is none": (
+        with_attributes(num_actions=np.int64(9)),
+        "says_its_sizes",
+        "num_actions is np.int64(9); expected a whole number (int)",
+    ),
+    "symmetries that do not commute with play": (
+        with_attributes(symmetries=mirrored_board_alone),
+        "moves_board_and_play_together_under_symmetries",
+        "under symmetry 1",
+    ),
+    "symmetries that are no group": (
+        with_attributes(symmetries=one_quarter_turn),
+        "has_symmetries_that_are_a_group",
+        "symmetry 1 followed by 1 is none of the symmetries",
+    ),
+    "names that read back as others": (
+        with_attributes(parse_action=one_cell_further),
+        "reads_its_own_action_names",
+        "action 0 is named 'a3', and `parse_action` reads 'a3' as 1; expected 0",
+    ),
+    "one name for all": (
+        with_attributes(action_name=lambda self, state, action: "a1"),
+        "reads_its_own_action_names",
+        "actions 0 and 1 are both named 'a1'",
+    ),
+    "drawings that read back with another ply": (
+        with_attributes(parse=read_the_other_turn),
+        "reads_its_own_drawings",
+        "the position has another ply: 2; expected 0",
+    ),
+    "drawings that fail": (
+        with_attributes(render=render_nothing),
+        "reads_its_own_drawings",
+        "ValueError is raised: not drawn yet, in line",
+    ),
+    "a heuristic beyond a sure win": (
+        with_attributes(heuristic=property(lambda self: be_more_than_sure)),
+        "estimates_less_than_a_sure_win",
+        f"the heuristic is {SURE}",
+    ),
+}
+"""A game, the promise that it breaks, and words of what is said about it."""
+
+
+@pytest.mark.parametrize("effort", [FULL, SHORT], ids=["full", "short"])
+@pytest.mark.parametrize("bug", BROKEN)
+def test_the_check_names_exactly_the_bug(bug: str, effort: Effort) -> None:
+    game, promise, words = BROKEN[bug]
+    faults = check_game(game, effort).faults
+    assert faults, bug
+    assert (faults[0].promise, words in faults[0].text) == (promise, True), faults[0]
+    consequences: dict[str, set[str]] = {
+        "planes by colour": {"marks_moves_where_their_stones_come_to_lie"},
+        "mask of taken cells": {"reads_its_own_drawings"},
+        "names that read back as others": {"replays_a_game_from_its_move_names"},
+        "one name for all": {"replays_a_game_from_its_move_names"},
+        "drawings that fail": {"leaves_the_position_it_played_from"},
+    }
+    others = {fault.promise for fault in faults[1:]}
+    assert others <= consequences.get(bug, set()), others
+
+
+def test_every_kind_of_bug_that_a_promise_is_for_has_a_broken_game() -> None:
+    """Promises that `Game` keeps for its subclasses, or that only its dataclass could break."""
+    inherited = {
+        "replays_a_game_from_its_move_names",
+        "carries_its_parameters_in_the_header",
+        "refuses_illegal_actions",
+        "travels_to_another_process",
+    }
+    kept = {promise.__name__ for promise in (*FIRST, *REST)} - inherited
+    assert kept <= {promise for _, promise, _ in BROKEN.values()}
+
+
+def test_a_fault_is_told_with_the_moves_and_the_drawing_of_its_position() -> None:
+    game, _, _ = BROKEN["max_moves too small"]
+    told = str(check_game(game))
+    (fault,) = check_game(game).faults
+    assert fault.moves is not None
+    assert len(fault.moves.split()) == 8
+    state = game.from_moves(fault.moves.split())
+    assert fault.drawing == game.render(state)
+    assert f"after the moves: {fault.moves}\n     3 " in told
+
+
+def test_a_bug_that_no_rule_shows_is_not_found() -> None:
+    """The limit that the README names: consistent rules of another game."""
+
+    class Lose(Sound):
+        rule_functions = (LEGAL, tell_the_opposite_outcome, TELL, OBSERVE)
+
+        def parse(self, diagram: str) -> State:
+            state = Mnk.parse(self, diagram)
+            if state[OUTCOME] != ONGOING:
+                state[OUTCOME] = -state[OUTCOME]
+            return state
+
+    assert not check_game(named(Lose)).faults
+
+
+def test_a_rule_that_only_numba_can_run_is_judged_by_the_margins() -> None:
+    report = check_game(with_rules(play=divide_by_zero))
+    assert not report.faults
+    assert "note: `play` could be run compiled only (ZeroDivisionError" in str(report)
+    (fault,) = check_game(with_rules(play=divide_by_zero_and_write_behind)).faults
+    assert fault.promise == "stays_within_its_arrays"
+    assert fault.text == "`play(state, 8)` writes outside its arrays"
+    (fault,) = check_game(with_rules(legal=divide_by_zero_and_mark_one_more)).faults
+    assert fault.text == "`legal(state)` writes outside its arrays"
+
+
+def test_a_game_in_which_one_player_cannot_win_says_so() -> None:
+    game = Go(3, 3, komi_half_points=40)
+    assert game.one_sided
+    assert not check_game(game).faults
+
+    class Silent(Go):
+        one_sided = False
+
+    faults = check_game(named(Silent, rows=3, columns=3, komi_half_points=40)).faults
+    assert [fault.promise for fault in faults] == ["tells_the_outcome_for_player_0"]
+
+
+def test_a_check_says_where_too_little_was_won_to_judge_the_outcome() -> None:
+    report = check_game("nim:heap=1,most=1")
+    assert not report.faults
+    assert "64 were won, none by player 1; that tells too little" in str(report)
+    assert "note" not in str(check_game("nim"))
+
+
+# Before a training.
+
+
+@pytest.fixture
+def broken_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Register broken games while a test runs."""
+    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    for bug in ("ply not counted", "max_moves too small", "a write far away"):
+        register(bug.replace(" ", "_"))(type(BROKEN[bug][0]))
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("ply_not_counted", "ply_not_counted cannot be trained: 'counts every move' is broken: "),
+        ("max_moves_too_small", "expected a max_moves that no game exceeds; `alphazero check "),
+        ("a_write_far_away", "'stays within its arrays' is broken: `play(state, "),
+    ],
+)
+@pytest.mark.usefixtures("broken_names")
+def test_a_broken_game_is_not_trained(
+    name: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "broken.yaml"
+    file.write_text(
+        f"run: {{name: broken, folder: {tmp_path}/runs}}\ngame: {{name: {name}}}\n"
+        "budget: {iterations: 1}\n",
+        encoding="utf-8",
+    )
+    assert cli.main(["train", str(file)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: ")
+    assert words in line
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_sound_game_is_checked_once_and_again_when_its_source_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked = []
+
+    def count(game: Game, effort: Effort) -> check.Report:
+        checked.append(effort)
+        return check_game(game, effort)
+
+    monkeypatch.setattr(check, "check_game", count)
+    monkeypatch.setattr(check, "cache_folder", lambda: tmp_path)
+    file = tmp_path / "my_game.py"
+    source = (
+        "from dataclasses import dataclass\nfrom alphazero.games.mnk import Mnk\n\n\n"
+        "@dataclass(frozen=True)\nclass Mine(Mnk):\n    max_moves = 9\n"
+    )
+    file.write_text(source, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("my_game", file)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "my_game", module)
+    spec.loader.exec_module(module)
+    for _ in range(2):
+        refuse_unsound(module.Mine())
+    assert checked == [SHORT]
+    file.write_text(f"{source}    # another source\n", encoding="utf-8")
+    refuse_unsound(module.Mine())
+    refuse_unsound(module.Mine(length=2))
+    assert checked == [SHORT] * 3
+
+
+# On the command line.
+
+
+def test_a_sound_game_passes_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["check", "hex:size=3"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("hex:size=3: every promise kept (6 random games, ")
+
+
+@pytest.mark.usefixtures("broken_names")
+def test_a_broken_game_is_told_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["check", "ply_not_counted"]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("error: ply_not_counted breaks 1 of the promises")
+    assert "\nafter the moves: c1\n     3 . . .\n     2 . . .\n     1 . . X\n" in told
+
+
+def test_an_unknown_game_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["check", "nin"]) == 2
+    assert capsys.readouterr().err.startswith("error: unknown game 'nin'; did you mean 'nim'?")
+
+
+def test_the_check_is_part_of_the_public_api() -> None:
+    assert not alphazero.check_game("nim:heap=7").faults
+    assert not alphazero.check_game(make_game("nim")).faults
+    with pytest.raises(GameError, match="unknown game"):
+        alphazero.check_game("nin")
