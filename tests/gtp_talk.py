@@ -7,7 +7,6 @@ from pathlib import Path
 from alphazero.games.registry import read_game
 from alphazero.play.gtp import Session
 from alphazero.play.gtp_engine import Engine
-from alphazero.play.gtp_protocol import Lines
 from alphazero.players.names import read_player
 
 
@@ -36,7 +35,7 @@ class Talk:
         entrant, made = read_player(player), read_game(game)
         self.engine = Engine(entrant, made)
         given = lines(self) if callable(lines) else lines
-        self.session = Session(self.engine, Lines(given), self._say, ponder)
+        self.session = Session(self.engine, given, self._say, ponder)
 
     def has_said(self, pattern: str, begin: int) -> bool:
         """Whether what was said after the first `begin` characters holds a pattern."""

@@ -274,6 +274,22 @@ def test_weights_that_are_not_numbers_are_neither_written_nor_read(path: Path) -
         save_checkpoint(path, player())
 
 
+def test_a_negative_variance_is_neither_written_nor_read(path: Path) -> None:
+    names = [name for name in player().weights if name.endswith("running_var")]
+    assert len(names) == 5, "stem, two in the block, two heads"
+    for name in names:
+        weights = {key: tensor.clone() for key, tensor in player().weights.items()}
+        weights[name][-1] = -0.5
+        said = f"weight '{name}' holds a negative variance; use an earlier checkpoint"
+        data = path.read_bytes()
+        with pytest.raises(CheckpointError, match=said):
+            save_checkpoint(path, player(weights=weights))
+        assert path.read_bytes() == data
+        forged(path, lambda _, tensors, name=name: tensors[name][-1:].fill_(-0.5))
+        assert said in refusal(path)
+        save_checkpoint(path, player())
+
+
 def test_weights_that_do_not_fit_the_game_are_refused(path: Path) -> None:
     save_checkpoint(path, player(game_options={"rows": 5}))
     assert (
@@ -290,7 +306,7 @@ def test_weights_that_do_not_fit_the_game_are_refused(path: Path) -> None:
         (lambda player, _: player["game"].update(name="connect_for"), "unknown game"),
         (lambda player, _: player["game"].update(name="x\ny\x1b[31m"), "unknown game"),
         (lambda player, _: player["game"].update(options={"size": 9}), "no option 'size'"),
-        (lambda player, _: player["game"].update(options={"rows": 10**30}), "cannot be made"),
+        (lambda player, _: player["game"].update(options={"rows": 10**30}), "out of range"),
         (lambda player, _: player["game"].update(options={"rows": "6"}), "cannot be made"),
         (lambda player, _: player["game"].update(options=[]), "unreadable"),
         (lambda player, _: player["network"].update(blocks=65000), "fewer weights than"),
@@ -313,6 +329,10 @@ def test_weights_that_do_not_fit_the_game_are_refused(path: Path) -> None:
         (lambda player, _: player.update(step=1.5), "unreadable"),
         (lambda player, _: player.update(iteration=True), "unreadable"),
         (lambda player, _: player.update(rating="strong"), "unreadable"),
+        (lambda player, _: player.update(rating=10**400), "0000... is out of range"),
+        (lambda player, _: player.update(rating=-(10**400)), "0000... is out of range"),
+        (lambda player, _: player.update(step=10**400), "0000... is out of range"),
+        (lambda player, _: player["details"].update(losses=10**400), "0000... is out of range"),
         (lambda player, _: player.pop("rating"), "unreadable ('rating')"),
         (lambda player, _: "{" + json.dumps(player), "unreadable"),
         (lambda player, _: "[]", "unreadable"),

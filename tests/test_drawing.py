@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from PIL import ImageDraw
 
 import alphazero
 from alphazero.errors import GameError, PlayerError
@@ -15,7 +16,8 @@ from alphazero.games.board import read_drawing
 from alphazero.games.game import Game, Look, State
 from alphazero.games.mnk import Mnk
 from alphazero.games.registry import read_game
-from alphazero.players.drawing import STONES, board_svg, geometry_of, labels_of
+from alphazero.players.canvas import Canvas
+from alphazero.players.drawing import CELL, STONES, Board, board_svg, geometry_of, labels_of
 from alphazero.players.names import read_player
 from alphazero.players.picture import DARK, board_at, draw_position
 from alphazero.players.player import SearchPlayer
@@ -129,6 +131,42 @@ def test_a_move_is_named_by_its_column_and_its_row(game: Game) -> None:
         column = min(columns, key=lambda label: abs(label[1] - x))
         row = min(rows, key=lambda label: abs(label[2] - y)) if rows else ("", 0, 0)
         assert column[0] + row[0] == game.action_name(state, action)
+
+
+@pytest.mark.parametrize("size", [2, 3, 7, 11])
+def test_the_coloured_sides_of_a_rhombus_are_closed_all_around(size: int) -> None:
+    # White sides are as white as the paper: what is poured over the paper gets in by any gap.
+    board = Board(make_game("hex", size=size), 20, 20)
+    canvas = Canvas()
+    board.draw_field(canvas)
+    picture = canvas.finish()
+    poured = (255, 0, 255)
+    ImageDraw.floodfill(picture, (0, 0), poured)
+    right, down = picture.size
+    ImageDraw.floodfill(picture, (right - 1, down - 1), poured)  # the other paper's corner
+
+    def colour_at(cell: int, angle: float, length: float) -> tuple[int, ...]:
+        """Return the colour at some cells' length from the middle of a cell, 0 degrees right."""
+        x, y = board.centres[cell]
+        turn = math.radians(angle)
+        place = x + length * CELL * math.cos(turn), y - length * CELL * math.sin(turn)
+        return picture.getpixel((round(place[0]), round(place[1])))
+
+    black, white = (paint.colour for paint in STONES)
+    last, corner, middle_of_side = size * size - 1, 1 / math.sqrt(3) + 0.09, 0.5 + 0.1
+    for row in range(size):
+        assert colour_at(row * size, 180, middle_of_side) == white
+        assert colour_at(row * size + size - 1, 0, middle_of_side) == white
+        assert colour_at(row, 120, middle_of_side) == black
+        assert colour_at(last - row, -60, middle_of_side) == black
+    # Both colours meet in each corner: outside a blunt one, amid the shared edge of a sharp one.
+    for cell, angle in ((0, 150), (last, -30)):
+        assert colour_at(cell, angle - 9, corner) == black
+        assert colour_at(cell, angle + 9, corner) == white
+        assert colour_at(cell, angle, 1 / math.sqrt(3) + 0.3) == poured
+    for cell, angle in ((size - 1, 60), (last - size + 1, -120)):
+        assert colour_at(cell, angle + 9, middle_of_side) == black
+        assert colour_at(cell, angle - 9, middle_of_side) == white
 
 
 def test_hexagons_touch_the_six_that_the_rules_call_neighbours() -> None:

@@ -125,6 +125,7 @@ def changed(**changes: Any) -> Callable[[dict[str, Any]], object]:
         (changed(opening=9), "opening: 9 of its 5 moves"),
         (changed(opening=-1), "opening: -1 of its 5 moves"),
         (changed(pair=1.5), "pair: expected int"),
+        (changed(pair=-1), "pair: -1 is below 0"),
         (lambda content: content.pop("moves"), "lacks 'moves'"),
     ],
 )

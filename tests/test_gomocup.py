@@ -5,7 +5,8 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,6 @@ from alphazero.network.checkpoint import Checkpoint, save_checkpoint
 from alphazero.network.resnet import ResNet
 from alphazero.play import thinker
 from alphazero.play.gomocup import Session, engine_of
-from alphazero.play.gtp_protocol import Lines
 from alphazero.players.names import read_player
 
 CELL = re.compile(r"(\d+),(\d+)\n")
@@ -31,7 +31,7 @@ class Talk:
     def __init__(self, player: str, *lines: str, given: Iterable[str] = ()) -> None:
         self.said = ""
         self.engine = engine_of(read_player(player))
-        self.session = Session(self.engine, Lines(given), self._say)
+        self.session = Session(self.engine, given, self._say)
         for line in lines:
             assert self.ask(line) == ("" if line.startswith("INFO") else "OK\n"), line
 
@@ -237,7 +237,7 @@ def saved_player(path: Path, size: int) -> Path:
 
 def test_a_checkpoint_plays_on_its_own_board_and_no_other(tmp_path: Path) -> None:
     talk = Talk(str(saved_player(tmp_path / "player.safetensors", 7)))
-    refused = "ERROR this player plays gomoku:rows=7,columns=7 only\n"
+    refused = "ERROR this player plays on 7 x 7 only\n"
     assert talk.ask("START 20") == refused
     assert talk.ask("RECTSTART 7,6") == refused
     assert talk.ask("BEGIN").startswith("ERROR which board?")
@@ -289,15 +289,20 @@ def test_without_limits_a_move_has_its_simulations() -> None:
     assert talk.engine.thinker.search.simulations == 30
 
 
-def test_a_manager_that_wants_the_end_does_not_wait_for_the_thought(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("ending", [["END"], ["end", "ABOUT"], []])
+def test_a_manager_that_wants_the_end_or_is_gone_does_not_wait_for_the_thought(
+    ending: list[str],
 ) -> None:
-    clock = SlowClock()
-    monkeypatch.setattr(thinker, "time", clock)
-    talk = Talk("uct", given=["START 6", "INFO timeout_turn 500000", "BEGIN", "END", "ABOUT"])
+    def lines() -> Iterator[str]:
+        yield from ["START 6", "INFO timeout_turn 60000", "BEGIN"]
+        time.sleep(0.5)
+        yield from ending
+
+    talk = Talk("uct", given=lines())
+    began = time.monotonic()
     talk.session.run()
+    assert time.monotonic() - began < 30
     assert re.fullmatch(r"OK\n\d,\d\n", talk.said)
-    assert clock.now < 50
 
 
 def referee(talks: list[Talk], size: int) -> int:

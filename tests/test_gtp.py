@@ -18,7 +18,7 @@ from alphazero import cli
 from alphazero.games import ONGOING, game_names, make_game
 from alphazero.games.registry import read_game
 from alphazero.play import gtp, thinker
-from alphazero.play.gtp_protocol import Command, answer, read_command
+from alphazero.play.gtp_protocol import Command, Lines, answer, read_command
 from alphazero.players.gtp import GtpPlayer
 from alphazero.players.match import paired_openings, play_schedule
 from alphazero.players.player import Player, RandomPlayer
@@ -240,13 +240,26 @@ def test_a_checkpoint_plays_its_own_game_and_no_other() -> None:
     talk = Talk(str(ROOT / "checkpoints/tic_tac_toe.safetensors"), "tic_tac_toe")
     assert talk.ask("list_games") == "= Tic Tac Toe\n\n"
     assert talk.ask("set_game Tic_Tac_Toe") == "=\n\n"
-    assert talk.ask("boardsize 4") == (
-        "? unacceptable size: this player plays tic_tac_toe only\n\n"
-    )
+    assert talk.ask("boardsize 4") == ("? unacceptable size: this player plays on 3 x 3 only\n\n")
     assert talk.ask("boardsize 3") == "=\n\n"
     for line in ("play b a1", "play w b2", "play b c3"):
         assert talk.ask(line) == "=\n\n"
     assert re.fullmatch(r"= (A2|B1|B3|C2)\n\n", talk.ask("genmove w"))
+
+
+def test_a_go_player_names_the_one_board_and_the_one_komi_that_it_plays(tmp_path: Path) -> None:
+    talk = Talk(str(ROOT / "checkpoints/go_9x9.safetensors"), "go")
+    refused = {
+        "boardsize 13": "? unacceptable size: this player plays on 9 x 9 only\n\n",
+        "rectangular_boardsize 9 7": "? unacceptable size: this player plays on 9 x 9 only\n\n",
+        "komi 6.5": "? this player plays with komi 7.5 only\n\n",
+    }
+    for line, said in refused.items():
+        assert talk.ask(line) == said
+    path = tmp_path / "game.sgf"
+    path.write_text("(;GM[1]SZ[13];B[aa])")
+    assert talk.ask(f"loadsgf {path}") == "? cannot load file: this player plays on 9 x 9 only\n\n"
+    assert talk.ask("boardsize 9") == talk.ask("komi 7.5") == "=\n\n"
 
 
 def test_the_tree_follows_the_game_and_is_forgotten_with_what_is_taken_back() -> None:
@@ -358,6 +371,17 @@ def test_a_move_can_be_watched_and_is_made() -> None:
     assert talk.ask("showboard").count("X") == 1
 
 
+@pytest.mark.parametrize("word", gtp.WATCHED_MOVES)
+def test_a_move_found_before_the_first_interval_is_told_of_once(word: str) -> None:
+    talk = Talk("uct:60", "tic_tac_toe")
+    begin, info, move = talk.ask(f"3 {word} b 100000").rstrip("\n").split("\n")
+    assert begin == "=3"
+    visits = [int(number) for number in re.findall(r"visits (\d+)", info)]
+    assert sum(visits) == 60
+    assert move == "play " + re.findall(r"info move (\S+) visits (\d+)", info)[0][0]
+    assert talk.ask(f"{word} w 100000 maxmoves 2").count("info move") == 2
+
+
 def test_maps_show_the_search_cell_by_cell() -> None:
     talk = Talk("uct:90", "tic_tac_toe")
     listed = talk.ask("gogui-analyze_commands")[2:].split()
@@ -464,6 +488,72 @@ PLAUSIBLE = f"""
     byoyomi canadian absolute none alive dead tic_tac_toe gomoku nim connect_four
     interval maxmoves ownership true é # 999999999999999999999 . '
 """.split()
+
+
+@pytest.mark.parametrize(
+    ("player", "line", "endings", "answered"),
+    [
+        ("uct:seconds=60", "genmove b", ["quit"], "= [A-G]1\n\n=\n\n"),
+        ("uct:seconds=60", "genmove b", ["8 quit # good night", "name"], "= [A-G]1\n\n=8\n\n"),
+        ("uct:seconds=60", "genmove b", [], "= [A-G]1\n\n"),
+        ("uct:seconds=60", "reg_genmove b", [], "= [A-G]1\n\n"),
+        ("uct:seconds=60", "genmove_analyze b 9999", [], "=\n(info .*\n)+play [A-G]1\n\n"),
+        ("uct:seconds=60", "alphazero-visit_map", [], "=\n([^\n]+\n){6}\n"),
+        ("minimax:seconds=60", "genmove b", [], r"\? stopped: .*\n\n"),
+    ],
+)
+def test_whoever_leaves_during_a_thought_ends_it(
+    player: str, line: str, endings: list[str], answered: str
+) -> None:
+    def lines(_: Talk) -> Iterator[str]:
+        yield line
+        time.sleep(0.5)
+        yield from endings
+
+    began = time.monotonic()
+    said = Talk(player, "connect_four", lines).run()
+    assert time.monotonic() - began < 30
+    assert re.fullmatch(answered, said), said
+
+
+def test_whoever_leaves_with_lines_unanswered_gets_them_answered_at_once() -> None:
+    def lines(_: Talk) -> Iterator[str]:
+        yield "genmove b"
+        time.sleep(0.6)
+        yield from ["name", "genmove w", "name", "quit", "version"]
+
+    began = time.monotonic()
+    said = Talk("uct:seconds=60", "connect_four", lines).run()
+    assert time.monotonic() - began < 30
+    name, move = "= alphazero\n\n", r"= [A-G][12]\n\n"
+    assert re.fullmatch(move + name + move + name + "=\n\n", said)
+
+
+@pytest.mark.parametrize("lines", [["genmove b", "quit"], ["genmove b"]])
+def test_a_script_that_is_sent_at_once_gets_whole_thoughts(lines: list[str]) -> None:
+    began = time.monotonic()
+    Talk("uct:seconds=1", "connect_four", lines).run()
+    assert time.monotonic() - began >= 1
+
+
+def test_lines_that_nobody_takes_are_left_unread() -> None:
+    read = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal read
+        for number in range(1000):
+            read += 1
+            yield f"{number} {'é' * 10_000}"
+
+    waiting = Lines(lines())
+    assert waiting.is_waiting(10.0)
+    time.sleep(0.2)
+    first = read
+    assert 1 < first < 200, "ten million characters were to come"
+    for number in range(1000):
+        assert (waiting.next() or "").startswith(f"{number} ")
+        assert read <= number + 1 + first
+    assert waiting.next() is None
 
 
 def test_every_line_is_answered_once_whatever_it_is() -> None:

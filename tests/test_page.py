@@ -5,6 +5,7 @@ for what the page shows, never for the clock. Without Playwright and a Chromium 
 `pip install "alphazero[browser]"`, and `apt install chromium` or `playwright install chromium`.
 """
 
+import io
 import itertools
 import os
 import re
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 from web import Served, serving
 
 from alphazero.games import make_game
@@ -226,6 +228,96 @@ def test_a_hint_shows_layers_candidates_and_a_line_on_the_board(visit: Any) -> N
     expect(page.locator("#status")).to_contain_text("X wins")
 
 
+def colour_of(page: Page, name: str) -> tuple[int, ...]:
+    """Return one of the page's named colours in its theme."""
+    read = """name => {
+        const probe = document.body.appendChild(document.createElement("i"));
+        probe.style.color = `var(--${name})`;
+        const colour = getComputedStyle(probe).color;
+        probe.remove();
+        return colour.match(/[0-9.]+/g).slice(0, 3).map(Number);
+    }"""
+    return tuple(map(round, page.evaluate(read, name)))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_stone_beside_words_lies_on_the_colour_of_the_board(visit: Any, theme: str) -> None:
+    # On the page's own ground, a black stone in the dark and a white one in the light are rings.
+    page = visit("tic_tac_toe", color_scheme=theme)
+    for count, side in enumerate(("first", "second")):
+        if count:
+            cell(page, "b2").click()
+        ply(page, count)
+        for stone in page.locator(f"#status .stone, #seats .stone.{side}").all():
+            picture = Image.open(io.BytesIO(stone.screenshot())).convert("RGB")
+            width, height = picture.size
+            assert picture.getpixel((width // 2, height // 2)) == colour_of(page, f"board-{side}")
+            assert picture.getpixel((1, height // 2)) == colour_of(page, "board-field")
+            assert picture.getpixel((width - 2, height // 2)) == colour_of(page, "board-field")
+
+
+def test_where_stones_fall_the_one_under_the_mouse_is_shown_where_it_lands(visit: Any) -> None:
+    page = visit("connect_four")
+    paste(page, "4 4")
+
+    def shown() -> list[str]:
+        """Return the names of the cells that show a stone under the mouse."""
+        return page.locator("#board button").evaluate_all(
+            "all => all.filter(one => getComputedStyle(one).backgroundColor !== 'rgba(0, 0, 0, 0)')"
+            ".map(one => one.ariaLabel)"
+        )
+
+    cell(page, "column 4, row 6").hover()
+    assert shown() == ["column 4, row 3, empty"]
+    cell(page, "column 7, row 4").hover()
+    assert shown() == ["column 7, row 1, empty"]
+    cell(page, "column 4, row 1").hover()  # where a stone lies already
+    assert shown() == []
+    cell(page, "column 4, row 5").hover()
+    cell(page, "column 4, row 5").click()
+    ply(page, 3)
+    assert shown() == ["column 4, row 4, empty"]
+    page.locator("#status").hover()
+    assert shown() == []
+
+
+def test_the_words_beside_the_graph_are_not_under_its_curve(visit: Any) -> None:
+    page = visit("connect_four")
+    paste(page, "1 1 1 1 1 1 2 2 2 2 2 2 3 3")
+    ply(page, 14)
+    cursor = page.locator("#graph .cursor").bounding_box()
+    for words in page.locator("#graph .side").all():
+        assert cursor["x"] + 4 < words.bounding_box()["x"]
+    # A click there, and on the curve's end, means the last position.
+    page.get_by_role("slider").press("Home")
+    ply(page, 0, 14)
+    page.mouse.click(cursor["x"], cursor["y"] + 5)
+    ply(page, 14)
+
+
+DRAW_SHARES = """async (layer) => {
+    const { drawLayer } = await import("/page/layers.js");
+    const cells = [10, 30, 50].map((x) => ({ x, y: 10 }));
+    const share = (cell, part) => ({ cell, share: part, prior: part, value: part || null });
+    const candidates = [share(0, 0.9), share(1, 0.004), share(2, 0)];
+    const shapes = drawLayer({ radius: 10, cells }, { candidates }, layer);
+    document.querySelector(".over").replaceChildren(...shapes);
+    const told = (one) => [one.cx.baseVal.value, getComputedStyle(one).fill];
+    return shapes.filter((one) => one.localName === "circle" && one.r.baseVal.value < 5).map(told);
+}"""
+"""Marks moves of a large share, a tiny one and none; returns place and fill of small marks."""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_move_of_a_small_share_is_not_taken_for_a_star_point(visit: Any, theme: str) -> None:
+    page = visit("go", color_scheme=theme)
+    field = f"rgb{colour_of(page, 'board-field')}"
+    for layer in ("visits", "prior"):
+        # A star point is a filled dot: this is a hollow one, and a move without any share has none.
+        assert page.evaluate(DRAW_SHARES, layer) == [[30, field]]
+    assert page.evaluate(DRAW_SHARES, "value") == []  # small or not, a value is a number
+
+
 def test_the_graph_the_moves_and_the_arrow_keys_step_through_the_game(visit: Any) -> None:
     page = visit("tic_tac_toe")
     paste(page, "b2 a1 c3 a3")
@@ -409,6 +501,7 @@ def test_several_moves_on_one_cell_are_a_small_choice(visit: Any) -> None:
 def test_a_lost_session_is_taken_up_again_where_it_was(visit: Any, served: Served) -> None:
     page = visit("tic_tac_toe", excused="status of 404")
     paste(page, "b2 a1")
+    ply(page, 2)
     known = page.evaluate("sessionStorage.getItem('alphazero-session')")
     assert served.ask("DELETE", f"/api/sessions/{known}")[0] == 200
     page.wait_for_function("id => sessionStorage.getItem('alphazero-session') !== id", arg=known)
@@ -456,16 +549,9 @@ def test_everything_has_a_name_and_text_stands_out_from_its_ground(visit: Any) -
 
 def contrast(page: Page, *names: str) -> float:
     """Return the contrast of two colours of the page: WCAG 2.2, "contrast ratio"."""
-    read = """name => {
-        const probe = document.body.appendChild(document.createElement("i"));
-        probe.style.color = `var(--${name})`;
-        const colour = getComputedStyle(probe).color;
-        probe.remove();
-        return colour.match(/[0-9.]+/g).slice(0, 3).map(Number);
-    }"""
     lights = []
     for name in names:
-        parts = [part / 255 for part in page.evaluate(read, name)]
+        parts = [part / 255 for part in colour_of(page, name)]
         linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
         lights.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
     return (max(lights) + 0.05) / (min(lights) + 0.05)

@@ -18,7 +18,7 @@ from alphazero.games.registry import read_game
 from alphazero.play.study import PERSON
 from alphazero.play.terminal import Terminal
 from alphazero.play.terminal_sitting import Sitting
-from alphazero.players.gamelog import PlayedGame
+from alphazero.players.gamelog import PlayedGame, read_line
 from alphazero.players.match import GameRecord, Pairing
 from alphazero.players.names import read_player
 from alphazero.players.sgf import read_collection, read_sgf
@@ -32,6 +32,7 @@ from alphazero.players.sgf_games import (
     load_played,
     save_played,
     to_sgf,
+    value_in,
 )
 from alphazero.training.loop import train
 
@@ -119,10 +120,69 @@ def test_who_resigned_and_who_lost_by_a_fault_is_told() -> None:
     assert from_sgf(read_sgf("(;GM[11]SZ[3]RE[B+Time];B[a1])")).fault == "out of time"
 
 
+def test_what_is_written_is_what_is_read_and_what_is_written_again() -> None:
+    rng = np.random.default_rng(7)
+    for name in (name for name in game_names() if has_sgf(make_game(name))):
+        game = make_game(name)
+        bare, states = random_games(game, 1)[0], []
+        states = bare.states()[:-1]
+        comments = tuple(
+            comment_of(
+                game, state, action, rng.uniform(-1, 1), rng.dirichlet([1] * game.num_actions)
+            )
+            for state, action in zip(states, bare.actions, strict=True)
+        )
+        whole = dataclasses.replace(
+            bare, players=("Añ: [x\\]", "network:a/b.safetensors"), opening=3, comments=comments
+        )
+        cut = dataclasses.replace(whole, actions=whole.actions[:4], comments=comments[:4])
+        for played in (
+            whole,
+            dataclasses.replace(cut, outcome=ONGOING),
+            dataclasses.replace(cut, outcome=1, resigned=True),
+            dataclasses.replace(cut, outcome=-1, fault="answered 'z9]', which is no move. Twice"),
+        ):
+            text = to_sgf(played)
+            again = from_sgf(read_sgf(text))
+            assert again == played
+            assert to_sgf(again) == text
+            line = read_line(played.to_line().encode())
+            assert line == dataclasses.replace(played, comments=())
+
+
+@pytest.mark.parametrize(
+    ("result", "outcome"),
+    [
+        ("W+9", -1),  # of a position that Black won here: stones are dead that we take for alive
+        ("B+9", 1),
+        ("B+Resign", 1),
+        ("W+R", -1),
+        ("W+T", -1),
+        ("W+Time", -1),
+        ("W+F", -1),
+        ("W+", -1),
+        ("0", 0),
+        ("Draw", 0),
+        ("Void", 1),
+        ("?", 1),
+    ],
+)
+def test_names_and_result_of_another_program_are_written_as_they_were_read(
+    result: str, outcome: int
+) -> None:
+    said = f"PB[Kim]PW[Lee 9p]RE[{result}]"
+    for moves, ends in ((";B[bb];W[];B[]", outcome), (";B[bb]", outcome)):
+        played = from_sgf(read_sgf(f"(;SZ[3]KM[0]{said}{moves})"))
+        believed = ends if result not in ("Void", "?") or "[]" in moves else ONGOING
+        assert (played.players, played.outcome) == (("Kim", "Lee 9p"), believed)
+        assert said in to_sgf(played)
+        assert from_sgf(read_sgf(to_sgf(played))) == played
+        assert read_line(played.to_line().encode()) == played
+
+
 def test_a_result_is_believed_where_stones_are_dead_that_we_take_for_alive() -> None:
     believed = from_sgf(read_sgf("(;SZ[3]KM[0]RE[W+9];B[bb];W[];B[])"))
     assert believed.outcome == -1
-    assert read_sgf(to_sgf(believed)).result == "W+", "the points are not ours"
     assert from_sgf(read_sgf("(;SZ[3]KM[0]RE[Void];B[bb];W[];B[])")).outcome == 1
 
 
@@ -206,6 +266,27 @@ def test_only_moves_of_players_who_search_have_comments() -> None:
         assert f"{REMARK}]" in nodes
         assert nodes.count("C[win rate") == sum(thinks)
     assert "C[" not in to_sgf(played)
+
+
+@pytest.mark.parametrize("count", ["four", "-1", "9" * 5000, "²", ""])
+def test_a_remark_that_is_none_of_ours_says_nothing(count: str) -> None:
+    text = f"(;GM[11]SZ[3]C[Moves drawn at random to open it: {count}.];B[a1])"
+    assert from_sgf(read_sgf(text)).opening == 0
+
+
+def test_the_value_is_read_from_the_comment_that_told_it() -> None:
+    policy = np.full(9, 1 / 9)
+    for value in (-1.0, -0.42, 0.0, 0.07, 1.0):
+        said = comment_of(HEX, HEX.initial_state(), 4, value, policy)
+        assert value_in(said) == pytest.approx(value, abs=0.005)
+    for said in (
+        "",
+        "win rate 71%",
+        "win rate 71% (value x)",
+        "win rate 9% (value +9.99)",
+        "I win",
+    ):
+        assert value_in(said) is None
 
 
 # --- the terminal --------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from alphazero.games import make_game
 from alphazero.games.game import ONGOING
 from alphazero.play.study import Study, Thought
 from alphazero.play.thinker import Candidate, Thinker
+from alphazero.players.gamelog import PlayedGame
 from alphazero.players.names import read_player
 
 GAME = make_game("tic_tac_toe")
@@ -113,6 +114,34 @@ def test_the_value_of_a_position_is_the_first_players_and_the_best_that_is_known
     assert study.value(middle) == 0.75, "its own thought is newer"
     study.give_up(1)
     assert study.value(here) == 1
+
+
+def test_a_value_that_a_file_tells_of_a_position_is_known_until_a_search_knows_more() -> None:
+    comments = ("", "win rate 25% (value -0.50), policy 40%", "win rate 90% (value +0.80)")
+    study = Study.of(PlayedGame(GAME, ("A", "B"), (0, 3, 1), ONGOING, comments=comments))
+    first, second = study.line[1:3]
+    assert [study.value(node) for node in study.line] == [None, 0.5, 0.8, None]
+    first.thought = Thought(0.25, 0.0, 10, [])
+    assert study.value(first) == -0.25
+    assert study.value(second) == 0.8
+
+
+def test_a_game_from_a_file_is_its_players_until_it_is_gone_on_with_otherwise() -> None:
+    played = PlayedGame(
+        GAME, ("Ann", "Bob"), (0, 3, 1), -1, opening=2, told="W+T", fault="out of time"
+    )
+    study = Study.of(played)
+    study.go_to(1)
+    assert study.source == study.played(("me", "you")) == played
+    study.make(3)  # as in the file
+    assert study.source == played
+    study.make(8)
+    assert study.source is None
+    gone_on = study.played(("me", "you"))
+    assert (gone_on.players, gone_on.told, gone_on.opening) == (("me", "you"), "", 0)
+    study = Study.of(played)
+    study.surrender = None
+    assert study.played(("me", "you")).players == ("me", "you"), "the game goes on"
 
 
 def test_a_thought_tells_what_the_search_has_found() -> None:

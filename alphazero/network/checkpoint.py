@@ -34,6 +34,7 @@ FORMAT_VERSION: Final = 1
 HEADER_LIMIT: Final = 1 << 20
 FILE_LIMIT: Final = 4 << 30
 _WIDTH_LIMIT: Final = 1 << 16
+_DIGITS_LIMIT: Final = 18  # 64 bits: the numbers are counted with, and turned into floats
 _MESSAGE_LIMIT: Final = 400
 # The library's own error, and what torch says about shapes that no tensor can have.
 _UNREADABLE_TENSORS: Final = (
@@ -112,7 +113,7 @@ class Checkpoint:
 def save_checkpoint(path: Path | str, checkpoint: Checkpoint) -> str:
     """Write one player, atomically; return the SHA-256 of the file (64 hexadecimal digits).
 
-    Equal checkpoints give equal files. Raises CheckpointError for weights with NaN or infinity,
+    Equal checkpoints give equal files. Raises CheckpointError for weights that are no numbers,
     RunError when the file cannot be written.
     """
     data = checkpoint_bytes(checkpoint, shown(path))
@@ -123,9 +124,9 @@ def save_checkpoint(path: Path | str, checkpoint: Checkpoint) -> str:
 def checkpoint_bytes(checkpoint: Checkpoint, name: str) -> bytes:
     """Return the bytes of a player's file; `name` stands in errors.
 
-    Raises CheckpointError for weights with NaN or infinity.
+    Raises CheckpointError for weights that are no numbers: NaN, infinity, a negative variance.
     """
-    _check_finite(name, checkpoint.weights)
+    _check_numbers(name, checkpoint.weights)
     player = {
         "game": {"name": checkpoint.game_name, "options": checkpoint.game_options},
         "network": dataclasses.asdict(checkpoint.network_settings),
@@ -139,7 +140,7 @@ def checkpoint_bytes(checkpoint: Checkpoint, name: str) -> bytes:
 
 
 def load_checkpoint(path: Path | str) -> Checkpoint:
-    """Read one player and verify it: hash, format, finite weights, and that they fit the game.
+    """Read one player and verify it: hash, format, sound weights, and that they fit the game.
 
     Raises CheckpointError, in one line that names the path, for whatever is wrong.
     """
@@ -156,7 +157,7 @@ def read_checkpoint(data: bytes, name: str) -> Checkpoint:
         checkpoint = _checkpoint_of(_parse_object(metadata["player"]), tensors, name)
     except (KeyError, TypeError, ValueError) as error:
         _refuse(name, f"its description of the player is unreadable ({error}); it is damaged")
-    _check_finite(name, tensors)
+    _check_numbers(name, tensors)
     checkpoint._skeleton()
     return checkpoint
 
@@ -337,17 +338,22 @@ def _bytes_of(tensor: Tensor) -> memoryview:
     return flat.view(torch.uint8).numpy().data
 
 
-def _check_finite(name: str, weights: dict[str, Tensor]) -> None:
-    """Raise CheckpointError when any weight is NaN or infinite."""
+def _check_numbers(name: str, weights: dict[str, Tensor]) -> None:
+    """Raise CheckpointError when a weight is NaN or infinite, or a variance is negative."""
     for key, tensor in sorted(weights.items()):
+        fault = ""
         if not bool(torch.isfinite(tensor).all()):
-            _refuse(name, f"weight {key!r} holds NaN or infinity; use an earlier checkpoint", "use")
+            fault = "NaN or infinity"
+        elif key.endswith("running_var") and bool((tensor < 0).any()):
+            fault = "a negative variance"
+        if fault:
+            _refuse(name, f"weight {key!r} holds {fault}; use an earlier checkpoint", "use")
 
 
 def _parse_object(text: str) -> dict[str, Any]:
     """Return the JSON object in `text`; ValueError when it is none, or nested too deeply."""
     try:
-        found = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
+        found = json.loads(text, parse_constant=_no_constant, parse_float=_finite, parse_int=_whole)
     except RecursionError:
         raise ValueError("nested too deeply") from None
     return cast(dict[str, Any], _typed(found, dict))
@@ -355,6 +361,12 @@ def _parse_object(text: str) -> dict[str, Any]:
 
 def _no_constant(text: str) -> NoReturn:
     raise ValueError(f"{text} is no JSON number")
+
+
+def _whole(text: str) -> int:
+    if len(text) > _DIGITS_LIMIT:
+        raise ValueError(f"{text[:20]}... is out of range")
+    return int(text)
 
 
 def _finite(text: str) -> float:

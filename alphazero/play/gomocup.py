@@ -14,7 +14,7 @@ https://plastovicka.github.io/protocl2en.htm; its managers start programs named 
 import functools
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from alphazero import __version__
@@ -31,6 +31,9 @@ from alphazero.players.names import Entrant
 
 LENGTH: Final = 5
 """Stones in a row that win."""
+
+END: Final = "END"
+"""The word that ends a session."""
 
 LONE: Final = ("RESTART", "BEGIN", "ABOUT", *BLOCKS)
 """Commands without arguments."""
@@ -60,15 +63,16 @@ def serve(entrant: Entrant) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
 
-    Session(engine_of(entrant), Lines(lines_of(0)), say).run()
+    Session(engine_of(entrant), lines_of(0), say).run()
 
 
 class Session:
     """Lines that come, an engine that is asked, and what is said."""
 
-    def __init__(self, engine: Engine, lines: Lines, say: Callable[[str], object]) -> None:
+    def __init__(self, engine: Engine, lines: Iterable[str], say: Callable[[str], object]) -> None:
         self.engine = engine
-        self.lines = lines
+        self.lines = Lines(lines, lambda line: _split(line)[0] == END)
+        engine.has_left = self.lines.has_left
         self.say = say
         self.info = Info()
         self._started = False
@@ -94,11 +98,10 @@ class Session:
 
     def take(self, line: str) -> bool:
         """Answer a line; return whether the session goes on."""
-        word, rest = [*line[:LONGEST].split(maxsplit=1), "", ""][:2]
-        word, rest = word.upper(), rest.strip()
+        word, rest = _split(line)
         if word == "INFO":
             self.info.read(rest)
-        elif word and word != "END":
+        elif word and word != END:
             if self._block and word in self._commands:
                 self._tell(f"ERROR {self._block.word} was not ended by DONE")
                 self._block = None
@@ -108,7 +111,7 @@ class Session:
                 answer = f"ERROR {error}"
             if answer:
                 self._tell(answer)
-        return word != "END"
+        return word != END
 
     def _tell(self, answer: str) -> None:
         """Say an answer, after what there is to note, each on one line that any code page has."""
@@ -240,17 +243,12 @@ class Session:
         clock = self.info.clock()
         engine.clocks = [clock, clock] if clock else None
         began = time.monotonic()
-        step = engine.choose(engine.position.to_play, self._hurry)
+        step = engine.choose(engine.position.to_play)
         self.info.spend(time.monotonic() - began)
         if step is None:
             raise GtpError("this player resigns, for which there is no word")
         engine.position.make(step)
         return self._board.write(step[-1])
-
-    def _hurry(self) -> None:
-        """Stop thinking when the manager wants us to end."""
-        if self.engine.thinker.searches and (self.lines.ahead or "").strip().upper() == "END":
-            self.engine.thinker.stop()
 
     def _place(self, text: str) -> int:
         """Make the move that is written so; return its cell."""
@@ -262,3 +260,9 @@ class Session:
             raise GtpError(f"{self._board.write(cell)} is taken")
         position.make((cell,))
         return cell
+
+
+def _split(line: str) -> tuple[str, str]:
+    """Return the command of a line, in capitals, and the rest of it."""
+    word, rest = [*line[:LONGEST].split(maxsplit=1), "", ""][:2]
+    return word.upper(), rest.strip()

@@ -6,7 +6,7 @@ the few words that are about the session itself.
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from alphazero.errors import AlphaZeroError
 from alphazero.games.game import Game
@@ -28,7 +28,10 @@ from alphazero.players.names import Entrant
 COMMANDS = {**gtp_engine.COMMANDS, **gtp_go.COMMANDS, **gtp_analysis.COMMANDS}
 """The commands that are answered at once, by their words."""
 
-WORDS = [*COMMANDS, *WATCHES, *WATCHED_MOVES, "list_commands", "known_command", "quit"]
+QUIT = "quit"
+"""The word that ends a session."""
+
+WORDS = [*COMMANDS, *WATCHES, *WATCHED_MOVES, "list_commands", "known_command", QUIT]
 """All that can be asked."""
 
 IDLE = 0.05
@@ -42,7 +45,7 @@ def serve(entrant: Entrant, game: Game, ponder: bool = False) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
 
-    Session(Engine(entrant, game), Lines(lines_of(0)), say, ponder).run()
+    Session(Engine(entrant, game), lines_of(0), say, ponder).run()
 
 
 class Session:
@@ -52,10 +55,15 @@ class Session:
     """
 
     def __init__(
-        self, engine: Engine, lines: Lines, say: Callable[[str], object], ponder: bool = False
+        self,
+        engine: Engine,
+        lines: Iterable[str],
+        say: Callable[[str], object],
+        ponder: bool = False,
     ) -> None:
         self.engine = engine
-        self.lines = lines
+        self.lines = Lines(lines, _is_quit)
+        engine.has_left = self.lines.has_left
         self.say = say
         self.ponder = ponder
         self._own_move = -1
@@ -89,7 +97,7 @@ class Session:
             self.say(answer(command, str(error), succeeded=False))
         if "genmove" in command.word:
             self._own_move = len(self.engine.position.moves)
-        return command.word != "quit"
+        return command.word != QUIT
 
     def _answer(self, command: Command) -> str:
         """Return the answer to a command that is answered at once."""
@@ -100,7 +108,7 @@ class Session:
         if word == "list_commands":
             expect(arguments, 0)
             return "\n".join(WORDS)
-        if word == "quit":
+        if word == QUIT:
             return ""
         if word not in COMMANDS:
             raise GtpError("unknown command")
@@ -131,8 +139,10 @@ class Session:
         _ = engine.thinker.search  # who has none is told so
         tell = self._teller(request, waits, fractions)
         self.say(f"={command.number}\n")
-        name = engine.generate(request.player, tell)
-        self.say(f"play {name}\n\n")
+        step = engine.choose(request.player, tell)
+        if step:
+            tell(last=True)
+        self.say(f"play {engine.make(step)}\n\n")
 
     def _teller(
         self, request: Request, waits: tuple[int, ...], fractions: bool
@@ -162,3 +172,9 @@ class Session:
         while not (engine.thinker.search.is_ready or self.lines.is_waiting()):
             engine.thinker.turn()
         engine.thinker.end()
+
+
+def _is_quit(line: str) -> bool:
+    """Whether a line ends the session."""
+    command = read_command(line) if len(line) <= LONGEST else None
+    return command is not None and command.word == QUIT

@@ -140,7 +140,7 @@ def _map(
         raise GtpError("there are no moves on cells here")
     engine.catch_up()
     if engine.thinker.roots is None:
-        engine.thinker.choose(None)
+        engine.think(None)
     words = [nothing] * (vertices.rows * vertices.columns)
     for candidate in engine.thinker.candidates(position.state):
         cell = engine.game.action_cell(position.state, candidate.action)

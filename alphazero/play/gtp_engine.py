@@ -36,6 +36,8 @@ class Engine:
         """of player 0 and player 1; None: no time is set"""
         self.handicap = 0
         """Moves at the game's beginning that laid handicap stones."""
+        self.has_left: Callable[[float], bool] = lambda _: False
+        """Whether nobody needs the answer of a thought any more that began at this time."""
         self.begin(game)
 
     @property
@@ -51,7 +53,7 @@ class Engine:
         """
         if game != self.game:
             if self.entrant.game is not None:
-                raise GtpError(f"this player plays {write_game(self.game)} only")
+                raise GtpError(f"this player plays {_difference(self.game, game)} only")
             try:
                 self.position, self.thinker = Position(game), Thinker(self.entrant, game)
             except GameError as error:
@@ -81,14 +83,29 @@ class Engine:
             cells = self.position.vertices.rows * self.position.vertices.columns
             moves = expected_moves(cells, len(self.position.moves))
             seconds = self.clocks[player].budget(moves)
-        action, _ = self.thinker.choose(seconds, watch)
+        action = self.think(seconds, watch)
         if self.clocks:
             self.clocks[player].spend(time.monotonic() - began)
         return None if action is None else (*waits, action)
 
-    def generate(self, player: int, watch: Callable[[], object] = bool) -> str:
-        """Choose the player's move and make it; return how it is written."""
-        step = self.choose(player, watch)
+    def think(self, seconds: float | None, watch: Callable[[], object] = bool) -> int | None:
+        """Think about the position that the thinker sees; return a move, or None to resign.
+
+        As `Thinker.choose`, but ended at once when whoever asked has left.
+        """
+        began = time.monotonic()
+
+        def look() -> None:
+            watch()
+            if self.has_left(began):
+                if not self.thinker.searches:
+                    raise GtpError("stopped: nobody waits for this move")
+                self.thinker.stop()
+
+        return self.thinker.choose(seconds, look)[0]
+
+    def make(self, step: tuple[int, ...] | None) -> str:
+        """Make the move that `choose` has returned; return how it is written."""
         name = self.written(step)
         if step:
             self.position.make(step)
@@ -174,7 +191,7 @@ def play(engine: Engine, arguments: list[str]) -> str:
 def genmove(engine: Engine, arguments: list[str]) -> str:
     """Choose a move and make it."""
     expect(arguments, 1, what="a color")
-    return engine.generate(read_colour(arguments[0]))
+    return engine.make(engine.choose(read_colour(arguments[0])))
 
 
 def reg_genmove(engine: Engine, arguments: list[str]) -> str:
@@ -276,6 +293,17 @@ COMMANDS: dict[str, Handler] = {
     "time_left": time_left,
 }
 """The commands of this file."""
+
+
+def _difference(own: Game, wanted: Game) -> str:
+    """Name the property of a player's `own` game in which `wanted` differs from it."""
+    _, rows, columns = own.observation_shape
+    if wanted.observation_shape[1:] != (rows, columns):
+        return f"on {columns} x {rows}"
+    komi = getattr(own, "komi", None)
+    if komi != getattr(wanted, "komi", None):
+        return f"with komi {komi:g}"
+    return write_game(own)
 
 
 def _constant(text: str, arguments: list[str]) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from alphazero.games.game import ONGOING, PLY, Game, State, to_play, value_of
 from alphazero.play.thinker import EVERY, Candidate, Thinker
 from alphazero.players.gamelog import PlayedGame
-from alphazero.players.sgf_games import comment_of
+from alphazero.players.sgf_games import comment_of, value_in
 
 PERSON: Final = "person"
 """How someone who plays is called in files."""
@@ -103,6 +103,10 @@ class Study:
         """How many positions it has."""
         self.root = self.here = Node(game.initial_state())
         self.surrender: Surrender | None = None
+        self._read: PlayedGame | None = None
+        """the game that was read from a file, if one was"""
+        self._read_end = self.root
+        """its last position"""
         for action in actions:
             self.make(action)
 
@@ -115,7 +119,17 @@ class Study:
             study.make(action, comment)
         if (played.resigned or played.fault) and played.outcome != ONGOING:
             study.give_up(0 if value_of(played.outcome, 0) < 0 else 1, played.fault)
+        study._read, study._read_end = played, study.here
         return study
+
+    @property
+    def source(self) -> PlayedGame | None:
+        """The game that was read from a file, as long as `line` is that and ends as that."""
+        read, end = self._read, self.line[-1]
+        if read is None or end is not self._read_end:
+            return None
+        gave_up = (read.resigned or bool(read.fault)) and read.outcome != ONGOING
+        return read if gave_up == (self._given_up_at(end) is not None) else None
 
     @property
     def state(self) -> State:
@@ -232,14 +246,18 @@ class Study:
     def value(self, node: Node) -> float | None:
         """Return what is known of a position's value for player 0, from -1 to 1.
 
-        It is exact at the end of the game, else what was thought there, else what was thought of
-        the move that led there.
+        It is exact at the end of the game, else what was thought there, or what a comment tells
+        of that, else what was thought of the move that led there.
         """
         outcome = self._outcome_at(node)
         if outcome != ONGOING:
             return float(value_of(outcome, 0))
         if node.thought:
             return value_of(1, to_play(node.state)) * node.thought.value
+        for child in node.children:
+            told = value_in(child.comment)
+            if told is not None:
+                return value_of(1, to_play(node.state)) * told
         before = node.parent
         if before and before.thought:
             for each in before.thought.candidates:
@@ -248,8 +266,11 @@ class Study:
         return None
 
     def played(self, players: tuple[str, str]) -> PlayedGame:
-        """Return the whole `line` as a game of these two."""
+        """Return the whole `line` as a game of these two, or of those in its `source`."""
         line = self.line
+        if self.source:
+            comments = tuple(node.comment for node in line[1:])
+            return dataclasses.replace(self.source, comments=comments if any(comments) else ())
         played = PlayedGame(
             self.game,
             players,

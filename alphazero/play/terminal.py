@@ -4,6 +4,7 @@ Typed words: a move in the game's own notation, or one of `terminal_commands.COM
 """
 
 import contextlib
+import functools
 import sys
 import time
 from collections.abc import Callable
@@ -11,7 +12,6 @@ from pathlib import Path
 
 from alphazero.errors import AlphaZeroError, GameError, did_you_mean
 from alphazero.games.registry import write_game
-from alphazero.play import terminal_screen
 from alphazero.play.terminal_commands import COMMANDS, Desk, Next, drawn, run, seats
 from alphazero.play.terminal_screen import PLAYERS, Screen
 from alphazero.play.terminal_sitting import Sitting
@@ -32,14 +32,14 @@ class Terminal:
         sitting: Sitting,
         screen: Screen | None = None,
         read: Callable[[str], str] | None = None,
-        say: Callable[[str], None] = terminal_screen.say,
+        say: Callable[[str], None] | None = None,
     ) -> None:
         """Without a `screen` nothing is written that a pipe could not take."""
         self.sitting = sitting
         self.screen = screen or Screen()
         self.read = read or input
-        self.say = say
-        self.desk = Desk(sitting, self.screen, say)
+        self.say = say or functools.partial(print, flush=True)
+        self.desk = Desk(sitting, self.screen, self.say)
 
     def run(self, save: Path | None = None) -> None:
         """Play until the person leaves, or the game ends and no new one is wanted.

@@ -6,7 +6,6 @@ terminal that is `dumb`, in an encoding that knows ASCII alone.
 
 import os
 import shutil
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, TextIO
@@ -80,12 +79,3 @@ class Screen:
     def over(self, lines: int) -> str:
         """Return what goes back so many lines and clears them."""
         return f"\r\x1b[{lines}A\x1b[J"
-
-
-def say(text: str) -> None:
-    """Print, with a question mark for each sign that the output's encoding does not know."""
-    try:
-        print(text, flush=True)
-    except UnicodeEncodeError:
-        encoding = sys.stdout.encoding
-        print(text.encode(encoding, "replace").decode(encoding), flush=True)

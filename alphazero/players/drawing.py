@@ -10,7 +10,7 @@ Letters: H rows and W columns of the board; cells are counted row by row.
 import functools
 import math
 import string
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -248,20 +248,21 @@ class Board:
             canvas.line([(x, top - shift), (x, bottom + shift)], GRID)
 
     def _draw_sides(self, canvas: Canvas) -> None:
-        """Draw the players' sides of a rhombus; the cells will cover their inner half."""
+        """Draw the players' sides of a rhombus, along the outer edges of its cells."""
         corners = [self._corners(cell) for cell in range(self.rows * self.columns)]
-        first, last = corners[: self.columns], corners[-self.columns :]
-        upper = [point for each in first for point in each[:3]]
-        lower = [point for each in last for point in (each[5], each[4], each[3])]
-        left = [point for each in corners[:: self.columns] for point in (each[0], each[5], each[4])]
-        right = [point for each in corners[self.columns - 1 :: self.columns] for point in each[1:4]]
-        # In the two sharp corners a side is shared: each player has a half of it.
-        upper[-1] = right[0] = _middle(upper[-2], upper[-1])
-        lower[0] = left[-1] = _middle(lower[0], lower[1])
-        for width, paints in ((RIM * self.cell, (EDGE, EDGE)), (RIM * self.cell - 2, STONES)):
-            for player, sides in enumerate(((upper, lower), (left, right))):
-                for side in sides:
-                    canvas.line(side, paints[player], width)
+        # Clockwise, from the upper left corner; neighbours share corners.
+        upper = [point for each in corners[: self.columns] for point in each[:2]]
+        right = [point for each in corners[self.columns - 1 :: self.columns] for point in each[2:4]]
+        lower = [point for each in corners[: -self.columns - 1 : -1] for point in each[4:6]][:-1]
+        left = [point for each in corners[:: self.columns][::-1] for point in (each[5], each[0])]
+        # In the two sharp corners an edge is shared: each player has a half of it.
+        sharp, other = _middle(upper[-1], right[0]), _middle(lower[-1], left[0])
+        sides = [*upper, sharp], [sharp, *right], [right[-1], *lower, other], [other, *left]
+        outer = _widened([point for side in sides for point in side[:-1]], RIM / 2 * self.cell)
+        outer.append(outer[0])
+        for number, inner in enumerate(sides):
+            beyond, outer = outer[: len(inner)], outer[len(inner) - 1 :]
+            canvas.polygon([*inner, *reversed(beyond)], STONES[number % 2], EDGE)
 
     def _draw_labels(self, canvas: Canvas) -> None:
         size = max(round(0.36 * self.cell), 9)
@@ -331,3 +332,21 @@ def _stars(rows: int, columns: int) -> Iterator[int]:
 
 def _middle(one: Point, other: Point) -> Point:
     return (one[0] + other[0]) / 2, (one[1] + other[1]) / 2
+
+
+def _widened(points: Sequence[Point], width: float) -> list[Point]:
+    """Return where the corners of a polygon go, given clockwise, if it grows by `width`."""
+    moved: list[Point] = []
+    before, after = [points[-1], *points[:-1]], [*points[1:], points[0]]
+    for begin, here, end in zip(before, points, after, strict=True):
+        # The outward normals of the two edges that meet here.
+        (x, y), (u, v) = _normal(begin, here), _normal(here, end)
+        stretch = width / (1 + x * u + y * v)
+        moved.append((here[0] + stretch * (x + u), here[1] + stretch * (y + v)))
+    return moved
+
+
+def _normal(begin: Point, end: Point) -> Point:
+    """Return the unit vector to the left of an edge; y grows downwards."""
+    length = math.dist(begin, end)
+    return (end[1] - begin[1]) / length, (begin[0] - end[0]) / length

@@ -52,6 +52,8 @@ class PlayedGame:
     """why the game was taken from the player who lost it; empty: it was not"""
     comments: tuple[str, ...] = ()
     """what is said of the moves, one by one; not kept in a line of a file"""
+    told: str = ""
+    """the result as another program's SGF has it, where the moves do not say the same"""
 
     @classmethod
     def of(
@@ -101,6 +103,7 @@ class PlayedGame:
             "fingerprints": self.fingerprints,
             "fault": self.fault,
         }
+        content |= {"told": self.told} if self.told else {}
         return json.dumps(content)
 
 
@@ -183,10 +186,16 @@ def _read_line(line: bytes, make: Callable[[str], Game]) -> PlayedGame:
     opening = _typed(content, "opening", int)
     if not 0 <= opening <= len(actions):
         raise ValueError(f"opening: {opening} of its {len(actions)} moves")
+    pair = _typed(content, "pair", int)
+    if pair < 0:
+        raise ValueError(f"pair: {pair} is below 0")
     outcome: int | None = game.outcome(state)
     fault = _typed({"fault": "", **content}, "fault", str)  # older files do not tell it
+    told = _typed({"told": "", **content}, "told", str)
     ends = _OUTCOMES[result]
-    if resigned or fault:
+    if told:
+        outcome = ends
+    elif resigned or fault:
         # Its moves leave it open, and yet it has a result.
         outcome = ends if outcome == ONGOING and ends != ONGOING else None
     if outcome != ends:
@@ -198,9 +207,10 @@ def _read_line(line: bytes, make: Callable[[str], Game]) -> PlayedGame:
         ends,
         resigned,
         opening,
-        _typed(content, "pair", int),
+        pair,
         _pair(content, "fingerprints"),
         fault,
+        told=told,
     )
 
 

@@ -16,7 +16,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
+from alphazero.errors import GameError
 from alphazero.games.game import ONGOING, PLY, Game, Mask, RulesType, State, value_of
+from alphazero.games.registry import write_game
 from alphazero.jit import kernel
 from alphazero.players.player import Decisions, Forfeit, Player
 from alphazero.players.workers import Progress, run_jobs
@@ -32,6 +34,9 @@ Floats = npt.NDArray[np.float32]
 
 RESIGNED = 3
 """In place of an outcome: the player to move gives up."""
+
+MISCOUNTED = 4
+"""In place of an outcome: the ply is not the number of moves played, or is beyond `max_moves`."""
 
 
 class _Notes(NamedTuple):
@@ -67,9 +72,13 @@ def _play_all(
 
     Where an outcome is `RESIGNED` already, the move is not played.
     """
+    length = notes.actions.shape[1]
     for index in range(len(decisions.tables)):
         table, action = decisions.tables[index], decisions.actions[index]
         ply = states[table, PLY]
+        if not 0 <= ply < length:
+            outcomes[index] = MISCOUNTED
+            continue
         notes.actions[table, ply] = action
         for each in range(decisions.policies.shape[1]):
             notes.policies[table, ply, each] = decisions.policies[index, each]
@@ -79,6 +88,8 @@ def _play_all(
         if outcomes[index] != RESIGNED:
             rules.play(states[table], action)
             outcomes[index] = rules.outcome(states[table])
+            if states[table, PLY] != ply + 1:
+                outcomes[index] = MISCOUNTED
 
 
 @dataclass(frozen=True)
@@ -205,8 +216,14 @@ class Match:
                 self._begin_next(table)
 
     def begin(self, table: int, game: GameRecord) -> None:
-        """Lay out a game that is under way, in place of what lay on `table`."""
+        """Lay out a game that is under way, in place of what lay on `table`.
+
+        Raises:
+            GameError: when it is longer than the game's `max_moves`.
+        """
         length = len(game.actions)
+        if length > self.game.max_moves:
+            raise self._miscounted()
         self._pairings[table] = game.pairing
         self._seats[table] = game.pairing.seats
         self._may_resign[table] = game.pairing.may_resign
@@ -240,11 +257,17 @@ class Match:
         return records
 
     def play(self, decisions: Decisions) -> None:
-        """Make moves, tell every player of them, and ask for the next ones; or resign."""
+        """Make moves, tell every player of them, and ask for the next ones; or resign.
+
+        Raises:
+            GameError: when a game does not count its moves, or goes on after `max_moves`.
+        """
         tables, actions = decisions.tables, decisions.actions
         given_up = self._may_resign[tables] & (decisions.prospects < self.resign_below)
         outcomes = np.where(given_up, RESIGNED, ONGOING)
         _play_all(self.game.rules, self.states, self._notes, decisions, outcomes)
+        if (outcomes == MISCOUNTED).any():
+            raise self._miscounted()
         for index in np.flatnonzero(outcomes != ONGOING):
             table, outcome = int(tables[index]), int(outcomes[index])
             resigned = outcome == RESIGNED
@@ -276,6 +299,13 @@ class Match:
             outcome,
             resigned,
             fault,
+        )
+
+    def _miscounted(self) -> GameError:
+        name = write_game(self.game)
+        return GameError(
+            f"a game of {name} goes on after max_moves, {self.game.max_moves}, or does not count "
+            f"its moves; `alphazero check {name}` shows where"
         )
 
     def _end_early(self, index: int, forfeit: Forfeit) -> None:

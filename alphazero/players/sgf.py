@@ -89,6 +89,8 @@ class SgfGame:
     """names of Black and White"""
     result: str = ""
     """as B+3.5 or W+R"""
+    remark: str = ""
+    """what is said of the whole game"""
     rules: str = ""
     spelling: str = ""
     """the game and its options, where we wrote the file"""
@@ -248,6 +250,7 @@ def _game_of(nodes: list[Node]) -> SgfGame:
         reader.comments,
         (_first(root, "PB"), _first(root, "PW")),
         reader.result or reader.seen(_first(root, "RE")),
+        _first(root, "C"),
         _first(root, "RU"),
         _first(root, "AZ"),
     )

@@ -5,6 +5,7 @@ A file whose name ends in `.sgf` is SGF; any other has a game a line, as in `gam
 
 import dataclasses
 import itertools
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -37,6 +38,13 @@ REMARK: Final = (
     "the visits unless the search is Gumbel's."
 )
 
+_OPENING: Final = "Moves drawn at random to open it: {}."
+_FAULT: Final = "Ended by adjudication: {}."
+"""What is said of the whole game, where there is something to say."""
+
+_LONGEST_RESULT: Final = 40
+_VALUE = re.compile(r"win rate [0-9]{1,3}% \(value ([+-](?:0\.[0-9]{2}|1\.00))\)")
+
 
 # --- what was thought ----------------------------------------------------------------------------
 
@@ -65,6 +73,15 @@ def comment_of(
         if shares[each] >= 0.01
     ]
     return said + (f"; else {', '.join(others)}" if others else "")
+
+
+def value_in(comment: str) -> float | None:
+    """Return the value, the mover's, that a comment of `comment_of` tells; None where it is none.
+
+    As it was written, with two digits.
+    """
+    found = _VALUE.match(comment)
+    return float(found[1]) if found else None
 
 
 def commented(
@@ -101,13 +118,13 @@ def to_sgf(played: PlayedGame) -> str:
     """
     state = played.states()[-1]
     ending = "F" if played.fault else "R" if played.resigned else ""
-    remarks = [f"Ended by adjudication: {played.fault}."] if played.fault else []
-    remarks += [f"Moves drawn at random to open it: {played.opening}."] if played.opening else []
+    remarks = [_FAULT.format(_printable(played.fault))] if played.fault else []
+    remarks += [_OPENING.format(played.opening)] if played.opening else []
     remarks += [REMARK] if any(played.comments) else []
     return write_sgf(
         played.game,
         played.actions,
-        result=result_of(played.game, state, played.outcome, ending),
+        result=played.told or result_of(played.game, state, played.outcome, ending),
         players=played.players,
         comments=played.comments,
         remark="\n".join(remarks),
@@ -153,6 +170,8 @@ def lead(game: Game, state: State) -> float | None:
 def from_sgf(record: SgfGame) -> PlayedGame:
     """Return a record as a game that was played, with the result that it tells.
 
+    What `to_sgf` has written comes back as it was.
+
     Raises:
         GameError: as `game_of` and `steps_of`.
     """
@@ -162,22 +181,39 @@ def from_sgf(record: SgfGame) -> PlayedGame:
     for step, comment in zip(steps[1:], record.comments, strict=True):
         actions += step
         comments += [""] * (len(step) - 1) + [_printable(comment)]
-    outcome = game.outcome(game.play(game.initial_state(), *actions))
-    winner, plus, how = record.result.partition("+")
+    state = game.play(game.initial_state(), *actions)
+    outcome = ends = game.outcome(state)
+    result = _printable(record.result)[:_LONGEST_RESULT]
+    winner, plus, how = result.partition("+")
     if plus and winner in ("B", "W"):
         outcome = 1 if winner == "B" else -1
-    elif record.result in ("0", "Draw"):
+    elif result in ("0", "Draw"):
         outcome = 0
+    ending = {"R": "R", "Resign": "R", "F": "F", "Forfeit": "F"}.get(how, "") if plus else ""
+    # Who resigns or forfeits does so before the rules have ended the game.
+    is_ours = result == result_of(game, state, outcome, ending) and outcome in (
+        {1, -1} if ending and ends == ONGOING else {ends}
+    )
     faults = {"T": "out of time", "Time": "out of time", "F": "forfeit", "Forfeit": "forfeit"}
+    fault = faults.get(how, "") if plus else ""
     return PlayedGame(
         game,
         (record.players[0] or COLOURS[0], record.players[1] or COLOURS[1]),
         tuple(actions),
         outcome,
-        resigned=bool(plus) and how in ("R", "Resign"),
-        fault=faults.get(how, "") if plus else "",
+        resigned=ending == "R",
+        opening=min(int(_said(_OPENING, record.remark, "[0-9]{1,6}") or 0), len(actions)),
+        fault=fault and (_printable(_said(_FAULT, record.remark)) or fault),
         comments=tuple(comments) if any(comments) else (),
+        told="" if is_ours else result,
     )
+
+
+def _said(remark: str, text: str, what: str = ".+") -> str:
+    """Return what stands in the gap of a remark of ours, on a line of a text; empty: nothing."""
+    before, after = map(re.escape, remark.split("{}"))
+    found = re.search(f"^{before}({what}){after}$", text, re.MULTILINE)
+    return found[1] if found else ""
 
 
 def _printable(text: str) -> str:
@@ -294,6 +330,7 @@ def begin_from(path: Path, moves: int | None, game: Game | None) -> PlayedGame:
         opening=0,
         fault="",
         comments=played.comments[:moves],
+        told="",
     )
 
 

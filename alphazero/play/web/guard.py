@@ -3,12 +3,15 @@
 A page of another site can make a browser send requests here, and can even pretend that our
 address is its own name (DNS rebinding). So the Host must be an address or a name that is known to
 be ours, never a foreign name; and a request that a browser says comes from elsewhere is refused.
+
+Connections and sessions are limited. When all are taken, the client that has most gives way.
 """
 
 import asyncio
 import ipaddress
 import json
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 from starlette.requests import ClientDisconnect, Request
@@ -16,7 +19,6 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from alphazero.errors import AlphaZeroError
-from alphazero.play.web.house import FullError
 
 BODY_LIMIT: Final = 1 << 20
 """Bytes of a request's body."""
@@ -103,6 +105,24 @@ class Guard:
         return True
 
 
+def client_of(address: tuple[str, int] | None) -> str:
+    """Return the name by which a client is counted: its IPv4 address, or its IPv6 network (/64).
+
+    In such a network a machine may have as many addresses as it likes.
+    """
+    if address is None:
+        return ""
+    own = ipaddress.ip_address(address[0])
+    if isinstance(own, ipaddress.IPv6Address):
+        return str(own.ipv4_mapped or ipaddress.ip_network((own.packed, 64), strict=False))
+    return str(own)
+
+
+def greediest(counts: Mapping[str, int], newcomer: str) -> str:
+    """Return the client that has most places, the newcomer's included; it itself among equals."""
+    return max(counts, key=lambda client: (counts[client], client == newcomer))
+
+
 async def read_json(request: Request) -> dict[str, Any]:
     """Return the object that a request's body holds.
 
@@ -147,5 +167,4 @@ def refusal(status: int, text: str) -> Response:
 
 def refusal_of(error: AlphaZeroError) -> Response:
     """Return the answer that an error is worth."""
-    status = error.status if isinstance(error, RefusedError) else 400
-    return refusal(429 if isinstance(error, FullError) else status, str(error))
+    return refusal(error.status if isinstance(error, RefusedError) else 400, str(error))

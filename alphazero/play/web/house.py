@@ -3,15 +3,17 @@
 import asyncio
 import contextlib
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
-from alphazero.errors import AlphaZeroError, GameError, PlayerError
+from alphazero.errors import GameError, PlayerError
 from alphazero.games.game import ONGOING, Game
 from alphazero.games.registry import read_game
 from alphazero.play.web.catalogue import Catalogue, Offer
+from alphazero.play.web.guard import RefusedError, greediest
 from alphazero.play.web.records import (
     GATE,
     SELFPLAY,
@@ -50,10 +52,6 @@ MOST_GAMES: Final = 2000
 """Games of an iteration that are listed."""
 
 
-class FullError(AlphaZeroError):
-    """There is no place for one more session."""
-
-
 class House:
     """The sessions by their names, and the rooms by player and game.
 
@@ -67,6 +65,8 @@ class House:
         self.pace = pace
         self.limit = sessions
         self.sessions: dict[str, Session] = {}
+        self._clients: dict[str, str] = {}
+        """Who began each session."""
         self._left: dict[str, float] = {}
         """When each session was last seen without a page."""
         self._rooms: dict[tuple[str, Game, bool], Room] = {}
@@ -87,25 +87,42 @@ class House:
             room.join(STOPPING)
         self._rooms.clear()
 
-    def add(self, game: Game, seats: list[Seat]) -> Session:
-        """Begin a session.
+    def add(self, game: Game, seats: list[Seat], client: str = "") -> Session:
+        """Begin a session of a client.
 
         Raises:
-            FullError: when there are too many.
+            RefusedError: when there are too many.
         """
         self.sweep()
         if len(self.sessions) >= self.limit:
             self.sweep(BRIEF)
         if len(self.sessions) >= self.limit:
-            raise FullError(f"there are {self.limit} sessions already; close a page, or wait")
+            self._make_room(client)
         session = Session(self, game, seats)
         self.sessions[session.name] = session
+        self._clients[session.name] = client
         self._left[session.name] = time.monotonic()
         return session
+
+    def _make_room(self, newcomer: str) -> None:
+        """Drop a session of another client, if one has more of them than the newcomer.
+
+        First goes the one that has been without a page longest; where all have one, the oldest.
+        """
+        client = greediest(Counter([newcomer, *self._clients.values()]), newcomer)
+        if client == newcomer:
+            text = f"there are {self.limit} sessions already; close a page, or wait"
+            raise RefusedError(429, text)
+
+        def worth(name: str) -> tuple[bool, float]:
+            return bool(self.sessions[name].watchers), self._left[name]
+
+        self.drop(min((name for name in self._clients if self._clients[name] == client), key=worth))
 
     def drop(self, name: str) -> None:
         """End a session."""
         session = self.sessions.pop(name, None)
+        self._clients.pop(name, None)
         self._left.pop(name, None)
         if session is not None:
             session.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from alphazero.errors import PlayerError
-from alphazero.files import read_limited, shown
+from alphazero.files import is_folder, read_limited, shown
 from alphazero.games.game import ONGOING
 from alphazero.games.registry import write_game
 from alphazero.players.bradley_terry import rate
@@ -57,10 +57,8 @@ class RatingTable:
         """
         self._rows: list[_Row] = []
         for path in paths:
-            if path.is_dir() or path.name == GAMES_FILE:
-                self._rows += _from_games(path / GAMES_FILE if path.is_dir() else path)
-            else:
-                self._rows += _from_csv(path)
+            file = path / GAMES_FILE if is_folder(path) else path
+            self._rows += _from_games(file) if file.name == GAMES_FILE else _from_csv(file)
 
     def of(self, entrant: Entrant, simulations: int | None) -> tuple[tuple[str, Rating], ...]:
         """Return the ratings of a player at a level, by game; None: as its name says.

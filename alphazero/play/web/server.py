@@ -5,9 +5,10 @@ import ipaddress
 import logging
 import socket
 import webbrowser
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from importlib import resources
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import uvicorn
 from starlette.applications import Starlette
@@ -22,7 +23,15 @@ from alphazero.errors import AlphaZeroError, GameError, RunError
 from alphazero.files import reason
 from alphazero.games.registry import name_of
 from alphazero.play.web.catalogue import Catalogue
-from alphazero.play.web.guard import Guard, RefusedError, read_json, refusal, refusal_of
+from alphazero.play.web.guard import (
+    Guard,
+    RefusedError,
+    client_of,
+    greediest,
+    read_json,
+    refusal,
+    refusal_of,
+)
 from alphazero.play.web.house import House
 from alphazero.play.web.records import SELFPLAY
 from alphazero.play.web.requests import KNOWN, SLOW, Fields, prepare, read_seats
@@ -30,7 +39,7 @@ from alphazero.play.web.session import Seat, Session
 from alphazero.play.web.stream import Stream
 
 CONNECTIONS: Final = 128
-"""At most so many; a further one is closed at once."""
+"""At most so many; for a further one, another is closed."""
 
 BACKLOG: Final = 128
 """Connections that wait to be taken."""
@@ -67,7 +76,6 @@ class Site:
 
     def __init__(self, house: House) -> None:
         self.house = house
-        self.streams: set[Stream] = set()
         self.pages = page_files()
 
     def app(self, host: str) -> Guard:
@@ -110,7 +118,7 @@ class Site:
         seats = [Seat(), Seat()]
         if fields.has("seats"):
             seats = read_seats(self.house, game, fields.content["seats"])
-        return JSONResponse(self.house.add(game, seats).view())
+        return JSONResponse(self.house.add(game, seats, client_of(request.client)).view())
 
     async def look(self, request: Request) -> Response:
         """Tell how a session stands."""
@@ -120,8 +128,6 @@ class Site:
         """End a session."""
         session = self._session(request)
         self.house.drop(session.name)
-        for stream in [each for each in self.streams if each.session is session]:
-            stream.end()
         return JSONResponse({})
 
     async def act(self, request: Request) -> Response:
@@ -156,9 +162,9 @@ class Site:
     async def events(self, request: Request) -> Response:
         """Stream what happens in a session."""
         session = self._session(request)
-        if sum(stream.session is session for stream in self.streams) >= STREAMS:
+        if len(session.watchers) >= STREAMS:
             raise RefusedError(429, f"a session has at most {STREAMS} streams; close a page")
-        return _Events(Stream(session, self.streams))
+        return _Events(Stream(session))
 
     async def run(self, request: Request) -> Response:
         """Tell what a run has recorded."""
@@ -217,7 +223,7 @@ def _faulty(status: int, text: str) -> Callable[[Request, Exception], Response]:
 
 
 class Connection(H11Protocol):
-    """A connection that is closed when there are too many, or when its other end is too slow.
+    """A connection that is closed when its other end is too slow, or when there are too many.
 
     uvicorn itself would wait for the rest of a request, or for a reader, without end.
     """
@@ -225,30 +231,47 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
         super().connection_made(transport)
-        self._late: asyncio.TimerHandle | None = None
         self._answered = self._unread = False
         """Whether an answer ended since the last look, and whether one was not read then."""
-        if len(self.connections) > CONNECTIONS:
-            transport.abort()
-        else:
-            self._late = self.loop.call_later(REQUEST_SECONDS, self._check)
+        self._client = client_of(self.client)
+        self._waits_since = self.loop.time()
+        self._late = self.loop.call_later(REQUEST_SECONDS, self._check)
+        self._make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no longer."""
-        if self._late is not None:
-            self._late.cancel()
+        self._late.cancel()
         super().connection_lost(exc)
 
     def on_response_complete(self) -> None:
         """Note that the connection is of use."""
-        self._answered = True
+        self._answered, self._waits_since = True, self.loop.time()
         super().on_response_complete()
+
+    @property
+    def _is_busy(self) -> bool:
+        """Whether an answer is under way."""
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _make_room(self) -> None:
+        """Close a connection if there are too many: of the client that has most.
+
+        First go those that wait for a request, the longest wait first.
+        """
+        known = [
+            each
+            for each in cast("set[Connection]", self.connections)
+            if not each.transport.is_closing()
+        ]
+        if len(known) > CONNECTIONS:
+            client = greediest(Counter(each._client for each in known), self._client)
+            crowd = [each for each in known if each._client == client]
+            min(crowd, key=lambda each: (each._is_busy, each._waits_since)).transport.abort()
 
     def _check(self) -> None:
         """Close the connection unless an answer is under way, and read; look again later."""
-        busy = self.cycle is not None and not self.cycle.response_complete
         unread = self.transport.get_write_buffer_size() > 0
-        if (unread and self._unread) or not (busy or unread or self._answered):
+        if (unread and self._unread) or not (self._is_busy or unread or self._answered):
             self.transport.abort()
             return
         self._unread, self._answered = unread, False
@@ -256,7 +279,7 @@ class Connection(H11Protocol):
 
 
 class Server(uvicorn.Server):
-    """Ends open streams before it waits for connections to end."""
+    """Ends all sessions, and so open streams, before it waits for connections to end."""
 
     def __init__(self, config: uvicorn.Config, site: Site, opened: Callable[[], object]) -> None:
         super().__init__(config)
@@ -276,8 +299,6 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End at once, whoever still listens."""
-        for stream in list(self.site.streams):
-            stream.end()
         self.site.house.close()
         await super().shutdown(sockets)
 

@@ -103,7 +103,8 @@ class Session:
         self.study = Study(game)
         self.seats = seats
         self.watchers: set[Callable[[str], None]] = set()
-        """Of each open stream: called with `view` or `thought` when there is a new one."""
+        """Of each open stream: called with `view` or `thought` when there is a new one, and with
+        `end` when the session has ended."""
         self.paused = False
         self.analyzing = False
         self.analyst = host.catalogue.analyst(game)
@@ -305,8 +306,9 @@ class Session:
             self._pursue(None)
 
     def close(self) -> None:
-        """Stop thinking and give the tables up."""
+        """Stop thinking, end the streams and give the tables up."""
         self._pursue(None)
+        self._tell("end")
         self.watchers.clear()
         for asker, room in self._rooms.items():
             room.leave((self.name, asker))

@@ -19,22 +19,16 @@ HEARTBEAT: Final = 15.0
 
 
 class Stream:
-    """The events of a session for one page; `open_streams` are those of the whole server."""
+    """The events of a session for one page."""
 
-    def __init__(self, session: Session, open_streams: set["Stream"]) -> None:
+    def __init__(self, session: Session) -> None:
         self.session = session
-        self.open_streams = open_streams
         self._news: set[str] = {"view"}
         self._bell = asyncio.Event()
         self._ended = False
 
-    def end(self) -> None:
-        """End the stream soon."""
-        self._ended = True
-        self._bell.set()
-
     async def run(self, receive: Receive, send: Send) -> None:
-        """Tell the page until it is gone or the stream is ended."""
+        """Tell the page until it is gone or the session has ended."""
         await send(
             {
                 "type": "http.response.start",
@@ -43,7 +37,6 @@ class Stream:
             }
         )
         watcher = asyncio.create_task(self._wait_for_leave(receive))
-        self.open_streams.add(self)
         self.session.watch(self._hear)
         try:
             while not self._ended:
@@ -54,11 +47,11 @@ class Stream:
             await self._send(send, "", last=True)
         finally:
             self.session.unwatch(self._hear)
-            self.open_streams.discard(self)
             watcher.cancel()
 
     def _hear(self, news: str) -> None:
         self._news.add(news)
+        self._ended = self._ended or news == "end"
         self._bell.set()
 
     def _text(self) -> str:
@@ -82,4 +75,4 @@ class Stream:
     async def _wait_for_leave(self, receive: Receive) -> None:
         while (await receive())["type"] != "http.disconnect":
             pass
-        self.end()
+        self._hear("end")

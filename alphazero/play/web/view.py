@@ -8,6 +8,7 @@ import numpy as np
 from alphazero.games.board import SIGNS, stones_seen
 from alphazero.games.game import ONGOING, Game, State, to_play, value_of
 from alphazero.games.registry import write_game
+from alphazero.play.replay import headline
 from alphazero.play.study import Node, Thought
 from alphazero.play.web.room import LINES
 from alphazero.players.drawing import Geometry, board_svg, geometry_of, labels_of
@@ -46,6 +47,7 @@ def view_of(session: "Session") -> Json:
         "to_play": study.to_play,
         "signs": list(WHO),
         "status": _status(session),
+        "source": headline(study.source) if study.source else None,
         "over": study.is_over,
         "resigned": study.loser,
         "ply": here.ply,

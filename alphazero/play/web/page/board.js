@@ -19,7 +19,11 @@ export class Board {
     root.append(this.picture, this.over, this.cells);
     this.cells.addEventListener("keydown", (event) => this.walk(event));
     this.cells.addEventListener("focusin", (event) => this.remember(event.target));
+    this.cells.addEventListener("pointerover", (event) => this.point(event));
+    this.cells.addEventListener("pointerleave", (event) => this.point(event));
     this.here = 0;
+    /** The cell under the mouse, -1 where it is elsewhere. */
+    this.pointed = -1;
   }
 
   /** Show a view, `layer` of an opinion on it ("off": none), or a line of play if one is given. */
@@ -59,6 +63,7 @@ export class Board {
       setAttribute(button, "aria-disabled", this.actionsOf(index).length === 0);
       setAttribute(button, "tabindex", index === this.here ? 0 : -1);
     });
+    this.aim();
   }
 
   makeCell(index) {
@@ -70,15 +75,32 @@ export class Board {
     if (actions.length > 0) this.play(actions);
   }
 
-  /** Return a cell's moves; where stones fall, those of the cell below on which one would land. */
+  /** Return the moves of the cell in which a stone would come to lie. */
   actionsOf(index) {
-    const { board, columns, look } = this.view;
-    const own = board.cells[index].actions;
-    if (own.length > 0 || look !== "holes" || board.cells[index].stone !== 0) return own;
-    const landing = board.cells.findIndex(
-      (cell, other) => other % columns === index % columns && cell.actions.length > 0,
+    return this.view.board.cells[this.landingOf(index)]?.actions ?? [];
+  }
+
+  /** Return where a stone put into a cell comes to lie, further down where stones fall; or -1. */
+  landingOf(index) {
+    const { board: { cells }, columns, look } = this.view;
+    if (index < 0 || cells[index].actions.length > 0) return index;
+    if (look !== "holes" || cells[index].stone !== 0) return -1;
+    return cells.findIndex(
+      ({ actions }, other) => other % columns === index % columns && actions.length > 0,
     );
-    return landing < 0 ? own : board.cells[landing].actions;
+  }
+
+  point({ target, pointerType }) {
+    this.pointed = pointerType === "touch" ? -1 : [...this.cells.children].indexOf(target);
+    this.aim();
+  }
+
+  /** Show the stone that a click would put, where it would lie. */
+  aim() {
+    const landing = this.landingOf(this.pointed);
+    [...this.cells.children].forEach((button, index) => {
+      button.classList.toggle("aimed", index === landing);
+    });
   }
 
   walk(event) {

@@ -4,6 +4,8 @@ import { make, makeSvg, setAttribute, signed } from "./elements.js";
 
 const HEIGHT = 104;
 const EDGE = 10;
+/** Room on the right for the words that say who wins where. */
+const WORDS = 50;
 /** A shorter game does not fill the width, so that a curve grows instead of being squeezed. */
 const SHORTEST = 12;
 const STEPS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 };
@@ -53,7 +55,7 @@ export class Graph {
     const { ply, moves, signs } = this.view;
     const width = this.root.clientWidth;
     if (width === 0) return;
-    const across = (index) => EDGE + (index / this.length) * (width - 2 * EDGE);
+    const across = (index) => EDGE + (index / this.length) * (width - 2 * EDGE - WORDS);
     const down = (value) => HEIGHT / 2 - value * (HEIGHT / 2 - EDGE);
     const points = this.values()
       .map((value, index) => [across(index), value === null ? null : down(value)])
@@ -88,7 +90,7 @@ export class Graph {
 
   point(event) {
     const box = this.slider.getBoundingClientRect();
-    const part = (event.clientX - box.left - EDGE) / (box.width - 2 * EDGE);
+    const part = (event.clientX - box.left - EDGE) / (box.width - 2 * EDGE - WORDS);
     const ply = Math.round(part * this.length);
     this.goTo(Math.min(Math.max(ply, 0), this.view.moves.length));
   }

@@ -2,7 +2,10 @@
 
 import { makeSvg, percent, signed } from "./elements.js";
 
-/** A smaller share gets a dot instead of a number, which would be rounded to 0. */
+/**
+ * A smaller share gets a small ring instead of a number, which would be rounded to 0; no dot, which
+ * would look like a star point.
+ */
 const VISIBLE = 0.005;
 
 /** Return the shapes that show `layer` of an opinion on a board: the best move has a ring. */
@@ -14,9 +17,12 @@ export function drawLayer(board, opinion, layer) {
     if (candidate.cell === null || seen.has(candidate.cell)) return;
     seen.add(candidate.cell);
     const { x, y } = board.cells[candidate.cell];
-    const { tint, strength, text } = mark(candidate, layer);
+    const found = mark(candidate, layer);
+    if (!found) return;
+    const { tint, strength, text } = found;
     if (text === "") {
-      shapes.push(makeSvg("circle", { class: "dot", cx: x, cy: y, r: board.radius * 0.14 }));
+      const small = { cx: x, cy: y, r: board.radius * 0.22 };
+      shapes.push(makeSvg("circle", { class: `small ${tint}`, ...small }));
       return;
     }
     const attributes = { cx: x, cy: y, r: board.radius * 0.94 };
@@ -28,14 +34,16 @@ export function drawLayer(board, opinion, layer) {
   return shapes;
 }
 
+/** Return how a move is marked; null where nothing is known of it, or its share is none. */
 function mark({ share, prior, value }, layer) {
   if (layer === "value") {
-    if (value === null) return { text: "" };
+    if (value === null) return null;
     const tint = value < 0 ? "tint-bad" : "tint-good";
     return { tint, strength: 0.15 + 0.7 * Math.abs(value), text: signed(value).replace("0.", ".") };
   }
   const [tint, part] = layer === "prior" ? ["tint-prior", prior] : ["tint-visits", share];
-  if (part < VISIBLE) return { text: "" };
+  if (!part) return null;
+  if (part < VISIBLE) return { tint, text: "" };
   // The root lets small shares be seen; the number tells the truth.
   return { tint, strength: 0.15 + 0.7 * Math.sqrt(part), text: percent(part).replace(" %", "") };
 }

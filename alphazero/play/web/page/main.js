@@ -230,6 +230,7 @@ class Page {
     setText(byId("game"), title(view.game));
     setText(byId("status-text"), view.status);
     setText(byId("wait"), waiting(view));
+    setText(byId("source"), view.source ?? "");
     const status = byId("status");
     status.dataset.mover = view.over ? "" : view.to_play === 0 ? "first" : "second";
     status.classList.toggle("thinking", view.thinking || view.analyzing);
