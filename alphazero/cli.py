@@ -2,14 +2,15 @@
 
 import argparse
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from alphazero import arguments, commands
+from alphazero import __version__, arguments, commands
 from alphazero.commands import INTERRUPTED
-from alphazero.errors import AlphaZeroError
+from alphazero.errors import AlphaZeroError, did_you_mean
 from alphazero.output import spell_what_cannot_be_written
 from alphazero.typed import Parser
 
@@ -189,13 +190,19 @@ def told(run: Callable[[], int | None]) -> int:
 
 def _parse(words: Sequence[str] | None) -> argparse.Namespace:
     """Parse a command line; overrides may stand anywhere, after options too."""
-    whole = parser()
+    whole, words = parser(), sys.argv[1:] if words is None else words
+    names = [command.name for command in COMMANDS]
+    if words and not words[0].startswith("-") and words[0] not in names:
+        nearest = did_you_mean(words[0], names)
+        whole.error(f"there is no command {words[0][:40]!r}{nearest}")
     options, rest = whole.parse_known_args(words)
     if "overrides" in options:
         options.overrides += [word for word in rest if "=" in word and not word.startswith("-")]
         rest = [word for word in rest if word not in options.overrides]
     if rest:
-        whole.error(f"unrecognized arguments: {' '.join(rest)[:200]}")
+        flags = re.findall(r"--[a-z-]+", options.help())
+        nearest = did_you_mean(rest[0], flags) if rest[0].startswith("--") else ""
+        whole.error(f"unrecognized arguments: {' '.join(rest)[:200]}{nearest}")
     return options
 
 
@@ -205,6 +212,7 @@ def parser() -> argparse.ArgumentParser:
         prog="alphazero",
         description="From a game's rules to a strong player, by self-play.",
     )
+    whole.add_argument("--version", action="version", version=f"alphazero {__version__}")
     added = whole.add_subparsers(metavar="COMMAND", required=True)
     for command in COMMANDS:
         one = added.add_parser(
@@ -213,6 +221,6 @@ def parser() -> argparse.ArgumentParser:
             description=command.text[0].upper() + command.text[1:] + ".",
             epilog=f"example: {command.example}",
         )
-        one.set_defaults(run=command.run)
+        one.set_defaults(run=command.run, help=one.format_help)
         command.ask(one)
     return whole

@@ -31,7 +31,11 @@ class RunConfig:
     folder: str = key("checkpoints", "the folder that holds the runs")
     seed: int = key(0, "the one seed that drives all randomness", at_least=0)
     threads: int = key(
-        0, "processor cores that playing and learning use; 0 takes all", unit="cores", at_least=0
+        0,
+        "processor cores that playing and learning use; 0 takes all",
+        unit="cores",
+        at_least=0,
+        at_most=4096,
     )
     keep_checkpoints: int = key(
         10, "newest step checkpoints kept; 0 keeps all", unit="files", at_least=0
@@ -77,18 +81,21 @@ class NetworkConfig:
         2,
         "1x1 filters of the policy head",
         at_least=1,
+        at_most=4096,
         source="AGZ, Methods, Neural network architecture: 2",
     )
     value_filters: int = key(
         1,
         "1x1 filters of the value head",
         at_least=1,
+        at_most=4096,
         source="AGZ, Methods, Neural network architecture: 1",
     )
     value_hidden: int = key(
         64,
         "units of the value head's hidden layer",
         at_least=1,
+        at_most=65536,
         source="AGZ, Methods, Neural network architecture: 256; ours follows our `filters`",
     )
     value_head: str = key(
@@ -144,6 +151,7 @@ class GrowthConfig:
         "many",
         unit="draws",
         above=0,
+        at_most=10_000,
     )
 
 
@@ -398,6 +406,7 @@ class SelfplayConfig:
         "simulations of a quick search",
         unit="simulations",
         at_least=1,
+        at_most=1_000_000,
         source="Wu 2019, section 3.1: 100 beside 600",
     )
     plain_trees: bool = key(
@@ -447,6 +456,7 @@ class SelfplayConfig:
         "whose value the network puts nearest to 0, because many random ones are decided",
         unit="openings",
         at_least=1,
+        at_most=1000,
         source="AGZ: no openings; balanced ones are what engine tournaments begin with",
     )
     workers: RayConfig | None = key(  # noqa: RUF009  (a `key`, as everywhere; ruff cannot know)
@@ -484,6 +494,7 @@ class ReplayConfig:
         "expected draws of each new position: steps = new positions x reuse / batch_size",
         unit="draws",
         above=0,
+        at_most=10_000,
         source="AGZ: about 1.5 (700,000 batches of 2048 from 4.9 million games of some 200 moves)",
     )
     blunder: float = key(
@@ -593,6 +604,7 @@ class LearnerConfig:
         "positions in each step",
         unit="positions",
         at_least=1,
+        at_most=1 << 20,
         source="AGZ, Methods, Optimization: 2048; ours fits a smaller window and device",
     )
     clip_norm: float = key(
@@ -663,6 +675,7 @@ class GateConfig:
         "simulations for each move; 0 takes `search.simulations`",
         unit="simulations",
         at_least=0,
+        at_most=1_000_000,
         source="AGZ, Methods, Evaluator: 1600, as in self-play",
     )
 
@@ -750,6 +763,7 @@ class EvaluationConfig:
         "simulations for each move; 0 takes `search.simulations`",
         unit="simulations",
         at_least=0,
+        at_most=1_000_000,
     )
 
 

@@ -1,7 +1,7 @@
 """YAML files and `section.key=value` overrides turned into a `Config`, and back."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,6 +10,7 @@ from alphazero.config import SECTIONS, Config, GameConfig, LearnerConfig, RayCon
 from alphazero.errors import ConfigError, GameError, did_you_mean
 from alphazero.schema import REQUIRED, Reader, noted_fields, type_words
 from alphazero.yamlfile import (
+    Document,
     KeyPath,
     described,
     parse_mapping,
@@ -31,9 +32,33 @@ def parse_config(text: str, source_name: str = "config", overrides: Sequence[str
     return _parse(text, source_name, overrides, default_name="")
 
 
+def config_from(source: Config | Mapping[str, Any] | Path | str) -> Config:
+    """The configuration itself, or that in nested dicts, or in a YAML file; raises ConfigError."""
+    if isinstance(source, Config):
+        return source
+    if isinstance(source, Path | str):
+        return load_config(source)
+    if isinstance(source, Mapping):
+        plain = {name: _plain(section) for name, section in source.items()}
+        return _read(Document(plain, {}, []), "config", (), default_name="run")
+    raise ConfigError(
+        f"expected a Config, a dict, or the path of a YAML file, got {type(source).__name__}"
+    )
+
+
+def _plain(value: Any) -> Any:
+    """What a YAML file could say in place of a Python value: lists and dicts alone."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(each) for name, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
+
+
 def _parse(text: str, source: str, overrides: Sequence[str], default_name: str) -> Config:
-    """Read, override, build, cross-check: every problem ends up in one ConfigError."""
-    document = parse_mapping(text, source)
+    return _read(parse_mapping(text, source), source, overrides, default_name)
+
+
+def _read(document: Document, source: str, overrides: Sequence[str], default_name: str) -> Config:
+    """Override, build, cross-check: every problem ends up in one ConfigError."""
     reader = Reader(source, document)
     values: dict[str, dict[str, Any]] = {}
     for name, content in document.value.items():
@@ -41,7 +66,9 @@ def _parse(text: str, source: str, overrides: Sequence[str], default_name: str) 
             nearest = did_you_mean(name, SECTIONS)
             reader.report((name,), f"unknown section {quoted(name)}{nearest}")
         elif content is not None and not isinstance(content, dict):
-            reader.report((name,), f"{name}: expected keys and values, got {described(content)}")
+            hint = f"; write game: {{name: {content}}}" if _is_game(name, content) else ""
+            got = described(content)
+            reader.report((name,), f"{name}: expected keys and values, got {got}{hint}")
         else:
             values[name] = dict(content or {})
     for override in overrides:
@@ -57,6 +84,11 @@ def _parse(text: str, source: str, overrides: Sequence[str], default_name: str) 
             reader.report(_given(reader, paths), message)
     reader.finish()
     return config
+
+
+def _is_game(section: str, content: Any) -> bool:
+    """Whether a section that should be a mapping is the name of a game."""
+    return section == "game" and isinstance(content, str) and content.isidentifier()
 
 
 def _apply_override(reader: Reader, values: dict[str, dict[str, Any]], override: str) -> None:

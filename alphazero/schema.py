@@ -55,6 +55,8 @@ class Note:
 
 
 REQUIRED: Any = dataclasses.MISSING
+GREATEST = 2**63 - 1
+"""The largest number of a configuration: what 64 bits count."""
 KIND_WORDS = {
     int: "a whole number",
     float: "a number",
@@ -90,6 +92,8 @@ def check_value(kind: Any, note: Note, value: Any) -> Any:
             return None
         kind = next(option for option in get_args(kind) if option is not type(None))
     given = value
+    if type(value) in (int, float) and GREATEST < abs(value) < math.inf:
+        raise WrongValueError(f"must be at most {GREATEST} in size")
     if kind is float and type(value) is int:
         value = float(value)
     if type(value) is not kind:
@@ -120,6 +124,8 @@ def _wrong_type(kind: Any, value: Any) -> str:
                 power = f"{whole}{fraction or '.0'}e{sign or '+'}{exponent}"
                 plain = power if power == plain else f"{power} or {plain}"
             return f"{quoted(value)} is text in YAML; write {quoted(plain)[1:-1]}"
+        if kind is float and re.fullmatch(r"[-+]?\d+,\d+", value):
+            return f"{quoted(value)} has a decimal comma; write {value.replace(',', '.')}"
     hint = "; put it in quotes" if kind is str and isinstance(value, int | float) else ""
     return f"expected {KIND_WORDS[kind]}, got {described(value)}{hint}"
 
@@ -165,8 +171,10 @@ class Reader:
         place = quoted(".".join(map(str, path)))
         for name in values:
             if name not in names:
-                nearest = did_you_mean(name, names)
-                self.report((*path, name), f"unknown key {quoted(name)} in {place}{nearest}")
+                hint = did_you_mean(name, names)
+                if name.isdecimal() and values[name] is None:
+                    hint = "; a comma begins another key: write decimals with a point, as in 1.4"
+                self.report((*path, name), f"unknown key {quoted(name)} in {place}{hint}")
         built: dict[str, Any] = {}
         for field, kind, note in fields:
             here = (*path, field.name)

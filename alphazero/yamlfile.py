@@ -200,6 +200,8 @@ def described(value: Any) -> str:
         return f"text {quoted(value)}"
     if isinstance(value, list | dict):
         return "a list" if isinstance(value, list) else "a mapping"
+    if isinstance(value, int) and abs(value) >= 1 << 64:
+        return "a number of more than 64 bits"
     return yaml_scalar(value)
 
 

@@ -18,6 +18,7 @@ import torch
 from PIL import Image
 from tiny import YAML, fingerprint, tiny_config
 
+import alphazero
 from alphazero.cli import main, parser
 from alphazero.config import NetworkConfig
 from alphazero.games import game_names, make_game
@@ -625,11 +626,24 @@ def test_a_name_that_no_folder_can_have_is_one_line(
     assert only_line(capsys, *(name if word == "NAME" else word for word in words))
 
 
+def test_the_version_is_told_without_torch() -> None:
+    code = (
+        "import sys, alphazero, alphazero.cli\n"
+        "assert {*alphazero.__all__} <= {*dir(alphazero)}\n"
+        "try:\n    alphazero.cli.main(['--version'])\n"
+        "finally:\n    print(sorted({'torch', 'numba'} & {*sys.modules}))"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout == f"alphazero {alphazero.__version__}\n[]\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         ([], "COMMAND"),
-        (["trian"], "invalid choice: 'trian'"),
+        (["trian"], "there is no command 'trian'; did you mean 'train'?"),
+        (["x" * 5000], "there is no command 'xxx"),
+        (["match", "random", "random", "--game", "nim", "--gmes", "4"], "did you mean '--games'?"),
         (["train"], "name a YAML file, as in configs/, or a run's folder with --resume"),
         (["train", "--resume"], "--resume"),
         (["play"], "PLAYER"),

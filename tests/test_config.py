@@ -1,6 +1,7 @@
 """The YAML schema: defaults, errors told all at once, overrides, round trips, hostile files."""
 
 import dataclasses
+import math
 import random
 import time
 from pathlib import Path
@@ -19,9 +20,16 @@ from alphazero.config import (
     RatePoint,
     RayConfig,
 )
-from alphazero.configfile import describe_schema, dump_config, load_config, parse_config
+from alphazero.configfile import (
+    config_from,
+    describe_schema,
+    dump_config,
+    load_config,
+    parse_config,
+)
 from alphazero.errors import ConfigError, GameError
 from alphazero.schema import Reader, check_value, noted_fields
+from alphazero.training import loop
 from alphazero.yamlfile import MAXIMUM_BYTES, Document, WrongValueError, yaml_scalar
 
 SMALLEST = "game: {name: connect_four}\nbudget: {iterations: 1}\n"
@@ -142,7 +150,7 @@ run:
         "go.yaml:18: gate.games: must be even, since pairs of games swap colours, got 41",
         "go.yaml:20: run.seed: expected a whole number, got 1.0",
         "go.yaml:21: run.folder: expected text, got a list",
-        "override 'replay.reuse=0': replay.reuse: must be above 0, got 0",
+        "override 'replay.reuse=0': replay.reuse: must be above 0 and at most 10000, got 0",
     ]
 
 
@@ -152,7 +160,8 @@ run:
         ("", "go.yaml: game.name: missing; it has no default"),
         (
             "game: connect_four",
-            "go.yaml:1: game: expected keys and values, got text 'connect_four'",
+            "go.yaml:1: game: expected keys and values, got text 'connect_four'; "
+            "write game: {name: connect_four}",
         ),
         ("game: {rows: 6}", "go.yaml:1: game.name: missing; it has no default"),
     ],
@@ -193,6 +202,36 @@ def test_a_duplicate_section_is_told() -> None:
 def test_a_number_that_yaml_reads_otherwise_is_explained(given: str, advice: str) -> None:
     error = error_of(SMALLEST + f"learner:\n  batch_size: {given}\n")
     assert error == f"go.yaml:4: learner.batch_size: {advice}"
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("search: {c_puct: 1,4}", "a comma begins another key: write decimals with a point"),
+        ("search:\n  c_puct: 1,4", "'1,4' has a decimal comma; write 1.4"),
+        ("search: {c_puct: 1, simulation: 4}", "did you mean 'simulations'?"),
+    ],
+)
+def test_a_decimal_comma_is_explained(text: str, advice: str) -> None:
+    assert advice in error_of(SMALLEST + text)
+
+
+def test_the_bare_name_of_a_game_is_shown_how_it_is_written() -> None:
+    error = error_of("game: connect_four\nbudget: {iterations: 1}")
+    assert error.endswith("write game: {name: connect_four}")
+
+
+def test_a_configuration_may_be_a_path_a_dict_or_a_config(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(SMALLEST + "learner: {learning_rate: 0.1}")
+    from_file = config_from(tmp_path / "mine.yaml")
+    assert (from_file, from_file.run.name) == (config_from(str(tmp_path / "mine.yaml")), "mine")
+    nested: dict[str, Any] = {"game": {"name": "connect_four"}, "budget": {"iterations": 1}}
+    nested |= {"learner": {"learning_rate": 0.1}, "run": {"name": "mine"}}
+    assert config_from(nested) == config_from(from_file) == from_file
+    with pytest.raises(ConfigError, match=r"^config: learner\.l2: must be at least 0, got -1"):
+        config_from(nested | {"learner": {"l2": -1}})
+    with pytest.raises(ConfigError, match="or the path of a YAML file, got int"):
+        config_from(3)  # type: ignore[arg-type]
 
 
 def test_a_number_where_text_is_expected_asks_for_quotes() -> None:
@@ -369,7 +408,7 @@ def random_value(kind: Any, note: Any, source: random.Random) -> Any:
     if kind in (int, int | None):
         most = 10 ** source.randrange(1, 12)
         return int(low) + source.randrange(most if note.at_most is None else note.at_most)
-    high = next((x for x in (note.at_most, note.below) if x is not None), 10.0**20)
+    high = next((x for x in (note.at_most, note.below) if x is not None), 10.0**18)
     return float(low) + (high - low) * 10 ** source.uniform(-25, -0.01)
 
 
@@ -487,6 +526,49 @@ def test_an_alias_bomb_is_refused_before_it_is_built() -> None:
 def test_a_huge_number_is_refused() -> None:
     for number in ("9" * 10_000, "0x" + "f" * 10_000, "9" * 30):
         assert "more than 64 bits" in errors_of(SMALLEST + f"run: {{seed: {number}}}")[0]
+
+
+HOSTILE: list[Any] = [
+    *(10**18, -(10**18), 10**400, -(10**400), 1_000_000, 0, -1),
+    *(1e300, -1e300, 5e-324, math.inf, -math.inf, math.nan, 0.5),
+    *("", "nan", "1e999", "x" * 100_000, "\0", "../..", "1,4", True, None),
+    *([], [1] * 1000, {}, {"ray": 1}, {"step": -1}, [{"step": 0, "rate": 1e300}]),
+]
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_key_takes_a_hostile_value_or_refuses_it_in_short_lines(section: str) -> None:
+    for each, _, _ in noted_fields(SECTIONS[section]):
+        for value in HOSTILE:
+            given: dict[str, Any] = {"game": {"name": "nim"}, "budget": {"iterations": 1}}
+            given.setdefault(section, {})[each.name] = value
+            try:
+                config = config_from(given)
+            except ConfigError as error:
+                lines = str(error).splitlines()
+                shorts = [line for line in lines if len(line) < 300]
+                assert shorts == lines[:51], (each.name, value)
+                continue
+            assert config.steps_due(10**15) >= 0
+            taken = getattr(getattr(config, section), each.name)
+            if isinstance(taken, int | float):
+                assert abs(taken) < 2**63, (each.name, value)
+
+
+def test_a_network_beyond_memory_is_told_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = {"filters": 256, "blocks": 3}
+    given = {"game": {"name": "nim"}, "budget": {"iterations": 1}, "network": sizes}
+    given |= {"run": {"folder": str(tmp_path), "name": "run"}}
+    # Three blocks of two convolutions of 3 x 3 x 256 x 256 numbers of four bytes, and the heads.
+    monkeypatch.setattr(loop, "total_memory", lambda: 4 * 3 * 2 * 9 * 256 * 256 * 4)
+    with pytest.raises(ConfigError, match=r"its weights take 0\.0 GiB, and learning takes"):
+        loop.train(given)
+    monkeypatch.setattr(loop, "FILE_LIMIT", 3 * 2 * 9 * 256 * 256 * 4)
+    with pytest.raises(ConfigError, match=r"a checkpoint holds .* at most"):
+        loop.train(given)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_odd_keys_are_told_in_one_line_each() -> None:

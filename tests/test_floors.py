@@ -29,6 +29,7 @@ FLOORS = {
     "files": 1,
     "jit": 1,
     "interrupt": 1,
+    "machine": 1,
     "search": 2,
     "network": 2,
     "adapters": 2,

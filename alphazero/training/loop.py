@@ -8,7 +8,7 @@ import dataclasses
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -17,13 +17,15 @@ import numpy as np
 from tqdm import tqdm
 
 from alphazero.config import Config
-from alphazero.configfile import dump_config
-from alphazero.errors import RunError
+from alphazero.configfile import config_from, dump_config
+from alphazero.errors import ConfigError, RunError
 from alphazero.files import shown
 from alphazero.games.check import refuse_unsound
+from alphazero.games.game import Game
 from alphazero.games.registry import make_game
+from alphazero.machine import total_memory
 from alphazero.network.backend import explain_backend, make_evaluator, useful_workers
-from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
+from alphazero.network.checkpoint import FILE_LIMIT, Checkpoint, checkpoint_bytes
 from alphazero.network.inference import BatchedEvaluator, threads_per_evaluation
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
@@ -49,14 +51,22 @@ from alphazero.training.unseen import examine_values
 PLAY, LEARN, GATE, INITIALISE, CALIBRATE, MEASURE, EXAMINE = range(7)
 """What random numbers are for: each purpose in each iteration has a stream of its own."""
 
+COPIES = 4
+"""Of the weights while they are learned: they, their gradient, its momentum, and their average."""
 
-def train(config: Config) -> Path:
+
+def train(config: Config | Mapping[str, Any] | Path | str) -> Path:
     """Train a new run to the end of its budget; return its folder.
+
+    `config` is a configuration, its sections as nested dicts, or the path of a YAML file.
 
     Raises:
         AlphaZeroError: when the run cannot begin or go on; what was published stays whole.
     """
-    refuse_unsound(make_game(config.game.name, **config.game.options))
+    config = config_from(config)
+    game = make_game(config.game.name, **config.game.options)
+    refuse_unsound(game)
+    _refuse_too_large(config, game)
     folder, group = folder_of(config), join()
     if group and group.rank:
         _follow(group, folder)
@@ -66,7 +76,7 @@ def train(config: Config) -> Path:
     return folder
 
 
-def resume(folder: Path, overrides: Sequence[str] = ()) -> Path:
+def resume(folder: Path | str, overrides: Sequence[str] = ()) -> Path:
     """Go on with an interrupted run, or one whose budget `overrides` enlarge; return its folder.
 
     On the same machine the result is the one that an uninterrupted run would have had.
@@ -74,6 +84,7 @@ def resume(folder: Path, overrides: Sequence[str] = ()) -> Path:
     Raises:
         AlphaZeroError: when there is nothing to resume, or as in `train`.
     """
+    folder = Path(folder)
     check_resumable(folder)
     group = join()
     if group and group.rank:
@@ -82,8 +93,27 @@ def resume(folder: Path, overrides: Sequence[str] = ()) -> Path:
     with locked(folder):
         run = Run.resume(folder, overrides)
         refuse_unsound(run.game)
+        _refuse_too_large(run.config, run.game)
         _train(run, group)
     return folder
+
+
+def _refuse_too_large(config: Config, game: Game) -> None:
+    """Raise ConfigError for a network that this machine cannot learn, or no checkpoint can hold."""
+    for section, settings in zip(("network", "growth"), config.networks, strict=False):
+        skeleton = ResNet(game.observation_shape, game.num_actions, settings, None)
+        size = sum(weights.nbytes for weights in skeleton.parameters())
+        needed, memory = COPIES * size, total_memory()
+        if size > FILE_LIMIT:
+            fault = f"a checkpoint holds {FILE_LIMIT / 2**30:,.0f} GiB at most"
+        elif memory and needed > memory:
+            fault = f"learning takes {needed / 2**30:,.1f} GiB, of {memory / 2**30:,.1f} GiB here"
+        else:
+            continue
+        raise ConfigError(
+            f"{section}: its weights take {size / 2**30:,.1f} GiB, and {fault}; lower "
+            f"{section}.filters or blocks, or network.policy_filters or value_hidden"
+        )
 
 
 def _follow(group: Group, folder: Path) -> None:
