@@ -22,7 +22,7 @@ from alphazero.training.symptoms import RULES, Evidence, chance_of
 Capture = pytest.CaptureFixture[str]
 Course = Callable[[int], float]
 
-ITERATIONS = 8
+ITERATIONS = 12
 
 HEALTHY: Mapping[str, Course] = {
     "loss/total": lambda i: 2.5 - 0.1 * i,
@@ -31,10 +31,10 @@ HEALTHY: Mapping[str, Course] = {
     "learner/policy_entropy": lambda i: 2.0 - 0.1 * i,
     "learner/gradient_norm": lambda _: 1.0,
     "learner/learning_rate": lambda _: 0.02,
-    "learner/steps": lambda i: 20 * i,
+    "learner/steps": lambda i: 40 * i,
     "learner/seen_value_loss": lambda i: 0.5 - 0.03 * i,
     "learner/unseen_value_loss": lambda i: 0.55 - 0.03 * i,
-    "selfplay/positions": lambda i: 160 * i,
+    "selfplay/positions": lambda i: 320 * i,
     "selfplay/draws": lambda _: 0.2,
     "selfplay/search_entropy": lambda i: 1.6 - 0.05 * i,
     "selfplay/kept_visits": lambda _: 0.5,
@@ -86,10 +86,10 @@ SICK: Mapping[str, Case] = {
         key="replay.reuse",
     ),
     "samples reused too often": Case(
-        {"learner/steps": lambda i: 400 * i}, ("replay.reuse=40",), key="replay.reuse"
+        {"learner/steps": lambda i: 800 * i}, ("replay.reuse=40",), key="replay.reuse"
     ),
     "samples reused too little": Case(
-        {"learner/steps": lambda i: i}, ("replay.reuse=0.1",), key="replay.reuse"
+        {"learner/steps": lambda i: 300 + 2 * i}, ("replay.reuse=0.1",), key="replay.reuse"
     ),
     "noise drowned by the reused tree": Case(
         {"selfplay/kept_visits": constant(0.95)}, key="search.reuse_tree"
@@ -105,6 +105,9 @@ SICK: Mapping[str, Case] = {
     ),
     "games starved": Case(
         config=("selfplay.parallel_games=60",), key="selfplay.games_per_iteration"
+    ),
+    "policy learns nothing": Case(
+        {"loss/policy": lambda i: math.log(9) + 0.01 * (-1) ** i}, key="learner.learning_rate"
     ),
     "learning rate too high": Case(
         {"loss/value": constant(1.4), "loss/policy": lambda i: 2.0 + 0.1 * i},
@@ -181,7 +184,7 @@ def test_a_healthy_run_hears_that_nothing_was_found(
     folder = make_run(tmp_path, WELL[name])
     capsys.readouterr()
     assert main(["doctor", str(folder)]) == 0
-    assert capsys.readouterr().out.splitlines() == ["looked at 8 iterations", "nothing found"]
+    assert capsys.readouterr().out.splitlines() == ["looked at 12 iterations", "nothing found"]
 
 
 @pytest.mark.parametrize(
@@ -192,7 +195,8 @@ def test_a_healthy_run_hears_that_nothing_was_found(
         ("speed/search_efficiency", 0.49, 0.51),
         ("learner/gradient_norm", 5.1, 4.9),  # learner.clip_norm is 5
         ("loss/value", 0.81, 0.79),  # a fifth of the games are drawn
-        ("loss/policy", math.log(9) + 0.01, math.log(9) - 0.01),  # nine actions
+        ("loss/policy", math.log(9) * 1.04, math.log(9) * 0.96),  # nine actions
+        ("loss/policy", math.log(9) * 0.98, math.log(9) * 0.96),
         ("learner/unseen_value_loss", 0.57, 0.55),  # 1.4 times 0.4
         ("learner/policy_entropy", 0.39, 0.41),  # a fifth of the first, 2.0
     ],
@@ -208,7 +212,9 @@ def test_each_threshold_is_where_it_says(
             for each, course in courses.items()
         }
         curves["learner/unseen_value_loss"] |= (
-            {} if name == "learner/unseen_value_loss" else dict.fromkeys(range(1, 9), 0.4)
+            {}
+            if name == "learner/unseen_value_loss"
+            else dict.fromkeys(range(1, ITERATIONS + 1), 0.4)
         )
         diagnosis = diagnose(Evidence(tiny_config(tmp_path), curves))
         assert len(diagnosis.findings) == found, diagnosis.findings
@@ -221,8 +227,55 @@ def test_a_young_run_and_one_without_curves_say_what_was_not_judged(tmp_path: Pa
     assert "gate games repeat" not in young.unjudged
     empty = diagnose(Evidence(tiny_config(tmp_path), {}))
     assert empty.findings == []
-    assert str(empty).splitlines()[1] == "nothing found"
+    assert "nothing found" not in str(empty)
+    assert "nothing was learned yet: no optimizer step is done" in str(empty).splitlines()
     assert "not judged, for want of data: gate games repeat, entropy" in str(empty)
+
+
+@pytest.mark.parametrize(
+    ("iterations", "steps", "is_told"), [(8, 50, False), (12, 20, False), (10, 30, True)]
+)
+def test_a_policy_that_stays_at_the_logarithm_of_the_moves_is_found_once_the_run_is_long_enough(
+    iterations: int, steps: int, is_told: bool, tmp_path: Path
+) -> None:
+    """Connect Four has seven moves. At least 10 iterations and 300 steps are needed."""
+    courses = {
+        **HEALTHY,
+        "loss/policy": constant(math.log(7)),
+        "learner/steps": lambda i: steps * i,
+        "selfplay/positions": lambda i: 8 * steps * i,
+    }
+    curves = {
+        name: {i: course(i) for i in range(1, iterations + 1)} for name, course in courses.items()
+    }
+    config = tiny_config(tmp_path, "game.name=connect_four", "selfplay.parallel_games=6")
+    diagnosis = diagnose(Evidence(config, curves))
+    told = str(diagnosis)
+    assert "nothing found" not in told
+    if is_told:
+        (finding,) = diagnosis.findings
+        assert "loss/policy is 1.95 after 300 steps, and ln 7 = 1.95 where nothing is" in finding
+        assert "too short" not in told
+    else:
+        assert diagnosis.findings == []
+        assert (
+            f"too short to judge: {iterations} iterations and {iterations * steps} steps; a "
+            "verdict takes 10 iterations and 300 steps, at least"
+        ) in told.splitlines()
+        assert "policy learns nothing" in diagnosis.unjudged
+
+
+def test_a_search_that_prefers_no_move_teaches_none(tmp_path: Path) -> None:
+    courses = {
+        **HEALTHY,
+        "loss/policy": constant(2.19),
+        "selfplay/search_entropy": constant(2.18),
+    }
+    curves = {
+        name: {i: course(i) for i in range(1, ITERATIONS + 1)} for name, course in courses.items()
+    }
+    (finding,) = diagnose(Evidence(tiny_config(tmp_path), curves)).findings
+    assert finding.endswith("its entropy is 2.18: raise search.simulations, now 4")
 
 
 @pytest.mark.parametrize(
@@ -232,7 +285,7 @@ def test_a_young_run_and_one_without_curves_say_what_was_not_judged(tmp_path: Pa
 def test_the_reuse_to_change_is_that_of_the_network_that_learns(
     samples: int, key: str, tmp_path: Path
 ) -> None:
-    courses = {**HEALTHY, "learner/steps": lambda i: 400 * i}
+    courses = {**HEALTHY, "learner/steps": lambda i: 800 * i}
     curves = {
         name: {i: course(i) for i in range(1, ITERATIONS + 1)} for name, course in courses.items()
     }

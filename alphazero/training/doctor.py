@@ -8,7 +8,7 @@ from alphazero.players.solved import STAGES
 from alphazero.training.history import curves_of
 from alphazero.training.metrics import METRICS
 from alphazero.training.run import Run
-from alphazero.training.symptoms import RULES, Evidence
+from alphazero.training.symptoms import ENOUGH_ITERATIONS, ENOUGH_STEPS, RULES, Evidence
 
 SHARDS: Final = 10
 """Newest iterations whose games are looked at: enough to judge, and read in a moment."""
@@ -19,6 +19,9 @@ class Diagnosis:
     """What the rules said of a run."""
 
     iterations: int
+    steps: int
+    is_short: bool
+    """whether the run says too little to be called healthy"""
     findings: list[str]
     """a line each, with the figure and the key to change"""
     unjudged: list[str]
@@ -26,7 +29,16 @@ class Diagnosis:
 
     def __str__(self) -> str:
         lines = [f"looked at {self.iterations:,} iterations"]
-        lines += self.findings or ["nothing found"]
+        lines += self.findings
+        if not self.steps:
+            lines.append("nothing was learned yet: no optimizer step is done")
+        if self.is_short:
+            lines.append(
+                f"too short to judge: {self.iterations:,} iterations and {self.steps:,} steps; a "
+                f"verdict takes {ENOUGH_ITERATIONS} iterations and {ENOUGH_STEPS} steps, at least"
+            )
+        elif not self.findings:
+            lines.append("nothing found")
         if self.unjudged:
             lines.append(f"not judged, for want of data: {', '.join(self.unjudged)}")
         return "\n".join(lines)
@@ -62,4 +74,4 @@ def diagnose(evidence: Evidence) -> Diagnosis:
             unjudged.append(rule.name)
         elif (said := rule.judge(evidence)) is not None:
             findings.append(f"{rule.name}: {said}")
-    return Diagnosis(len(evidence.points("loss/total")), findings, unjudged)
+    return Diagnosis(evidence.iterations, evidence.steps, evidence.is_short, findings, unjudged)

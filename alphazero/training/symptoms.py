@@ -19,6 +19,18 @@ from alphazero.training.resignation import judge_threshold, played_out
 RECENT: Final = 5
 """Points of a curve that are averaged: what a run is now, past the noise of one iteration."""
 
+ENOUGH_ITERATIONS: Final = 10
+"""Iterations below which a run without findings is not called healthy: those that are averaged,
+and as many before them."""
+
+ENOUGH_STEPS: Final = 300
+"""Optimizer steps below which it is not, either: in tic-tac-toe and Connect Four, by the shipped
+configurations, the policy loss has by then left what it is where nothing is known."""
+
+UNLEARNED: Final = 0.03
+"""Greatest distance of a policy loss from ln A, as a share of it, at which the policy knows
+nothing: the noise of an iteration. A policy that knows the illegal moves alone is below it."""
+
 DISTINCT_GAMES: Final = 0.5
 """Least share of a gate's games that differ. Repeats add nothing to what a gate knows; where half
 are repeats its 95 % interval, which takes all for independent, is too narrow by a factor of √2."""
@@ -80,6 +92,21 @@ class Evidence:
         curve = self.curves.get(name, {})
         return [curve[iteration] for iteration in sorted(curve)]
 
+    @property
+    def iterations(self) -> int:
+        """Iterations of the run."""
+        return len(self.points("selfplay/positions"))
+
+    @property
+    def steps(self) -> int:
+        """Optimizer steps of the run."""
+        return int(max(self.points("learner/steps"), default=0))
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the run says too little to be called healthy."""
+        return self.iterations < ENOUGH_ITERATIONS or self.steps < ENOUGH_STEPS
+
     def now(self, name: str) -> float:
         """Return the mean of a curve's newest points; it must have some."""
         return float(np.mean(self.points(name)[-RECENT:]))
@@ -95,12 +122,20 @@ class Rule(NamedTuple):
     """curves, without which nothing can be said"""
     points: int = 3
     """and how many points each must have"""
+    steps: int = 0
+    """optimizer steps that the run must have done"""
     concerns: Callable[[Config], bool] = lambda _: True
     """whether a run of this configuration can have it at all"""
 
     def can_judge(self, evidence: Evidence) -> bool:
         """Whether the run has gone on for long enough, and drawn what is needed."""
-        return all(len(evidence.points(name)) >= self.points for name in self.needs)
+        long = all(len(evidence.points(name)) >= self.points for name in self.needs)
+        return long and evidence.steps >= self.steps
+
+
+def count_actions(config: Config) -> int:
+    """Return the number of moves that the policy tells apart."""
+    return make_game(config.game.name, **config.game.options).num_actions
 
 
 def judge_gate_games(evidence: Evidence) -> str | None:
@@ -265,6 +300,27 @@ def judge_games(evidence: Evidence) -> str | None:
     )
 
 
+def judge_policy(evidence: Evidence) -> str | None:
+    """A policy that stays where it began: all A actions alike have the cross-entropy ln A."""
+    actions = count_actions(evidence.config)
+    loss, ignorant = evidence.now("loss/policy"), math.log(actions)
+    if abs(loss - ignorant) > UNLEARNED * ignorant:
+        return None
+    said = (
+        f"loss/policy is {loss:.2f} after {evidence.steps:,} steps, and ln {actions} = "
+        f"{ignorant:.2f} where nothing is known of {actions} moves; "
+    )
+    entropy = evidence.now("selfplay/search_entropy")
+    if entropy > (1 - UNLEARNED) * ignorant:
+        simulations = evidence.config.search.simulations
+        return (
+            f"{said}the search prefers none either, its entropy is {entropy:.2f}: raise "
+            f"search.simulations, now {simulations}"
+        )
+    rate = evidence.points("learner/learning_rate")[-1]
+    return f"{said}change learner.learning_rate, now {rate:g}: ten times more, or ten times less"
+
+
 def judge_learning_rate(evidence: Evidence) -> str | None:
     """Steps so large that the network is worse than one that knows nothing, or is always clipped.
 
@@ -273,15 +329,14 @@ def judge_learning_rate(evidence: Evidence) -> str | None:
     """
     config = evidence.config
     decided = 1 - min(evidence.points("selfplay/draws"))
-    actions = make_game(config.game.name, **config.game.options).num_actions
-    limits = {
-        "loss/value": math.log(3) if config.network.value_head == "wdl" else decided,
-        "loss/policy": math.log(actions),
+    known = {  # where nothing is known, and by how much more that is worse
+        "loss/value": (math.log(3) if config.network.value_head == "wdl" else decided, 1.0),
+        "loss/policy": (math.log(count_actions(config)), 1 + UNLEARNED),
     }
     faults = [
         f"{name} is {evidence.now(name):.2f}, and {limit:.2f} where nothing is known"
-        for name, limit in limits.items()
-        if evidence.now(name) > limit
+        for name, (limit, worse) in known.items()
+        if evidence.now(name) > worse * limit
     ]
     norm, clip = evidence.now("learner/gradient_norm"), config.learner.clip_norm
     if clip and norm > clip:
@@ -323,6 +378,13 @@ RULES: Final = (
     ),
     Rule("evaluator starved", judge_evaluator, ("speed/search_efficiency", "speed/cache_hits")),
     Rule("games starved", judge_games),
+    Rule(
+        "policy learns nothing",
+        judge_policy,
+        ("loss/policy", "selfplay/search_entropy", "learner/learning_rate"),
+        points=ENOUGH_ITERATIONS,
+        steps=ENOUGH_STEPS,
+    ),
     Rule(
         "learning rate too high",
         judge_learning_rate,
