@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 from test_names import saved_player
+from tiny import tiny_config
 
+from alphazero.cli import main
 from alphazero.errors import PlayerError, RunError
 from alphazero.players.names import read_player
 from alphazero.players.tournament import Standing
@@ -12,11 +14,14 @@ from alphazero.training.history import (
     curves_of,
     draw_progress,
     find_anchor,
+    read_curves,
     read_field,
     step_checkpoints,
     training_minutes,
 )
+from alphazero.training.loop import resume, train
 from alphazero.training.metrics import Curves
+from alphazero.training.runplot import draw_run
 
 
 @pytest.fixture
@@ -89,3 +94,37 @@ def test_a_plot_needs_a_run(run: Path) -> None:
     assert draw_progress(rows, {f"{run}/step-1": 3.0}).width > 600
     with pytest.raises(RunError, match="name a run's folder"):
         draw_progress(rows[:1], {})
+
+
+def test_a_run_that_has_learned_nothing_yet_says_so_everywhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A step of 500 positions, each drawn twice, takes 250; six games have at most 54."""
+    large = "learner.batch_size=500", "replay.window_maximum=1000"
+    folder = train(tiny_config(tmp_path, *large, "budget.iterations=3"))
+    lines = [line for line in capsys.readouterr().out.splitlines() if "games, " in line]
+    assert len(lines) == 3
+    for line in lines:
+        assert "nothing learned yet, the first step takes 250 positions; " in line
+        assert "loss" not in line
+    curves = read_curves(folder)
+    assert curves["learner/steps"] == {1: 0, 2: 0, 3: 0}
+    absent = {"learner/policy_entropy", "learner/learning_rate", "learner/gradient_norm"}
+    assert not [name for name in curves if name.startswith("loss/") or name in absent]
+    assert [text.get_text() for text in draw_run(folder).texts][-1].endswith("nothing learned yet")
+    assert main(["doctor", str(folder)]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "looked at 3 iterations"
+    assert "nothing was learned yet: no optimizer step is done" in said
+    assert "nothing found" not in said
+    resume(folder, ["budget.iterations=9"])
+    learned = capsys.readouterr().out.splitlines()
+    assert any("; loss " in line for line in learned)
+    assert any("; no step was due; " in line for line in learned)
+    assert not any("loss 0.000" in line or "nan" in line for line in learned)
+    curves = read_curves(folder)
+    assert "nothing learned" not in " ".join(text.get_text() for text in draw_run(folder).texts)
+    grown = curves["learner/steps"]
+    with_steps = [i for i in range(1, 10) if grown[i] > grown.get(i - 1, 0)]
+    assert list(curves["loss/total"]) == with_steps
+    assert min(curves["loss/total"].values()) > 0

@@ -4,6 +4,7 @@ Letters: B batch, A actions, [C, H, W] observation.
 """
 
 import copy
+import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple, TypeAlias
@@ -103,7 +104,7 @@ def _without_denormals() -> Iterator[None]:
 
 
 class StepReport(NamedTuple):
-    """Means over the steps of one iteration; zeros when no step was due."""
+    """Means over the steps of one iteration; NaN when no step was due."""
 
     steps: int
     total: float
@@ -277,7 +278,7 @@ class Learner:
         means = {
             name: float(torch.stack([report[name] for report in reports]).double().mean())
             if reports
-            else 0.0
+            else math.nan
             for name in names
         }
         rate = self.settings.rate_at(max(self.step - 1, 0))

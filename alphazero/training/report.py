@@ -1,6 +1,7 @@
 """What is told of an iteration: a line, a point on every curve, pictures, and games to look at."""
 
 import functools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -58,10 +59,10 @@ class Report:
 
     def line(self) -> str:
         """Say it in one line."""
-        state, steps, seconds = self.state, self.steps, self._playing
+        state, seconds = self.state, self._playing
         line = (
             f"iteration {state.iteration}: {state.games:,} games, {state.positions:,} positions; "
-            f"loss {steps.total:.3f} (policy {steps.policy:.3f}, value {steps.value:.3f}); "
+            f"{self._learned()}; "
             f"{self.games.work.simulations / seconds:,.0f} simulations/s, "
             f"{3600 * len(self.games.finished) / seconds:,.0f} games/h"
         )
@@ -74,21 +75,26 @@ class Report:
             line += f"; ladder Elo {self.measured['ladder/elo']:+.0f}"
         return line
 
+    def _learned(self) -> str:
+        """Say what the steps of the iteration brought, if there were any."""
+        state, steps = self.state, self.steps
+        if steps.steps:
+            return f"loss {steps.total:.3f} (policy {steps.policy:.3f}, value {steps.value:.3f})"
+        if state.step:
+            return "no step was due"
+        wanted = self.config.learner.batch_size / self.config.replay.reuse
+        return f"nothing learned yet, the first step takes {math.ceil(wanted):,} positions"
+
     def figures(self) -> dict[str, float]:
-        """Return the points of all curves, by their names in the table of metrics."""
+        """Return the points of all curves, by their names in the table of metrics.
+
+        Where no step was due there is nothing to tell of learning.
+        """
         state, steps, games = self.state, self.steps, self.games
         count, seconds, entropies = len(games.finished), self._playing, self._findings.entropies
         outcomes = np.array([record.outcome for record in games.finished])
         moves = sum(len(record.actions) for record in games.finished)
         figures = {
-            "loss/total": steps.total,
-            "loss/policy": steps.policy,
-            "loss/value": steps.value,
-            "loss/l2": steps.l2,
-            "learner/policy_entropy": steps.entropy,
-            "learner/value_error": steps.error,
-            "learner/learning_rate": steps.learning_rate,
-            "learner/gradient_norm": steps.gradient_norm,
             "learner/steps": state.step,
             "selfplay/game_length": moves / count,
             "selfplay/first_player_wins": float((outcomes == 1).mean()),
@@ -110,6 +116,17 @@ class Report:
         }
         figures |= {f"seconds/{stage}": spent for stage, spent in self.seconds.items()}
         figures |= self.measured
+        if steps.steps:
+            figures |= {
+                "loss/total": steps.total,
+                "loss/policy": steps.policy,
+                "loss/value": steps.value,
+                "loss/l2": steps.l2,
+                "learner/policy_entropy": steps.entropy,
+                "learner/value_error": steps.error,
+                "learner/learning_rate": steps.learning_rate,
+                "learner/gradient_norm": steps.gradient_norm,
+            }
         if self.config.selfplay.resign_share:
             figures |= measure_resignation(games.finished, self.resign_below)
         if self.int8:

@@ -181,11 +181,13 @@ def _write_title(figure: "Figure", run: Path, curves: Mapping[str, Curve]) -> No
     game = load_config(run / "config.yaml").game
     options = ", ".join(f"{name} {value}" for name, value in game.options.items())
     iterations = max((max(curve) for curve in curves.values()), default=0)
+    steps = max(curves.get("learner/steps", {}).values(), default=None)
     hours = max(add_minutes(curves).values(), default=0) / 60
     facts = (
         game.name + (f" ({options})" if options else ""),
         f"{iterations:,} iteration{'s' * (iterations != 1)}",
         f"{hours:.1f} hours of training" if hours >= 0.95 else f"{hours * 60:.1f} minutes",
+        *(["nothing learned yet"] if steps == 0 else []),
     )
     left = 0.1 / WIDTH
     name = shown(run.resolve().name)
