@@ -3,14 +3,19 @@
 import dataclasses
 from pathlib import Path
 
+import numpy as np
 import pytest
-from tiny import ITERATIONS, YAML, tiny_config
+from tiny import ITERATIONS, YAML, random_records, tiny_config
 
 from alphazero.cli import main
 from alphazero.config import Config
+from alphazero.games import make_game
+from alphazero.network.resnet import ResNet
 from alphazero.training import calibration
 from alphazero.training.bench import Benchmark
 from alphazero.training.calibration import PARTS, Calibration, calibrate
+from alphazero.training.gamefile import Games
+from alphazero.training.learner import Learner
 from alphazero.training.loop import train
 from alphazero.training.plan import (
     CURVES_BYTES,
@@ -23,6 +28,7 @@ from alphazero.training.plan import (
     look_back,
     suggest,
 )
+from alphazero.training.replay import Replay
 
 Capture = pytest.CaptureFixture[str]
 
@@ -45,8 +51,10 @@ MEASURED = Calibration(
     quiet_simulations=80.0,
     ladder_moves=10.0,
     ladder_games=6,
+    ladder_between=0,
     questions=40,
     step_seconds=0.25,
+    step_positions=16,
     random_length=8.0,
     longest=9,
     move_memory=MEBI / 100,
@@ -85,6 +93,17 @@ def test_a_forecast_is_what_a_pencil_makes_of_it() -> None:
     assert plan.memory == pytest.approx(500 + 192 / 100)
     # Two checkpoints are kept beside the best player twice.
     assert plan.disk == pytest.approx(192 / 1000 + 4 + 3 + 4 * CURVES_BYTES / MEBI)
+
+
+def test_the_first_measurement_of_a_ladder_includes_the_games_between_its_players() -> None:
+    """A second moves 10 in games with the best player, whose search of 4 takes 4 / 80 s: so the
+    others take 3 / 20 s for theirs. Four moves of a game are its opening."""
+    between = dataclasses.replace(MEASURED, ladder_between=40)
+    plans = [forecast(config_of(), measured, 8.0) for measured in (MEASURED, between)]
+    added = plans[1].seconds["measure"] - plans[0].seconds["measure"]
+    assert added == pytest.approx(40 * (8 - 4) * 3 / 20)
+    never = config_of("evaluation.interval=100")
+    assert forecast(never, between, 8.0).seconds["measure"] == 0
 
 
 def test_moves_of_an_opening_are_neither_searched_nor_learned() -> None:
@@ -183,7 +202,9 @@ def test_a_calibration_measures_every_part(tmp_path: Path) -> None:
     assert 5 <= measured.random_length <= measured.longest == 9
     for rate in (measured.quiet_simulations, measured.ladder_moves, measured.step_seconds):
         assert 0 < rate < float("inf")
-    assert (measured.ladder_games, measured.questions) == (40, 12)
+    counts = measured.ladder_games, measured.ladder_between, measured.questions
+    assert counts == (40, 20, 12)
+    assert measured.step_positions == 16, "a whole batch"
     assert 36 < measured.move_memory < 1000, "nine search policies of four bytes, at least"
     assert 0 < measured.move_disk < 200
     assert measured.learner_bytes > measured.player_bytes > 1000
@@ -191,22 +212,49 @@ def test_a_calibration_measures_every_part(tmp_path: Path) -> None:
     assert measured.on_cpu
 
 
-def test_a_step_too_long_to_wait_for_is_reckoned_from_a_small_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("patience", "warming", "timed"),
+    [(1e9, [32, 128, 512, 600], 600), (0.0, [32, 32], 32)],
+)
+def test_steps_of_the_whole_batch_are_timed_unless_they_are_too_long_to_wait_for(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    patience: float,
+    warming: list[int],
+    timed: int,
 ) -> None:
+    """By a clock on which each step takes 1 s, the timed ones 2, 9, 3, 4 and 5 s."""
     sizes: list[int] = []
+    lasting = iter([1.0] * (len(warming) + 1) + [2.0, 9.0, 3.0, 4.0, 5.0])
     draw = calibration.Replay.sample
+    now = 0.0
 
     def watched(self, size, *given):
+        nonlocal now
+        now += next(lasting)
         sizes.append(size)
         return draw(self, size, *given)
 
+    config = tiny_config(tmp_path, "learner.batch_size=600", "replay.window_maximum=1000")
+    rng = np.random.default_rng(0)
+    game = make_game("tic_tac_toe")
+    replay = Replay(game, config.replay)
+    replay.add(1, Games.of(game, random_records(game, 20, rng)))
+    network = ResNet(game.observation_shape, game.num_actions, config.network)
     monkeypatch.setattr(calibration.Replay, "sample", watched)
-    monkeypatch.setattr(calibration, "MOMENT", 0.0)
-    calibrate(
-        tiny_config(tmp_path, "learner.batch_size=4096", "replay.window_maximum=5000"), 1, 0.01
-    )
-    assert max(sizes) == calibration.SMALL_BATCH
+    monkeypatch.setattr(calibration, "PATIENCE", patience)
+    monkeypatch.setattr(calibration.time, "perf_counter", lambda: now)
+    size, median = calibration._time_step(config, Learner(network, config.learner), replay, 0, rng)
+    assert (size, median) == (timed, 4.0)
+    assert sizes[-5:] == [timed] * 5
+    assert set(sizes[:-5]) == set(warming)
+
+
+def test_a_step_reckoned_from_a_smaller_batch_is_told() -> None:
+    config = tiny_config(Path(), "learner.batch_size=64")
+    smaller = dataclasses.replace(MEASURED, step_positions=32)
+    assert "250 ms a step, reckoned from 32 of its 64 positions" in describe(config, smaller)
+    assert "reckoned" not in describe(config, dataclasses.replace(MEASURED, step_positions=64))
 
 
 def test_a_plan_is_held_against_a_real_run(tmp_path: Path, capsys: Capture) -> None:

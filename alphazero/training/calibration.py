@@ -40,8 +40,14 @@ MOMENT: Final = 0.5
 RANDOM_GAMES: Final = 64
 """Random games whose length is taken: it is then known to a few percent."""
 
-SMALL_BATCH: Final = 32
-"""Positions of the step that tells whether a whole one can be waited for."""
+SMALL_BATCH, GROWTH = 32, 4
+"""Positions of the first step, and how many times more the next one has, up to a whole batch."""
+
+PATIENCE: Final = 10.0
+"""Seconds that a step may take; a batch that might take longer is reckoned from a smaller one."""
+
+STEPS: Final = 5
+"""Steps of a whole batch that are timed, at least."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +61,14 @@ class Calibration:
     """moves a second against the opponents of `evaluation.ladder`; 0 where there are none"""
     ladder_games: int
     """games against them in one measurement"""
+    ladder_between: int
+    """games between them, which the first measurement adds"""
     questions: int
     """positions in one measurement, without search and with it"""
     step_seconds: float
     """of one optimizer step"""
+    step_positions: int
+    """of the batch that was timed; of a smaller one than configured, in proportion"""
     random_length: float
     """moves of a game whose moves are drawn, mean"""
     longest: int
@@ -125,7 +135,7 @@ def calibrate(
     moves = sum(len(record.actions) for record in records)
     learner = Learner(bench.network, config.learner, config.inference.device)
     with threads_per_evaluation(min(cores, learner.useful_threads)):
-        step_seconds = _time_step(config, learner, replay, allowed(LEARNING), rng)
+        timed, seconds_timed = _time_step(config, learner, replay, allowed(LEARNING), rng)
     show(1)
     begun = [match.record(table) for match in bench.matches for table in match.playing]
     searched = Games.of(game, begun)
@@ -134,8 +144,10 @@ def calibrate(
         quiet_simulations=quiet,
         ladder_moves=ladder,
         ladder_games=evaluation.ladder.games if evaluation.ladder else 0,
+        ladder_between=evaluation.ladder.games_between if evaluation.ladder else 0,
         questions=evaluation.examination.questions if evaluation.examination else 0,
-        step_seconds=step_seconds,
+        step_seconds=seconds_timed * config.learner.batch_size / timed,
+        step_positions=timed,
         random_length=moves / len(records),
         longest=game.max_moves,
         move_memory=replay.nbytes / moves,
@@ -236,24 +248,25 @@ def _seat(
 
 def _time_step(
     config: Config, learner: Learner, replay: Replay, seconds: float, rng: np.random.Generator
-) -> float:
-    """Return the seconds of one optimizer step, its batch drawn and made.
+) -> tuple[int, float]:
+    """Return a batch's size and the seconds of an optimizer step on it, the batch made included.
 
-    Where a whole batch would take too long it is a small one's time, in proportion.
+    The size is the configured one, unless a step on it is too long to wait for. The seconds are a
+    median, after steps that warm up.
     """
     settings = config.learner
 
-    def spend(size: int, steps: int) -> float:
+    def spend(size: int) -> float:
         begin = time.perf_counter()
-        learner.train(
-            replay.sample(size, rng, settings.symmetries, settings.value_mix) for _ in range(steps)
-        )
-        return (time.perf_counter() - begin) / steps
+        learner.train([replay.sample(size, rng, settings.symmetries, settings.value_mix)])
+        return time.perf_counter() - begin
 
-    small = min(SMALL_BATCH, settings.batch_size)
-    spend(small, 1)
-    one = spend(small, 1) * settings.batch_size / small
-    if 2 * one > seconds:
-        return one
-    one = spend(settings.batch_size, 1)
-    return spend(settings.batch_size, max(1, int(seconds / one)))
+    size = min(SMALL_BATCH, settings.batch_size)
+    spend(size)
+    while size < settings.batch_size and GROWTH * spend(size) <= PATIENCE:
+        size = min(GROWTH * size, settings.batch_size)
+    spend(size)
+    times: list[float] = []
+    while len(times) < STEPS or sum(times) < seconds:
+        times.append(spend(size))
+    return size, float(np.median(times))

@@ -5,6 +5,7 @@ Nothing here feeds back into training.
 
 import dataclasses
 import functools
+import math
 import re
 from collections.abc import Callable, Sequence
 
@@ -88,6 +89,11 @@ class Ladder:
     def games(self) -> int:
         """Games of one measurement, those between the anchors not counted."""
         return self.config.evaluation.games * len(self.anchors)
+
+    @property
+    def games_between(self) -> int:
+        """Games between the anchors, which the first measurement adds."""
+        return self.config.evaluation.games * math.comb(len(self.anchors), 2)
 
     def climb(
         self,

@@ -96,9 +96,10 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
         * (evaluation.simulations or config.search.simulations)
         / measured.quiet_simulations,
     }
+    climbing, game_of_ladder = max(length - OPENING_MOVES, 1), 0.0
     if measured.ladder_games:
-        climbing = max(length - OPENING_MOVES, 1)
-        each["measure"] += measured.ladder_games * climbing / measured.ladder_moves
+        game_of_ladder = climbing / measured.ladder_moves
+        each["measure"] += measured.ladder_games * game_of_ladder
     intervals = {"play": 1, "learn": 1, "gate": gate.interval, "measure": evaluation.interval}
     mean = sum(each[stage] / intervals[stage] for stage in each)
     budget = config.budget
@@ -116,6 +117,11 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
     # Whole iterations are kept; of every move, though only some are searched fully.
     kept = min(window + positions, total) / play.full_share
     players = 2 + min(config.run.keep_checkpoints or iterations, iterations)
+    seconds = {stage: each[stage] * (iterations // intervals[stage]) for stage in each}
+    if seconds["measure"]:
+        # Half of the moves against the anchors are of the best player, who is not in these games.
+        own = (evaluation.simulations or config.search.simulations) / measured.quiet_simulations
+        seconds["measure"] += measured.ladder_between * max(2 * game_of_ladder - own * climbing, 0)
     disk = (
         kept * measured.move_disk
         + players * measured.player_bytes
@@ -128,7 +134,7 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
         games=iterations * play.games_per_iteration,
         positions=total,
         evaluations=int(iterations * evaluations),
-        seconds={stage: each[stage] * (iterations // intervals[stage]) for stage in each},
+        seconds=seconds,
         memory=measured.peak_megabytes + kept * measured.move_memory / MEBI,
         disk=disk / MEBI,
     )
@@ -176,7 +182,12 @@ def describe(config: Config, measured: Calibration) -> str:
         f"self-play           {rates.evaluations:,.0f} evaluations/s, "
         f"{rates.simulations:,.0f} simulations/s, "
         f"search efficiency {rates.efficiency:.2f}",
-        f"learning            {1000 * measured.step_seconds:,.0f} ms a step",
+        f"learning            {1000 * measured.step_seconds:,.0f} ms a step"
+        + (
+            f", reckoned from {measured.step_positions:,} of its "
+            f"{config.learner.batch_size:,} positions"
+        )
+        * (measured.step_positions < config.learner.batch_size),
         f"gate                {measured.quiet_simulations:,.0f} simulations/s",
         "",
         "games are           " + _row(("shorter", "as random", "longest")),
