@@ -40,6 +40,12 @@ class RunConfig:
     keep_checkpoints: int = key(
         10, "newest step checkpoints kept; 0 keeps all", unit="files", at_least=0
     )
+    keep_games: int = key(
+        100,
+        "newest iterations whose sample games stay in games/; 0 keeps all",
+        unit="iterations",
+        at_least=0,
+    )
     sample_games: int = key(
         1,
         "games of self-play and of the gate written to games/ in each iteration; the former to "

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tiny import ITERATIONS, tiny_config
+from tiny import ITERATIONS, fingerprint, tiny_config
 from web import serving
 
 from alphazero.errors import AlphaZeroError, RunError
@@ -12,8 +12,9 @@ from alphazero.players.gamelog import PlayedGame
 from alphazero.players.match import GameRecord
 from alphazero.players.names import read_player
 from alphazero.training.archive import GATE, SELFPLAY, RunArchive
-from alphazero.training.loop import train
+from alphazero.training.loop import resume, train
 from alphazero.training.run import MANIFEST, Run, read_manifest
+from alphazero.training.verify import verify
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +82,40 @@ def test_a_damaged_shard_is_not_shown(folder: Path, tmp_path: Path) -> None:
 def test_other_folders_are_refused(tmp_path: Path) -> None:
     with pytest.raises(AlphaZeroError):
         RunArchive(tmp_path)
+
+
+def test_games_for_people_are_kept_of_the_newest_iterations_alone(tmp_path: Path) -> None:
+    """A gate at every second of four iterations; the window has left the first."""
+    kept = "run.keep_games=2", "replay.window_minimum=16", "replay.window_maximum=16"
+    folder = train(tiny_config(tmp_path / "once", *kept))
+    names = {path.name for path in (folder / "games").iterdir()}
+    assert names == {
+        f"{kind}-{iteration:06d}.{form}"
+        for kind, iteration in (("selfplay", 3), ("selfplay", 4), ("gate", 4))
+        for form in ("txt", "sgf")
+    }
+    archive = RunArchive(folder)
+    assert {i for i, kind in archive.chapters() if kind == SELFPLAY} == {3, 4, *shards_of(folder)}
+    for iteration, kind in archive.chapters():
+        assert archive.games(iteration, kind)
+    with pytest.raises(RunError, match="holds no gate games of iteration 2 any more"):
+        archive.games(2, GATE)
+    first = train(tiny_config(tmp_path / "twice", *kept, "budget.iterations=2"))
+    (first / "games/notes.txt").write_text("somebody's own")
+    resume(first, [f"budget.iterations={ITERATIONS}"])
+    (first / "games/notes.txt").unlink()  # which nothing swept away
+    ours, others = (
+        {name: digest for name, digest in fingerprint(each).items() if name != "config.yaml"}
+        for each in (folder, first)
+    )
+    assert ours == others
+    assert not verify(first).faults
+
+
+def test_all_games_for_people_are_kept_if_asked(tmp_path: Path) -> None:
+    folder = train(tiny_config(tmp_path, "run.keep_games=0", "budget.iterations=3"))
+    names = {path.name for path in (folder / "games").glob("*.txt")}
+    assert names == {f"selfplay-{i:06d}.txt" for i in (1, 2, 3)} | {"gate-000002.txt"}
 
 
 def test_games_without_sgf_are_kept_a_line_each(tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ import pytest
 from PIL import Image
 
 from alphazero.errors import RunError
+from alphazero.games import make_game
+from alphazero.players.picture import draw_position
 from alphazero.training.insight import EXAMINED
 from alphazero.training.metrics import METRICS, Curves
 
@@ -90,9 +92,28 @@ def test_histograms_keep_their_numbers_and_pictures_their_pixels(tmp_path: Path)
     }
     assert filled == {0.025: 1, 0.275: 2, 1: 1}, "forty bins from the least to the greatest"
     (shown,) = reader.Images("selfplay/surprise")
-    decoded = Image.open(io.BytesIO(shown.encoded_image_string))
+    decoded = Image.open(io.BytesIO(shown.encoded_image_string)).convert("RGB")
     assert (shown.step, shown.width, shown.height) == (1, 7, 5)
     assert decoded.tobytes() == picture.tobytes()
+
+
+def test_a_drawing_takes_half_the_room_of_full_colours_and_looks_the_same(tmp_path: Path):
+    game = make_game("connect_four")
+    state = game.from_moves(["4", "4", "3"])
+    shares = np.full(7, 1 / 7)
+    drawn = draw_position(
+        game, state, title="a drawing", policies={"prior, %": shares}, values={"network": 0.3}
+    ).finish()
+    full = io.BytesIO()
+    drawn.save(full, "PNG")
+    with Curves(tmp_path, 0) as curves:
+        curves.write(1, {}, {}, pictures={"selfplay/surprise": drawn})
+    (shown,) = read(tmp_path).Images("selfplay/surprise")
+    assert len(shown.encoded_image_string) < full.tell() / 2
+    decoded = Image.open(io.BytesIO(shown.encoded_image_string)).convert("RGB")
+    differences = np.abs(np.asarray(decoded, int) - np.asarray(drawn, int))
+    assert differences.mean() < 0.5, "of 255"
+    assert differences.max() < 64
 
 
 @pytest.mark.parametrize("name", ["selfplay/search_valus", "loss/total", "selfplay/surprise"])

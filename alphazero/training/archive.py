@@ -2,11 +2,10 @@
 
 Self-play is read from the shards of the replay window, each checked against the manifest; where an
 iteration has left the window, the few games that `games/` keeps of it are read, which have no
-policies. The gate's games are in `games/` alone.
+policies. The gate's games are in `games/` alone. It keeps those of `run.keep_games` iterations.
 """
 
 import functools
-import re
 import threading
 from collections import OrderedDict
 from pathlib import Path
@@ -18,15 +17,13 @@ from alphazero.games.game import Game
 from alphazero.players.gamelog import PlayedGame
 from alphazero.players.match import GameRecord
 from alphazero.players.sgf_games import load_played
-from alphazero.training.run import Run, check_resumable
+from alphazero.training.run import SAMPLE_NAME, Run, check_resumable
 
 SELFPLAY: Final = "selfplay"
 GATE: Final = "gate"
 
 KEPT: Final = 3
 """Iterations whose games are kept in memory."""
-
-_NAME = re.compile(r"(selfplay|gate)-([0-9]{6,9})\.(?:sgf|jsonl)")
 
 
 class RunArchive:
@@ -101,5 +98,7 @@ class RunArchive:
             paths = list((self.folder / "games").iterdir())
         except OSError as error:
             raise RunError(f"cannot read {shown(self.folder / 'games')}: {reason(error)}") from None
-        named = [(path, _NAME.fullmatch(path.name)) for path in paths]
-        return {(int(found[2]), found[1]): path for path, found in named if found}
+        named = [(path, SAMPLE_NAME.fullmatch(path.name)) for path in paths]
+        return {
+            (int(found[2]), found[1]): path for path, found in named if found and found[3] != "txt"
+        }

@@ -27,8 +27,8 @@ mean fell to 0.7 of random play's and rose to 1.6 in one and the same run."""
 ENOUGH: Final = 0.95
 """Of the fastest rate: what reaches it at less cost is suggested."""
 
-CURVES_BYTES: Final = 45_000
-"""Disk of an iteration's curves, texts and pictures, measured in runs of six games."""
+CURVES_BYTES: Final = 25_000
+"""Disk of an iteration's curves, texts and pictures, measured in Connect Four."""
 
 MEBI: Final = 1 << 20
 

@@ -10,6 +10,7 @@ import dataclasses
 import functools
 import json
 import platform
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -42,6 +43,8 @@ FORMAT: Final = "alphazero-run"
 FORMAT_VERSION: Final = 1
 MANIFEST: Final = "state/manifest.json"
 LEARNER_FORMAT: Final = "alphazero-learner"
+SAMPLE_NAME: Final = re.compile(r"(selfplay|gate)-([0-9]{6,9})\.(txt|sgf|jsonl)")
+"""What games for people are called in `games/`: their kind, iteration and format."""
 _SIZE_LIMIT: Final = 4 << 30
 
 
@@ -329,7 +332,10 @@ class Run:
         write_atomic(self.folder / "config.yaml", text.encode())
 
     def _sweep(self) -> None:
-        """Remove what no manifest names: older states, shards out of the window, left-overs."""
+        """Remove what no manifest names: older states, shards out of the window, left-overs.
+
+        Of checkpoints and of games for people, what is older than the configuration keeps.
+        """
         state, keep = self.state, set(self.state.hashes)
         for folder, pattern in (("state", "*-*"), ("replay", "games-*")):
             for path in (self.folder / folder).glob(pattern):
@@ -337,6 +343,11 @@ class Run:
                     remove(path)
         for path in self.folder.rglob(f".*{TEMPORARY_SUFFIX}"):
             remove(path)
+        if self.config.run.keep_games:
+            for path in (self.folder / "games").glob("*-*"):
+                named = SAMPLE_NAME.fullmatch(path.name)
+                if named and int(named[2]) <= state.iteration - self.config.run.keep_games:
+                    remove(path)
         players = sorted(self.folder.glob("step-*.safetensors"))
         for path in players:
             if path.name > player_name(state.step) and path.name not in keep:
