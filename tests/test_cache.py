@@ -197,6 +197,22 @@ def test_no_position_is_evaluated_again_in_a_later_batch() -> None:
     assert answers > 0
 
 
+def test_each_position_of_a_batch_is_remembered_with_its_own_evaluation() -> None:
+    game, evaluator = make_game("connect_four"), HashedEvaluator(7)
+    states = np.array(positions_of(game, 4, 3))
+    search = Search(game, evaluator, SearchConfig(simulations=5, cache_megabytes=1), slots=4)
+    search.start(np.arange(4), states)
+    search.ask(np.arange(4))
+    assert search.think() == 4, "all roots in one batch"
+    for state in states:
+        observation = game.observe(state)
+        key = np.uint64(key_of(observation.reshape(-1).view(np.uint32)))
+        place = look_up(search._cache, key)
+        (logits,), (value,) = HashedEvaluator(7).evaluate(observation[None])
+        assert search._cache.logits[place].tolist() == logits.tolist()
+        assert search._cache.values[place] == value
+
+
 def test_what_is_forgotten_is_evaluated_again() -> None:
     evaluator, game, slot = HashedEvaluator(9), make_game("tic_tac_toe"), np.array([0])
     search = Search(game, evaluator, SearchConfig(simulations=200, cache_megabytes=1))
