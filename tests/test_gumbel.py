@@ -169,6 +169,24 @@ def test_without_exploration_nothing_is_drawn_and_the_answer_is_always_the_same(
     assert found[0] == found[1]
 
 
+def test_a_quick_search_draws_nothing_and_forgets_the_draws_of_the_search_before() -> None:
+    game, settings = GAMES["connect_four"], SearchConfig(simulations=16, selection="gumbel")
+
+    def found(first_explores: bool) -> tuple[list[list[int]], list[list[float]]]:
+        rng = np.random.default_rng(6)
+        search = Search(game, HashedEvaluator(game), settings, exploration=Exploration(), rng=rng)
+        search.start(FIRST, game.initial_state()[None])
+        search.ask(FIRST, explore=first_explores)
+        finish(search)
+        search.follow(FIRST, np.array([3]))
+        search.ask(FIRST, explore=False)
+        roots = finish(search)
+        assert not search._forest.root_noise.any()
+        return roots.visits.tolist(), roots.policies.tolist()
+
+    assert found(first_explores=True) == found(first_explores=False)
+
+
 def test_a_tree_is_not_kept_for_the_next_move() -> None:
     """Halving counts the visits of one search."""
     game = GAMES["connect_four"]
