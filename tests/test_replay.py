@@ -351,6 +351,31 @@ def test_positions_that_look_the_same_have_their_mean_targets_and_are_drawn_less
     assert abs(statistic_of(drawn, weights)) < 4
 
 
+def test_positions_that_look_the_same_to_different_players_are_not_merged():
+    """After a pass the second player sees in one game what the first one sees in the other.
+
+    Both lose from there by the same move, so the games' outcomes are opposite.
+    """
+    game, passing = make_game("othello", size=4), 16
+    first = [14, 15, 11, 7, 2, 13, 4, 1, 0, passing, 8]
+    second = [1, 2, 11, 14, 7, 4, 15, 0, 13, 8]
+    states = []
+    for moves in (first, second):
+        states.append(game.initial_state())
+        for move in moves[:-1]:
+            states[-1] = game.play(states[-1], move)
+    (seen, other), players = map(game.observe, states), [to_play(state) for state in states]
+    assert (seen == other).all()
+    assert players == [0, 1]
+    records = [taught(first, np.eye(17)[first], -1), taught(second, np.eye(17)[second], 1)]
+    assert [game.outcome(game.play(state, 8)) for state in states] == [-1, 1]
+    replay = filled(game, [records], dataclasses.replace(window(), repeats="once"))
+    batch = replay.sample(500, np.random.default_rng(0), augment=False)
+    learned = batch.values[(batch.observations == seen).all(axis=(1, 2, 3))]
+    assert len(learned) > 20
+    assert set(learned.tolist()) == {-1.0}
+
+
 def test_merged_positions_share_the_weight_of_their_surprise():
     # Three beginnings of games: all have the first position in common, two of them the second.
     records = [taught([4, 0], np.eye(9)[[4, 0]], 1), taught([4, 0], np.eye(9)[[5, 0]], -1)]
