@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -29,9 +30,10 @@ from tiny import (
 from alphazero.cli import main
 from alphazero.errors import RunError
 from alphazero.network.checkpoint import load_checkpoint
+from alphazero.players.ratings import MatchResult
 from alphazero.training import loop
 from alphazero.training.loop import Training, resume, train
-from alphazero.training.run import folder_of
+from alphazero.training.run import Run, folder_of, player_name
 
 Capture = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
@@ -668,6 +670,41 @@ def test_a_budget_of_minutes_ends_the_run_by_the_clock(tmp_path: Path, monkeypat
     manifest = manifest_of(train(config))
     assert manifest["iteration"] == 5
     assert manifest["seconds"] == 170
+
+
+# --- the loop ------------------------------------------------------------------------------------
+
+
+def test_a_rating_is_the_best_player_s_plus_the_gate_s_difference(tmp_path: Path) -> None:
+    training = Training(Run.create(tiny_config(tmp_path)), 1)
+    state = training.run.state
+    for step, (wins, elo, best) in enumerate([(3, 120, 120), (4, 80, 200), (0, -50, 200)], 1):
+        state.step, before = step, state.best
+        result: Future[Any] = Future()
+        result.set_result((MatchResult(wins, 0, 4 - wins, 4, elo, elo - 10, elo + 10), []))
+        challenge = loop.Challenge(training._checkpoint(), training.best, result)
+        training._end_gate(challenge)
+        assert state.rating == best
+        saved = load_checkpoint(training.run.folder / player_name(step))
+        assert saved.rating == [120, 200, 150][step - 1]
+        assert state.best == (player_name(step) if wins else before)
+
+
+def test_no_two_purposes_and_no_two_iterations_have_random_numbers_in_common(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    draw, seeds = Training._seed, []
+
+    def watch(training: Training, purpose: int) -> list[int]:
+        seeds.append((training.run.state.iteration, purpose, tuple(draw(training, purpose))))
+        return list(seeds[-1][-1])
+
+    monkeypatch.setattr(Training, "_seed", watch)
+    train(tiny_config(tmp_path, "run.seed=8"))
+    iterations, purposes, streams = map(set, zip(*seeds, strict=True))
+    assert iterations == set(range(1, ITERATIONS + 1))
+    assert {loop.PLAY, loop.LEARN, loop.GATE} <= purposes
+    assert len(streams) == len(seeds)
 
 
 @pytest.mark.parametrize(("reuse", "batch"), [(2.0, 16), (0.3, 16), (1.7, 7)])
