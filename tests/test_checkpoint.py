@@ -14,7 +14,7 @@ import pytest
 import safetensors
 import safetensors.torch
 import torch
-from mutants import joined, parts
+from damage import joined, parts
 
 import alphazero
 from alphazero.config import NetworkConfig

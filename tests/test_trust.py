@@ -1,6 +1,6 @@
 """Whatever dies, refuses or lies, nothing committed is lost; with figures, printed by `-rP`.
 
-The other kills, by SIGKILL, are in test_run.py; damaged and hostile files in test_mutants.py.
+The other kills, by SIGKILL, are in test_run.py; damaged and hostile files in test_damage.py.
 """
 
 import errno

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from mutants import SMALL_CHANGE
+from damage import SMALL_CHANGE
 from tiny import manifest_of
 
 from alphazero.cli import main
@@ -34,9 +34,9 @@ DATA = HERE / "data"
 
 
 def tried(what: str, count: int, place: Path) -> dict[str, Any]:
-    """Let a process of its own read so many mutants; return its figures."""
+    """Let a process of its own read so many damaged files; return its figures."""
     done = subprocess.run(
-        [sys.executable, str(HERE / "mutants.py"), what, str(count), "2017", str(place / "trial")],
+        [sys.executable, str(HERE / "damage.py"), what, str(count), "2017", str(place / "trial")],
         capture_output=True,
         text=True,
         check=False,

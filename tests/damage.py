@@ -1,7 +1,7 @@
 """Damaged and hostile files, and a process of its own in which all of them are read.
 
-    python mutants.py checkpoint 10000 1 FOLDER
-    python mutants.py shard 10000 1 FOLDER
+    python damage.py checkpoint 10000 1 FOLDER
+    python damage.py shard 10000 1 FOLDER
 
 It prints a JSON object: how many files were tried, how many were noticed, and what else happened.
 A file is *damaged* where its bytes were changed at random, and *hostile* where whoever wrote it
@@ -160,8 +160,8 @@ def forged(path: Path, choice: random.Random) -> bytes:
     return made.read_bytes()
 
 
-def checkpoint_mutant(path: Path, data: bytes, choice: random.Random) -> bytes:
-    """Return a mutant of the player at `path`, whose bytes are `data`."""
+def damaged_checkpoint(path: Path, data: bytes, choice: random.Random) -> bytes:
+    """Return the player at `path`, whose bytes are `data`, damaged or hostile."""
     kind = choice.randrange(4)
     if kind == 0:
         return damaged(data, choice)
@@ -265,7 +265,7 @@ class Auditor:
 
 
 class Trial:
-    """Reads mutant after mutant and counts what happens."""
+    """Reads one file after the other and counts what happens."""
 
     def __init__(self) -> None:
         self.auditor = Auditor()
@@ -309,7 +309,7 @@ class Trial:
 
 
 def try_checkpoints(trial: Trial, count: int, choice: random.Random, place: Path) -> None:
-    """Read so many mutants of a small player."""
+    """Read a small player, damaged or hostile in so many ways."""
     from alphazero.config import NetworkConfig
     from alphazero.network import checkpoint
     from alphazero.network.resnet import ResNet
@@ -325,7 +325,7 @@ def try_checkpoints(trial: Trial, count: int, choice: random.Random, place: Path
     data, path = sound.read_bytes(), place / "mutant"
     checkpoint.load_checkpoint(sound)
     for _ in range(count):
-        mutant = checkpoint_mutant(sound, data, choice)
+        mutant = damaged_checkpoint(sound, data, choice)
         path.write_bytes(mutant)
         trial.counts["tried"] += 1
         noticed = trial.read(lambda: checkpoint.load_checkpoint(path), len(mutant))
@@ -335,7 +335,7 @@ def try_checkpoints(trial: Trial, count: int, choice: random.Random, place: Path
 
 
 def try_shards(trial: Trial, count: int, choice: random.Random, place: Path) -> None:
-    """Read so many mutants of a shard, each by the run that has its hash; hostile ones without.
+    """Read so many damaged shards, each by the run that has its hash; hostile ones without.
 
     Where only whoever can write the manifest too can have made a file, it has to hold lawful games.
     """
