@@ -156,7 +156,7 @@ NETWORK = (
         "good = np.isfinite(logits).all(axis=1) & np.isfinite(values)",
         "good = np.isfinite(logits).all(axis=1)",
         "values that are no numbers pass",
-        ("test_network.py::test_rows_that_are_not_numbers_are_counted_and_stop_the_run",),
+        ("test_network.py::test_weights_that_are_not_numbers_stop_the_run",),
     ),
     Mutation(
         "network/inference.py",
@@ -214,7 +214,9 @@ NETWORK = (
         "spread = max(_root_mean_square(exact - exact.mean(axis=0)), _LEAST_SPREAD)",
         "spread = max(_root_mean_square(exact), _LEAST_SPREAD)",
         "a bias that all positions have in common hides wrong answers",
-        ("test_selfcheck.py",),
+        (
+            "test_selfcheck.py::test_another_position_s_policy_is_noticed_beside_a_bias_that_all_have_in_common",
+        ),
     ),
 )
 
@@ -501,13 +503,7 @@ TRAINING = (
         "        self.unfinished = games.unfinished\n",
         "",
         "games under way are not carried over",
-        (
-            "test_run.py::"
-            "test_a_continued_run_equals_one_that_had_the_larger_budget_from_the_start",
-            "test_resignation.py::"
-            "test_the_share_of_games_that_may_be_resigned_is_the_one_asked_for_and_is_"
-            "carried_over",
-        ),
+        ("test_run.py::test_games_under_way_go_on_in_the_next_iteration_and_after_a_resume",),
     ),
     Mutation(
         "training/loop.py",
@@ -678,7 +674,7 @@ PLAYERS = (
         "lost = value_of(-1, loser)",
         "lost = value_of(1, loser)",
         "who forfeits a game wins it",
-        ("test_go_programs.py", "test_gtp_player.py"),
+        ("test_gtp_player.py::test_a_program_that_resigns_has_lost_and_its_process_plays_on",),
     ),
     Mutation(
         "players/match.py",
@@ -1569,7 +1565,7 @@ SEARCH = (
         "            highest = max(highest, logits[action])\n",
         "            highest = 0.0\n",
         "large logits overflow",
-        ("test_search.py",),
+        ("test_search.py::test_logits_may_be_as_large_as_they_like",),
     ),
     Mutation(
         "search/tree.py",

@@ -33,7 +33,9 @@ from alphazero.network.checkpoint import load_checkpoint
 from alphazero.players.ratings import MatchResult
 from alphazero.training import loop
 from alphazero.training.loop import Training, resume, train
+from alphazero.training.producer import Embedded, Orders
 from alphazero.training.run import Run, folder_of, player_name
+from alphazero.training.selfplay import SelfPlay
 
 Capture = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
@@ -705,6 +707,24 @@ def test_no_two_purposes_and_no_two_iterations_have_random_numbers_in_common(
     assert iterations == set(range(1, ITERATIONS + 1))
     assert {loop.PLAY, loop.LEARN, loop.GATE} <= purposes
     assert len(streams) == len(seeds)
+
+
+def test_games_under_way_go_on_in_the_next_iteration_and_after_a_resume(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    play, begun, left = Embedded.play, [], []
+
+    def watch(producer: Embedded, orders: Orders, *more: Any) -> SelfPlay:
+        games = play(producer, orders, *more)
+        begun.append([game.actions.tolist() for game in orders.unfinished])
+        left.append([game.actions.tolist() for game in games.unfinished])
+        return games
+
+    monkeypatch.setattr(Embedded, "play", watch)
+    run = train(tiny_config(tmp_path))
+    resume(run, [f"budget.iterations={ITERATIONS + 1}"])
+    assert all(left)
+    assert begun == [[], *left[:-1]]
 
 
 @pytest.mark.parametrize(("reuse", "batch"), [(2.0, 16), (0.3, 16), (1.7, 7)])

@@ -571,6 +571,16 @@ def test_without_simulations_the_prior_is_the_search_policy() -> None:
     assert roots.values == pytest.approx(values)
 
 
+def test_logits_may_be_as_large_as_they_like() -> None:
+    class SureEvaluator(UniformEvaluator):
+        def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+            logits, values = super().evaluate(observations)
+            return logits + np.array([5000, 5000 + math.log(3), 0, 0, 0, 0, 0], np.float32), values
+
+    roots = answer(CONNECT_FOUR, CONNECT_FOUR.initial_state(), 0, SureEvaluator(7))
+    assert np.allclose(roots.priors, [0.25, 0.75, 0, 0, 0, 0, 0], atol=1e-3)
+
+
 def test_search_policies_are_shares_of_visits() -> None:
     roots = answer(CONNECT_FOUR, CONNECT_FOUR.initial_state(), 90, HashedEvaluator(CONNECT_FOUR))
     assert np.allclose(roots.targets, roots.visits / 90)

@@ -36,6 +36,7 @@ SICK: dict[str, Callable[[Floats, Floats], Answers]] = {
     "zeros": lambda logits, values: (logits * 0, values * 0),
     "NaN": lambda logits, values: (logits * np.nan, values),
     "another position's": lambda logits, values: (np.roll(logits, 1, 0), np.roll(values, 1)),
+    "another position's policy": lambda logits, values: (np.roll(logits, 1, 0), values),
     "the first position's": lambda logits, values: (
         np.repeat(logits[:1], len(logits), 0),
         np.repeat(values[:1], len(values)),
@@ -96,6 +97,15 @@ def test_wrong_answers_are_noticed_of_new_and_trained_networks(kind: str, precis
         with pytest.raises(RunError, match=r"computes wrongly: .*inference.device=cpu") as caught:
             check_evaluator(evaluator, network, GAME)
         assert str(caught.value).isprintable()
+
+
+def test_another_position_s_policy_is_noticed_beside_a_bias_that_all_have_in_common() -> None:
+    network = new_network(seed=2)
+    with torch.no_grad():
+        network.policy_output.bias.fill_(30.0)
+    check_evaluator(TorchEvaluator(network, "cpu", "float32"), network, GAME)
+    with pytest.raises(RunError, match="computes wrongly"):
+        check_evaluator(sick("another position's policy")(network, "cpu", "float32"), network, GAME)
 
 
 def test_the_answers_of_other_weights_are_noticed() -> None:
