@@ -569,7 +569,7 @@ TRAINING = (
         "return [*under_way, *self._waiting]",
         "return under_way",
         "games that found no table are lost",
-        ("test_match.py::test_games_under_way_are_carried_over_and_none_is_lost_or_counted_twice",),
+        ("test_match.py::test_games_under_way_that_find_no_table_wait_for_the_next_iteration",),
     ),
     Mutation(
         "training/selfplay.py",
@@ -624,7 +624,9 @@ TRAINING = (
         "            if not mask[move]:\n                return game\n",
         "",
         "games with illegal moves are read",
-        ("test_gamefile.py::test_games_that_cannot_be_are_refused",),
+        (
+            "test_gamefile.py::test_a_stone_on_a_taken_cell_is_refused_although_the_game_ends_as_it_says",
+        ),
     ),
     Mutation(
         "training/unseen.py",
@@ -922,6 +924,20 @@ PLAYERS = (
         "return search.best_action(), -_value_of_score(search.score)\n\n\nclass SolverPlayer",
         "minimax tells the opponent's value",
         ("test_minimax_player.py::test_values_are_the_movers",),
+    ),
+    Mutation(
+        "players/workers.py",
+        "(index < total % number)",
+        "(index <= total % number)",
+        "shares add up to too much",
+        ("test_workers.py::test_shares_are_fair_whole_and_never_empty",),
+    ),
+    Mutation(
+        "players/workers.py",
+        "number = max(1, min(total, workers))",
+        "number = max(1, workers)",
+        "shares may be empty",
+        ("test_workers.py::test_shares_are_fair_whole_and_never_empty",),
     ),
     Mutation(
         "players/vertices.py",

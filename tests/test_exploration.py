@@ -266,13 +266,16 @@ def test_without_random_starts_every_move_is_searched(
 
 
 class LikesCorners:
-    """Values a position at 1 less a tenth for each corner that is taken."""
+    """Values a position at 1 less a tenth for each corner that is taken, for player 0."""
 
     def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
         """Return equal logits [R, 9] and values [R]."""
         taken = observations[:, :2].any(axis=1).reshape(-1, 9)
         corners = taken[:, [0, 2, 6, 8]].sum(axis=1)
-        return np.zeros((len(taken), 9), np.float32), (1 - 0.1 * corners).astype(np.float32)
+        to_play = 1 - 2 * (taken.sum(axis=1) % 2)
+        return np.zeros((len(taken), 9), np.float32), (to_play - 0.1 * to_play * corners).astype(
+            np.float32
+        )
 
 
 @pytest.mark.parametrize("choices", [1, 2, 8])

@@ -15,6 +15,7 @@ from test_replay import (
     TIC_TAC_TOE,
     drawn_games,
     random_records,
+    taught,
     unfinished,
     window,
 )
@@ -278,6 +279,12 @@ def test_games_that_cannot_be_are_refused(fault: str):
     Games.from_bytes(CONNECT_FOUR, archive(arrays), "here")
     FAULTS[fault](arrays)
     refusal(archive(arrays))
+
+
+def test_a_stone_on_a_taken_cell_is_refused_although_the_game_ends_as_it_says():
+    actions = [0, 1, 1, 4, 2]  # the first player takes the second one's cell, and its row is full
+    data = Games.of(TIC_TAC_TOE, [taught(actions, np.eye(9)[actions], 1)]).to_bytes()
+    assert "game 1 breaks the rules" in refusal(data, TIC_TAC_TOE)
 
 
 def test_games_of_another_game_are_refused():

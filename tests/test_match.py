@@ -503,6 +503,17 @@ def test_each_worker_of_self_play_draws_numbers_of_its_own():
     assert len(set(texts)) == len(texts)
 
 
+def test_games_under_way_that_find_no_table_wait_for_the_next_iteration():
+    evaluator = HashedEvaluator(TIC_TAC_TOE)
+    config = make_config(games_per_iteration=1, parallel_games=8)
+    under_way = play_games(TIC_TAC_TOE, config, evaluator, (0, 0)).unfinished
+    assert len(under_way) == 8
+    config = make_config(games_per_iteration=1, parallel_games=3)
+    games = play_games(TIC_TAC_TOE, config, evaluator, (0, 1), under_way)
+    waiting = [record.actions.tolist() for record in games.unfinished[3:]]
+    assert waiting == [record.actions.tolist() for record in under_way[3:]]
+
+
 @pytest.mark.parametrize(("workers", "goal", "parallel"), [(1, 10, 8), (2, 9, 7), (4, 2, 6)])
 def test_games_under_way_are_carried_over_and_none_is_lost_or_counted_twice(
     workers: int, goal: int, parallel: int

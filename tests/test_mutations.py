@@ -115,9 +115,9 @@ class Bench:
     def _take_kernels(self, path: Path) -> None:
         """Give the copy with a bug in `path` the kernels that the bug cannot have changed."""
         self.cache.mkdir(mode=0o700)
-        (kernels,) = self.sound.iterdir()
         place = self.cache / f"kernels-{source_hash(self.package)}"
-        shutil.copytree(kernels, place, copy_function=os.link)
+        for kernels in self.sound.glob("kernels-*"):  # one, or none where the tests need none
+            shutil.copytree(kernels, place, copy_function=os.link)
         for module in changed_by(self.package, path):
             for stale in place.glob(f"{module.parent.name}_*/{module.stem}.*"):
                 stale.unlink()
