@@ -432,6 +432,15 @@ def test_a_search_that_knows_nothing_never_loses_to_chance_when_it_moves_first()
     assert outcomes.count(1) > 30
 
 
+def test_a_question_to_the_random_player_is_void_when_its_table_begins_anew():
+    player, tables = RandomPlayer(TIC_TAC_TOE, 3, np.random.default_rng(0)), np.arange(3)
+    states = np.tile(TIC_TAC_TOE.initial_state(), (3, 1))
+    player.start(tables, states)
+    player.ask(tables)
+    player.start(tables[:2], states[:2])
+    assert player.decide().tables.tolist() == [2]
+
+
 def test_the_random_player_plays_every_legal_move_and_no_other():
     state = TIC_TAC_TOE.parse(LAST_CELLS)
     player = RandomPlayer(TIC_TAC_TOE, 1, np.random.default_rng(0))

@@ -130,6 +130,12 @@ def test_stones_of_both_colours_are_set_up_in_turn() -> None:
     assert actions_of(read_sgf(text)) == [0, 6, 12, 18]
 
 
+def test_stones_that_would_take_one_another_cannot_be_set_up() -> None:
+    record = read_sgf("(;SZ[5]AB[ba][ab]AW[aa])")
+    with pytest.raises(GameError, match=r"cannot be set up .*take one another off the board"):
+        actions_of(record)
+
+
 def test_a_move_out_of_turn_follows_a_pass_where_there_is_one() -> None:
     assert actions_of(read_sgf("(;SZ[5];W[aa];W[bb])")) == [25, 0, 25, 6]
     with pytest.raises(GameError, match="move 2, black b2: it is white's turn"):
