@@ -79,6 +79,30 @@ def test_a_resigned_game_is_lost_for_the_player_to_move_and_comes_back_as_it_was
         refusal(Games.of(CONNECT_FOUR, [untold]).to_bytes())
 
 
+def test_games_under_way_come_back_with_their_openings():
+    whole = random_records(CONNECT_FOUR, 4, opening=3)
+    records = [
+        dataclasses.replace(
+            unfinished(record, moves),
+            pairing=Pairing(opening=tuple(record.actions[:opening].tolist())),
+        )
+        for record, moves, opening in zip(whole, (5, 3, 0, 6), (3, 3, 0, 0), strict=True)
+    ]
+    games = Games.of(CONNECT_FOUR, records)
+    again = Games.from_bytes(CONNECT_FOUR, games.to_bytes(), "here").records()
+    assert [len(record.pairing.opening) for record in again] == [3, 3, 0, 0]
+    assert [record.pairing for record in again] == [record.pairing for record in records]
+
+
+def test_games_written_before_openings_were_kept_are_read_without_them():
+    records = random_records(CONNECT_FOUR, 3)
+    arrays = Games.of(CONNECT_FOUR, records)._asdict()
+    del arrays["openings"]
+    again = Games.from_bytes(CONNECT_FOUR, archive(arrays), "here")
+    assert again.openings.tolist() == [0, 0, 0]
+    assert np.array_equal(again.actions, np.concatenate([record.actions for record in records]))
+
+
 def test_equal_games_give_equal_bytes():
     first, again, other = (
         Games.of(CONNECT_FOUR, random_records(CONNECT_FOUR, 5, seed)).to_bytes()
@@ -234,6 +258,10 @@ FAULTS = {
     "fewer surprises": shorten("surprises"),
     "fewer prospects": shorten("prospects"),
     "fewer resignations": shorten("resignations"),
+    "an opening longer than its game": lambda arrays: arrays["openings"].put(2, 43),
+    "less than no opening": lambda arrays: arrays["openings"].put(2, -1),
+    "fewer openings": shorten("openings"),
+    "openings as truth": convert("openings", "?"),
     "resignations as truth": convert("resignations", "?"),
     "outcome of nothing": set_outcome(3),
     "another outcome": set_outcome(-2),

@@ -44,6 +44,8 @@ class Games(NamedTuple):
     """[games] for player 0; ONGOING for a game that goes on in the next iteration"""
     resignations: npt.NDArray[np.int32]
     """[games] PLAYED_OUT, MAY_RESIGN or RESIGNED; who resigned is the player to move at the end"""
+    openings: npt.NDArray[np.int32]
+    """[games] the first moves of each game that nobody searched: they were drawn"""
 
     @classmethod
     def of(cls, game: Game, records: Sequence[GameRecord]) -> "Games":
@@ -82,6 +84,7 @@ class Games(NamedTuple):
                 ],
                 np.int32,
             ),
+            np.array([len(record.pairing.opening) for record in records], np.int32),
         )
 
     def records(self) -> list[GameRecord]:
@@ -89,7 +92,10 @@ class Games(NamedTuple):
         ends = np.cumsum(self.lengths)
         return [
             GameRecord(
-                Pairing(may_resign=bool(resignation != PLAYED_OUT)),
+                Pairing(
+                    opening=tuple(self.actions[end - length :][:opening].tolist()),
+                    may_resign=bool(resignation != PLAYED_OUT),
+                ),
                 self.actions[end - length : end],
                 self.policies[end - length : end],
                 self.values[end - length : end],
@@ -98,8 +104,8 @@ class Games(NamedTuple):
                 int(outcome),
                 bool(resignation == RESIGNED),
             )
-            for end, length, outcome, resignation in zip(
-                ends, self.lengths, self.outcomes, self.resignations, strict=True
+            for end, length, outcome, resignation, opening in zip(
+                ends, self.lengths, self.outcomes, self.resignations, self.openings, strict=True
             )
         ]
 
@@ -127,9 +133,12 @@ class Games(NamedTuple):
         games = None
         try:
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                fault = _misfit(game, [_read_promise(archive, name) for name in cls._fields])
+                has_openings = "openings.npy" in archive.namelist()
+                names = cls._fields if has_openings else cls._fields[:-1]  # as in older files
+                fault = _misfit(game, [_read_promise(archive, name) for name in names])
                 if not fault:
-                    games = cls(*(_read_array(archive, name) for name in cls._fields))
+                    arrays = [_read_array(archive, name) for name in names]
+                    games = cls(*arrays, *([] if has_openings else [np.zeros_like(arrays[-1])]))
         except Exception as error:  # damaged bytes make zipfile, zlib and numpy raise anything
             said = " ".join(str(error).split())[:200]
             raise RunError(f"{source}: these are not recorded games ({said})") from error
@@ -171,9 +180,9 @@ def _read_array(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
 def _misfit(game: Game, promises: Sequence[_Promise]) -> str:
     """Say which array has another type or shape than games of `game` have; nothing when none."""
     moves, games = promises[0].shape[0], promises[Games._fields.index("lengths")].shape[0]
-    counts = [moves] * 5 + [games] * 3
+    counts = [moves] * 5 + [games] * 4
     for name, promise, count, example in zip(
-        Games._fields, promises, counts, Games.of(game, []), strict=True
+        Games._fields, promises, counts, Games.of(game, []), strict=False
     ):
         wanted = _Promise((count, *example.shape[1:]), example.dtype)
         if promise != wanted:
@@ -200,6 +209,8 @@ def _fault(game: Game, games: Games) -> str:
         return "there are surprises that are no divergences"
     if not np.isin(games.resignations, (PLAYED_OUT, MAY_RESIGN, RESIGNED)).all():
         return "there are resignations of no known kind"
+    if not ((games.openings >= 0) & (games.openings <= lengths)).all():
+        return "there are openings longer than their games"
     wrong = _find_wrong(
         game.rules,
         game.initial_state(),
