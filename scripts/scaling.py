@@ -215,7 +215,7 @@ def compare_sleepers(
             config.selfplay, games_per_iteration=4 * actors, workers=RayConfig(actors=actors)
         )
         make: Callable[..., Sleepers] = Sleepers
-        arguments: tuple[Any, ...] = (nap, (data, vars(Work())))
+        arguments: tuple[Any, ...] = (nap, (data, [0], vars(Work())))
         if through_ray:
             make, arguments = RaySleepers, (*arguments, actors)
         run = dataclasses.replace(config, selfplay=selfplay)

@@ -1,8 +1,9 @@
 """A crew of actors, here threads or puppets: overlap within bounds, and deaths that cost little."""
 
+import itertools
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,10 @@ from alphazero.games import make_game
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
+from alphazero.players.match import Pairing
 from alphazero.players.ratings import judge
 from alphazero.search.evaluator import UniformEvaluator
-from alphazero.training import cluster
+from alphazero.training import cluster, selfplay
 from alphazero.training.actor import Actor
 from alphazero.training.crew import LIVES, Crew
 from alphazero.training.gamefile import Games
@@ -106,10 +108,10 @@ class Puppet:
         pass
 
 
-def brought(number: int) -> tuple[bytes, dict[str, float]]:
+def brought(number: int) -> tuple[bytes, list[int], dict[str, float]]:
     """Return what an actor brings from self-play."""
     records = random_records(GAME, number, np.random.default_rng(0))
-    return Games.of(GAME, records).to_bytes(), vars(Work(simulations=number))
+    return Games.of(GAME, records).to_bytes(), [0] * number, vars(Work(simulations=number))
 
 
 def config_for(folder: Path, *overrides: str, workers: str = "{ray: {actors: 2}}") -> Config:
@@ -339,12 +341,38 @@ def test_games_against_the_rules_are_refused(tmp_path: Path) -> None:
     data = Games.of(GAME, records).to_bytes()
 
     def answer(method: str) -> Any:
-        return None if method == "meet" else (data, vars(Work()))
+        return None if method == "meet" else (data, [0], vars(Work()))
 
     crew = crew_of(config_for(tmp_path), Fakes(lambda *_: Puppet(answer)))
     with pytest.raises(RunError, match="an actor: these are not games of"):
         crew.play(orders(), bool, never)
     crew.close()
+
+
+WRONG_ANSWERS = {
+    "text": "games",
+    "too few": brought(1)[:2],
+    "no bytes": (5, *brought(1)[1:]),
+    "no openings": (brought(1)[0], 3, vars(Work())),
+    "an opening too few": (brought(2)[0], [0], vars(Work())),
+    "an opening longer than its game": (brought(1)[0], [10], vars(Work())),
+    "a negative opening": (brought(1)[0], [-1], vars(Work())),
+    "half an opening": (brought(1)[0], [0.5], vars(Work())),
+    "no work": (*brought(1)[:2], 7),
+    "unknown work": (*brought(1)[:2], {"sleep": 1}),
+    "work in letters": (*brought(1)[:2], {"simulations": "1"}),
+    "endless work": (*brought(1)[:2], {"simulations": float("inf")}),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_ANSWERS.values(), ids=WRONG_ANSWERS)
+def test_an_answer_of_another_type_is_one_line(tmp_path: Path, wrong: Any) -> None:
+    hiring = Fakes(lambda *_: Puppet(lambda method: None if method == "meet" else wrong))
+    crew = crew_of(config_for(tmp_path), hiring)
+    with pytest.raises(RunError, match=r"^an actor") as caught:
+        crew.play(orders(), bool, never)
+    crew.close()
+    assert "\n" not in str(caught.value)
 
 
 def test_a_gate_whose_actors_are_gone_ends_with_what_happened(tmp_path: Path) -> None:
@@ -379,7 +407,7 @@ def test_games_under_way_go_on_when_the_network_changes(tmp_path: Path) -> None:
     before = [tuple(each.actions.tolist()) for each in actor._halls[0].leave()]
     assert any(before)
     actor.meet("b", network_bytes(2, config), ["b"])
-    data, _ = actor.play("b", -1.0, 1)
+    data, _, _ = actor.play("b", -1.0, 1)
     after = Games.from_bytes(GAME, data, "it").records() + actor._halls[0].leave()
     played = [tuple(each.actions.tolist()) for each in after]
     for moves in before:
@@ -392,7 +420,7 @@ def test_the_work_that_is_reported_adds_up_over_networks(tmp_path: Path) -> None
     reported = Work()
     for name in ("a", "a", "b", "b"):
         actor.meet(name, network_bytes(ord(name), config), [name])
-        _, work = actor.play(name, -1.0, 2)
+        _, _, work = actor.play(name, -1.0, 2)
         reported += Work(**work)  # type: ignore[arg-type]
     assert reported.simulations == (actor._left + actor._halls[0].work).simulations
     assert reported.evaluations > 0
@@ -409,6 +437,28 @@ def test_two_actors_of_one_run_play_different_games(tmp_path: Path) -> None:
     assert len(set(found)) == 4
 
 
+def test_games_of_actors_tell_their_random_openings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def draw(*_: Any) -> Iterator[Pairing]:
+        for opening in itertools.cycle([(4, 0), (), (8,)]):
+            yield Pairing(opening=opening)
+
+    monkeypatch.setattr(selfplay, "_pairings", draw)
+    config = config_for(tmp_path)
+    hiring = Fakes(lambda number, _: ThreadHand(Actor(dump_config(config), [number], 1)))
+    crew = crew_of(config, hiring)
+    best = Version("a", UniformEvaluator(9), lambda: network_bytes(1, config))
+    games = crew.play(Orders(best, [1], -1.0, []), bool, never).finished
+    crew.close()
+    # A move of an opening is one that nobody searched; here all others are.
+    for game in games:
+        searched = game.policies.any(axis=1)
+        moves = int(searched.argmax())
+        assert game.pairing.opening == tuple(game.actions[:moves].tolist())
+    assert {(4, 0), (8,)} <= {game.pairing.opening for game in games}
+
+
 @needs_openvino
 def test_an_actor_rounds_its_network_on_what_it_is_given(tmp_path: Path) -> None:
     config = config_for(tmp_path, "inference.selfplay_precision=int8")
@@ -422,7 +472,7 @@ def test_an_actor_rounds_its_network_on_what_it_is_given(tmp_path: Path) -> None
 
     positions = GAME.observe(GAME.initial_state())[None].tobytes()
     for calibration, expected in ((b"", "float32"), (positions, "int8 and float32")):
-        data, _ = actor.play("a", -1.0, 2, calibration)
+        data, _, _ = actor.play("a", -1.0, 2, calibration)
         assert precision() == expected
         assert len(Games.from_bytes(GAME, data, "it").records()) >= 2
     rounded = actor._halls[0]

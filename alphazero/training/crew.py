@@ -11,6 +11,7 @@ work with each actor, so that none waits for an answer. It hands out no more sel
 
 import dataclasses
 import functools
+import math
 import threading
 import time
 from collections import deque
@@ -241,6 +242,29 @@ class Crew:
         """Return the games that an actor sent, if they are games by the rules."""
         return Games.from_bytes(self._game, data, "an actor").records()
 
+    def _brought(self, answer: Any) -> tuple[list[GameRecord], Work]:
+        """Return the games and the work that `Actor.play` answered with.
+
+        Raises:
+            RunError: when the answer is something else.
+        """
+        try:
+            data, openings, told = answer
+            work, records = Work(**told), self._verified(data)
+            fits = all(0 <= each < math.inf for each in vars(work).values())
+            for number, (record, moves) in enumerate(zip(records, openings, strict=True)):
+                fits &= 0 <= moves <= len(record.actions)
+                opening = tuple(record.actions[:moves].tolist())
+                pairing = dataclasses.replace(record.pairing, opening=opening)
+                records[number] = dataclasses.replace(record, pairing=pairing)
+        except (TypeError, ValueError):
+            fits = False
+        if not fits:
+            raise RunError(
+                "an actor brought something else than games, their openings and the work done"
+            )
+        return records, work
+
     # --- what the foreman's thread does -----------------------------------------------------------
 
     def _supervise(self) -> None:
@@ -347,11 +371,10 @@ class Crew:
         place.jobs.remove(job)
         place.deaths = 0
         if job.method == "play":
-            data, work = answer.result()
-            records = self._verified(data)
+            records, work = self._brought(answer.result())
             with self._news:
                 self._waiting.extend(records)
-                self._work += Work(**work)
+                self._work += work
                 self._news.notify_all()
         job.done.set_result(answer.result())
 
