@@ -305,6 +305,13 @@ class RayConfig:
         at_least=0,
         source="not in AGZ, whose stages ran side by side without a bound",
     )
+    time_limit: int = key(
+        3600,
+        "time without an answer, while it has work, after which an actor is replaced by another "
+        "one; an actor that fails so three times in a row stops the run",
+        unit="s",
+        at_least=1,
+    )
     allow_open: bool = key(
         False,
         "join a cluster that asks for no token, in which anybody who reaches its ports runs "

@@ -296,6 +296,72 @@ def test_the_third_death_in_a_row_stops_the_run_with_the_last_words(tmp_path: Pa
     assert [each for each in hiring.hired if each[0] == 1] == [(1, each) for each in range(LIVES)]
 
 
+class Clock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+def silent_crew(folder: Path, speaks: Callable[[int], bool]) -> tuple[Crew, Fakes, Clock]:
+    """Return a crew of two whose actors never answer, but for incarnations that `speaks` names."""
+    hiring = Fakes(
+        lambda _, incarnation: Puppet(None if speaks(incarnation) else lambda _: Future())
+    )
+    config = config_for(folder, workers="{ray: {actors: 2, time_limit: 60}}")
+    assert config.selfplay.workers is not None
+    clock = Clock()
+    return Crew(GAME, config, config.selfplay.workers, hiring, clock), hiring, clock
+
+
+def test_actors_that_fall_silent_are_named_and_replaced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    crew, hiring, clock = silent_crew(tmp_path, lambda incarnation: incarnation > 0)
+    waits = []
+
+    def meanwhile() -> bool:
+        until(lambda: all(place.jobs for place in crew._places) or bool(crew.deaths))
+        waits.append(len(hiring.hired))
+        clock.seconds = 60.0 if len(waits) < 4 else 61.0
+        return False
+
+    assert len(crew.play(orders(), bool, meanwhile).finished) == 6
+    crew.close()
+    assert waits[:4] == [2] * 4, "60 s are not more than 60 s"
+    assert hiring.hired == [(0, 0), (1, 0), (0, 1), (1, 1)]
+    said = capsys.readouterr().out
+    for number in (0, 1):
+        assert f"actor {number} died and is replaced: it has not answered for 60 s" in said
+
+
+def test_actors_that_stay_silent_end_the_run_with_one_line(tmp_path: Path) -> None:
+    crew, _, clock = silent_crew(tmp_path, lambda _: False)
+
+    def meanwhile() -> bool:
+        clock.seconds += 61
+        return False
+
+    with pytest.raises(RunError, match=r"actor \d died 3 times .*time_limit") as caught:
+        crew.play(orders(), bool, meanwhile)
+    crew.close()
+    assert "\n" not in str(caught.value)
+
+
+def test_an_actor_without_work_may_be_silent(tmp_path: Path) -> None:
+    crew = crew_of(config_for(tmp_path), Fakes(lambda *_: Puppet()))
+    crew._clock = clock = Clock()
+    for _ in range(3):
+        clock.seconds += 1e6
+        crew.play(orders(), bool, never)
+        until(lambda: not any(place.jobs for place in crew._places))
+    crew.close()
+    assert crew.deaths == 0
+
+
 def test_deaths_with_games_between_are_not_in_a_row(tmp_path: Path) -> None:
     def make(_: int, incarnation: int) -> Puppet:
         calls: list[str] = []

@@ -9,6 +9,7 @@ work with each actor, so that none waits for an answer. It hands out no more sel
 `games_ahead` games, beyond those that the loop waits for, are finished or asked for.
 """
 
+import contextlib
 import dataclasses
 import functools
 import math
@@ -18,7 +19,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, Protocol, TypeAlias
 
 from tqdm import tqdm
@@ -105,14 +106,23 @@ class _Place:
     known: set[str] = field(default_factory=set)
     """Networks that it has been told."""
     jobs: list[_Job] = field(default_factory=list)
+    heard_at: float = 0.0
+    """When it last answered, or was given work after it had none."""
 
 
 class Crew:
     """Actors that play while the loop learns; a `Producer`."""
 
-    def __init__(self, game: Game, config: Config, settings: RayConfig, hiring: Hiring) -> None:
+    def __init__(
+        self,
+        game: Game,
+        config: Config,
+        settings: RayConfig,
+        hiring: Hiring,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._game, self._config, self._settings = game, config, settings
-        self._hiring = hiring
+        self._hiring, self._clock = hiring, clock
         each = config.selfplay.games_per_iteration
         self._limit = settings.games_ahead or 2 * each
         piece = max(each // (PIECES * settings.actors), settings.cpus_per_actor)
@@ -269,9 +279,14 @@ class Crew:
 
     def _supervise(self) -> None:
         """Do what comes into the inbox, one thing after the other, and hand out work."""
-        while (act := self._inbox.get()) is not None and self._failure is None:
+        while self._failure is None:
             try:
-                act()
+                with contextlib.suppress(Empty):
+                    act = self._inbox.get(timeout=PATIENCE)
+                    if act is None:
+                        break
+                    act()
+                self._replace_silent()
                 self._hand_out()
             except BaseException as error:
                 self._fail(error)
@@ -343,6 +358,8 @@ class Crew:
                 told = place.hand.ask("meet", name, self._shared[name], sorted(keep))
                 self._watch(place, _Job("meet", ()), told)
                 place.known = (place.known & keep) | {name}
+        if not place.jobs:
+            place.heard_at = self._clock()
         place.jobs.append(job)
         self._watch(place, job, place.hand.ask(job.method, *job.arguments))
 
@@ -359,6 +376,7 @@ class Crew:
         """Take in an answer; or find out that an actor is dead."""
         if incarnation != place.incarnation:
             return  # of one that is dead: its work has been given to others
+        place.heard_at = self._clock()
         error = answer.exception()
         if error is not None:
             words = self._hiring.last_words(error)
@@ -377,6 +395,17 @@ class Crew:
                 self._work += work
                 self._news.notify_all()
         job.done.set_result(answer.result())
+
+    def _replace_silent(self) -> None:
+        """Replace actors that have work and have not answered for `time_limit` seconds."""
+        limit, now = self._settings.time_limit, self._clock()
+        for place in self._places:
+            if place.jobs and now - place.heard_at > limit:
+                self._replace(
+                    place,
+                    f"it has not answered for {limit:,} s; where a piece of work takes that long, "
+                    "raise selfplay.workers.ray.time_limit",
+                )
 
     def _replace(self, place: _Place, words: str) -> None:
         """Hire another actor in the place of a dead one; its games under way are lost.
