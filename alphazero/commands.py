@@ -5,13 +5,13 @@ Each takes what was typed, and imports what it needs: a command starts as fast a
 
 import argparse
 import functools
-import os
 import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from alphazero.errors import AlphaZeroError
+from alphazero.machine import usable_cores
 
 if TYPE_CHECKING:
     from alphazero.games import Game
@@ -158,9 +158,7 @@ def grade(options: argparse.Namespace) -> int:
         for name, solution in sets:
             total = len(solution.states)
             with tqdm(total=total, unit="position", leave=False, disable=None) as bar:
-                result = grade(
-                    game, seat_player, solution, workers=os.cpu_count() or 1, show=bar.update
-                )
+                result = grade(game, seat_player, solution, workers=usable_cores(), show=bar.update)
             grades.append(f"{name}, {simulations} simulations: {result}")
             print(grades[-1])
             if result.first_mistake and not options.positions:
@@ -207,7 +205,7 @@ def match(options: argparse.Namespace) -> None:
         check_savable(options.save, game)
     if options.note:
         check_writable(options.note)
-    rng, workers = np.random.default_rng(options.seed), os.cpu_count() or 1
+    rng, workers = np.random.default_rng(options.seed), usable_cores()
     schedule = paired_openings(game, options.games, options.opening_moves, rng)
     with tqdm(total=options.games, unit="game", leave=False, disable=None) as bar:
         result, records = contest(
@@ -264,7 +262,7 @@ def rate(options: argparse.Namespace) -> int:
             check_writable(file)
     try:
         with tqdm(total=tournament.missing, unit="game", leave=False, disable=None) as bar:
-            tournament.play(os.cpu_count() or 1, bar.update)
+            tournament.play(usable_cores(), bar.update)
     except KeyboardInterrupt:
         kept = "nothing was kept; with --folder FOLDER the same command can go on"
         if options.folder:
@@ -324,7 +322,7 @@ def bench(options: argparse.Namespace) -> None:
     from alphazero.training.bench import ROUNDS, benchmark
 
     config = load_config(options.config, options.overrides)
-    cores, tables = config.run.threads or os.cpu_count() or 1, config.selfplay.parallel_games
+    cores, tables = config.run.threads or usable_cores(), config.selfplay.parallel_games
     workers = useful_workers(config.inference, cores, tables)
     with tqdm(total=ROUNDS + 1, unit="round", leave=False, disable=None) as bar:
         print(benchmark(config, options.seconds, workers, bar.update))
@@ -342,7 +340,7 @@ def plan(options: argparse.Namespace) -> None:
     if bool(options.config) == bool(past):
         raise AlphaZeroError("name either a YAML file, as in configs/, or a run with --against")
     config = past.config if past else load_config(options.config, options.overrides)
-    cores = config.run.threads or os.cpu_count() or 1
+    cores = config.run.threads or usable_cores()
     with tqdm(total=PARTS, unit="part", leave=False, disable=None) as bar:
         measured = calibrate(config, cores, options.seconds, bar.update)
     print(compare(past, measured) if past else describe(config, measured))

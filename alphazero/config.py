@@ -32,7 +32,7 @@ class RunConfig:
     seed: int = key(0, "the one seed that drives all randomness", at_least=0)
     threads: int = key(
         0,
-        "processor cores that playing and learning use; 0 takes all",
+        "processor cores that playing and learning use; 0 takes all that the process may use",
         unit="cores",
         at_least=0,
         at_most=4096,

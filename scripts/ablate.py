@@ -6,7 +6,6 @@ Prints the README's table. POSITIONS are solved positions as `alphazero grade` r
 """
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from tqdm import tqdm
 from alphazero.cli import told
 from alphazero.errors import AlphaZeroError, did_you_mean
 from alphazero.games import make_game
+from alphazero.machine import usable_cores
 from alphazero.players.solved import position_files, read_positions
 from alphazero.training.ablation import BASE, Ablation, table
 from alphazero.typed import even_number, whole_number, whole_numbers
@@ -152,7 +152,7 @@ def main() -> None:
         read_positions(make_game("connect_four"), path)
         for path in position_files(options.positions)
     ]
-    workers, runs = os.cpu_count() or 1, len(ablation.variants) * len(ablation.seeds)
+    workers, runs = usable_cores(), len(ablation.variants) * len(ablation.seeds)
     with tqdm(total=runs, desc="training", unit="run") as bar:
         ablation.train(workers, bar.update)
     with tqdm(total=runs, desc="comparing", unit="run") as bar:

@@ -6,7 +6,6 @@ Train with `run.keep_checkpoints=0`, so that every checkpoint is kept.
 """
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from tqdm import tqdm
 
 from alphazero.cli import told
 from alphazero.errors import RunError
+from alphazero.machine import usable_cores
 from alphazero.players.saved import load_saved, optimal_share
 from alphazero.players.solved import position_files, read_positions
 from alphazero.training.history import curves_of, training_minutes
@@ -45,7 +45,7 @@ def main() -> None:
         player = load_saved(checkpoints[index])
         iteration = player.checkpoint.iteration
         shares = [
-            optimal_share(player, solutions, simulations, os.cpu_count() or 1)
+            optimal_share(player, solutions, simulations, usable_cores())
             for simulations in options.simulations
         ]
         rows.append(

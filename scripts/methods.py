@@ -7,7 +7,6 @@ Prints the table of the README's chapter "From Monte Carlo to AlphaGo Zero".
 """
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from tqdm import tqdm
 
 from alphazero.cli import told
 from alphazero.files import check_writable
+from alphazero.machine import usable_cores
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.players.canvas import save_picture
 from alphazero.players.methods import (
@@ -54,9 +54,7 @@ def main() -> None:
     total = sum(games_to_play(rows, budget, options.games) for budget, _ in budgets.values())
     with tqdm(total=total, unit="game") as bar:
         results = {
-            heading: compare(
-                rows, *budget, options.games, options.seed, os.cpu_count() or 1, bar.update
-            )
+            heading: compare(rows, *budget, options.games, options.seed, usable_cores(), bar.update)
             for heading, budget in budgets.items()
         }
     print(table(rows, results))

@@ -7,7 +7,7 @@
     floor 3   players/
     floor 2   search/, network/ (which do not know each other), config*.py, schema.py, yamlfile.py
               adapters/                     knows the games alone, and nobody knows it
-    floor 1   games/, errors.py, files.py, jit.py          the files do not know the games
+    floor 1   games/, errors.py, files.py, jit.py, cores.py      the files do not know the games
     (apart)   foundations/                  imports nothing of the above
 
 `alphazero/__init__.py` is the public face: it may import anything, and only floor 5 imports it.
@@ -67,6 +67,7 @@ STRANGERS = {
     ("files", "games"),
     ("jit", "games"),
     ("interrupt", "games"),
+    ("cores", "games"),
 }
 """Who does not import whom, though the floors would allow it."""
 

@@ -5,7 +5,6 @@ Silver et al., *Mastering the game of Go without human knowledge*, Nature 550 (2
 
 import contextlib
 import dataclasses
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,7 +22,7 @@ from alphazero.files import shown
 from alphazero.games.check import refuse_unsound
 from alphazero.games.game import Game
 from alphazero.games.registry import make_game
-from alphazero.machine import total_memory
+from alphazero.machine import total_memory, usable_cores
 from alphazero.network.backend import explain_backend, make_evaluator, useful_workers
 from alphazero.network.checkpoint import FILE_LIMIT, Checkpoint, checkpoint_bytes
 from alphazero.network.inference import BatchedEvaluator, threads_per_evaluation
@@ -145,7 +144,7 @@ def _train(run: Run, group: Group | None = None) -> None:
     begun = "resuming" if run.state.iteration else "training into"
     print(f"{begun} {shown(folder)}; watch with: tensorboard --logdir {shown(folder.parent)}")
     print(backend)
-    threads = run.config.run.threads or os.cpu_count() or 1
+    threads = run.config.run.threads or usable_cores()
     with threads_per_evaluation(threads), Training(run, threads, group) as training:
         if training.budget_is_spent():
             tqdm.write(
