@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tiny import ITERATIONS, YAML, random_records, tiny_config
+from tiny import ITERATIONS, YAML, manifest_of, random_records, tiny_config
 
 from alphazero.cli import main
 from alphazero.config import Config
@@ -15,6 +15,7 @@ from alphazero.training import calibration
 from alphazero.training.bench import Benchmark
 from alphazero.training.calibration import PARTS, Calibration, calibrate
 from alphazero.training.gamefile import Games
+from alphazero.training.history import curves_of
 from alphazero.training.learner import Learner
 from alphazero.training.loop import train
 from alphazero.training.plan import (
@@ -263,6 +264,18 @@ def test_a_plan_is_held_against_a_real_run(tmp_path: Path, capsys: Capture) -> N
     assert past.iterations == ITERATIONS
     assert 5 <= past.length <= 9
     assert past.figures["iterations/h"] * past.figures["minutes"] / 60 == pytest.approx(ITERATIONS)
+    # What a plan counts is what the run did; only how fast it was is measured.
+    plan = forecast(past.config, MEASURED, past.length)
+    state = manifest_of(folder)
+    assert (plan.iterations, plan.games) == (state["iteration"], 6 * ITERATIONS)
+    assert plan.games <= state["games"] < plan.games + 8, "games end a few at a time"
+    assert plan.positions == pytest.approx(state["positions"], rel=0.25)
+    assert past.config.steps_due(state["positions"]) == state["step"]
+    gates, measurements = curves_of(folder, ["seconds/gate", "seconds/measure"])
+    assert list(gates) == [2, 4]
+    assert plan.seconds["gate"] == pytest.approx(2 * 4 * (past.length - 2) * 4 / 80)
+    assert not measurements
+    assert plan.seconds["measure"] == 0
     capsys.readouterr()
     assert main(["plan", "--against", str(folder), "--seconds", "1"]) == 0
     rows = capsys.readouterr().out.splitlines()
