@@ -118,12 +118,7 @@ def read_limited(path: Path | str, limit: int) -> bytes:
     Raises RunError, in one line, when it cannot be read, is no regular file or is larger.
     """
     try:
-        # Asked before opening, because opening a pipe would wait for its other end.
-        status = Path(path).stat()
-        if stat.S_ISDIR(status.st_mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if not stat.S_ISREG(status.st_mode):
-            raise RunError(f"cannot read {shown(path)}: not a regular file; give a file's path")
+        status = check_regular(path)
         if status.st_size > limit:
             raise RunError(
                 f"cannot read {shown(path)}: it holds {status.st_size:,} bytes, and at most "
@@ -135,6 +130,20 @@ def read_limited(path: Path | str, limit: int) -> bytes:
         raise RunError(f"cannot read {shown(path)}: {reason(error)}") from error
 
 
+def check_regular(path: Path | str) -> os.stat_result:
+    """Return what is known of the regular file at `path`.
+
+    It is asked before opening, because opening a pipe would wait for its other end. Raises
+    RunError where it is another thing, OSError or ValueError where the system refuses.
+    """
+    status = Path(path).stat()
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(status.st_mode):
+        raise RunError(f"cannot read {shown(path)}: not a regular file; give a file's path")
+    return status
+
+
 def sha256_hex(data: bytes) -> str:
     """Return the SHA-256 of `data` as 64 hexadecimal digits."""
     return hashlib.sha256(data).hexdigest()
@@ -143,10 +152,11 @@ def sha256_hex(data: bytes) -> str:
 def sha256_of(path: Path | str) -> str:
     """Return the SHA-256 of the file at `path` as 64 hexadecimal digits, reading it in pieces.
 
-    Raises RunError, in one line, when it cannot be read.
+    Raises RunError, in one line, when it cannot be read or is no regular file.
     """
     digest = hashlib.sha256()
     try:
+        check_regular(path)
         with Path(path).open("rb") as file:
             while chunk := file.read(_CHUNK):
                 digest.update(chunk)

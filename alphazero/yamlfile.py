@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from alphazero.errors import ConfigError
-from alphazero.files import nearest_file
+from alphazero.errors import ConfigError, RunError
+from alphazero.files import check_regular, nearest_file
 
 MAXIMUM_BYTES = 1 << 20
 MAXIMUM_DEPTH = 20  # PyYAML's composer is recursive; a config needs a depth of 4
@@ -45,8 +45,11 @@ class WrongValueError(Exception):
 def read_text(path: Path) -> str:
     """The text of a file of at most 1 MiB of UTF-8; raises ConfigError."""
     try:
+        check_regular(path)
         with path.open("rb") as file:
             data = file.read(MAXIMUM_BYTES + 1)
+    except RunError:
+        raise ConfigError(f"{path}: not a regular file; give a file's path") from None
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such file{nearest_file(path, '.yaml', 'configs')}") from None
     except (OSError, ValueError) as error:
