@@ -1,5 +1,6 @@
 """A run is published whole, goes on as if it had never been stopped, and says what is wrong."""
 
+import hashlib
 import json
 import os
 import random
@@ -29,6 +30,7 @@ from tiny import (
 
 from alphazero.cli import main
 from alphazero.errors import RunError
+from alphazero.files import sha256_of, write_atomic
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.players.ratings import MatchResult
 from alphazero.training import loop
@@ -429,15 +431,62 @@ def test_what_a_run_is_cannot_change(run: Path, capsys: Capture, override: str, 
     assert fingerprint(run) == before
 
 
-def test_a_network_changed_by_hand_in_the_config_is_refused_in_one_line(
+def test_a_configuration_edited_by_hand_is_refused_with_the_way_to_change_it(
     run: Path, capsys: Capture
 ) -> None:
     config = run / "config.yaml"
     text = config.read_text()
-    assert "  filters: 8\n" in text
-    config.write_text(text.replace("  filters: 8\n", "  filters: 16\n"))
+    assert "  seed: 5\n" in text
+    config.write_text(text.replace("  seed: 5\n", "  seed: 6\n"))
     assert go_on(run) == 2
-    assert "the game and the network of a run cannot change" in only_line(capsys)
+    line = only_line(capsys)
+    assert f"{config} is not as the run wrote it" in line
+    assert f"`alphazero train --resume {run} section.key=value`" in line
+    config.write_text(text)
+    assert go_on(run, ITERATIONS) == 0
+
+
+def test_no_flipped_bit_of_a_configuration_is_gone_on_with(run: Path, capsys: Capture) -> None:
+    config = run / "config.yaml"
+    whole, rng = config.read_bytes(), random.Random(0)
+    bits = rng.sample(range(8 * len(whole)), 300)
+    for bit in bits:
+        data = bytearray(whole)
+        data[bit // 8] ^= 1 << bit % 8
+        config.write_bytes(data)
+        assert main(["train", "--resume", str(run)]) == 2, bit
+        assert f"{config} is not as the run wrote it" in only_line(capsys)
+    print(f"resume: {len(bits)} of {len(bits)} flipped bits of config.yaml refused")
+
+
+@pytest.mark.parametrize("writes", [1, 2, 3])
+def test_a_kill_while_overrides_are_saved_leaves_a_run_that_resumes(
+    run: Path, monkeypatch: Patch, writes: int
+) -> None:
+    done = []
+
+    def deadly(path: Path, data: bytes) -> None:
+        if len(done) == writes:
+            raise KeyboardInterrupt
+        done.append(path.name)
+        write_atomic(path, data)
+
+    monkeypatch.setattr("alphazero.training.run.write_atomic", deadly)
+    assert go_on(run, ITERATIONS + 1) == 130
+    monkeypatch.undo()
+    assert done == ["manifest.json", "config.yaml", "manifest.json"][:writes]
+    assert main(["verify", str(run)]) == 0
+    assert main(["train", "--resume", str(run)]) == 0
+    assert manifest_of(run)["iteration"] == ITERATIONS + (writes > 1)
+    assert "config.yaml, next" not in manifest_of(run)["hashes"] or writes == 1
+
+
+def test_a_run_from_before_its_configuration_was_hashed_goes_on_with_a_hash(run: Path) -> None:
+    config = run / "config.yaml"
+    edit_well(lambda manifest: manifest["hashes"].pop("config.yaml"))(run / "state/manifest.json")
+    config.write_text(config.read_text() + "# edited\n")
+    assert go_on(run) == 0
+    assert manifest_of(run)["hashes"]["config.yaml"] == sha256_of(config)
 
 
 def test_a_new_run_over_an_old_one_is_refused_with_the_command_that_resumes(
@@ -583,6 +632,68 @@ def edit(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
     return write
 
 
+def edit_well(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
+    """Return what changes the content of a manifest, and mends its hash."""
+
+    def write(path: Path) -> None:
+        content = json.loads(path.read_text())
+        del content["sha256"]
+        change(content)
+        text = json.dumps(content, sort_keys=True)
+        content["sha256"] = hashlib.sha256(text.encode()).hexdigest()
+        path.write_text(json.dumps(content))
+
+    return write
+
+
+HUGE = int("9" * 400)
+"""No float is as large."""
+
+BY_HAND: list[tuple[str, Any]] = [
+    *[("iteration", value) for value in (-5, HUGE, 1.0, "1", True, None, [], 10**16)],
+    *[(name, -1) for name in ("step", "positions", "evaluations", "games", "seconds")],
+    *[(name, HUGE) for name in ("step", "positions", "evaluations", "games", "seconds")],
+    *[("rating", value) for value in (HUGE, -HUGE, "1", None, True, float("nan"), float("inf"))],
+    *[("seconds", value) for value in (float("nan"), float("inf"))],
+    *[("shards", value) for value in ("1", [-1], [HUGE], [1.0], [4, 3], [3, 3], [99], {"3": 3})],
+    *[("best", value) for value in ("", "../step-00000001.safetensors", 5, "run.lock", "/etc")],
+    *[("learner", value) for value in ("", "state/../../x", "state/unfinished-000004.npz", 5)],
+    *[("unfinished", value) for value in ("", "../x", "state/learner-000004.safetensors", 5)],
+    *[("hashes", value) for value in ([], {}, {"../x": "0" * 64}, None)],
+    ("surprise", 1),
+    ("format_version", 0.5),
+    ("format_version", HUGE),
+]
+
+
+@pytest.mark.parametrize("command", ["resume", "verify"])
+def test_a_manifest_written_by_hand_is_refused_in_one_line(
+    run: Path, capsys: Capture, command: str
+) -> None:
+    manifest = run / "state/manifest.json"
+    whole = manifest.read_bytes()
+    arguments = ["verify", str(run)] if command == "verify" else ["train", "--resume", str(run)]
+    for name, value in BY_HAND:
+        edit_well(lambda content, name=name, value=value: content.update({name: value}))(manifest)
+        assert main(arguments) == 2, (name, value)
+        error = capsys.readouterr().err
+        line, *more = error.splitlines()
+        assert line.startswith(f"error: {manifest} is no manifest of a run"), (name, value)
+        assert len(line) < 600
+        assert len(more) == (command == "verify"), (name, value, more)
+        manifest.write_bytes(whole)
+    assert main(arguments) == 0
+
+
+@pytest.mark.parametrize("name", ["../x", "replay/../../x", "state/learner-000004.safetensors/x"])
+def test_a_hash_of_a_file_outside_the_run_is_refused(run: Path, capsys: Capture, name: str) -> None:
+    edit_well(lambda manifest: manifest["hashes"].update({name: "0" * 64}))(
+        run / "state/manifest.json"
+    )
+    assert go_on(run) == 2
+    assert repr(name) in only_line(capsys)
+
+
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
@@ -626,6 +737,39 @@ def test_a_damaged_configuration_is_named(
     lines = capsys.readouterr().err.splitlines()
     assert lines
     assert all(str(run / "config.yaml") in line for line in lines), lines
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with a name here")
+def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(
+    reference: Path, tmp_path: Path
+) -> None:
+    names = [*manifest_of(reference)["hashes"], "state/manifest.json"]
+    for index, name in enumerate(names):
+        run = copy_of(reference, tmp_path / str(index))
+        (run / name).unlink()
+        os.mkfifo(run / name)
+    told = subprocess.run(
+        [sys.executable, "-c", PIPES, *(str(tmp_path / str(each)) for each in range(len(names)))],
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+        check=False,
+    )
+    assert told.returncode == 0, told.stderr
+    lines = [line for line in told.stderr.splitlines() if "not a regular file" in line]
+    assert len(lines) >= 2 * len(names)
+    for index, name in enumerate(names):
+        assert sum(str(tmp_path / str(index) / name) in line for line in lines) >= 2, name
+
+
+# In a process of its own, which can be stopped where it waits.
+PIPES = """\
+import sys
+from alphazero.cli import main
+for run in sys.argv[1:]:
+    assert main(["verify", run]) == 2
+    assert main(["train", "--resume", run, "budget.iterations=9"]) == 2
+"""
 
 
 # --- numbers that are none -----------------------------------------------------------------------

@@ -1,6 +1,9 @@
 """`alphazero verify` reads a run again: a sound one passes, and every damaged file is named."""
 
+import errno
 import json
+import os
+import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -87,7 +90,7 @@ def test_every_damaged_file_is_named(
     noticed = tried = 0
     for index, name in enumerate(sorted(judged_files(sound))):
         run = Path(shutil.copytree(sound, tmp_path / str(index)))
-        if damage is flip and name.endswith((".sgf", ".yaml")):
+        if damage is flip and name.endswith(".sgf"):
             continue  # a text that is not hashed may read well all the same
         named = name in manifest_of(sound)["hashes"] or not name.startswith(("step-", "games/"))
         if damage is Path.unlink and not named:
@@ -103,7 +106,8 @@ def test_every_damaged_file_is_named(
 
 
 def test_all_damaged_files_are_named_at_once(run: Path, capsys: Capture) -> None:
-    names = sorted(manifest_of(run)["hashes"])
+    # Without a sound configuration nothing else is judged.
+    names = sorted(manifest_of(run)["hashes"].keys() - {"config.yaml"})
     for name in names:
         flip(run / name)
     lines = faults_of(run, capsys)
@@ -163,6 +167,44 @@ def test_left_overs_of_a_kill_are_no_fault(run: Path, capsys: Capture) -> None:
     (run / "state/.learner.0a1b2c.temporary").write_bytes(b"half a file")
     (run / "replay/games-000099.npz").write_bytes(b"of an iteration that was not published")
     assert main(["verify", str(run)]) == 0
+
+
+def test_every_flipped_bit_of_a_configuration_is_noticed(run: Path, capsys: Capture) -> None:
+    config = run / "config.yaml"
+    whole, rng = config.read_bytes(), random.Random(0)
+    bits = rng.sample(range(8 * len(whole)), 400)
+    for bit in bits:
+        data = bytearray(whole)
+        data[bit // 8] ^= 1 << bit % 8
+        config.write_bytes(data)
+        assert faults_of(run, capsys)[0].startswith(f"{config} is not as the run wrote it"), bit
+    print(f"verify: {len(bits)} of {len(bits)} flipped bits of config.yaml noticed")
+
+
+def test_verifying_writes_nothing_and_needs_no_lock_file(
+    run: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (run / "run.lock").unlink()
+    before = {name: (run / name).stat().st_mtime_ns for name in files_of(run)}
+    opened = os.open
+
+    def read_only(path: Any, flags: int, *more: Any, **named: Any) -> int:
+        written = flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+        if written and str(path).startswith(str(run)):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+        return opened(path, flags, *more, **named)
+
+    monkeypatch.setattr(os, "open", read_only)
+    assert main(["verify", str(run)]) == 0
+    assert "faults: 0" in capsys.readouterr().out
+    assert {name: (run / name).stat().st_mtime_ns for name in files_of(run)} == before
+
+
+def test_a_lock_that_may_only_be_read_is_honoured(run: Path, capsys: Capture) -> None:
+    (run / "run.lock").chmod(0o444)
+    assert main(["verify", str(run)]) == 0
+    with FileLock(run / "run.lock"):
+        assert "is in use by another process" in faults_of(run, capsys)[0]
 
 
 def test_a_run_at_work_is_not_judged(run: Path, capsys: Capture) -> None:

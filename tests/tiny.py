@@ -71,12 +71,12 @@ def fingerprint(run: Path) -> dict[str, Any]:
     """Return everything that two equal runs have in common: all but clock times.
 
     Not the curves, which are dated, and not the lock; of the manifest all but `seconds`, and its
-    own hash, in which they are.
+    own hash, in which they are; nor that of `config.yaml`, which is a file like the others.
     """
     names = {name for name in files_of(run) if not name.startswith(("tensorboard/", "run.lock"))}
     manifest = manifest_of(run)
     names.remove("state/manifest.json")
-    del manifest["seconds"], manifest["sha256"]
+    del manifest["seconds"], manifest["sha256"], manifest["hashes"]["config.yaml"]
     return {"manifest": manifest} | {name: sha256_of(run / name) for name in sorted(names)}
 
 

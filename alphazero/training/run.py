@@ -12,6 +12,7 @@ import json
 import platform
 import re
 import shlex
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -26,10 +27,12 @@ from alphazero.configfile import dump_config, load_config
 from alphazero.errors import RunError
 from alphazero.files import (
     TEMPORARY_SUFFIX,
+    check_regular,
     read_limited,
     reason,
     remove,
     sha256_hex,
+    sha256_of,
     shown,
     write_atomic,
 )
@@ -39,9 +42,15 @@ from alphazero.network.checkpoint import save_checkpoint as write_checkpoint
 from alphazero.players.match import GameRecord
 from alphazero.training.gamefile import Games
 
+if sys.platform != "win32":
+    import fcntl
+
 FORMAT: Final = "alphazero-run"
 FORMAT_VERSION: Final = 1
+CONFIG: Final = "config.yaml"
 MANIFEST: Final = "state/manifest.json"
+NEXT_CONFIG: Final = "config.yaml, next"
+"""Beside `CONFIG` among a manifest's hashes: of the one that is about to be put in its place."""
 LEARNER_FORMAT: Final = "alphazero-learner"
 SAMPLE_NAME: Final = re.compile(r"(selfplay|gate)-([0-9]{6,9})\.(txt|sgf|jsonl)")
 """What games for people are called in `games/`: their kind, iteration and format."""
@@ -72,7 +81,7 @@ class State:
     shards: list[int] = field(default_factory=list)
     """iterations whose games the window still holds, oldest first"""
     hashes: dict[str, str] = field(default_factory=dict)
-    """SHA-256 of every file named above, by its path within the folder"""
+    """SHA-256 of every file named above, and of config.yaml, by its path within the folder"""
 
 
 def shard_name(iteration: int) -> str:
@@ -131,16 +140,45 @@ def locked(folder: Path) -> Iterator[None]:
         lock = FileLock(folder / "run.lock")
         lock.acquire(timeout=0)
     except Timeout:
-        raise RunError(
-            f"{shown(folder)} is in use by another process; wait for it to end, or stop it "
-            "with Ctrl-C"
-        ) from None
+        raise _in_use(folder) from None
     except (OSError, ValueError) as error:
         raise RunError(f"cannot create {shown(folder)}: {reason(error)}") from error
     try:
         yield
     finally:
         lock.release()
+
+
+@contextlib.contextmanager
+def kept_still(folder: Path) -> Iterator[None]:
+    """Keep other processes from changing a run's folder, and write nothing into it.
+
+    Raises:
+        RunError: when a process holds the lock of the folder, or the lock is no regular file.
+    """
+    path = folder / "run.lock"
+    with contextlib.ExitStack() as stack:
+        try:
+            if path.exists():  # a copy may lack it
+                check_regular(path)
+                _share_lock(stack.enter_context(path.open("rb")).fileno())
+        except BlockingIOError:
+            raise _in_use(folder) from None
+        except OSError as error:
+            raise RunError(f"cannot read {shown(path)}: {reason(error)}") from error
+        yield
+
+
+def _share_lock(descriptor: int) -> None:
+    """Lock an open file against `locked` until it is closed, where the system has such locks."""
+    if sys.platform != "win32":
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+
+
+def _in_use(folder: Path) -> RunError:
+    return RunError(
+        f"{shown(folder)} is in use by another process; wait for it to end, or stop it with Ctrl-C"
+    )
 
 
 class Run:
@@ -175,7 +213,7 @@ class Run:
         except OSError as error:
             raise RunError(f"cannot create {shown(folder)}: {reason(error)}") from error
         run = cls(folder, config, State())
-        run._write_config()
+        run._write(CONFIG, run._config_text())
         return run
 
     @classmethod
@@ -186,7 +224,7 @@ class Run:
             RunError: when the folder holds no run, or its manifest is damaged.
         """
         check_resumable(folder)
-        return cls(folder, load_config(folder / "config.yaml"), read_manifest(folder / MANIFEST))
+        return cls(folder, load_config(folder / CONFIG), read_manifest(folder / MANIFEST))
 
     @classmethod
     def resume(cls, folder: Path, overrides: Sequence[str] = ()) -> "Run":
@@ -197,13 +235,15 @@ class Run:
                 optimizer or its name would change.
         """
         check_resumable(folder)
-        before = load_config(folder / "config.yaml")
-        config = load_config(folder / "config.yaml", overrides)
+        state = read_manifest(folder / MANIFEST)
+        found = check_config(folder, state)
+        before = load_config(folder / CONFIG)
+        config = load_config(folder / CONFIG, overrides)
         if (before.run.name, before.run.folder) != (config.run.name, config.run.folder):
             raise RunError(
                 f"{shown(folder)}: run.name and run.folder of a run cannot change; move its folder"
             )
-        run = cls(folder, config, read_manifest(folder / MANIFEST))
+        run = cls(folder, config, state)
         learned = run.state.positions
         grows_alike = before.network_at(learned) == config.network_at(learned)
         if not (grows_alike and is_of_run(run.load_best(), config)):
@@ -216,8 +256,10 @@ class Run:
                 f"{shown(folder)}: learner.optimizer of a run cannot change; start a new one with "
                 "another run.name"
             )
+        state.hashes.pop(NEXT_CONFIG, None)
+        state.hashes[CONFIG] = found
         if config != before:
-            run._write_config()
+            run._change_config()
         return run
 
     def save_player(self, checkpoint: Checkpoint) -> str:
@@ -252,17 +294,20 @@ class Run:
     def publish(self) -> None:
         """Make what was saved the state that a resumed run begins from."""
         state = self.state
-        named = {state.best, state.learner, state.unfinished, player_name(state.step)}
+        named = {state.best, state.learner, state.unfinished, player_name(state.step), CONFIG}
         named |= {shard_name(iteration) for iteration in state.shards}
         state.hashes = {name: state.hashes[name] for name in sorted(named)}
+        self._write_manifest()
+        self.tidy()
+
+    def _write_manifest(self) -> None:
         content = {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
-            **dataclasses.asdict(state),
+            **dataclasses.asdict(self.state),
         }
         content["sha256"] = _digest(content)
         write_atomic(self.folder / MANIFEST, json.dumps(content, indent=1).encode() + b"\n")
-        self.tidy()
 
     def tidy(self) -> None:
         """Do what a kill just after publishing leaves undone: renew the best, sweep the rest."""
@@ -321,15 +366,24 @@ class Run:
             )
         return data
 
-    def _write_config(self) -> None:
+    def _change_config(self) -> None:
+        """Write another configuration, which the manifest knows before it is there and after."""
+        text = self._config_text()
+        self.state.hashes[NEXT_CONFIG] = sha256_hex(text)
+        self._write_manifest()
+        self._write(CONFIG, text)
+        del self.state.hashes[NEXT_CONFIG]
+        self._write_manifest()
+
+    def _config_text(self) -> bytes:
+        """Return what stands in `config.yaml`."""
         packages = ("torch", "numpy", "numba")
         versions = ", ".join(f"{name} {version(name)}" for name in packages)
         head = (
             f"# The resolved configuration of this run.\n# alphazero {version('alphazero')}, "
             f"Python {platform.python_version()}, "
         )
-        text = f"{head}{versions}\n{dump_config(self.config)}"
-        write_atomic(self.folder / "config.yaml", text.encode())
+        return f"{head}{versions}\n{dump_config(self.config)}".encode()
 
     def _sweep(self) -> None:
         """Remove what no manifest names: older states, shards out of the window, left-overs.
@@ -358,6 +412,22 @@ class Run:
                     remove(path)
 
 
+def check_config(folder: Path, state: State) -> str:
+    """Return the SHA-256 of a run's `config.yaml`; raise RunError unless the run has written it.
+
+    The manifests of older runs have none to compare it with.
+    """
+    found = sha256_of(folder / CONFIG)
+    known = [state.hashes[name] for name in (CONFIG, NEXT_CONFIG) if name in state.hashes]
+    if known and found not in known:
+        raise RunError(
+            f"{shown(folder / CONFIG)} is not as the run wrote it: its SHA-256 is not the one in "
+            f"{MANIFEST}; restore it, and change a key with `alphazero train --resume "
+            f"{shlex.quote(shown(folder))} section.key=value`"
+        )
+    return found
+
+
 def _digest(content: dict[str, Any]) -> str:
     """Return the SHA-256 of a manifest's content."""
     return sha256_hex(json.dumps(content, sort_keys=True).encode())
@@ -369,23 +439,77 @@ def read_manifest(path: Path) -> State:
         content: dict[str, Any] = json.loads(read_limited(path, 1 << 26))
         if content["format"] != FORMAT:
             raise ValueError("its format is another one")
-        if content["format_version"] > FORMAT_VERSION:
+        format_version = content["format_version"]
+        if not _is_count(format_version):
+            raise ValueError("its format_version is no whole number")
+        if format_version > FORMAT_VERSION:
             raise RunError(
                 f"{shown(path)} was written by a newer alphazero (format "
-                f"{content['format_version']}; this one reads up to {FORMAT_VERSION}): upgrade"
+                f"{format_version}; this one reads up to {FORMAT_VERSION}): upgrade"
             )
         if content.pop("sha256") != _digest(content):
             raise ValueError("its SHA-256 does not match")
         del content["format"], content["format_version"]
         state = State(**content)
-        for each in dataclasses.fields(state):
-            wanted = type(getattr(State(), each.name))
-            if not isinstance(
-                getattr(state, each.name), (wanted, int) if wanted is float else wanted
-            ):
-                raise TypeError(each.name)
+        if fault := _fault(state):
+            raise ValueError(fault)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise RunError(
-            f"{shown(path)} is no manifest of a run ({error!r}); restore it from a copy"
+            f"{shown(path)} is no manifest of a run ({repr(error)[:300]}); restore it from a copy"
         ) from error
     return state
+
+
+def _fault(state: State) -> str:
+    """Say what a run cannot have written into its manifest; nothing when it could."""
+    for name in ("iteration", "step", "positions", "evaluations", "games"):
+        if not _is_count(getattr(state, name)):
+            return f"its {name} is no whole number from 0 to {_MOST:,}"
+    for name, least in (("seconds", 0), ("rating", -_MOST)):
+        number = getattr(state, name)
+        # No float is made of it first: a whole number may be too large for one.
+        if type(number) not in (int, float) or not least <= number <= _MOST:
+            return f"its {name} is no number from {least:,} to {_MOST:,}"
+    shards = state.shards
+    if (
+        type(shards) is not list
+        or not all(map(_is_count, shards))
+        or sorted(set(shards)) != shards
+        or max([0, *shards]) > state.iteration
+    ):
+        return "its shards are no list of past iterations, oldest first"
+    hashes = state.hashes
+    if type(hashes) is not dict or not all(
+        isinstance(digest, str) and _SHA256.fullmatch(digest) for digest in hashes.values()
+    ):
+        return "its hashes are no SHA-256 by name"
+    for name in hashes:
+        if not any(pattern.fullmatch(name) for pattern in _NAMES.values()):
+            return f"its hashes name {shown(name)!r}, which is no file of a run"
+    for kind in ("best", "learner", "unfinished"):
+        name = getattr(state, kind)
+        if not (isinstance(name, str) and _NAMES[kind].fullmatch(name)):
+            return f"its {kind} is not the name of such a file"
+    player = player_name(state.step)
+    for name in (state.best, state.learner, state.unfinished, player, *map(shard_name, shards)):
+        if name not in hashes:
+            return f"it has no hash of {name!r}"
+    return ""
+
+
+def _is_count(number: object) -> bool:
+    return type(number) is int and 0 <= number <= _MOST
+
+
+_MOST: Final = 10**15
+"""No count of a run, and no rating or time, comes near it."""
+
+_SHA256: Final = re.compile("[0-9a-f]{64}")
+_NAMES: Final = {
+    "best": re.compile(r"step-[0-9]{8,16}\.safetensors"),
+    "learner": re.compile(r"state/learner-[0-9]{6,16}\.safetensors"),
+    "unfinished": re.compile(r"state/unfinished-[0-9]{6,16}\.npz"),
+    "shard": re.compile(r"replay/games-[0-9]{6,16}\.npz"),
+    "configuration": re.compile(f"{re.escape(CONFIG)}|{re.escape(NEXT_CONFIG)}"),
+}
+"""What the files that a manifest names are called: none lies outside the run's folder."""

@@ -1,7 +1,7 @@
 """Everything that a run or a checkpoint holds is read again, hashed again, and judged.
 
-Nothing is written but the run's lock. What is not hashed is said too: the curves of TensorBoard
-and the texts in `games/`, which nothing is ever read from.
+Nothing is written, so a copy on a disk that cannot be written is verified too. What is not hashed
+is said too: the curves of TensorBoard and the texts in `games/`, which nothing is ever read from.
 """
 
 from collections import Counter
@@ -18,10 +18,21 @@ from alphazero.errors import AlphaZeroError, RunError
 from alphazero.files import is_folder, sha256_of, shown
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.players.sgf_games import load_played
-from alphazero.training.run import MANIFEST, Run, check_resumable, is_of_run, locked, read_manifest
+from alphazero.training.run import (
+    CONFIG,
+    MANIFEST,
+    NEXT_CONFIG,
+    Run,
+    State,
+    check_config,
+    check_resumable,
+    is_of_run,
+    kept_still,
+    read_manifest,
+)
 
 _KINDS: Final = {
-    "manifest": "the configuration, and the manifest with its own SHA-256",
+    "manifest": "the configuration and the manifest: SHA-256",
     "player": "players: SHA-256, finite weights, the run's game and network",
     "learner": "weights and optimizer of the learner: SHA-256",
     "games": "files of games to learn from: SHA-256, every move replayed by the rules",
@@ -84,11 +95,11 @@ def verify(path: Path) -> Verdict:
     if not is_folder(path):
         return _judge(shown(path), [Check("player", path, partial(_read_player, path, None))])
     check_resumable(path)
-    with locked(path):
+    with kept_still(path):
         verdict = _judge(
             shown(path),
             [
-                Check("manifest", path / "config.yaml", partial(_read_config, path)),
+                Check("manifest", path / CONFIG, partial(_read_config, path)),
                 Check("manifest", path / MANIFEST, partial(_read_manifest, path)),
             ],
         )
@@ -116,7 +127,7 @@ def _checks(run: Run) -> list[Check]:
     """
     folder, state = run.folder, run.state
     checks = []
-    for name in state.hashes:
+    for name in sorted(state.hashes.keys() - {CONFIG, NEXT_CONFIG}):
         path = folder / name
         if name == state.learner:
             checks.append(Check("learner", path, partial(_read_learner, run)))
@@ -135,15 +146,17 @@ def _checks(run: Run) -> list[Check]:
 
 
 def _read_config(folder: Path) -> int:
-    load_config(folder / "config.yaml")
+    try:
+        state = read_manifest(folder / MANIFEST)
+    except RunError:
+        state = State()  # the manifest's own line says so
+    check_config(folder, state)
+    load_config(folder / CONFIG)
     return 0
 
 
 def _read_manifest(folder: Path) -> int:
-    state = read_manifest(folder / MANIFEST)
-    needed = {state.best, state.learner, state.unfinished}
-    if lost := sorted(needed - state.hashes.keys()):
-        raise RunError(f"{shown(folder / MANIFEST)} has no hash of {shown(lost[0])!r}")
+    read_manifest(folder / MANIFEST)
     return 0
 
 
