@@ -20,6 +20,7 @@ import pytest
 from tiny import (
     ITERATIONS,
     YAML,
+    YAML_AS_SHIPPED,
     files_of,
     fingerprint,
     manifest_of,
@@ -47,7 +48,7 @@ HANG = 120
 """Seconds after which a process is thought to hang: no test waits for it to pass."""
 
 
-OPEN_GATE = YAML.replace("threshold: 0.5", "threshold: 0.0")
+OPEN_GATE = YAML_AS_SHIPPED.replace("threshold: 0.5", "threshold: 0.0")
 """The tiny run with a gate that everyone passes: its files then hang on no rounding."""
 
 
@@ -183,7 +184,7 @@ PATIENT = {**os.environ, "OMP_WAIT_POLICY": "PASSIVE"}
 
 def kill_often(place: Path, kills: int, seed: int) -> list[list[Any]]:
     """Let a driver do chains of killed and resumed runs in `place`; return kind and iteration."""
-    (place / "tiny.yaml").write_text(YAML)
+    (place / "tiny.yaml").write_text(YAML_AS_SHIPPED)
     (place / "driver.py").write_text(DRIVER)
     command = [sys.executable, "driver.py", str(kills), str(seed), str(place)]
     done = subprocess.run(
@@ -200,6 +201,7 @@ def kill_often(place: Path, kills: int, seed: int) -> list[list[Any]]:
     return happened
 
 
+@pytest.mark.arithmetic
 @pytest.mark.parametrize(("kills", "seed"), [(4, 1), pytest.param(200, 2, marks=pytest.mark.slow)])
 def test_a_run_killed_at_any_instant_resumes_to_the_very_same_files(
     tmp_path: Path, kills: int, seed: int
@@ -222,6 +224,7 @@ def test_a_run_killed_at_any_instant_resumes_to_the_very_same_files(
     )
 
 
+@pytest.mark.arithmetic
 @pytest.mark.parametrize(("kills", "seed"), [(2, 3), pytest.param(20, 4, marks=pytest.mark.slow)])
 def test_a_process_killed_by_the_clock_resumes_to_the_very_same_files(
     reference: Path, tmp_path: Path, kills: int, seed: int
@@ -385,6 +388,7 @@ def test_ctrl_c_before_anything_is_saved_says_so(
 # --- going on ------------------------------------------------------------------------------------
 
 
+@pytest.mark.arithmetic
 def test_a_continued_run_equals_one_that_had_the_larger_budget_from_the_start(
     run: Path, tmp_path: Path
 ) -> None:

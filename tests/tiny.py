@@ -20,6 +20,16 @@ YAML = f"""\
 game: {{name: tic_tac_toe}}
 run: {{name: tiny, folder: runs, seed: 5, threads: 1, keep_checkpoints: 2}}
 network: {{blocks: 1, filters: 8, policy_filters: 2, value_filters: 1, value_hidden: 8}}
+search: {{simulations: 4}}
+selfplay: {{games_per_iteration: 6, parallel_games: 8}}
+replay: {{window_minimum: 60, window_maximum: 200, reuse: 2.0}}
+learner: {{batch_size: 16}}
+gate: {{games: 4, interval: 2, opening_moves: 2, threshold: 0.5}}
+budget: {{iterations: {ITERATIONS}}}
+inference: {{device: cpu, precision: float32}}
+"""
+
+_SHIPPED = """\
 search:
   simulations: 4
   selection: gumbel_root
@@ -36,12 +46,12 @@ selfplay:
   random_start_moves: 4
   random_start_choices: 3
   resign_share: 0.5
-replay: {{window_minimum: 60, window_maximum: 200, reuse: 2.0, blunder: 0.25}}
-learner: {{batch_size: 16, average: 0.9, value_mix: 0.3}}
-gate: {{games: 4, interval: 2, opening_moves: 2, threshold: 0.5}}
-budget: {{iterations: {ITERATIONS}}}
-inference: {{device: cpu, precision: float32}}
+replay: {window_minimum: 60, window_maximum: 200, reuse: 2.0, blunder: 0.25}
+learner: {batch_size: 16, average: 0.9, value_mix: 0.3}
 """
+
+YAML_AS_SHIPPED = YAML[: YAML.index("search:")] + _SHIPPED + YAML[YAML.index("gate:") :]
+"""The tiny run as the shipped configurations play, search and learn."""
 
 
 def tiny_config(folder: Path, *overrides: str) -> Config:
