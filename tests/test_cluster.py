@@ -4,9 +4,12 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import signal
+import stat
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -59,14 +62,18 @@ class Driver:
 
         until(there)
 
-    def others(self) -> dict[int, str]:
-        """Return the processes that the run started, by number: name or command line."""
-        (guard,) = [
+    def keeper(self) -> int:
+        """Return the process that keeps Ray."""
+        (keeper,) = [
             process
             for process, (parent, _, text) in processes().items()
             if parent == self.process.pid and "local_ray" in text
         ]
-        return session(guard)
+        return keeper
+
+    def others(self) -> dict[int, str]:
+        """Return the processes that the run started, by number: name or command line."""
+        return session(self.keeper())
 
     def actors(self) -> set[int]:
         return {each for each, text in self.others().items() if text.startswith("ray::Actor")}
@@ -194,6 +201,41 @@ def test_what_a_killed_driver_published_is_whole_and_goes_on(story: SimpleNamesp
     assert main(["train", "--resume", str(story.run), *go_on]) == 0
     more = manifest_of(story.run)["games"] - manifest["games"]
     assert 40 <= more < 40 + 8, "of its eight tables some may end at once"
+
+
+@needs_ray
+@on_linux
+@pytest.mark.slow
+def test_a_folder_of_ray_is_its_users_alone_and_goes_with_the_keeper_and_the_driver(
+    tmp_path: Path,
+) -> None:
+    driver = Driver(tmp_path, *LONG)
+    try:
+        driver.reaches(1)
+        keeper, others = driver.keeper(), driver.others()
+        place = Path(processes()[keeper][2].split()[2])
+        assert place.name.startswith("alphazero-ray-")
+        assert stat.S_IMODE(place.stat().st_mode) == 0o700
+        os.kill(keeper, signal.SIGKILL)
+        driver.process.kill()
+        driver.process.wait()
+        until(lambda: not any(each in processes() for each in others))
+    finally:
+        driver.process.kill()
+        driver.process.wait()
+    shutil.rmtree(place)  # nobody was left to do it
+
+
+@pytest.mark.parametrize("letters", [4, 60])
+def test_the_names_of_rays_sockets_are_short_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, letters: int
+) -> None:
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path / ("x" * letters)))
+    (tmp_path / ("x" * letters)).mkdir()
+    folder, files = cluster._make_folder()
+    folder.rmdir()
+    session = "session_2026-11-24_21-47-09_441464_4194304/sockets/plasma_store"
+    assert len(str(files / session)) <= 103
 
 
 # --- clusters that are joined ---------------------------------------------------------------------

@@ -14,6 +14,7 @@ import logging
 import os
 import re
 import secrets
+import shutil
 import signal
 import subprocess
 import sys
@@ -48,6 +49,11 @@ _SETTINGS: Final = {
     # A GPU that an actor is not given, it does not see: `device: auto` is then the CPU.
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "1",
 }
+
+_LONGEST_PLACE: Final = 103 - len(
+    "/alphazero-ray-12345678/r/session_2000-01-01_00-00-00_000000_4194304/sockets/plasma_store"
+)
+"""Letters that the temporary directory may have; the path of a socket has 103 at most (macOS)."""
 
 _TOKEN: Final = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 
@@ -206,14 +212,13 @@ class LocalRay:
         if not any(os.environ.get(name) for name in _TOKEN):
             os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
         os.environ |= {**_LOOPBACK_ONLY, "RAY_AUTH_MODE": "token"}
-        # Short, because the names of sockets within it may have 107 letters at most.
-        self._folder = Path(tempfile.mkdtemp(prefix="alphazero-ray-"))
+        self._folder, self._files = _make_folder()
         arguments = [
             *("--head", "--node-ip-address=127.0.0.1", "--port=0", f"--num-cpus={cores}"),
             *("--include-dashboard=false", "--disable-usage-stats"),
         ]
         self._guard = subprocess.Popen(
-            [sys.executable, local_ray.__file__, str(self._folder), *arguments],
+            [sys.executable, local_ray.__file__, self._folder, self._files, *arguments],
             stdin=subprocess.PIPE,
             start_new_session=True,  # its own, so that all of it can be found, and Ctrl-C is ours
         )
@@ -225,7 +230,7 @@ class LocalRay:
 
     def _wait(self) -> str:
         """Return the address once Ray has started."""
-        place, deadline = self._folder / local_ray.STARTED, time.monotonic() + STARTING
+        place, deadline = self._files / local_ray.STARTED, time.monotonic() + STARTING
         while time.monotonic() < deadline:
             if self._guard.poll() is not None:
                 break
@@ -245,6 +250,19 @@ class LocalRay:
             self._guard.wait(30)
         except subprocess.TimeoutExpired:
             self._guard.kill()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _make_folder() -> tuple[Path, Path]:
+    """Make a folder of this user's alone; return it, and the one in it that Ray may have.
+
+    Ray opens its own folder to everybody. Names are short, since the paths of sockets are limited.
+    """
+    place = tempfile.gettempdir()
+    if len(place) > _LONGEST_PLACE:
+        place = "/tmp"
+    folder = Path(tempfile.mkdtemp(prefix="alphazero-ray-", dir=place))
+    return folder, folder / "r"
 
 
 def _program() -> str:

@@ -2,47 +2,76 @@
 
 Run as a program: it starts Ray in its own session, waits until its standard input ends, which
 happens whatever way that process goes, `kill -9` included, and then ends every process of the
-session. Ray's own agents outlive such a death.
+session. Where it is killed itself, the process that started Ray sees its own input end, and Ray's
+processes go with that one (`ray start --block`).
 
 It is run by its path, so that it imports nothing of the package.
 """
 
 import contextlib
 import os
+import runpy
 import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 STARTED = "ray_current_cluster"
 """The file in Ray's folder that holds the address once Ray has started."""
 
+_START = "start"
 
-def main(folder: str, *arguments: str) -> int:
-    """Start `ray start ARGUMENTS` with its files in `folder`; end it with the standard input."""
-    command = [sys.executable, "-m", "ray.scripts.scripts", "start", *arguments]
+
+def main(folder: str, files: str, *arguments: str) -> int:
+    """Run `ray start ARGUMENTS`, its files in `files`, a folder in `folder`.
+
+    Ends it with the standard input, and removes `folder`; leaves that where Ray ends by itself.
+    """
     with (Path(folder) / "start.log").open("wb") as log:
         begun = subprocess.Popen(
-            [*command, f"--temp-dir={folder}"],
-            stdin=subprocess.DEVNULL,
+            [sys.executable, __file__, _START, *arguments, f"--temp-dir={files}"],
+            stdin=subprocess.PIPE,
             stdout=log,
             stderr=subprocess.STDOUT,
         )
-    threading.Thread(target=_leave_if_it_fails, args=(begun,), daemon=True).start()
-    sys.stdin.buffer.read()
+    asked = threading.Event()
+
+    def end() -> None:
+        asked.set()
+        begun.kill()
+
+    _when_input_ends(end)
+    begun.wait()
     _end_session()
+    if not asked.is_set():
+        return 1
     shutil.rmtree(folder, ignore_errors=True)
     return 0
 
 
-def _leave_if_it_fails(begun: "subprocess.Popen[bytes]") -> None:
-    """Let whoever waits see that Ray has not started: leave, with all of its processes."""
-    if begun.wait():
-        _end_session()
-        os._exit(1)
+def _start(*arguments: str) -> None:
+    """Be `ray start ARGUMENTS` until the standard input ends or Ray does."""
+    _when_input_ends(lambda: os._exit(1))
+    sys.argv = ["ray", "start", "--block", *arguments]
+    runpy.run_module("ray.scripts.scripts", run_name="__main__")
+
+
+def _when_input_ends(act: Callable[[], None]) -> None:
+    """Call `act`, in another thread, when the standard input ends; no child inherits that."""
+    private = os.dup(0)
+    with Path(os.devnull).open() as nothing:
+        os.dup2(nothing.fileno(), 0)
+
+    def wait() -> None:
+        while os.read(private, 1):
+            pass
+        act()
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def _end_session() -> None:
@@ -72,4 +101,6 @@ def _session() -> list[int]:
 
 
 if __name__ == "__main__":
+    if sys.argv[1] == _START:
+        _start(*sys.argv[2:])
     sys.exit(main(*sys.argv[1:]))
