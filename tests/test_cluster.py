@@ -203,6 +203,30 @@ def test_what_a_killed_driver_published_is_whole_and_goes_on(story: SimpleNamesp
     assert 40 <= more < 40 + 8, "of its eight tables some may end at once"
 
 
+def node_of(driver: Driver) -> int:
+    """Return the process of Ray's node."""
+    (node,) = [each for each, text in driver.others().items() if "/raylet/raylet " in text]
+    return node
+
+
+@needs_ray
+@on_linux
+@pytest.mark.slow
+def test_a_node_that_dies_ends_the_run_with_one_line(tmp_path: Path) -> None:
+    driver = Driver(tmp_path, *LONG)
+    try:
+        driver.reaches(1)
+        others = driver.others()
+        os.kill(node_of(driver), signal.SIGKILL)
+        assert driver.process.wait(HANG) == 2
+    finally:
+        driver.process.kill()
+        driver.process.wait()
+    assert driver.out.read_text().splitlines()[-1].startswith("error: Ray's node on this machine")
+    until(lambda: not any(each in processes() for each in others))
+    assert not torn_files(driver.run)
+
+
 @needs_ray
 @on_linux
 @pytest.mark.slow

@@ -385,19 +385,25 @@ def test_deaths_with_games_between_are_not_in_a_row(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "kind"), [(RunError("no numbers"), RunError), (KeyError("bug"), KeyError)]
+    ("error", "line"),
+    [
+        (RunError("no numbers"), "^no numbers$"),
+        (KeyError("bug"), r"^actor 0 failed in `meet` with KeyError: 'bug'; .* resume it"),
+        (ValueError("two\nlines"), r"with ValueError: two lines; "),
+    ],
 )
-def test_an_error_that_an_actor_raises_stops_the_run_at_once(
-    tmp_path: Path, error: Exception, kind: type[Exception]
+def test_an_error_that_an_actor_raises_stops_the_run_at_once_with_one_line(
+    tmp_path: Path, error: Exception, line: str
 ) -> None:
     def answer(method: str) -> Any:
         raise error
 
     hiring = Fakes(lambda *_: Puppet(answer))
     crew = crew_of(config_for(tmp_path), hiring)
-    with pytest.raises(kind):
+    with pytest.raises(RunError, match=line) as caught:
         crew.play(orders(), bool, never)
     crew.close()
+    assert "\n" not in str(caught.value)
     assert len(hiring.hired) == 2
 
 

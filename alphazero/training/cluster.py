@@ -16,9 +16,11 @@ import re
 import secrets
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from concurrent.futures import Future
 from pathlib import Path
@@ -103,7 +105,7 @@ class RayHiring:
         self._text, self._seed = dump_config(config), [config.run.seed, iteration]
         self._settings = settings
         self._local: LocalRay | None = None
-        self._handles: list[Any] = []
+        self._closing = threading.Event()
         address = settings.address
         if address == "local":
             cores = settings.actors * settings.cpus_per_actor
@@ -113,10 +115,32 @@ class RayHiring:
             _check_token(address, settings.allow_open)
         try:
             self._ray = _connect(address)
+            self._watch_node()
         except BaseException:
             self.close()
             raise
         self._actor = self._ray.remote(Actor)
+
+    def _watch_node(self) -> None:
+        """End this process with one line when Ray's node here dies; Ray would end it with none."""
+        own = self._ray.get_runtime_context().get_node_id()
+        (node,) = (each for each in self._ray.nodes() if each["NodeID"] == own)
+        line = socket.socket(socket.AF_UNIX)
+        line.connect(node["RayletSocketName"])
+
+        def watch() -> None:
+            with line, contextlib.suppress(OSError):
+                line.recv(1)  # nothing is ever sent: it returns when the node is gone
+            if not self._closing.is_set():
+                print(
+                    "error: Ray's node on this machine has died (it was killed, or memory ran "
+                    "out); the last saved iteration is whole, go on with --resume",
+                    file=sys.stderr,
+                    flush=True,
+                )
+                os._exit(2)  # Ray ends this process a moment later, whatever is raised here
+
+        threading.Thread(target=watch, name="node", daemon=True).start()
 
     def check(self) -> None:
         """See that all actors find room, and that their program is this one.
@@ -169,6 +193,7 @@ class RayHiring:
 
     def close(self) -> None:
         """Leave the cluster; end one that was started here."""
+        self._closing.set()
         with contextlib.suppress(AttributeError):
             self._ray.shutdown()
         if self._local is not None:
@@ -185,12 +210,15 @@ class _RayHand:
         """Call a method."""
         answer: Future[Any] = Future()
         inner = getattr(self._handle, method).remote(*arguments).future()
+        exceptions = self._ray.exceptions
 
         def pass_on(landed: "Future[Any]") -> None:
             error = landed.exception()
             cause = getattr(error, "cause", None)
             if isinstance(cause, AlphaZeroError):
                 answer.set_exception(RunError(f"an actor had to stop: {cause}"))
+            elif isinstance(cause, Exception) and not isinstance(error, exceptions.RayActorError):
+                answer.set_exception(cause)
             elif error is not None:
                 answer.set_exception(error)
             else:

@@ -25,7 +25,7 @@ from typing import Any, Protocol, TypeAlias
 from tqdm import tqdm
 
 from alphazero.config import Config, RayConfig
-from alphazero.errors import RunError
+from alphazero.errors import AlphaZeroError, RunError
 from alphazero.games.game import Game
 from alphazero.players.match import NEVER_RESIGN, GameRecord, Pairing
 from alphazero.players.workers import shares
@@ -381,7 +381,13 @@ class Crew:
         if error is not None:
             words = self._hiring.last_words(error)
             if words is None:
-                raise error
+                if isinstance(error, AlphaZeroError):
+                    raise error
+                said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+                raise RunError(
+                    f"actor {place.number} failed in `{job.method}` with {said}; the last saved "
+                    "iteration is whole, resume it afterwards"
+                ) from error
             self._replace(place, words)
             return
         if job.method == "meet":
