@@ -262,6 +262,45 @@ def test_the_names_of_rays_sockets_are_short_enough(
     assert len(str(files / session)) <= 103
 
 
+# --- what a machine can carry ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("cores", "each", "said"), [(2, 1, "2"), (4, 3, "1"), (64, 1, "")])
+def test_more_actors_than_cores_are_one_line_that_says_how_many_are_enough(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    cores: int,
+    each: int,
+    said: str,
+) -> None:
+    monkeypatch.setattr(cluster.os, "cpu_count", lambda: cores)
+    workers = f"{{ray: {{actors: 64, cpus_per_actor: {each}}}}}"
+    settings = tiny_config(tmp_path, f"selfplay.workers={workers}").selfplay.workers
+    assert settings is not None
+    cluster._warn_of_cores(settings)
+    out = capsys.readouterr().out
+    if not said:
+        assert out == ""
+    else:
+        assert f"64 actors want {64 * each} cores, and this machine has {cores}; " in out
+        assert out.endswith(f" actors: {said}\n")
+        assert out.count("\n") == 1
+
+
+@pytest.mark.parametrize(("actors", "fits"), [(8, True), (9, False), (64, False)])
+def test_more_actors_than_memory_are_refused_with_the_number_that_fits(
+    tmp_path: Path, actors: int, fits: bool
+) -> None:
+    settings = tiny_config(tmp_path, f"selfplay.workers={{ray: {{actors: {actors}}}}}")
+    there = {"CPU": 64.0, "memory": 8.5 * cluster.ACTOR_MEMORY}
+    if fits:
+        cluster._check_room(settings.selfplay.workers, there)  # type: ignore[arg-type]
+        return
+    with pytest.raises(RunError, match=rf"{actors} actors need .* set actors to 8 or less$"):
+        cluster._check_room(settings.selfplay.workers, there)  # type: ignore[arg-type]
+
+
 # --- clusters that are joined ---------------------------------------------------------------------
 
 

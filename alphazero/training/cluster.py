@@ -11,6 +11,7 @@ What we let travel are texts, numbers and bytes, and both ends verify the bytes 
 import contextlib
 import importlib.util
 import logging
+import math
 import os
 import re
 import secrets
@@ -22,9 +23,12 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Mapping
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Final
+
+from tqdm import tqdm
 
 from alphazero.config import Config, RayConfig
 from alphazero.configfile import dump_config
@@ -37,6 +41,9 @@ from alphazero.training.crew import Crew, Hand
 
 STARTING: Final = 300.0
 """Seconds that Ray may take to start; it takes five where nothing else runs."""
+
+ACTOR_MEMORY: Final = 400 << 20
+"""Bytes that an actor takes, beside its network and trees, as tic-tac-toe's shows."""
 
 # Ray reads it everywhere, in spite of its name: 0 means that nothing outside this machine is
 # listened to. Without it, Ray on Linux listens on every interface, whatever address it is given.
@@ -108,8 +115,8 @@ class RayHiring:
         self._closing = threading.Event()
         address = settings.address
         if address == "local":
-            cores = settings.actors * settings.cpus_per_actor
-            self._local = LocalRay(cores)
+            _warn_of_cores(settings)
+            self._local = LocalRay(settings.actors * settings.cpus_per_actor)
             address = self._local.address
         else:
             _check_token(address, settings.allow_open)
@@ -149,14 +156,7 @@ class RayHiring:
             RunError: when they do not, or it is not.
         """
         ray, settings = self._ray, self._settings
-        there = ray.cluster_resources()
-        for name, each in (("CPU", settings.cpus_per_actor), ("GPU", settings.gpus_per_actor)):
-            wanted = settings.actors * each
-            if wanted > there.get(name, 0):
-                raise RunError(
-                    f"selfplay.workers.ray: {settings.actors} actors need {wanted:g} {name}s, and "
-                    f"the cluster has {there.get(name, 0):g}; start more nodes, or ask for less"
-                )
+        _check_room(settings, ray.cluster_resources())
         try:
             theirs = ray.get(ray.remote(num_cpus=0)(_program).remote())
         except ray.exceptions.RayError as error:
@@ -291,6 +291,36 @@ def _make_folder() -> tuple[Path, Path]:
         place = "/tmp"
     folder = Path(tempfile.mkdtemp(prefix="alphazero-ray-", dir=place))
     return folder, folder / "r"
+
+
+def _warn_of_cores(settings: RayConfig) -> None:
+    """Say in one line when actors want more cores than this machine has."""
+    wanted, there = settings.actors * settings.cpus_per_actor, os.cpu_count() or 1
+    if wanted > there:
+        tqdm.write(
+            f"selfplay.workers.ray: {settings.actors} actors want {wanted} cores, and this machine "
+            f"has {there}; they start slowly, and play no more games in a second than actors: "
+            f"{max(there // settings.cpus_per_actor, 1)}",
+            file=sys.stdout,
+        )
+
+
+def _check_room(settings: RayConfig, there: Mapping[str, float]) -> None:
+    """Raise RunError unless all actors find room in what the cluster has, as Ray names it."""
+    for name, each in (("CPU", settings.cpus_per_actor), ("GPU", settings.gpus_per_actor)):
+        wanted = settings.actors * each
+        if wanted > there.get(name, 0):
+            raise RunError(
+                f"selfplay.workers.ray: {settings.actors} actors need {wanted:g} {name}s, and "
+                f"the cluster has {there.get(name, 0):g}; start more nodes, or ask for less"
+            )
+    memory = there.get("memory", math.inf)
+    if settings.actors * ACTOR_MEMORY > memory:
+        raise RunError(
+            f"selfplay.workers.ray: {settings.actors} actors need about "
+            f"{settings.actors * ACTOR_MEMORY / 2**30:.1f} GiB of memory, and Ray has "
+            f"{memory / 2**30:.1f} for them; set actors to {int(memory // ACTOR_MEMORY)} or less"
+        )
 
 
 def _program() -> str:
