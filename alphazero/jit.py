@@ -1,14 +1,16 @@
 """Compilation by numba, with a cache that is never stale, never foreign and never in the way.
 
-numba's own file cache misses a change in a callee that lives in another file, and a truncated
-cache file makes every later start fail. So the cache lives in a private folder named after a
-hash of this package's sources and of numba's and numpy's versions; what cannot be read there is
-dropped, with one warning, and compiled anew.
+numba's own file cache misses a change in a callee that lives in another file, a truncated cache
+file makes every later start fail, and a flipped bit in machine code is run. So the cache lives in a
+private folder named after a hash of this package's sources and of numba's and numpy's versions, and
+each file ends with its SHA-256; what is damaged there is dropped, with one warning, and compiled
+anew.
 """
 
 import atexit
 import functools
 import hashlib
+import io
 import os
 import shutil
 import stat
@@ -23,10 +25,12 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _MONTH = 30 * 24 * 3600.0
+_DIGEST_BYTES = hashlib.sha256().digest_size
 
 
 def source_hash(package: Path) -> str:
@@ -97,6 +101,46 @@ def cache_folder() -> Path:
     return folder
 
 
+class _HashedFiles(IndexDataCacheFile):  # type: ignore[misc]
+    """The two files of a cached kernel, each followed by its SHA-256, which pickle does not read.
+
+    numba writes and reads them by these methods from 0.61, the oldest that is allowed, to 0.68.
+    """
+
+    @contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[io.BytesIO]:
+        content = io.BytesIO()
+        yield content
+        data = content.getvalue()
+        with super()._open_for_write(filepath) as file:
+            file.write(data + hashlib.sha256(data).digest())
+
+    def _load_index(self) -> Any:
+        self._verify(Path(self._index_path))
+        return super()._load_index()
+
+    def _load_data(self, name: str) -> Any:
+        self._verify(Path(self._data_path(name)))
+        return super()._load_data(name)
+
+    @staticmethod
+    def _verify(path: Path) -> None:
+        """Raise ValueError where a file is not as it was written."""
+        with suppress(FileNotFoundError):
+            data = path.read_bytes()
+            if hashlib.sha256(data[:-_DIGEST_BYTES]).digest() != data[-_DIGEST_BYTES:]:
+                raise ValueError(f"the SHA-256 of {path.name} does not match")
+
+
+class _KernelCache(FunctionCache):  # type: ignore[misc]
+    """numba's cache of one function, in files that are verified before anything is unpickled."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        locator, base = self._impl.locator, self._impl.filename_base
+        self._cache_file = _HashedFiles(self._cache_path, base, locator.get_source_stamp())
+
+
 @contextmanager
 def _numba_cache_in(folder: Path) -> Iterator[None]:
     """Let numba place the cache of what is compiled here into `folder`."""
@@ -129,8 +173,12 @@ def kernel(signature: Any) -> Callable[[Function], Function]:
     def compiled(function: Function) -> Function:
         def compile_now(cache: bool = True) -> Function:
             with _numba_cache_in(cache_folder()):
-                decorate = numba.njit(signature, cache=cache, nogil=True, error_model="numpy")
-                return decorate(function)  # type: ignore[no-any-return]
+                dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
+                if cache:
+                    dispatcher._cache = _KernelCache(function)
+                dispatcher.compile(signature)
+                dispatcher.disable_compile()
+                return dispatcher  # type: ignore[no-any-return]
 
         try:
             return compile_now()

@@ -146,8 +146,30 @@ def emptied(data: bytes) -> bytes:
     return b""
 
 
+def flipped(data: bytes) -> bytes:
+    """Return `data` with a bit flipped in each of a hundred places, the first and last included."""
+    damaged = bytearray(data)
+    for place in {len(data) * number // 99 - (number == 99) for number in range(100)}:
+        damaged[place] ^= 0x10
+    return bytes(damaged)
+
+
+def one_bit(data: bytes) -> bytes:
+    """Return `data` with one bit of its middle flipped."""
+    middle = len(data) // 2
+    return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
+
+
 @pytest.mark.parametrize(
-    ("kind", "damage"), [("nbi", truncated), ("nbi", garbage), ("nbc", garbage), ("nbc", emptied)]
+    ("kind", "damage"),
+    [
+        ("nbi", truncated),
+        ("nbi", garbage),
+        ("nbi", one_bit),
+        ("nbc", garbage),
+        ("nbc", emptied),
+        ("nbc", one_bit),
+    ],
 )
 def test_a_damaged_cache_file_is_dropped_with_one_warning(
     house: House, kind: str, damage: Callable[[bytes], bytes]
@@ -163,6 +185,31 @@ def test_a_damaged_cache_file_is_dropped_with_one_warning(
     left = [path.name for path in house.files()]
     assert victim.name in left
     assert set(left) <= set(names)
+
+
+@pytest.mark.parametrize("damage", [flipped, one_bit])
+def test_flipped_bits_in_every_file_cost_one_warning(
+    house: House, damage: Callable[[bytes], bytes]
+) -> None:
+    names = [path.name for path in house.files()]
+    for victim in house.files("*.nb?"):
+        victim.write_bytes(damage(victim.read_bytes()))
+    printed, warned = house.start()
+    assert printed == WIN
+    assert len(warned) == 1
+    assert "could not be read" in warned[0]
+    assert "does not match" in warned[0]
+    assert [path.name for path in house.files()] == names
+    assert house.start() == (WIN, [])
+
+
+@pytest.mark.slow
+def test_a_flipped_bit_in_any_one_file_costs_one_warning(house: House) -> None:
+    for name in [path.name for path in house.files("*.nb?")]:
+        (victim,) = house.files(name)
+        victim.write_bytes(one_bit(victim.read_bytes()))
+        printed, warned = house.start()
+        assert (printed, len(warned)) == (WIN, 1), name
 
 
 def test_a_start_after_a_damaged_one_is_quiet(house: House) -> None:
