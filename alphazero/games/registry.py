@@ -5,17 +5,23 @@ Another package names its game in the entry-point group `alphazero.games`:
 
     [project.entry-points."alphazero.games"]
     my_game = "my_package.my_game"       # a module that calls register("my_game")
+
+Where that module fails, one line on stderr says why, and the other games are there all the same.
 """
 
 import functools
 import importlib
 import pkgutil
 import re
+import sys
+import traceback
 from collections.abc import Callable
 from dataclasses import fields
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TypeVar, cast
+
+import numba
 
 from alphazero.errors import GameError, did_you_mean
 from alphazero.games.game import Game
@@ -23,12 +29,29 @@ from alphazero.games.game import Game
 Kind = TypeVar("Kind", bound=type[Game])
 
 _registered: dict[str, tuple[type[Game], dict[str, int]]] = {}
+_broken: dict[str, str] = {}
+"""Why a plug-in could not be loaded, by the name of its entry point."""
+
+_REASON_LIMIT = 300
 
 
 def register(name: str, **defaults: int) -> Callable[[Kind], Kind]:
-    """Register a class of games under `name`, with other defaults for its options if given."""
+    """Register a class of games under `name`, with other defaults for its options if given.
+
+    Raises:
+        GameError: for what is no class of games, and for a name that another class has.
+    """
 
     def remember(kind: Kind) -> Kind:
+        if not (isinstance(kind, type) and issubclass(kind, Game)):
+            raise GameError(f"register({name!r}): expected a subclass of Game, got {kind!r}")
+        known = _registered.get(name, (kind, {}))[0]
+        # A class of the same name in the same module is a newer edition of it, as in a notebook.
+        if (known.__module__, known.__qualname__) != (kind.__module__, kind.__qualname__):
+            raise GameError(
+                f"the name {name!r} is taken by {known.__module__}.{known.__qualname__}; "
+                "choose another"
+            )
         _registered[name] = (kind, defaults)
         return kind
 
@@ -40,7 +63,44 @@ def _import_all() -> None:
     for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
         importlib.import_module(f"alphazero.games.{module.name}")
     for entry in entry_points(group="alphazero.games"):
+        _load_plug_in(entry)
+
+
+def _load_plug_in(entry: EntryPoint) -> None:
+    """Load the games of another package; where that fails, say so on stderr and leave them out."""
+    before = dict(_registered)
+    try:
         entry.load()
+        own = [name for name, (kind, _) in _registered.items() if kind.__module__ == entry.module]
+        if not own and before.keys() == _registered.keys():
+            raise GameError(f"{entry.value} registers no game; decorate a class with `register`")
+    # Whatever it is: `sys.exit` in a script that was taken for a module, too.
+    except (Exception, SystemExit) as error:
+        _registered.clear()
+        _registered.update(before)
+        package = f"package {entry.dist.name} {entry.dist.version}" if entry.dist else "a package"
+        _broken[entry.name] = f"{package}, {_place(error, entry)}: {_reason(error)}"
+        print(f"left out: game {entry.name!r} of {_broken[entry.name]}", file=sys.stderr)
+
+
+def _place(error: BaseException, entry: EntryPoint) -> str:
+    """Return the file and line of a plug-in where an error arose, or what it was to load."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}"
+    ours, numbas = Path(__file__).parents[1], Path(numba.__file__).parent
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        file = Path(frame.filename)
+        foreign = file.is_absolute() and "importlib" not in file.parts
+        if foreign and not (file.is_relative_to(ours) or file.is_relative_to(numbas)):
+            return f"{file}:{frame.lineno}"
+    return entry.value
+
+
+def _reason(error: BaseException) -> str:
+    """Return an error's kind and text on one line."""
+    text = " ".join(re.sub(r"\x1b\[[0-9;]*m", "", str(error)).split())
+    text = "".join(c if c.isprintable() else " " for c in text)[:_REASON_LIMIT]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def game_names() -> list[str]:
@@ -53,6 +113,8 @@ def game_options(name: str) -> dict[str, int]:
     """Return the options that game `name` takes, with their defaults."""
     _import_all()
     if name not in _registered:
+        if name in _broken:
+            raise GameError(f"game {name!r} cannot be loaded: {_broken[name]}")
         hint = did_you_mean(name, _registered)
         raise GameError(
             f"unknown game '{name[:60]}'{hint} (known: {', '.join(sorted(_registered))})"
@@ -67,7 +129,7 @@ def make_game(name: str, **options: int | float | bool | str) -> Game:
 
     Raises:
         GameError: for an unknown game, an unknown option, an option out of its range, or a game
-            that lacks a method that every game has.
+            that lacks a method that every game has or whose rules cannot be compiled.
     """
     known = game_options(name)
     for option, value in options.items():
@@ -82,7 +144,17 @@ def make_game(name: str, **options: int | float | bool | str) -> Game:
     kind, chosen = _registered[name][0], cast(dict[str, int], {**known, **options})
     if kind.__abstractmethods__:
         raise GameError(f"{name} has no {', '.join(sorted(kind.__abstractmethods__))}")
-    return kind(**chosen)
+    game = kind(**chosen)
+    try:
+        _ = game.rules
+    except Exception as error:
+        # numba's TypeError wraps its own; what else can be wrong with rules, `check_game` tells.
+        if "Failed in nopython mode" in str(error):
+            file = getattr(sys.modules.get(kind.__module__), "__file__", None) or kind.__module__
+            raise GameError(
+                f"the rules of {name} cannot be compiled: {file}: {_reason(error)}"
+            ) from error
+    return game
 
 
 def read_game(text: str) -> Game:
