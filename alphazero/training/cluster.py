@@ -42,8 +42,8 @@ from alphazero.training.crew import Crew, Hand
 STARTING: Final = 300.0
 """Seconds that Ray may take to start; it takes five where nothing else runs."""
 
-ACTOR_MEMORY: Final = 400 << 20
-"""Bytes that an actor takes, beside its network and trees, as tic-tac-toe's shows."""
+ACTOR_MEMORY: Final = 330 << 20
+"""Bytes that an actor takes at least: its share (PSS) on Linux, with a tiny network."""
 
 # Ray reads it everywhere, in spite of its name: 0 means that nothing outside this machine is
 # listened to. Without it, Ray on Linux listens on every interface, whatever address it is given.
