@@ -1245,8 +1245,8 @@ SEARCH = (
     Mutation(
         "search/decision.py",
         "if shares[row, action] > 0 and passed <= point:",
-        "if passed <= point:",
-        "an action of no probability can be drawn",
+        "if shares[row, action] > 0 and passed < point:",
+        "the draw 0 takes the first action whatever its probability",
         ("test_search.py::test_not_even_the_extreme_draw_takes_an_action_of_no_probability",),
     ),
     Mutation(
