@@ -1,6 +1,8 @@
 """The commands, one function each: no logic, only who is asked, and what is printed.
 
-Each takes what was typed, and imports what it needs: a command starts as fast as it can.
+Each takes what was typed, and imports what it needs: a command starts as fast as it can. Arguments
+and files are looked at before torch is imported and kernels are compiled, so that a mistake is
+answered at once: hence imports in two places.
 """
 
 import argparse
@@ -23,18 +25,21 @@ INTERRUPTED = 130
 def train(options: argparse.Namespace) -> int:
     """Train from a YAML file, or resume a run."""
     from alphazero.configfile import load_config
-    from alphazero.training.loop import resume, train
-    from alphazero.training.run import folder_of, holds_run
+    from alphazero.training.manifest import check_new, check_run, folder_of, holds_run
 
     if options.resume:
         overrides = [options.config, *options.overrides] if options.config else options.overrides
         folder = options.resume
+        check_run(folder)
     elif options.config:
         config = load_config(options.config, options.overrides)
         folder = folder_of(config)
+        check_new(folder)
     else:
         raise AlphaZeroError("name a YAML file, as in configs/, or a run's folder with --resume")
     try:
+        from alphazero.training.loop import resume, train
+
         if options.resume:
             resume(folder, overrides)
         else:
@@ -51,16 +56,24 @@ def train(options: argparse.Namespace) -> int:
 
 def play(options: argparse.Namespace) -> None:
     """Play against a player."""
+    from alphazero.files import check_readable, check_writable
+    from alphazero.players.names import agreed_game, name_player, read_player
+
+    name_player(options.player, simulations=options.simulations, seconds=options.seconds)
+    if options.after is not None and not options.begin:
+        raise AlphaZeroError("--after counts the moves of a game that is given with --from")
+    if options.begin:
+        check_readable(options.begin)
+    if options.save:
+        check_writable(options.save)
+
     from alphazero.play.terminal import Terminal
     from alphazero.play.terminal_commands import SIDES
     from alphazero.play.terminal_screen import Screen
     from alphazero.play.terminal_sitting import Sitting
-    from alphazero.players.names import agreed_game, read_player
     from alphazero.players.sgf_games import begin_from, check_savable
 
     player = read_player(options.player, simulations=options.simulations, seconds=options.seconds)
-    if options.after is not None and not options.begin:
-        raise AlphaZeroError("--after counts the moves of a game that is given with --from")
     opening, asked = None, _game(options)
     if options.begin:
         own = asked or player.game
@@ -75,9 +88,17 @@ def play(options: argparse.Namespace) -> None:
 
 def serve(options: argparse.Namespace) -> None:
     """Serve the page."""
-    from alphazero.players.names import read_player
+    from alphazero.files import check_readable, is_folder
+    from alphazero.players.names import name_player, read_player
+
+    for name in options.players:
+        name_player(name)
+    for path in options.ratings:
+        if not is_folder(path):
+            check_readable(path)
+
     from alphazero.training.archive import RunArchive
-    from alphazero.training.run import holds_run
+    from alphazero.training.manifest import holds_run
 
     try:
         from alphazero.play.web.server import serve
@@ -107,8 +128,11 @@ def serve(options: argparse.Namespace) -> None:
 
 def gtp(options: argparse.Namespace) -> None:
     """Serve a player."""
+    from alphazero.players.names import agreed_game, name_player, read_player
+
+    name_player(options.player, simulations=options.simulations, seconds=options.seconds)
+
     from alphazero.play.gtp import serve
-    from alphazero.players.names import agreed_game, read_player
 
     player = read_player(options.player, simulations=options.simulations, seconds=options.seconds)
     serve(player, agreed_game([player], _game(options)), options.ponder)
@@ -116,8 +140,11 @@ def gtp(options: argparse.Namespace) -> None:
 
 def gomocup(options: argparse.Namespace) -> None:
     """Serve a player of gomoku."""
+    from alphazero.players.names import name_player, read_player
+
+    name_player(options.player, simulations=options.simulations, seconds=options.seconds)
+
     from alphazero.play.gomocup import serve
-    from alphazero.players.names import read_player
 
     serve(read_player(options.player, simulations=options.simulations, seconds=options.seconds))
 
@@ -134,16 +161,24 @@ def grade(options: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from alphazero.errors import PlayerError
-    from alphazero.players.grade import grade
-    from alphazero.players.names import read_checkpoint
-    from alphazero.players.saved import save_grades
-    from alphazero.players.solved import position_files, read_positions, solved_positions
+    from alphazero.files import check_readable, check_writable, is_folder
+    from alphazero.players.names import name_checkpoint
 
-    named = read_checkpoint(options.checkpoint)
+    named = name_checkpoint(options.checkpoint)
     if options.save and named.changes:
         raise PlayerError(
             f"--save keeps the figures of the player as trained, without {', '.join(named.changes)}"
         )
+    for path in options.positions:
+        if not is_folder(path):
+            check_readable(path)
+    if options.save:
+        check_writable(options.save)
+
+    from alphazero.players.grade import grade
+    from alphazero.players.saved import save_grades
+    from alphazero.players.solved import position_files, read_positions, solved_positions
+
     saved = named.saved
     game = saved.game
     if options.positions:
@@ -176,15 +211,28 @@ def match(options: argparse.Namespace) -> None:
 
     from alphazero.errors import PlayerError
     from alphazero.files import check_writable
-    from alphazero.players.contest import contest
-    from alphazero.players.match import paired_openings
     from alphazero.players.names import (
         CheckpointOptions,
         agreed_game,
+        name_player,
         read_player,
         seats_of,
         tables_for,
     )
+
+    for text in (options.first, options.second):
+        name_player(
+            text,
+            simulations=options.simulations,
+            seconds=options.seconds,
+            patience=options.patience,
+        )
+    for file in (options.save, options.note):
+        if file:
+            check_writable(file)
+
+    from alphazero.players.contest import contest
+    from alphazero.players.match import paired_openings
     from alphazero.players.saved import grades_of, save_grades
     from alphazero.players.sgf_games import check_savable, save_match
 
@@ -203,8 +251,6 @@ def match(options: argparse.Namespace) -> None:
         raise PlayerError(f"--note is written into a checkpoint, and {players[0].name} is none")
     if options.save:
         check_savable(options.save, game)
-    if options.note:
-        check_writable(options.note)
     rng, workers = np.random.default_rng(options.seed), usable_cores()
     schedule = paired_openings(game, options.games, options.opening_moves, rng)
     with tqdm(total=options.games, unit="game", leave=False, disable=None) as bar:
@@ -238,9 +284,17 @@ def rate(options: argparse.Namespace) -> int:
     """Rate players by a tournament."""
     from tqdm import tqdm
 
-    from alphazero.files import check_writable
+    from alphazero.files import check_writable, is_folder
+    from alphazero.players.names import agreed_game, name_player
+
+    for text in options.players:
+        if not is_folder(Path(text)):  # a run's may hold no best player
+            name_player(text, simulations=options.simulations, seconds=options.seconds)
+    for file in (options.csv, options.plot):
+        if file:
+            check_writable(file)
+
     from alphazero.players.canvas import save_picture
-    from alphazero.players.names import agreed_game
     from alphazero.players.tournament import Tournament, save_csv, standings, table
     from alphazero.training.history import draw_progress, find_anchor, read_field
 
@@ -257,9 +311,6 @@ def rate(options: argparse.Namespace) -> int:
         options.gauntlet,
         options.folder,
     )
-    for file in (options.csv, options.plot):
-        if file:
-            check_writable(file)
     try:
         with tqdm(total=tournament.missing, unit="game", leave=False, disable=None) as bar:
             tournament.play(usable_cores(), bar.update)
@@ -280,6 +331,15 @@ def rate(options: argparse.Namespace) -> int:
 
 def show(options: argparse.Namespace) -> None:
     """Describe a checkpoint, or replay games."""
+    from alphazero.files import check_readable, is_folder
+    from alphazero.network.header import check_checkpoint, find_checkpoint
+
+    if is_folder(options.file) or options.file.suffix == ".safetensors":
+        check_checkpoint(find_checkpoint(options.file))
+    else:
+        find_checkpoint(options.file)  # names a checkpoint that is meant, where one is
+        check_readable(options.file)
+
     from alphazero.players.sgf_games import holds_played, load_played
 
     if options.number or holds_played(options.file):
@@ -289,7 +349,8 @@ def show(options: argparse.Namespace) -> None:
         replay(load_played(options.file), options.number, input if terminal else None)
         return
     from alphazero.network.checkpoint import load_checkpoint
-    from alphazero.players.saved import describe, find_checkpoint
+    from alphazero.network.header import find_checkpoint
+    from alphazero.players.saved import describe
 
     path = find_checkpoint(options.file)
     print(describe(path, load_checkpoint(path)))
@@ -305,6 +366,14 @@ def plot(options: argparse.Namespace) -> None:
 
 def verify(options: argparse.Namespace) -> None:
     """Verify a run."""
+    from alphazero.files import check_readable, is_folder
+    from alphazero.training.manifest import check_resumable
+
+    if is_folder(options.path):
+        check_resumable(options.path)
+    else:
+        check_readable(options.path)
+
     from alphazero.training.verify import verify
 
     verdict = verify(options.path)
@@ -318,10 +387,12 @@ def bench(options: argparse.Namespace) -> None:
     from tqdm import tqdm
 
     from alphazero.configfile import load_config
+
+    config = load_config(options.config, options.overrides)
+
     from alphazero.network.backend import useful_workers
     from alphazero.training.bench import ROUNDS, benchmark
 
-    config = load_config(options.config, options.overrides)
     cores, tables = config.run.threads or usable_cores(), config.selfplay.parallel_games
     workers = useful_workers(config.inference, cores, tables)
     with tqdm(total=ROUNDS + 1, unit="round", leave=False, disable=None) as bar:
@@ -333,13 +404,20 @@ def plan(options: argparse.Namespace) -> None:
     from tqdm import tqdm
 
     from alphazero.configfile import load_config
+    from alphazero.training.manifest import check_run
+
+    if bool(options.config) == bool(options.against):
+        raise AlphaZeroError("name either a YAML file, as in configs/, or a run with --against")
+    if options.against:
+        check_run(options.against)
+    else:
+        config = load_config(options.config, options.overrides)
+
     from alphazero.training.calibration import PARTS, calibrate
     from alphazero.training.plan import compare, describe, look_back
 
     past = look_back(options.against) if options.against else None
-    if bool(options.config) == bool(past):
-        raise AlphaZeroError("name either a YAML file, as in configs/, or a run with --against")
-    config = past.config if past else load_config(options.config, options.overrides)
+    config = past.config if past else config
     cores = config.run.threads or usable_cores()
     with tqdm(total=PARTS, unit="part", leave=False, disable=None) as bar:
         measured = calibrate(config, cores, options.seconds, bar.update)
@@ -348,6 +426,10 @@ def plan(options: argparse.Namespace) -> None:
 
 def doctor(options: argparse.Namespace) -> None:
     """Look for what is wrong with a run; what is found is no mistake of the command."""
+    from alphazero.training.manifest import check_run
+
+    check_run(options.run_folder)
+
     from alphazero.training.doctor import examine
 
     print(examine(options.run_folder))

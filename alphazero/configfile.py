@@ -82,6 +82,8 @@ def _read(document: Document, source: str, overrides: Sequence[str], default_nam
     for paths, message in _cross_checks(config):
         if reader.wrong.isdisjoint([*paths, *(path[:1] for path in paths)]):
             reader.report(_given(reader, paths), message)
+    if not reader.wrong:  # the games are loaded, and compiled, once nothing else is wrong
+        _check_game(reader, config.game)
     reader.finish()
     return config
 
@@ -114,9 +116,7 @@ def _apply_override(reader: Reader, values: dict[str, dict[str, Any]], override:
 
 
 def _read_game(reader: Reader, values: dict[str, Any]) -> GameConfig:
-    """The game section, whose options the game itself checks."""
-    from alphazero.games import make_game
-
+    """The game section, but for what only the game knows of its options."""
     options = {name: value for name, value in values.items() if name != "name"}
     for name, value in options.items():
         path = ("game", name)
@@ -124,17 +124,21 @@ def _read_game(reader: Reader, values: dict[str, Any]) -> GameConfig:
             expected = "expected a name and a number, a text, true or false"
             reader.report(path, f"game.{name}: {expected}, got {described(value)}")
     named = {"name": values["name"]} if "name" in values else {}
-    game = replace(reader.read(GameConfig, ("game",), named), options=options)
-    if not any(path[:1] == ("game",) for path in reader.wrong):
-        try:
-            make_game(game.name, **options)
-        except GameError as error:
-            message = "".join(c if c.isprintable() else " " for c in str(error))[:500]
-            spoken = {("game", each): each for each in options} | {("game", "name"): game.name}
-            overridden = [path for path in spoken if path in reader.overridden]
-            guilty = [path for path in overridden if spoken[path] in message]
-            reader.report(guilty[0] if guilty else ("game",), message)
-    return game
+    return replace(reader.read(GameConfig, ("game",), named), options=options)
+
+
+def _check_game(reader: Reader, game: GameConfig) -> None:
+    """Let the game itself check its name and its options."""
+    from alphazero.games import make_game
+
+    try:
+        make_game(game.name, **game.options)
+    except GameError as error:
+        message = "".join(c if c.isprintable() else " " for c in str(error))[:500]
+        spoken = {("game", each): each for each in game.options} | {("game", "name"): game.name}
+        overridden = [path for path in spoken if path in reader.overridden]
+        guilty = [path for path in overridden if spoken[path] in message]
+        reader.report(guilty[0] if guilty else ("game",), message)
 
 
 def _given(reader: Reader, paths: Sequence[KeyPath]) -> KeyPath:

@@ -65,6 +65,15 @@ def check_writable(path: Path | str) -> None:
         raise RunError(f"cannot write {shown(path)}: {reason(error)}") from error
 
 
+def check_readable(path: Path | str) -> None:
+    """Raise RunError, in one line, where no regular file can be read."""
+    try:
+        check_regular(path)
+        Path(path).open("rb").close()
+    except (OSError, ValueError) as error:
+        raise RunError(f"cannot read {shown(path)}: {reason(error)}") from error
+
+
 def is_folder(path: Path) -> bool:
     """Whether there is such a folder; no, too, where no path can be called so."""
     try:

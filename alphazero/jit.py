@@ -26,6 +26,7 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from tqdm import tqdm
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -133,12 +134,38 @@ class _HashedFiles(IndexDataCacheFile):  # type: ignore[misc]
 
 
 class _KernelCache(FunctionCache):  # type: ignore[misc]
-    """numba's cache of one function, in files that are verified before anything is unpickled."""
+    """numba's cache of one function, in files that are verified before anything is unpickled.
+
+    Where it has nothing, compiling begins, and a line on a terminal says so: `bar`.
+    """
+
+    bar: "tqdm[Any] | None" = None
+    compiled = 0
+    """kernels that this process has compiled"""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
         locator, base = self._impl.locator, self._impl.filename_base
         self._cache_file = _HashedFiles(self._cache_path, base, locator.get_source_stamp())
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the compiled function, or None; then it is about to be compiled."""
+        found = super().load_overload(sig, target_context)
+        if found is None:
+            self.bar = tqdm(
+                desc=f"compiling for later starts too: {self._py_func.__name__}",
+                initial=_KernelCache.compiled,
+                unit="kernel",
+                leave=False,
+                disable=None,
+            )
+        return found
+
+    def finish(self) -> None:
+        """Take the line away."""
+        if self.bar is not None:
+            self.bar.close()
+            _KernelCache.compiled += 1
 
 
 @contextmanager
@@ -176,7 +203,11 @@ def kernel(signature: Any) -> Callable[[Function], Function]:
                 dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
                 if cache:
                     dispatcher._cache = _KernelCache(function)
-                dispatcher.compile(signature)
+                try:
+                    dispatcher.compile(signature)
+                finally:
+                    if cache:
+                        dispatcher._cache.finish()
                 dispatcher.disable_compile()
                 return dispatcher  # type: ignore[no-any-return]
 

@@ -16,6 +16,7 @@ from alphazero.cli import told
 from alphazero.files import check_writable
 from alphazero.machine import usable_cores
 from alphazero.network.checkpoint import load_checkpoint
+from alphazero.network.header import find_checkpoint
 from alphazero.players.canvas import save_picture
 from alphazero.players.methods import (
     SECONDS,
@@ -26,7 +27,6 @@ from alphazero.players.methods import (
     lineage,
     table,
 )
-from alphazero.players.saved import find_checkpoint
 from alphazero.typed import even_number, positive_number, seconds, whole_number
 
 SHIPPED = Path(__file__).parent.parent / "checkpoints/connect_four.safetensors"

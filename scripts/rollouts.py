@@ -21,7 +21,8 @@ import numpy as np
 from alphazero.cli import told
 from alphazero.games import Game, make_game
 from alphazero.games.lines import LineGame
-from alphazero.search.montecarlo import RolloutConfig, RolloutSearch
+from alphazero.search.methods import RolloutConfig
+from alphazero.search.montecarlo import RolloutSearch
 from alphazero.typed import whole_number
 
 

@@ -128,7 +128,8 @@ def hostile_header(data: bytes, choice: random.Random) -> bytes:
 
 def forged(path: Path, choice: random.Random) -> bytes:
     """Return a player that is wrong, under a hash that is right."""
-    from alphazero.network.checkpoint import PLAYER_FORMAT, load_tensors, save_tensors
+    from alphazero.network.checkpoint import load_tensors, save_tensors
+    from alphazero.network.header import PLAYER_FORMAT
 
     tensors, texts = load_tensors(path, PLAYER_FORMAT)
     player = json.loads(texts["player"])
@@ -345,7 +346,8 @@ def try_shards(trial: Trial, count: int, choice: random.Random, place: Path) -> 
     from alphazero.files import sha256_hex
     from alphazero.games import make_game
     from alphazero.training.gamefile import Games
-    from alphazero.training.run import Run, State, shard_name
+    from alphazero.training.manifest import State, shard_name
+    from alphazero.training.run import Run
 
     game = make_game("connect_four")
     games = Games.of(game, random_records(game, 3))

@@ -13,7 +13,8 @@ from alphazero.players.match import GameRecord
 from alphazero.players.names import read_player
 from alphazero.training.archive import GATE, SELFPLAY, RunArchive
 from alphazero.training.loop import resume, train
-from alphazero.training.run import MANIFEST, Run, read_manifest
+from alphazero.training.manifest import MANIFEST, read_manifest
+from alphazero.training.run import Run
 from alphazero.training.verify import verify
 
 

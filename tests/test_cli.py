@@ -22,7 +22,8 @@ import alphazero
 from alphazero.cli import main, parser
 from alphazero.config import NetworkConfig
 from alphazero.games import game_names, make_game
-from alphazero.network.checkpoint import PLAYER_FORMAT, Checkpoint, save_checkpoint, save_tensors
+from alphazero.network.checkpoint import Checkpoint, save_checkpoint, save_tensors
+from alphazero.network.header import PLAYER_FORMAT
 from alphazero.network.resnet import ResNet
 from alphazero.players import solved
 from alphazero.players.saved import load_player, search_settings

@@ -13,12 +13,8 @@ from alphazero.config import SearchConfig
 from alphazero.games import make_game
 from alphazero.search.evaluator import UniformEvaluator
 from alphazero.search.mcts import Exploration, Search
-from alphazero.search.selection import (
-    UNLIMITED,
-    considered_visits,
-    improvement,
-    mixed_value,
-)
+from alphazero.search.methods import UNLIMITED
+from alphazero.search.selection import considered_visits, improvement, mixed_value
 
 RECORDS = json.loads((Path(__file__).parent / "data" / "mctx.json").read_text())
 """What mctx found; `record_mctx.py` wrote it."""

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -257,6 +258,38 @@ def test_a_full_disk_does_not_stop_the_start(house: House) -> None:
     shutil.rmtree(kernels_folder(house))
     full = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
     assert house.start(full)[0] == WIN
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such terminals")
+def test_compiling_is_told_on_a_terminal_and_a_warm_start_is_silent(house: House) -> None:
+    import pty
+    import termios
+
+    def told() -> bytes:
+        main, other = pty.openpty()
+        termios.tcsetwinsize(other, (24, 100))
+        environment = {"PYTHONPATH": str(house.folder), "ALPHAZERO_CACHE_DIR": str(house.cache)}
+        subprocess.run(
+            [sys.executable, "-c", "import alphazero.games.connect_four"],
+            env={**os.environ, **environment, "PYTHONDONTWRITEBYTECODE": "1"},
+            cwd=house.folder,
+            stdout=subprocess.PIPE,
+            stderr=other,
+            timeout=120,
+            check=True,
+        )
+        os.close(other)
+        said = b""
+        with suppress(OSError):  # the end, as Linux tells it
+            while part := os.read(main, 1 << 16):
+                said += part
+        os.close(main)
+        return said
+
+    assert told() == b""
+    house.files("connect_four.*.nbi")[0].unlink()
+    assert b"compiling for later starts too: " in told()
+    assert told() == b""
 
 
 # The choice of the folder, asked in this process.

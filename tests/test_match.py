@@ -32,7 +32,7 @@ from alphazero.players.match import (
 from alphazero.players.player import Decisions, Player, RandomPlayer, SearchPlayer
 from alphazero.search.evaluator import UniformEvaluator
 from alphazero.search.mcts import Search
-from alphazero.search.selection import UNLIMITED
+from alphazero.search.methods import UNLIMITED
 from alphazero.training.gate import run_gate
 from alphazero.training.selfplay import SelfPlay, play_games
 

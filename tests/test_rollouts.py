@@ -14,10 +14,11 @@ from test_search import finish, guarded, random_position
 from alphazero.games import ONGOING, Game, State, make_game, to_play, value_of
 from alphazero.players.match import Pairing, play_schedule
 from alphazero.players.player import Player, RandomPlayer, SearchPlayer
-from alphazero.search.decision import FINAL_MOVES, best_actions, is_max_robust
+from alphazero.search.decision import best_actions, is_max_robust
+from alphazero.search.methods import FINAL_MOVES, METHODS, UNLIMITED, RolloutConfig
 from alphazero.search.minimax import solve
-from alphazero.search.montecarlo import METHODS, RolloutConfig, RolloutSearch
-from alphazero.search.selection import UNLIMITED, ucb1, ucb1_width
+from alphazero.search.montecarlo import RolloutSearch
+from alphazero.search.selection import ucb1, ucb1_width
 
 GAMES = {
     "tic_tac_toe": make_game("tic_tac_toe"),

@@ -36,8 +36,9 @@ from alphazero.network.checkpoint import load_checkpoint
 from alphazero.players.ratings import MatchResult
 from alphazero.training import loop
 from alphazero.training.loop import Training, resume, train
+from alphazero.training.manifest import folder_of, player_name
 from alphazero.training.producer import Embedded, Orders
-from alphazero.training.run import Run, folder_of, player_name
+from alphazero.training.run import Run
 from alphazero.training.selfplay import SelfPlay
 
 Capture = pytest.CaptureFixture[str]

@@ -17,7 +17,7 @@ from alphazero.cli import main
 from alphazero.files import sha256_of
 from alphazero.network.checkpoint import load_checkpoint, save_checkpoint
 from alphazero.training.loop import train
-from alphazero.training.run import _digest
+from alphazero.training.manifest import digest_of
 
 Capture = pytest.CaptureFixture[str]
 SHIPPED = sorted((Path(__file__).parent.parent / "checkpoints").glob("*.safetensors"))
@@ -121,7 +121,7 @@ def rehash(run: Path, change: Callable[[dict[str, Any]], object]) -> None:
     content = json.loads(path.read_text())
     change(content)
     del content["sha256"]
-    content["sha256"] = _digest(content)
+    content["sha256"] = digest_of(content)
     path.write_text(json.dumps(content))
 
 

@@ -8,10 +8,9 @@ by itself loads a flipped bit silently. Nothing is ever unpickled.
 import dataclasses
 import hashlib
 import json
-import math
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, NoReturn, TypeAlias, cast
+from typing import Any, Final, TypeAlias
 
 import safetensors
 import safetensors.torch
@@ -19,23 +18,27 @@ import torch
 from torch import Tensor
 
 from alphazero.config import NetworkConfig
-from alphazero.errors import CheckpointError, GameError, RunError
-from alphazero.files import read_limited, sha256_hex, shown, write_atomic
+from alphazero.errors import GameError
+from alphazero.files import sha256_hex, shown, write_atomic
 from alphazero.games import make_game
+from alphazero.network.header import (
+    FORMAT_VERSION,
+    HEADER_LIMIT,
+    PLAYER_FORMAT,
+    header_of,
+    metadata_of,
+    parse_object,
+    read_file,
+    refuse,
+    typed,
+)
 from alphazero.network.resnet import ResNet
 from alphazero.schema import noted_fields
 
 JSON: TypeAlias = dict[str, "JSON"] | list["JSON"] | str | int | float | bool | None
 
-PLAYER_FORMAT: Final = "alphazero-player"
-FORMAT_VERSION: Final = 1
-"""The newest version of every format that this file writes; older ones are read."""
 
-HEADER_LIMIT: Final = 1 << 20
-FILE_LIMIT: Final = 4 << 30
 _WIDTH_LIMIT: Final = 1 << 16
-_DIGITS_LIMIT: Final = 18  # 64 bits: the numbers are counted with, and turned into floats
-_MESSAGE_LIMIT: Final = 400
 # The library's own error, and what torch says about shapes that no tensor can have.
 _UNREADABLE_TENSORS: Final = (
     *(safetensors.SafetensorError, AssertionError, OverflowError),
@@ -87,22 +90,20 @@ class Checkpoint:
         """Return the network without memory, once every weight is known to fit it."""
         # Before anything is built: a header may ask for a billion blocks.
         if self.network_settings.blocks > len(self.weights):
-            _refuse(
-                self.source, "it holds fewer weights than its network has blocks; it is damaged"
-            )
+            refuse(self.source, "it holds fewer weights than its network has blocks; it is damaged")
         try:
             game = make_game(self.game_name, **self.game_options)
         except (GameError, TypeError, ValueError, OverflowError) as error:
-            _refuse(self.source, f"its game cannot be made here: {error}")
+            refuse(self.source, f"its game cannot be made here: {error}")
         network = ResNet(game.observation_shape, game.num_actions, self.network_settings, None)
         expected = network.state_dict()
         if odd := sorted(expected.keys() ^ self.weights.keys()):
             kind = "lacks" if odd[0] in expected else "has an unknown"
-            _refuse(self.source, f"its network {kind} weight {odd[0]!r}; it is of another program")
+            refuse(self.source, f"its network {kind} weight {odd[0]!r}; it is of another program")
         for name, tensor in sorted(self.weights.items()):
             wanted = expected[name]
             if (tensor.shape, tensor.dtype) != (wanted.shape, wanted.dtype):
-                _refuse(
+                refuse(
                     self.source,
                     f"it does not fit the game {self.game_name!r}: expected weight {name!r} "
                     f"{_describe(wanted)}, received {_describe(tensor)}",
@@ -144,7 +145,7 @@ def load_checkpoint(path: Path | str) -> Checkpoint:
 
     Raises CheckpointError, in one line that names the path, for whatever is wrong.
     """
-    return read_checkpoint(_read(path), shown(path))
+    return read_checkpoint(read_file(path), shown(path))
 
 
 def read_checkpoint(data: bytes, name: str) -> Checkpoint:
@@ -154,9 +155,9 @@ def read_checkpoint(data: bytes, name: str) -> Checkpoint:
     """
     tensors, metadata = _tensors_of(data, name, PLAYER_FORMAT)
     try:
-        checkpoint = _checkpoint_of(_parse_object(metadata["player"]), tensors, name)
+        checkpoint = _checkpoint_of(parse_object(metadata["player"]), tensors, name)
     except (KeyError, TypeError, ValueError) as error:
-        _refuse(name, f"its description of the player is unreadable ({error}); it is damaged")
+        refuse(name, f"its description of the player is unreadable ({error}); it is damaged")
     _check_numbers(name, tensors)
     checkpoint._skeleton()
     return checkpoint
@@ -164,17 +165,17 @@ def read_checkpoint(data: bytes, name: str) -> Checkpoint:
 
 def _checkpoint_of(player: dict[str, Any], weights: dict[str, Tensor], source: str) -> Checkpoint:
     """Return the checkpoint that a file describes; KeyError, TypeError or ValueError if none."""
-    game = _typed(player["game"], dict)
+    game = typed(player["game"], dict)
     rating = player["rating"]
     return Checkpoint(
-        game_name=_typed(game["name"], str),
-        game_options=_typed(game["options"], dict),
-        network_settings=_settings_of(_typed(player["network"], dict)),
+        game_name=typed(game["name"], str),
+        game_options=typed(game["options"], dict),
+        network_settings=_settings_of(typed(player["network"], dict)),
         weights=weights,
-        step=_typed(player["step"], int),
-        iteration=_typed(player["iteration"], int),
-        rating=None if rating is None else float(_typed(rating, int, float)),
-        details=_typed(player["details"], dict),
+        step=typed(player["step"], int),
+        iteration=typed(player["iteration"], int),
+        rating=None if rating is None else float(typed(rating, int, float)),
+        details=typed(player["details"], dict),
         source=source,
     )
 
@@ -186,7 +187,7 @@ def _settings_of(values: dict[str, Any]) -> NetworkConfig:
     """
     settings = NetworkConfig(**values)
     for each, kind, note in noted_fields(NetworkConfig):
-        value = _typed(getattr(settings, each.name), kind)
+        value = typed(getattr(settings, each.name), kind)
         if kind is int and not (note.at_least or 0) <= value <= _WIDTH_LIMIT:
             raise ValueError(f"{each.name} = {value}")
         if note.choices and value not in note.choices:
@@ -224,7 +225,7 @@ def _bytes_of_file(name: str, tensors: dict[str, Tensor], metadata: dict[str, st
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     if len(text) > HEADER_LIMIT:
-        _refuse(name, f"its header would exceed {HEADER_LIMIT:,} bytes", "write")
+        refuse(name, f"its header would exceed {HEADER_LIMIT:,} bytes", "write")
     return b"".join((len(text).to_bytes(8, "little"), text, *contents))
 
 
@@ -236,77 +237,26 @@ def load_tensors(
     The memory needed is at most about twice the file.
     Raises CheckpointError, in one line that names the path, for whatever is wrong.
     """
-    return _tensors_of(_read(path), shown(path), expected_format)
-
-
-def _read(path: Path | str) -> bytes:
-    """Return the bytes of the file at `path`; raise CheckpointError when it cannot be read."""
-    try:
-        return read_limited(path, FILE_LIMIT)
-    except RunError as error:
-        raise CheckpointError(str(error)) from error
+    return _tensors_of(read_file(path), shown(path), expected_format)
 
 
 def _tensors_of(
     data: bytes, name: str, expected_format: str
 ) -> tuple[dict[str, Tensor], dict[str, str]]:
     """Verify the bytes of a file and return what `load_tensors` does."""
-    header = _header_of(name, data)
-    texts = _metadata_of(name, header, expected_format)
+    header = header_of(name, data)
+    texts = metadata_of(name, header, expected_format)
     if foreign := {each.get("dtype", "") for each in header.values()} - set(
         _NAMES_OF_TYPES.values()
     ):
-        _refuse(name, f"it holds tensors of a type that is not used here ({foreign.pop()!r})")
+        refuse(name, f"it holds tensors of a type that is not used here ({foreign.pop()!r})")
     try:
         tensors = safetensors.torch.load(data)
     except _UNREADABLE_TENSORS:
-        _refuse(name, "its tensors are not where its header says; it is damaged or incomplete")
+        refuse(name, "its tensors are not where its header says; it is damaged or incomplete")
     if _digest(texts, tensors) != texts["sha256"]:
-        _refuse(name, "its SHA-256 does not match: the file is damaged; use another copy of it")
+        refuse(name, "its SHA-256 does not match: the file is damaged; use another copy of it")
     return tensors, {key: text for key, text in texts.items() if key not in _RESERVED}
-
-
-def _header_of(name: str, data: bytes) -> dict[str, Any]:
-    """Return the parsed header, which is an object of objects."""
-    # A header's length may begin like a pickle; then its JSON follows.
-    if data[:2] == b"PK" or (data[:1] == b"\x80" and data[8:9] != b"{"):
-        _refuse(
-            name,
-            "this is a pickled PyTorch file, which can run code; only .safetensors are read",
-        )
-    length = int.from_bytes(data[:8], "little")
-    if len(data) < 8 or (length <= HEADER_LIMIT and length > len(data) - 8):
-        _refuse(name, f"it ends too early, after {len(data):,} bytes; use another copy of it")
-    if length > HEADER_LIMIT:
-        _refuse(name, "it is no .safetensors file, or its header is damaged (longer than 1 MiB)")
-    try:
-        header = _parse_object(data[8 : 8 + length].decode())
-        for tensor in header.values():
-            _typed(_typed(tensor, dict).get("dtype", ""), str)
-    except (TypeError, ValueError):
-        _refuse(name, "it is no .safetensors file, or its header is damaged (no JSON of tensors)")
-    return header
-
-
-def _metadata_of(name: str, header: dict[str, Any], expected_format: str) -> dict[str, str]:
-    """Take the metadata out of the header, and return it when it is of the expected format."""
-    texts = header.pop("__metadata__", {})
-    found = texts.get("format")
-    if found != expected_format:
-        what = f"of format {found!r}" if found else "of another program"
-        _refuse(name, f"this .safetensors file is {what}; expected {expected_format!r}")
-    version = texts.get("format_version")
-    if not (isinstance(version, str) and version.isascii() and version.isdecimal()):
-        _refuse(name, f"its format version is {version!r}, not a number; it is damaged")
-    if len(version) > 9 or int(version) > FORMAT_VERSION:
-        _refuse(
-            name,
-            f"written by a newer alphazero (format {version[:9]}; "
-            f"this one reads up to {FORMAT_VERSION}): upgrade",
-        )
-    if "sha256" not in texts or not all(isinstance(text, str) for text in texts.values()):
-        _refuse(name, "its header lacks the SHA-256 or holds no texts; it is damaged")
-    return cast(dict[str, str], texts)
 
 
 def _digest(texts: dict[str, str], tensors: dict[str, Tensor]) -> str:
@@ -347,47 +297,9 @@ def _check_numbers(name: str, weights: dict[str, Tensor]) -> None:
         elif key.endswith("running_var") and bool((tensor < 0).any()):
             fault = "a negative variance"
         if fault:
-            _refuse(name, f"weight {key!r} holds {fault}; use an earlier checkpoint", "use")
-
-
-def _parse_object(text: str) -> dict[str, Any]:
-    """Return the JSON object in `text`; ValueError when it is none, or nested too deeply."""
-    try:
-        found = json.loads(text, parse_constant=_no_constant, parse_float=_finite, parse_int=_whole)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    return cast(dict[str, Any], _typed(found, dict))
-
-
-def _no_constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no JSON number")
-
-
-def _whole(text: str) -> int:
-    if len(text) > _DIGITS_LIMIT:
-        raise ValueError(f"{text[:20]}... is out of range")
-    return int(text)
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text} is out of range")
-    return number
-
-
-def _typed(value: Any, *types: type) -> Any:
-    """Return `value` when it is exactly of one of `types`; TypeError otherwise."""
-    if type(value) not in types:
-        raise TypeError(f"unexpected {type(value).__name__}")
-    return value
+            refuse(name, f"weight {key!r} holds {fault}; use an earlier checkpoint", "use")
 
 
 def _describe(tensor: Tensor) -> str:
     """Return type and shape as a message prints them: `F32 [64, 3, 3, 3]`."""
     return f"{_NAMES_OF_TYPES[tensor.dtype]} {list(tensor.shape)}"
-
-
-def _refuse(name: str, why: str, verb: str = "read") -> NoReturn:
-    """Raise CheckpointError about the file called `name`, in one line whatever `why` quotes."""
-    raise CheckpointError(f"cannot {verb} {name}: {shown(why)[:_MESSAGE_LIMIT]}")

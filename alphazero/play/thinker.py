@@ -15,7 +15,7 @@ from alphazero.errors import PlayerError
 from alphazero.games.game import Game, State
 from alphazero.players.names import Entrant
 from alphazero.players.player import Player, SearchPlayer
-from alphazero.search.selection import UNLIMITED
+from alphazero.search.methods import UNLIMITED
 from alphazero.search.wheel import Roots, TreeSearch
 
 LONGEST_LINE = 16

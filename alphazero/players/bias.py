@@ -37,7 +37,8 @@ from alphazero.games.game import (
 )
 from alphazero.jit import kernel
 from alphazero.players.canvas import COLOURS, GRID, INK, MARGIN, PAPER, Canvas
-from alphazero.search.montecarlo import METHODS, RolloutConfig, RolloutSearch
+from alphazero.search.methods import METHODS, RolloutConfig
+from alphazero.search.montecarlo import RolloutSearch
 
 LEAVES = ((50, 48), (62, 45, 58))
 """Wins of the first player in a hundred, for each branch and each answer to it."""

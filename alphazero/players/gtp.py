@@ -15,13 +15,10 @@ from alphazero.errors import PlayerError
 from alphazero.files import shown
 from alphazero.games.game import PLY, Game, State
 from alphazero.games.registry import name_of
-from alphazero.players.gtp_program import Answer, Program, ProgramError
+from alphazero.players.gtp_program import PATIENCE, Answer, Program, ProgramError
 from alphazero.players.player import Decisions, Forfeit, Player
 from alphazero.players.vertices import COLOURS, PASS, RESIGN, Vertices, plain
 from alphazero.search.forest import Slots
-
-PATIENCE: Final = 300.0
-"""Seconds that a program may take for one answer."""
 
 PAUSE: Final = 0.005
 """Seconds between two looks at programs that think."""

@@ -20,6 +20,9 @@ from typing import IO, Final, NamedTuple
 from alphazero.errors import PlayerError
 from alphazero.files import reason, shown
 
+PATIENCE: Final = 300.0
+"""Seconds that a program may take for one answer."""
+
 FAREWELL: Final = 1.0
 """Seconds that a program has to end by itself before it is ended."""
 

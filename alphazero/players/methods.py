@@ -9,7 +9,7 @@ from PIL import Image
 from alphazero.players.chart import Point, draw_ranks
 from alphazero.players.names import agreed_game, read_player
 from alphazero.players.tournament import Standing, Tournament, standings
-from alphazero.search.montecarlo import METHODS
+from alphazero.search.methods import METHODS
 
 SIMULATIONS, SECONDS = "simulations", "seconds"
 """What the methods are given alike, by the name of the players' option."""

@@ -7,6 +7,9 @@
 
 What exists as a path is that path, whatever it looks like; after that the words come first, so
 that a path with colons, such as `C:\\runs\\x.safetensors:seconds=1`, is read from its right end.
+
+Names are read, and files looked at, before torch is imported and kernels are compiled: what builds
+a player is imported where it is built.
 """
 
 import dataclasses
@@ -17,25 +20,23 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import UnionType
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
 from alphazero.config import SELECTIONS
 from alphazero.errors import PlayerError, did_you_mean
 from alphazero.files import nearest_file, sha256_of, shown
-from alphazero.games.game import Game
-from alphazero.games.registry import game_names, write_game
-from alphazero.players.gtp import PATIENCE, GtpPlayer
-from alphazero.players.gtp_program import split_command
-from alphazero.players.match import TABLES
-from alphazero.players.player import Player, RandomPlayer, SearchPlayer
-from alphazero.players.saved import SavedPlayer, load_saved
+from alphazero.network.header import check_checkpoint, find_checkpoint
+from alphazero.players.gtp_program import PATIENCE, split_command
 from alphazero.schema import REQUIRED, Note, check_value, key, noted_fields, type_words
-from alphazero.search.decision import FINAL_MOVES
-from alphazero.search.montecarlo import METHODS, RolloutConfig, RolloutSearch
-from alphazero.search.selection import UNLIMITED
+from alphazero.search.methods import FINAL_MOVES, METHODS, UNLIMITED, RolloutConfig
 from alphazero.yamlfile import WrongValueError
+
+if TYPE_CHECKING:
+    from alphazero.games.game import Game
+    from alphazero.players.player import Player
+    from alphazero.players.saved import SavedPlayer
 
 LONGEST = 4096
 """Characters of a player's name, at most."""
@@ -49,7 +50,7 @@ class Options:
     """What can be said of a player: documented keys, in the order in which they are written."""
 
     @property
-    def game(self) -> Game | None:
+    def game(self) -> "Game | None":
         """The only game it plays; None: any."""
         return None
 
@@ -72,6 +73,9 @@ class Options:
     def usual_simulations(self) -> int | None:
         """The simulations of a move; None where time decides, or something else."""
         return None
+
+    def check(self) -> None:
+        """Raise an error for what can be seen to be wrong before the player is loaded."""
 
     def without_limit(self) -> "Options":
         """Return the same for a face that says itself how long to think: a tree has room then."""
@@ -108,14 +112,17 @@ class CheckpointOptions(Options):
         return {name: value for name, value in told.items() if value is not None}
 
     @functools.cached_property
-    def saved(self) -> SavedPlayer:
+    def saved(self) -> "SavedPlayer":
         """The checkpoint, read when it is first asked for."""
+        self.check()
+        from alphazero.players.saved import load_saved
+
         saved = load_saved(self.path)
         settings = dataclasses.replace(saved.settings, **self.changes)
         return dataclasses.replace(saved, settings=settings)
 
     @property
-    def game(self) -> Game | None:
+    def game(self) -> "Game | None":
         """The game that it learned."""
         return self.saved.game
 
@@ -130,6 +137,10 @@ class CheckpointOptions(Options):
         if self.simulations is None and self.seconds is None:
             return self.saved.settings.simulations
         return self.simulations
+
+    def check(self) -> None:
+        """Look at the beginning of the file."""
+        check_checkpoint(find_checkpoint(Path(self.path)))
 
     def without_limit(self) -> "CheckpointOptions":
         """Return the same without a number of simulations."""
@@ -218,7 +229,7 @@ class GtpOptions(Options):
         return True
 
 
-Builder = Callable[[Game, Any, int, np.random.Generator], Player]
+Builder = Callable[["Game", Any, int, np.random.Generator], "Player"]
 """Makes a player of a game, from its options, for so many tables, with random numbers."""
 
 
@@ -235,18 +246,23 @@ class Kind:
 
 
 def _build_saved(
-    _: Game, options: CheckpointOptions, tables: int, __: np.random.Generator
-) -> Player:
+    _: "Game", options: CheckpointOptions, tables: int, __: np.random.Generator
+) -> "Player":
     return options.saved.seat(tables, simulations=options.simulations, seconds=options.seconds)
 
 
-def _build_random(game: Game, _: Options, tables: int, rng: np.random.Generator) -> Player:
+def _build_random(game: "Game", _: Options, tables: int, rng: np.random.Generator) -> "Player":
+    from alphazero.players.player import RandomPlayer
+
     return RandomPlayer(game, tables, rng)
 
 
 def _build_rollouts(
-    method: str, game: Game, options: RolloutOptions, tables: int, rng: np.random.Generator
-) -> Player:
+    method: str, game: "Game", options: RolloutOptions, tables: int, rng: np.random.Generator
+) -> "Player":
+    from alphazero.players.player import SearchPlayer
+    from alphazero.search.montecarlo import RolloutSearch
+
     told = {name: value for name, value in vars(options).items() if value is not None}
     seconds = told.pop("seconds", None)
     if seconds is not None:
@@ -256,20 +272,22 @@ def _build_rollouts(
 
 
 def _build_minimax(
-    game: Game, options: MinimaxOptions, tables: int, rng: np.random.Generator
-) -> Player:
-    from alphazero.players.minimax import MinimaxPlayer  # compiled when it is first wanted
+    game: "Game", options: MinimaxOptions, tables: int, rng: np.random.Generator
+) -> "Player":
+    from alphazero.players.minimax import MinimaxPlayer
 
     return MinimaxPlayer(game, tables, rng, depth=options.depth, seconds=options.seconds)
 
 
-def _build_solver(game: Game, _: Options, tables: int, rng: np.random.Generator) -> Player:
+def _build_solver(game: "Game", _: Options, tables: int, rng: np.random.Generator) -> "Player":
     from alphazero.players.minimax import SolverPlayer
 
     return SolverPlayer(game, tables, rng)
 
 
-def _build_gtp(game: Game, options: GtpOptions, tables: int, _: np.random.Generator) -> Player:
+def _build_gtp(game: "Game", options: GtpOptions, tables: int, _: np.random.Generator) -> "Player":
+    from alphazero.players.gtp import GtpPlayer
+
     return GtpPlayer(game, tables, options.command, options.patience)
 
 
@@ -300,7 +318,7 @@ class Entrant:
     options: Options
 
     @property
-    def game(self) -> Game | None:
+    def game(self) -> "Game | None":
         """The only game it plays; None: any."""
         return self.options.game
 
@@ -319,7 +337,9 @@ class Entrant:
         """Whether the clock ends its thinking, so that it wants a processor core to itself."""
         return self.options.by_clock
 
-    def seat(self, game: Game, tables: int = 1, rng: np.random.Generator | None = None) -> Player:
+    def seat(
+        self, game: "Game", tables: int = 1, rng: np.random.Generator | None = None
+    ) -> "Player":
         """Return the player at so many tables of `game`."""
         assert self.kind.build is not None, "a person is seated by a face of the program"
         assert self.game in (None, game), "it plays another game"
@@ -344,6 +364,26 @@ def read_player(
             Also for `human` unless `person`.
         CheckpointError: for a file that is no player.
     """
+    entrant = name_player(
+        text, simulations=simulations, seconds=seconds, patience=patience, person=person
+    )
+    _ = entrant.game  # a checkpoint that cannot be read is told now
+    return entrant
+
+
+def name_player(
+    text: str,
+    *,
+    simulations: int | None = None,
+    seconds: float | None = None,
+    patience: float | None = None,
+    person: bool = False,
+) -> Entrant:
+    """Return what `read_player` does, before the player is loaded; of a file, see its header alone.
+
+    Raises:
+        PlayerError, CheckpointError: as `read_player`, as far as that can be told so early.
+    """
     if len(text) > LONGEST:
         raise PlayerError(f"a player's name has at most {LONGEST} characters, got {len(text)}")
     kind, values = _parse(text)
@@ -358,12 +398,12 @@ def read_player(
     if patience is not None and "patience" in takes:
         values["patience"] = patience
     entrant = Entrant(_write(kind, values), kind, kind.options(**values))
-    _ = entrant.game  # a checkpoint that cannot be read is told now
+    entrant.options.check()
     return entrant
 
 
-def read_checkpoint(text: str) -> CheckpointOptions:
-    """Return the checkpoint that `text` names, as PATH or PATH:OPTIONS.
+def name_checkpoint(text: str) -> CheckpointOptions:
+    """Return the checkpoint that `text` names, as PATH or PATH:OPTIONS; see its header alone.
 
     Raises:
         PlayerError: for an unknown option, or one that says how long to think.
@@ -374,16 +414,18 @@ def read_checkpoint(text: str) -> CheckpointOptions:
     if budget := options.keys() - set(_SEARCH_KEYS):
         raise PlayerError(f"{shown(text[:80])!r} may not say {min(budget)}: --simulations does")
     named = CheckpointOptions(path or text, **options)
-    _ = named.saved  # what cannot be read is told now
+    named.check()
     return named
 
 
-def agreed_game(entrants: Iterable[Entrant], game: Game | None = None) -> Game:
+def agreed_game(entrants: Iterable[Entrant], game: "Game | None" = None) -> "Game":
     """Return the one game that all of them play; `game` is the one that was asked for, if any.
 
     Raises:
         PlayerError: when they play different games, or nobody says which.
     """
+    from alphazero.games.registry import game_names, write_game
+
     chosen, whose = game, "the game asked for is"
     for entrant in entrants:
         own = entrant.game
@@ -404,11 +446,11 @@ def agreed_game(entrants: Iterable[Entrant], game: Game | None = None) -> Game:
 
 
 def seats_of(
-    game: Game, players: Sequence[Entrant], rng: np.random.Generator
-) -> Callable[[int], list[Player]]:
+    game: "Game", players: Sequence[Entrant], rng: np.random.Generator
+) -> "Callable[[int], list[Player]]":
     """Return what seats `players` at so many tables, each time with random numbers of their own."""
 
-    def seat_players(tables: int) -> list[Player]:
+    def seat_players(tables: int) -> "list[Player]":
         return [player.seat(game, tables, rng.spawn(1)[0]) for player in players]
 
     return seat_players
@@ -416,6 +458,8 @@ def seats_of(
 
 def tables_for(players: Sequence[Entrant], workers: int) -> int:
     """Return how many games at once suit the players: one a core where the clock decides."""
+    from alphazero.players.match import TABLES
+
     return workers if any(player.by_clock for player in players) else TABLES
 
 

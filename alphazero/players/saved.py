@@ -10,20 +10,19 @@ from typing import Any
 import numpy as np
 
 from alphazero.config import InferenceConfig, SearchConfig
-from alphazero.errors import CheckpointError
-from alphazero.files import nearest_file, reason, shown
 from alphazero.games.game import Game
 from alphazero.games.registry import make_game
 from alphazero.network.backend import make_evaluator
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from alphazero.network.header import find_checkpoint
 from alphazero.players.grade import grade
 from alphazero.players.player import SearchPlayer
 from alphazero.schema import check_value, noted_fields
 from alphazero.search.evaluator import Evaluator, FixedBatches
 from alphazero.search.forest import EDGE
 from alphazero.search.mcts import Search
+from alphazero.search.methods import UNLIMITED
 from alphazero.search.minimax import Solution
-from alphazero.search.selection import UNLIMITED
 from alphazero.search.wheel import TREE_ROOM
 from alphazero.yamlfile import WrongValueError
 
@@ -35,28 +34,6 @@ LEAVES = 8
 
 FEW = 32
 """Simulations that are better spent one by one."""
-
-
-def find_checkpoint(path: Path) -> Path:
-    """Return `path`, or the best player's checkpoint when it is a run's folder.
-
-    Raises:
-        CheckpointError: for a folder without one, and where a file of nearly this name exists.
-    """
-    best = path / "best.safetensors"
-    try:
-        if best.exists():
-            return best
-        if path.is_dir():
-            raise CheckpointError(
-                f"{shown(path)} holds no best.safetensors; give a .safetensors file or the folder "
-                "of a run"
-            )
-        if not path.exists() and (near := nearest_file(path, ".safetensors", "checkpoints")):
-            raise CheckpointError(f"{shown(path)}: no such file{near}")
-    except OSError as error:
-        raise CheckpointError(f"cannot read {shown(path)}: {reason(error)}") from error
-    return path
 
 
 def search_settings(checkpoint: Checkpoint) -> SearchConfig:

@@ -21,8 +21,9 @@ from alphazero.files import is_folder, read_limited, reason, shown
 from alphazero.games.game import ONGOING, PLY, Game, State
 from alphazero.games.registry import write_game
 from alphazero.players.player import SearchPlayer, Temperature
+from alphazero.search.methods import RolloutConfig
 from alphazero.search.minimax import ILLEGAL, Solution, solve
-from alphazero.search.montecarlo import RolloutConfig, RolloutSearch
+from alphazero.search.montecarlo import RolloutSearch
 
 STAGES = ("opening", "middle", "end")
 """Thirds of a game, by the moves of the longest one: in Connect Four 14 moves each."""

@@ -8,7 +8,8 @@ import numpy as np
 
 from alphazero.jit import helper
 from alphazero.search.forest import Forest
-from alphazero.search.selection import UCB1, Selection, ucb1, ucb1_width, uniform
+from alphazero.search.methods import UCB1
+from alphazero.search.selection import Selection, ucb1, ucb1_width, uniform
 
 
 @helper

@@ -12,11 +12,6 @@ from numba import types
 from alphazero.jit import kernel
 from alphazero.search.forest import Doubles, Masks, Slots
 
-FINAL_MOVES = ("max", "robust", "max_robust", "secure")
-"""How a move is chosen in the end: by the highest value, by the most visits, by both, by the
-highest lower bound. Chaslot et al., *Progressive Strategies for Monte-Carlo Tree Search* (2008);
-Browne et al., *A Survey of Monte Carlo Tree Search Methods* (2012), section 3.1."""
-
 LEAST_PRIOR = float(np.finfo(np.float32).tiny)
 """The least normal number of float32."""
 

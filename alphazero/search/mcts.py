@@ -18,8 +18,9 @@ from alphazero.games.game import LAST, Game, State
 from alphazero.search.cache import new_cache
 from alphazero.search.evaluator import Evaluator, Floats, under_symmetries
 from alphazero.search.forest import Doubles, Slots, new_forest
+from alphazero.search.methods import GUMBEL, UNLIMITED
 from alphazero.search.root import begin_searches, mix_noise
-from alphazero.search.selection import GUMBEL, UNLIMITED, selection_of
+from alphazero.search.selection import selection_of
 from alphazero.search.tree import backup_leaves, gather_trees, select_leaves
 from alphazero.search.wheel import TREE_ROOM, Roots, TreeSearch
 

@@ -15,14 +15,8 @@ from alphazero.jit import helper, kernel
 from alphazero.search.forest import Doubles, Forest, ForestType, Slots, SlotsType
 from alphazero.search.graph import enter_all, mean_value
 from alphazero.search.gumbel import best_with_visits, write_improved_logits
-from alphazero.search.selection import (
-    GUMBEL,
-    Selection,
-    SelectionType,
-    forced_visits,
-    puct,
-    puct_constant,
-)
+from alphazero.search.methods import GUMBEL
+from alphazero.search.selection import Selection, SelectionType, forced_visits, puct, puct_constant
 from alphazero.search.solver import is_proven
 
 

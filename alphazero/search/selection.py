@@ -11,15 +11,7 @@ from numba import types
 
 from alphazero.config import SearchConfig
 from alphazero.jit import helper
-
-PUCT, GUMBEL, UCB1, UNIFORM = 0, 1, 2, 3
-"""The rules of selection."""
-
-UNLIMITED_DEPTH = 2**30
-"""Plies that no path reaches."""
-
-UNLIMITED = 2**40
-"""Simulations that no search reaches: something else ends it."""
+from alphazero.search.methods import GUMBEL, PUCT, UNLIMITED_DEPTH
 
 
 class Selection(NamedTuple):

@@ -32,10 +32,9 @@ from alphazero.search.graph import (
     mean_value,
 )
 from alphazero.search.gumbel import select_by_halving, select_by_improvement
+from alphazero.search.methods import GUMBEL, PUCT
 from alphazero.search.root import set_root_priors
 from alphazero.search.selection import (
-    GUMBEL,
-    PUCT,
     Selection,
     SelectionType,
     first_play_value,

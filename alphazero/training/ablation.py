@@ -20,7 +20,7 @@ from alphazero.players.player import Player
 from alphazero.players.ratings import MatchResult
 from alphazero.players.saved import SavedPlayer, load_saved, optimal_share
 from alphazero.search.minimax import Solution
-from alphazero.training.run import holds_run
+from alphazero.training.manifest import holds_run
 
 BASE = "base"
 """The variant that the others are compared with."""

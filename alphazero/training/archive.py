@@ -17,7 +17,8 @@ from alphazero.games.game import Game
 from alphazero.players.gamelog import PlayedGame
 from alphazero.players.match import GameRecord
 from alphazero.players.sgf_games import load_played
-from alphazero.training.run import SAMPLE_NAME, Run, check_resumable
+from alphazero.training.manifest import check_resumable
+from alphazero.training.run import SAMPLE_NAME, Run
 
 SELFPLAY: Final = "selfplay"
 GATE: Final = "gate"

@@ -24,7 +24,8 @@ from alphazero.games.game import Game
 from alphazero.games.registry import make_game
 from alphazero.machine import total_memory, usable_cores
 from alphazero.network.backend import explain_backend, make_evaluator, useful_workers
-from alphazero.network.checkpoint import FILE_LIMIT, Checkpoint, checkpoint_bytes
+from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
+from alphazero.network.header import FILE_LIMIT
 from alphazero.network.inference import BatchedEvaluator, threads_per_evaluation
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
@@ -36,13 +37,14 @@ from alphazero.training.evaluation import Evaluation, Figures
 from alphazero.training.gamefile import Games
 from alphazero.training.int8 import Comparison, round_evaluator
 from alphazero.training.learner import Learner, Parts, StepReport
+from alphazero.training.manifest import check_resumable, folder_of, player_name
 from alphazero.training.metrics import Curves
 from alphazero.training.parallel import Group, join
 from alphazero.training.producer import Embedded, GateResult, Orders, Producer, Version
 from alphazero.training.replay import Batch, Replay
 from alphazero.training.report import TEXT, Report, sample_files
 from alphazero.training.resignation import played_out, resign_threshold
-from alphazero.training.run import Run, check_resumable, folder_of, locked, player_name
+from alphazero.training.run import Run, locked
 from alphazero.training.selfplay import SelfPlay
 from alphazero.training.story import tensorboard_layout
 from alphazero.training.unseen import examine_values

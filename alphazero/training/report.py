@@ -20,10 +20,10 @@ from alphazero.training.evaluation import Figures
 from alphazero.training.insight import Findings, find_surprise
 from alphazero.training.int8 import Comparison
 from alphazero.training.learner import StepReport
+from alphazero.training.manifest import State
 from alphazero.training.metrics import peak_megabytes
 from alphazero.training.replay import Replay
 from alphazero.training.resignation import measure_resignation
-from alphazero.training.run import State
 from alphazero.training.selfplay import SelfPlay
 
 TEXT: Final = ".txt"

@@ -18,18 +18,16 @@ from alphazero.errors import AlphaZeroError, RunError
 from alphazero.files import is_folder, sha256_of, shown
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.players.sgf_games import load_played
-from alphazero.training.run import (
+from alphazero.training.manifest import (
     CONFIG,
     MANIFEST,
     NEXT_CONFIG,
-    Run,
     State,
     check_config,
     check_resumable,
-    is_of_run,
-    kept_still,
     read_manifest,
 )
+from alphazero.training.run import Run, is_of_run, kept_still
 
 _KINDS: Final = {
     "manifest": "the configuration and the manifest: SHA-256",

@@ -1,0 +1,138 @@
+"""What the beginning of a player's file says, read before torch is loaded."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any, Final, NoReturn, cast
+
+from alphazero.errors import CheckpointError, RunError
+from alphazero.files import nearest_file, read_limited, reason, shown
+
+PLAYER_FORMAT: Final = "alphazero-player"
+FORMAT_VERSION: Final = 1
+"""The newest version of every format that this file writes; older ones are read."""
+HEADER_LIMIT: Final = 1 << 20
+FILE_LIMIT: Final = 4 << 30
+_DIGITS_LIMIT: Final = 18  # 64 bits: the numbers are counted with, and turned into floats
+_MESSAGE_LIMIT: Final = 400
+
+
+def find_checkpoint(path: Path) -> Path:
+    """Return `path`, or the best player's checkpoint when it is a run's folder.
+
+    Raises:
+        CheckpointError: for a folder without one, and where a file of nearly this name exists.
+    """
+    best = path / "best.safetensors"
+    try:
+        if best.exists():
+            return best
+        if path.is_dir():
+            raise CheckpointError(
+                f"{shown(path)} holds no best.safetensors; give a .safetensors file or the folder "
+                "of a run"
+            )
+        if not path.exists() and (near := nearest_file(path, ".safetensors", "checkpoints")):
+            raise CheckpointError(f"{shown(path)}: no such file{near}")
+    except OSError as error:
+        raise CheckpointError(f"cannot read {shown(path)}: {reason(error)}") from error
+    return path
+
+
+def check_checkpoint(path: Path | str) -> None:
+    """Raise CheckpointError, in one line, where a file's header shows that it is no player.
+
+    Asked before anything is compiled; `load_checkpoint` judges what the file holds as well.
+    """
+    data, name = read_file(path), shown(path)
+    header = header_of(name, data)
+    metadata_of(name, header, PLAYER_FORMAT)
+
+
+def read_file(path: Path | str) -> bytes:
+    """Return the bytes of the file at `path`; raise CheckpointError when it cannot be read."""
+    try:
+        return read_limited(path, FILE_LIMIT)
+    except RunError as error:
+        raise CheckpointError(str(error)) from error
+
+
+def header_of(name: str, data: bytes) -> dict[str, Any]:
+    """Return the parsed header, which is an object of objects."""
+    # A header's length may begin like a pickle; then its JSON follows.
+    if data[:2] == b"PK" or (data[:1] == b"\x80" and data[8:9] != b"{"):
+        refuse(
+            name,
+            "this is a pickled PyTorch file, which can run code; only .safetensors are read",
+        )
+    length = int.from_bytes(data[:8], "little")
+    if len(data) < 8 or (length <= HEADER_LIMIT and length > len(data) - 8):
+        refuse(name, f"it ends too early, after {len(data):,} bytes; use another copy of it")
+    if length > HEADER_LIMIT:
+        refuse(name, "it is no .safetensors file, or its header is damaged (longer than 1 MiB)")
+    try:
+        header = parse_object(data[8 : 8 + length].decode())
+        for tensor in header.values():
+            typed(typed(tensor, dict).get("dtype", ""), str)
+    except (TypeError, ValueError):
+        refuse(name, "it is no .safetensors file, or its header is damaged (no JSON of tensors)")
+    return header
+
+
+def metadata_of(name: str, header: dict[str, Any], expected_format: str) -> dict[str, str]:
+    """Take the metadata out of the header, and return it when it is of the expected format."""
+    texts = header.pop("__metadata__", {})
+    found = texts.get("format")
+    if found != expected_format:
+        what = f"of format {found!r}" if found else "of another program"
+        refuse(name, f"this .safetensors file is {what}; expected {expected_format!r}")
+    version = texts.get("format_version")
+    if not (isinstance(version, str) and version.isascii() and version.isdecimal()):
+        refuse(name, f"its format version is {version!r}, not a number; it is damaged")
+    if len(version) > 9 or int(version) > FORMAT_VERSION:
+        refuse(
+            name,
+            f"written by a newer alphazero (format {version[:9]}; "
+            f"this one reads up to {FORMAT_VERSION}): upgrade",
+        )
+    if "sha256" not in texts or not all(isinstance(text, str) for text in texts.values()):
+        refuse(name, "its header lacks the SHA-256 or holds no texts; it is damaged")
+    return cast(dict[str, str], texts)
+
+
+def parse_object(text: str) -> dict[str, Any]:
+    """Return the JSON object in `text`; ValueError when it is none, or nested too deeply."""
+    try:
+        found = json.loads(text, parse_constant=_no_constant, parse_float=_finite, parse_int=_whole)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    return cast(dict[str, Any], typed(found, dict))
+
+
+def _no_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no JSON number")
+
+
+def _whole(text: str) -> int:
+    if len(text) > _DIGITS_LIMIT:
+        raise ValueError(f"{text[:20]}... is out of range")
+    return int(text)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is out of range")
+    return number
+
+
+def typed(value: Any, *types: type) -> Any:
+    """Return `value` when it is exactly of one of `types`; TypeError otherwise."""
+    if type(value) not in types:
+        raise TypeError(f"unexpected {type(value).__name__}")
+    return value
+
+
+def refuse(name: str, why: str, verb: str = "read") -> NoReturn:
+    """Raise CheckpointError about the file called `name`, in one line whatever `why` quotes."""
+    raise CheckpointError(f"cannot {verb} {name}: {shown(why)[:_MESSAGE_LIMIT]}")

@@ -1,0 +1,199 @@
+"""Where a run stands, as its folder tells: read before torch is loaded."""
+
+import json
+import re
+import shlex
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from alphazero.config import Config
+from alphazero.errors import RunError
+from alphazero.files import read_limited, reason, sha256_hex, sha256_of, shown
+
+FORMAT: Final = "alphazero-run"
+FORMAT_VERSION: Final = 1
+CONFIG: Final = "config.yaml"
+MANIFEST: Final = "state/manifest.json"
+NEXT_CONFIG: Final = "config.yaml, next"
+"""Beside `CONFIG` among a manifest's hashes: of the one that is about to be put in its place."""
+
+_MOST: Final = 10**15
+"""No count of a run, and no rating or time, comes near it."""
+
+_SHA256: Final = re.compile("[0-9a-f]{64}")
+_NAMES: Final = {
+    "best": re.compile(r"step-[0-9]{8,16}\.safetensors"),
+    "learner": re.compile(r"state/learner-[0-9]{6,16}\.safetensors"),
+    "unfinished": re.compile(r"state/unfinished-[0-9]{6,16}\.npz"),
+    "shard": re.compile(r"replay/games-[0-9]{6,16}\.npz"),
+    "configuration": re.compile(f"{re.escape(CONFIG)}|{re.escape(NEXT_CONFIG)}"),
+}
+"""What the files that a manifest names are called: none lies outside the run's folder."""
+
+
+@dataclass
+class State:
+    """Where a run stands: everything that resuming needs, by value or by file name."""
+
+    iteration: int = 0
+    step: int = 0
+    positions: int = 0
+    """searched positions since the run began"""
+    evaluations: int = 0
+    """positions evaluated in self-play since the run began"""
+    games: int = 0
+    """games ended since the run began"""
+    seconds: float = 0.0
+    """spent on training, resumed or not"""
+    rating: float = 0.0
+    """the best player's, in Elo, gains at the gates added up"""
+    best: str = ""
+    """the best player's checkpoint"""
+    learner: str = ""
+    unfinished: str = ""
+    """games under way"""
+    shards: list[int] = field(default_factory=list)
+    """iterations whose games the window still holds, oldest first"""
+    hashes: dict[str, str] = field(default_factory=dict)
+    """SHA-256 of every file named above, and of config.yaml, by its path within the folder"""
+
+
+def shard_name(iteration: int) -> str:
+    """Return the path of an iteration's games."""
+    return f"replay/games-{iteration:06d}.npz"
+
+
+def player_name(step: int) -> str:
+    """Return the name of a player's file."""
+    return f"step-{step:08d}.safetensors"
+
+
+def folder_of(config: Config) -> Path:
+    """Return the folder that a configuration's run lives in."""
+    return Path(config.run.folder) / config.run.name
+
+
+def holds_run(folder: Path) -> bool:
+    """Whether `folder` holds a run that has published a state.
+
+    Raises:
+        RunError: when the folder cannot be looked into.
+    """
+    try:
+        return (folder / MANIFEST).exists()
+    except OSError as error:
+        raise RunError(f"cannot read {shown(folder)}: {reason(error)}") from error
+
+
+def check_resumable(folder: Path) -> None:
+    """Raise RunError unless `folder` holds a run that has published a state."""
+    if not holds_run(folder):
+        raise RunError(
+            f"{shown(folder)} holds no run that could be resumed: {shown(folder / MANIFEST)} is "
+            "missing; start one with `alphazero train CONFIG`"
+        )
+
+
+def check_config(folder: Path, state: State) -> str:
+    """Return the SHA-256 of a run's `config.yaml`; raise RunError unless the run has written it.
+
+    The manifests of older runs have none to compare it with.
+    """
+    found = sha256_of(folder / CONFIG)
+    known = [state.hashes[name] for name in (CONFIG, NEXT_CONFIG) if name in state.hashes]
+    if known and found not in known:
+        raise RunError(
+            f"{shown(folder / CONFIG)} is not as the run wrote it: its SHA-256 is not the one in "
+            f"{MANIFEST}; restore it, and change a key with `alphazero train --resume "
+            f"{shlex.quote(shown(folder))} section.key=value`"
+        )
+    return found
+
+
+def digest_of(content: dict[str, Any]) -> str:
+    """Return the SHA-256 of a manifest's content."""
+    return sha256_hex(json.dumps(content, sort_keys=True).encode())
+
+
+def read_manifest(path: Path) -> State:
+    """Read a manifest; raise RunError, in one line, when it is none."""
+    try:
+        content: dict[str, Any] = json.loads(read_limited(path, 1 << 26))
+        if content["format"] != FORMAT:
+            raise ValueError("its format is another one")
+        format_version = content["format_version"]
+        if not _is_count(format_version):
+            raise ValueError("its format_version is no whole number")
+        if format_version > FORMAT_VERSION:
+            raise RunError(
+                f"{shown(path)} was written by a newer alphazero (format "
+                f"{format_version}; this one reads up to {FORMAT_VERSION}): upgrade"
+            )
+        if content.pop("sha256") != digest_of(content):
+            raise ValueError("its SHA-256 does not match")
+        del content["format"], content["format_version"]
+        state = State(**content)
+        if fault := _fault(state):
+            raise ValueError(fault)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise RunError(
+            f"{shown(path)} is no manifest of a run ({repr(error)[:300]}); restore it from a copy"
+        ) from error
+    return state
+
+
+def _fault(state: State) -> str:
+    """Say what a run cannot have written into its manifest; nothing when it could."""
+    for name in ("iteration", "step", "positions", "evaluations", "games"):
+        if not _is_count(getattr(state, name)):
+            return f"its {name} is no whole number from 0 to {_MOST:,}"
+    for name, least in (("seconds", 0), ("rating", -_MOST)):
+        number = getattr(state, name)
+        # No float is made of it first: a whole number may be too large for one.
+        if type(number) not in (int, float) or not least <= number <= _MOST:
+            return f"its {name} is no number from {least:,} to {_MOST:,}"
+    shards = state.shards
+    if (
+        type(shards) is not list
+        or not all(map(_is_count, shards))
+        or sorted(set(shards)) != shards
+        or max([0, *shards]) > state.iteration
+    ):
+        return "its shards are no list of past iterations, oldest first"
+    hashes = state.hashes
+    if type(hashes) is not dict or not all(
+        isinstance(digest, str) and _SHA256.fullmatch(digest) for digest in hashes.values()
+    ):
+        return "its hashes are no SHA-256 by name"
+    for name in hashes:
+        if not any(pattern.fullmatch(name) for pattern in _NAMES.values()):
+            return f"its hashes name {shown(name)!r}, which is no file of a run"
+    for kind in ("best", "learner", "unfinished"):
+        name = getattr(state, kind)
+        if not (isinstance(name, str) and _NAMES[kind].fullmatch(name)):
+            return f"its {kind} is not the name of such a file"
+    player = player_name(state.step)
+    for name in (state.best, state.learner, state.unfinished, player, *map(shard_name, shards)):
+        if name not in hashes:
+            return f"it has no hash of {name!r}"
+    return ""
+
+
+def _is_count(number: object) -> bool:
+    return type(number) is int and 0 <= number <= _MOST
+
+
+def check_run(folder: Path) -> None:
+    """Raise RunError unless `folder` holds a run whose configuration and manifest are there."""
+    check_resumable(folder)
+    check_config(folder, read_manifest(folder / MANIFEST))
+
+
+def check_new(folder: Path) -> None:
+    """Raise RunError where `folder` already holds a run."""
+    if holds_run(folder):
+        raise RunError(
+            f"{shown(folder)} already holds a run; go on with `alphazero train --resume "
+            f"{shlex.quote(shown(folder))}`, or choose another name with run.name=..."
+        )

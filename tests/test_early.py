@@ -1,0 +1,94 @@
+"""A mistake in arguments or files is told before torch is imported or a kernel compiled."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+START = """
+import sys
+from alphazero.cli import main
+try:
+    code = main(sys.argv[1:])
+except SystemExit as error:
+    code = error.code
+print(code, [name for name in ("torch", "numba", "ray", "openvino") if name in sys.modules])
+"""
+
+PICKLE = b"PK\x03\x04 a pickled file of torch"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A folder with files that are wrong, each in its way."""
+    (tmp_path / "typo.yaml").write_text(
+        "game: {name: nim}\nbudget: {iterations: 1}\nsearch: {num_simulation: 3}\n"
+    )
+    (tmp_path / "pickled.safetensors").write_bytes(PICKLE)
+    (tmp_path / "short.safetensors").write_bytes(bytes(5))
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "torn" / "state").mkdir(parents=True)
+    (tmp_path / "torn" / "state" / "manifest.json").write_text("{")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("train nope.yaml", "nope.yaml: no such file"),
+        ("train typo.yaml", "unknown key 'num_simulation' in 'search'"),
+        ("train typo.yaml runn.seed=3", "unknown section"),
+        ("train", "name a YAML file"),
+        ("train --resume empty", "holds no run that could be resumed"),
+        ("train --resume torn", "is no manifest of a run"),
+        ("play nope.safetensors", "no such file"),
+        ("play pickled.safetensors", "this is a pickled PyTorch file"),
+        ("play random:simulations=3 --game nim", "no option 'simulations'"),
+        ("play uct:simulations=x", "simulations: expected"),
+        ("play random --game nim --from nope.sgf", "cannot read nope.sgf"),
+        ("play random --game nim --after 3", "--after counts"),
+        ("play random --game nim --save nope/x.sgf", "cannot write nope/x.sgf"),
+        ("match random nope.safetensors", "no such file"),
+        ("match random minimax", "minimax needs a depth"),
+        ("match random gtp:no-such-program", "there is no program"),
+        ("match random uct:10 --save nope/x", "cannot write nope/x"),
+        ("grade short.safetensors", "it ends too early"),
+        ("grade nope.safetensors", "no such file"),
+        ("rate random nope.safetensors", "no such file"),
+        ("rate random uct:10 --csv nope/x.csv", "cannot write nope/x.csv"),
+        ("serve nope.safetensors", "no such file"),
+        ("serve random --ratings nope.csv", "cannot read nope.csv"),
+        ("gtp pickled.safetensors", "this is a pickled PyTorch file"),
+        ("gomocup rando", "did you mean 'random'?"),
+        ("bench nope.yaml", "nope.yaml: no such file"),
+        ("plan nope.yaml", "nope.yaml: no such file"),
+        ("plan --against empty", "holds no run"),
+        ("plan", "name either a YAML file"),
+        ("verify nope", "cannot read nope"),
+        ("verify empty", "holds no run"),
+        ("show nope.sgf", "cannot read nope.sgf"),
+        ("show empty", "holds no best.safetensors"),
+        ("show short.safetensors", "it ends too early"),
+        ("doctor empty", "holds no run"),
+        ("doctor torn", "is no manifest of a run"),
+    ],
+)
+def test_a_mistake_is_told_before_anything_is_loaded_or_compiled(
+    words: str, said: str, home: Path
+) -> None:
+    cache = home / "cache"
+    done = subprocess.run(
+        [sys.executable, "-c", START, *words.split()],
+        cwd=home,
+        env={**os.environ, "ALPHAZERO_CACHE_DIR": str(cache)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.stdout == "2 []\n", done.stderr[-2000:]
+    assert said in done.stderr
+    assert done.stderr.startswith("error: ")
+    assert not cache.exists()
