@@ -1,6 +1,7 @@
 """YAML files and `section.key=value` overrides turned into a `Config`, and back."""
 
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -82,7 +83,8 @@ def _read(document: Document, source: str, overrides: Sequence[str], default_nam
     for paths, message in _cross_checks(config):
         if reader.wrong.isdisjoint([*paths, *(path[:1] for path in paths)]):
             reader.report(_given(reader, paths), message)
-    if not reader.wrong:  # the games are loaded, and compiled, once nothing else is wrong
+    # Games that are not loaded yet are compiled, perhaps for a minute: other mistakes go before.
+    if not reader.wrong or "alphazero.games" in sys.modules:
         _check_game(reader, config.game)
     reader.finish()
     return config
@@ -128,7 +130,9 @@ def _read_game(reader: Reader, values: dict[str, Any]) -> GameConfig:
 
 
 def _check_game(reader: Reader, game: GameConfig) -> None:
-    """Let the game itself check its name and its options."""
+    """Let the game itself check its name and its options, where these could be read."""
+    if any(path[:1] == ("game",) for path in reader.wrong):
+        return
     from alphazero.games import make_game
 
     try:
