@@ -1,5 +1,6 @@
 """Where a run stands, as its folder tells: read before torch is loaded."""
 
+import contextlib
 import json
 import re
 import shlex
@@ -192,7 +193,10 @@ def check_run(folder: Path) -> None:
 
 def check_new(folder: Path) -> None:
     """Raise RunError where `folder` already holds a run."""
-    if holds_run(folder):
+    held = False
+    with contextlib.suppress(RunError):  # making the folder tells why it cannot be
+        held = holds_run(folder)
+    if held:
         raise RunError(
             f"{shown(folder)} already holds a run; go on with `alphazero train --resume "
             f"{shlex.quote(shown(folder))}`, or choose another name with run.name=..."
