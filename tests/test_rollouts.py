@@ -12,6 +12,9 @@ from plain_rollouts import PlainNode, PlainRollouts, SplitMix
 from test_search import finish, guarded, random_position
 
 from alphazero.games import ONGOING, Game, State, make_game, to_play, value_of
+from alphazero.games.game import LEGAL_RULE, OUTCOME_RULE, Mask
+from alphazero.games.mnk import Mnk
+from alphazero.jit import kernel
 from alphazero.players.match import Pairing, play_schedule
 from alphazero.players.player import Player, RandomPlayer, SearchPlayer
 from alphazero.search.decision import best_actions, is_max_robust
@@ -290,6 +293,34 @@ def test_max_robust_searches_on_until_one_child_is_both_within_its_limit() -> No
 
 
 # Budgets
+
+
+@kernel(OUTCOME_RULE)
+def never(state: State) -> int:
+    """Let no game end."""
+    return ONGOING
+
+
+@kernel(LEGAL_RULE)
+def anywhere(state: State, mask: Mask) -> int:
+    """Let every cell be played again and again."""
+    mask[:] = True
+    return len(mask)
+
+
+class EndlessMnk(Mnk):
+    """Tic-tac-toe without an end."""
+
+    rule_functions = (anywhere, Mnk.rule_functions[1], never, Mnk.rule_functions[3])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_game_without_an_end_is_left_as_a_draw(method: str) -> None:
+    game = EndlessMnk()
+    search = searching(game, game.initial_state(), method=method, simulations=200)
+    roots = finish(search)
+    assert roots.visits.sum() == 200
+    assert roots.values[0] == 0.0
 
 
 def test_a_full_tree_ends_its_search_and_stays_within_its_arrays() -> None:

@@ -37,10 +37,11 @@ def _play_out(rules: Any, forest: Forest, slot: int) -> int:
     """Play random moves in `forest.state`, whose legal actions are known, to the game's end.
 
     Returns the outcome, which is for player 0. A move is drawn among all actions until it is
-    legal, which takes no longer than to mark the legal ones.
+    legal, which takes no longer than to mark the legal ones. A game that outgrows its `max_moves`
+    is left as a draw, as no outcome is known of it; a walk of the tree ends there too.
     """
     mask = forest.leaf_mask[slot, 0]
-    while True:
+    for _ in range(forest.leaf_path.shape[2]):
         action = draw_below(forest, slot, len(mask))
         while not mask[action]:
             action = draw_below(forest, slot, len(mask))
@@ -49,6 +50,7 @@ def _play_out(rules: Any, forest: Forest, slot: int) -> int:
         if outcome != ONGOING:
             return outcome
         mark_legal(rules, forest.state, mask)
+    return 0
 
 
 @helper
