@@ -108,10 +108,10 @@ class Puppet:
         pass
 
 
-def brought(number: int) -> tuple[bytes, list[int], dict[str, float]]:
+def brought(number: int) -> tuple[bytes, dict[str, float]]:
     """Return what an actor brings from self-play."""
     records = random_records(GAME, number, np.random.default_rng(0))
-    return Games.of(GAME, records).to_bytes(), [0] * number, vars(Work(simulations=number))
+    return Games.of(GAME, records).to_bytes(), vars(Work(simulations=number))
 
 
 def config_for(folder: Path, *overrides: str, workers: str = "{ray: {actors: 2}}") -> Config:
@@ -413,7 +413,7 @@ def test_games_against_the_rules_are_refused(tmp_path: Path) -> None:
     data = Games.of(GAME, records).to_bytes()
 
     def answer(method: str) -> Any:
-        return None if method == "meet" else (data, [0], vars(Work()))
+        return None if method == "meet" else (data, vars(Work()))
 
     crew = crew_of(config_for(tmp_path), Fakes(lambda *_: Puppet(answer)))
     with pytest.raises(RunError, match="an actor: these are not games of"):
@@ -423,17 +423,12 @@ def test_games_against_the_rules_are_refused(tmp_path: Path) -> None:
 
 WRONG_ANSWERS = {
     "text": "games",
-    "too few": brought(1)[:2],
+    "too few": brought(1)[:1],
     "no bytes": (5, *brought(1)[1:]),
-    "no openings": (brought(1)[0], 3, vars(Work())),
-    "an opening too few": (brought(2)[0], [0], vars(Work())),
-    "an opening longer than its game": (brought(1)[0], [10], vars(Work())),
-    "a negative opening": (brought(1)[0], [-1], vars(Work())),
-    "half an opening": (brought(1)[0], [0.5], vars(Work())),
-    "no work": (*brought(1)[:2], 7),
-    "unknown work": (*brought(1)[:2], {"sleep": 1}),
-    "work in letters": (*brought(1)[:2], {"simulations": "1"}),
-    "endless work": (*brought(1)[:2], {"simulations": float("inf")}),
+    "no work": (brought(1)[0], 7),
+    "unknown work": (brought(1)[0], {"sleep": 1}),
+    "work in letters": (brought(1)[0], {"simulations": "1"}),
+    "endless work": (brought(1)[0], {"simulations": float("inf")}),
 }
 
 
@@ -479,7 +474,7 @@ def test_games_under_way_go_on_when_the_network_changes(tmp_path: Path) -> None:
     before = [tuple(each.actions.tolist()) for each in actor._halls[0].leave()]
     assert any(before)
     actor.meet("b", network_bytes(2, config), ["b"])
-    data, _, _ = actor.play("b", -1.0, 1)
+    data, _ = actor.play("b", -1.0, 1)
     after = Games.from_bytes(GAME, data, "it").records() + actor._halls[0].leave()
     played = [tuple(each.actions.tolist()) for each in after]
     for moves in before:
@@ -492,7 +487,7 @@ def test_the_work_that_is_reported_adds_up_over_networks(tmp_path: Path) -> None
     reported = Work()
     for name in ("a", "a", "b", "b"):
         actor.meet(name, network_bytes(ord(name), config), [name])
-        _, _, work = actor.play(name, -1.0, 2)
+        _, work = actor.play(name, -1.0, 2)
         reported += Work(**work)  # type: ignore[arg-type]
     assert reported.simulations == (actor._left + actor._halls[0].work).simulations
     assert reported.evaluations > 0
@@ -544,7 +539,7 @@ def test_an_actor_rounds_its_network_on_what_it_is_given(tmp_path: Path) -> None
 
     positions = GAME.observe(GAME.initial_state())[None].tobytes()
     for calibration, expected in ((b"", "float32"), (positions, "int8 and float32")):
-        data, _, _ = actor.play("a", -1.0, 2, calibration)
+        data, _ = actor.play("a", -1.0, 2, calibration)
         assert precision() == expected
         assert len(Games.from_bytes(GAME, data, "it").records()) >= 2
     rounded = actor._halls[0]

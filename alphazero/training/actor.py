@@ -64,10 +64,8 @@ class Actor:
 
     def play(
         self, name: str, resign_below: float, games: int, calibration: bytes = b""
-    ) -> tuple[bytes, list[int], Mapping[str, float]]:
+    ) -> tuple[bytes, Mapping[str, float]]:
         """Play on until `games` more have ended; return those, or a few more, and the work done.
-
-        Between them stands how many moves each game's random opening has.
 
         Games under way go on in the next call. Where the network is another one than in the call
         before, or in another precision, their trees do not. With `calibration`, observations
@@ -87,8 +85,7 @@ class Actor:
         records = [record for played in run_jobs(jobs, progress) for record in played]
         total = sum((hall.work for hall in self._halls), self._left)
         work, self._reported = total - self._reported, total
-        openings = [len(record.pairing.opening) for record in records]
-        return Games.of(self._game, records).to_bytes(), openings, vars(work)
+        return Games.of(self._game, records).to_bytes(), vars(work)
 
     def compete(self, challenger: str, best: str, pairings: Sequence[PlainPairing]) -> bytes:
         """Play games of a gate; return them in the order of their labels and seats."""

@@ -259,20 +259,13 @@ class Crew:
             RunError: when the answer is something else.
         """
         try:
-            data, openings, told = answer
+            data, told = answer
             work, records = Work(**told), self._verified(data)
             fits = all(0 <= each < math.inf for each in vars(work).values())
-            for number, (record, moves) in enumerate(zip(records, openings, strict=True)):
-                fits &= 0 <= moves <= len(record.actions)
-                opening = tuple(record.actions[:moves].tolist())
-                pairing = dataclasses.replace(record.pairing, opening=opening)
-                records[number] = dataclasses.replace(record, pairing=pairing)
         except (TypeError, ValueError):
             fits = False
         if not fits:
-            raise RunError(
-                "an actor brought something else than games, their openings and the work done"
-            )
+            raise RunError("an actor brought something else than games and the work done")
         return records, work
 
     # --- what the foreman's thread does -----------------------------------------------------------
