@@ -238,8 +238,10 @@ def test_an_analysis_gives_most_visits_to_the_best_move_though_it_may_be_stopped
     with halving.begin("connect_four") as page:
         page.do("paste", moves="4 3 4 3 4 3")
         page.do("analyze", on=True)
-        for name, thought in page.events():
-            if name == "thought" and thought["simulations"] >= 400:
+        for name, content in page.events():
+            # Where the tree has no room left, its end is told with the view.
+            thought = content if name == "thought" else content["thought"]
+            if thought and thought["simulations"] >= 400:
                 break
         assert thought["candidates"][0]["name"] == "4"  # it completes the column
         assert thought["candidates"][0]["share"] > 0.5
