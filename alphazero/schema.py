@@ -55,8 +55,8 @@ class Note:
 
 
 REQUIRED: Any = dataclasses.MISSING
-GREATEST = 2**63 - 1
-"""The largest number of a configuration: what 64 bits count."""
+GREATEST = {int: 2**63 - 1, float: 1e30}
+"""The largest numbers of a configuration: what 64 bits count, and far below an overflow."""
 KIND_WORDS = {
     int: "a whole number",
     float: "a number",
@@ -92,8 +92,9 @@ def check_value(kind: Any, note: Note, value: Any) -> Any:
             return None
         kind = next(option for option in get_args(kind) if option is not type(None))
     given = value
-    if type(value) in (int, float) and GREATEST < abs(value) < math.inf:
-        raise WrongValueError(f"must be at most {GREATEST} in size")
+    greatest = GREATEST.get(kind, math.inf)
+    if type(value) in (int, float) and greatest < abs(value) < math.inf:
+        raise WrongValueError(f"must be at most {greatest} in size")
     if kind is float and type(value) is int:
         value = float(value)
     if type(value) is not kind:

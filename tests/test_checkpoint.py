@@ -20,7 +20,7 @@ import alphazero
 from alphazero.config import NetworkConfig
 from alphazero.errors import CheckpointError, RunError
 from alphazero.files import sha256_of
-from alphazero.network import checkpoint as module
+from alphazero.network import header
 from alphazero.network.checkpoint import (
     Checkpoint,
     load_checkpoint,
@@ -215,7 +215,7 @@ def test_what_is_no_checkpoint_at_all_is_named(path: Path, tmp_path: Path) -> No
 def test_a_file_larger_than_the_limit_is_not_read(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "FILE_LIMIT", 1000)
+    monkeypatch.setattr(header, "FILE_LIMIT", 1000)
     assert "at most 1,000 are read" in refusal(path)
 
 

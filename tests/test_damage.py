@@ -80,7 +80,8 @@ def test_a_large_damaged_checkpoint_takes_at_most_twice_its_size(tmp_path: Path)
     path.write_bytes(data)
     code = (
         "import resource, sys, torch; torch.set_num_threads(1)\n"
-        "from alphazero.network.checkpoint import CheckpointError, load_checkpoint\n"
+        "from alphazero.errors import CheckpointError\n"
+        "from alphazero.network.checkpoint import load_checkpoint\n"
         "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10\n"
         "load_checkpoint(sys.argv[1]); before = peak(); told = 0\n"
         "try: load_checkpoint(sys.argv[2])\n"

@@ -98,7 +98,12 @@ def together(arguments: list[str], place: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("head", "optimizer"), [("scalar", "sgd"), ("wdl", "adamw"), ("scalar", "muon")]
+    ("head", "optimizer"),
+    [
+        ("scalar", "sgd"),
+        pytest.param("wdl", "adamw", marks=pytest.mark.slow),
+        pytest.param("scalar", "muon", marks=pytest.mark.slow),
+    ],
 )
 def test_two_processes_learn_what_one_does_but_for_rounding(
     tmp_path: Path, head: str, optimizer: str

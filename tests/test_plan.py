@@ -297,7 +297,8 @@ def test_a_plan_names_what_was_asked_for(tmp_path: Path, capsys: Capture) -> Non
     ("arguments", "said"),
     [
         ([], "name either a YAML file"),
-        (["some.yaml", "--against", "nowhere"], "holds no run"),
+        (["some.yaml", "--against", "nowhere"], "name either a YAML file"),
+        (["--against", "nowhere"], "holds no run"),
         (["some.yaml", "--seconds", "61"], "at most 60"),
     ],
 )

@@ -362,7 +362,8 @@ def test_a_run_in_use_refuses_a_second_process_in_one_line(
             (tmp_path / "tiny.yaml").write_text(YAML)
             names = [f"run.folder={run.parent}", f"run.name={run.name}"]
             assert main(["train", str(tmp_path / "tiny.yaml"), *names]) == 2
-        assert f"{run} is in use by another process" in only_line(capsys)
+        fault = "is in use by another process" if again == "resume" else "already holds a run"
+        assert f"{run} {fault}" in only_line(capsys)
         assert fingerprint(run) == before
     finally:
         holder.communicate()
