@@ -772,7 +772,7 @@ PLAYERS = (
         "targets = roots.targets.astype(np.float32)",
         "targets = roots.policies.astype(np.float32)",
         "the policy recorded is the one that moves are drawn by",
-        ("test_exploration.py::test_forced_visits_are_given_and_taken_out_of_what_is_learned",),
+        ("test_gumbel.py::test_a_player_records_the_improved_policy_not_the_move_it_plays",),
     ),
     Mutation(
         "players/player.py",
@@ -1425,7 +1425,7 @@ SEARCH = (
         "forest.nodes[slot, child].lower == 1  # type",
         "forest.nodes[slot, child].lower >= 0  # type",
         "draws are taken for losses",
-        ("test_solver.py::test_bounds_hold_everywhere_and_a_proven_root_plays_an_optimal_move",),
+        ("test_solver.py::test_only_moves_that_lose_are_walked_no_more_not_those_that_draw",),
     ),
     Mutation(
         "search/solver.py",

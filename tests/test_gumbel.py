@@ -11,6 +11,7 @@ from test_search import FIRST, GAMES, HashedEvaluator, assert_same_tree, finish
 
 from alphazero.config import SearchConfig
 from alphazero.games import make_game
+from alphazero.players.player import SearchPlayer
 from alphazero.search.evaluator import UniformEvaluator
 from alphazero.search.mcts import Exploration, Search
 from alphazero.search.methods import UNLIMITED
@@ -243,3 +244,17 @@ def test_the_roots_value_is_that_of_its_improved_policy(simulations: int) -> Non
         seen = roots.visits[0] > 0
         value = np.average(roots.action_values[0, seen], weights=roots.targets[0, seen])
     assert roots.values[0] == pytest.approx(value, abs=1e-6)
+
+
+def test_a_player_records_the_improved_policy_not_the_move_it_plays() -> None:
+    game = GAMES["connect_four"]
+    settings = SearchConfig(simulations=14, selection="gumbel_root")
+    player = SearchPlayer(Search(game, UniformEvaluator(7), settings))
+    player.start(FIRST, game.initial_state()[None])
+    player.ask(FIRST)
+    decisions = player.decide()
+    while not len(decisions.tables):
+        player.think()
+        decisions = player.decide()
+    # Nothing is known of any column, so none is better than another, though one is played.
+    assert decisions.policies[0] == pytest.approx(np.full(7, 1 / 7), abs=1e-6)

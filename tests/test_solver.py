@@ -8,6 +8,7 @@ from alphazero.config import SearchConfig
 from alphazero.games import ONGOING, Game, State, to_play, value_of
 from alphazero.search.evaluator import UniformEvaluator
 from alphazero.search.mcts import Search
+from alphazero.search.solver import loses
 from alphazero.search.wheel import Roots
 
 SMALL = ["tic_tac_toe", "mnk 4x4x3", "connect_four 4x5x3"]
@@ -99,6 +100,22 @@ def test_a_lost_edge_is_walked_no_more() -> None:
     assert solved.values[0] == 1, "an open three is proven to win"
     assert solved_search.simulations < 800
     assert finish(plain).values[0] < 1
+
+
+def test_only_moves_that_lose_are_walked_no_more_not_those_that_draw() -> None:
+    game, known, values = GAMES["tic_tac_toe"], {}, []
+    for state in positions(game, 6, 3):
+        forest = solve(game, state, 400)[0]._forest
+        nodes, edges = (each.view(np.recarray) for each in (forest.nodes, forest.edges))
+        forest = forest._replace(nodes=nodes, edges=edges)
+        for edge in range(nodes[0, 0].edge_count):
+            child = edges[0, edge].child
+            if child < 0 or nodes[0, child].lower < nodes[0, child].upper:
+                continue
+            after = game.play(state, int(edges[0, edge].action))
+            values.append(-exact_value(game, after, known))
+            assert loses.py_func(forest, 0, edge) == (values[-1] == -1)
+    assert {-1, 0} <= {*values}
 
 
 def test_a_kept_tree_keeps_its_proofs() -> None:
