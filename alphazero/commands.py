@@ -57,9 +57,9 @@ def train(options: argparse.Namespace) -> int:
 def play(options: argparse.Namespace) -> None:
     """Play against a player."""
     from alphazero.files import check_readable, check_writable
-    from alphazero.players.names import agreed_game, name_player, read_player
+    from alphazero.players.names import agreed_game, name_player
 
-    name_player(options.player, simulations=options.simulations, seconds=options.seconds)
+    player = name_player(options.player, simulations=options.simulations, seconds=options.seconds)
     if options.after is not None and not options.begin:
         raise AlphaZeroError("--after counts the moves of a game that is given with --from")
     if options.begin:
@@ -73,7 +73,6 @@ def play(options: argparse.Namespace) -> None:
     from alphazero.play.terminal_sitting import Sitting
     from alphazero.players.sgf_games import begin_from, check_savable
 
-    player = read_player(options.player, simulations=options.simulations, seconds=options.seconds)
     opening, asked = None, _game(options)
     if options.begin:
         own = asked or player.game
@@ -128,13 +127,12 @@ def serve(options: argparse.Namespace) -> None:
 
 def gtp(options: argparse.Namespace) -> None:
     """Serve a player."""
-    from alphazero.players.names import agreed_game, name_player, read_player
+    from alphazero.players.names import agreed_game, name_player
 
-    name_player(options.player, simulations=options.simulations, seconds=options.seconds)
+    player = name_player(options.player, simulations=options.simulations, seconds=options.seconds)
 
     from alphazero.play.gtp import serve
 
-    player = read_player(options.player, simulations=options.simulations, seconds=options.seconds)
     serve(player, agreed_game([player], _game(options)), options.ponder)
 
 
@@ -215,18 +213,19 @@ def match(options: argparse.Namespace) -> None:
         CheckpointOptions,
         agreed_game,
         name_player,
-        read_player,
         seats_of,
         tables_for,
     )
 
-    for text in (options.first, options.second):
+    players = [
         name_player(
             text,
             simulations=options.simulations,
             seconds=options.seconds,
             patience=options.patience,
         )
+        for text in (options.first, options.second)
+    ]
     for file in (options.save, options.note):
         if file:
             check_writable(file)
@@ -236,15 +235,6 @@ def match(options: argparse.Namespace) -> None:
     from alphazero.players.saved import grades_of, save_grades
     from alphazero.players.sgf_games import check_savable, save_match
 
-    players = [
-        read_player(
-            text,
-            simulations=options.simulations,
-            seconds=options.seconds,
-            patience=options.patience,
-        )
-        for text in (options.first, options.second)
-    ]
     game = agreed_game(players, _game(options))
     noted = players[0].options
     if options.note and not isinstance(noted, CheckpointOptions):

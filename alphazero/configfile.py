@@ -25,12 +25,13 @@ from alphazero.yamlfile import (
 def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
     """The configuration in a YAML file, with `section.key=value` overrides; raises ConfigError."""
     path = Path(path)
-    return _parse(read_text(path), str(path), overrides, default_name=path.stem)
+    document = parse_mapping(read_text(path), str(path))
+    return _read(document, str(path), overrides, default_name=path.stem)
 
 
 def parse_config(text: str, source_name: str = "config", overrides: Sequence[str] = ()) -> Config:
     """The configuration in YAML text; `source_name` stands in errors; raises ConfigError."""
-    return _parse(text, source_name, overrides, default_name="")
+    return _read(parse_mapping(text, source_name), source_name, overrides, default_name="")
 
 
 def config_from(source: Config | Mapping[str, Any] | Path | str) -> Config:
@@ -52,10 +53,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(name): _plain(each) for name, each in value.items()}
     return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
-
-
-def _parse(text: str, source: str, overrides: Sequence[str], default_name: str) -> Config:
-    return _read(parse_mapping(text, source), source, overrides, default_name)
 
 
 def _read(document: Document, source: str, overrides: Sequence[str], default_name: str) -> Config:
