@@ -18,6 +18,7 @@ from PIL import Image
 from alphazero.errors import RunError
 from alphazero.games import make_game
 from alphazero.players.picture import draw_position
+from alphazero.training.history import read_curves
 from alphazero.training.insight import EXAMINED
 from alphazero.training.metrics import METRICS, Curves
 
@@ -33,12 +34,6 @@ def read(folder: Path) -> EventAccumulator:
     accumulator = EventAccumulator(str(folder), size_guidance=everything)
     accumulator.Reload()
     return accumulator
-
-
-@pytest.fixture(autouse=True)
-def names_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let files begun in one second be read in their order: their names end in a plain number."""
-    monkeypatch.setattr(event_file_writer, "_global_uid", event_file_writer.AtomicCounter(100))
 
 
 def points(folder: Path, name: str) -> list[tuple[int, float]]:
@@ -142,7 +137,20 @@ def test_what_was_written_after_the_resumed_iteration_is_purged(tmp_path: Path, 
     assert points(tmp_path, "loss/total") == [*kept, (resumed_at + 1, 40.0)]
 
 
-def test_a_run_that_goes_on_after_its_last_iteration_loses_nothing(tmp_path: Path):
+def test_a_curve_that_a_resumed_run_purges_whole_is_not_there(tmp_path: Path):
+    for begin in (0, 1):
+        with Curves(tmp_path / "tensorboard", begin) as curves:
+            curves.write(begin + 1, {"learner/steps": 0.0}, {})
+            if begin == 0:
+                curves.write(2, {"loss/total": 1.0}, {})
+    assert read_curves(tmp_path) == {"learner/steps": {1: 0.0, 2: 0.0}}
+
+
+def test_a_run_that_goes_on_after_its_last_iteration_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Names of files end in a plain number: of one second, 10 would be read before 9."""
+    monkeypatch.setattr(event_file_writer, "_global_uid", event_file_writer.AtomicCounter(8))
     for begin in (0, 2, 4):
         with Curves(tmp_path, begin) as curves:
             for iteration in (begin + 1, begin + 2):

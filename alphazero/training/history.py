@@ -27,7 +27,7 @@ TIMES = [name for name in METRICS if name.startswith("seconds/")]
 
 
 def read_curves(run: Path) -> dict[str, Curve]:
-    """Return every curve of a run by its name; none where there are none."""
+    """Return every curve of a run by its name, without those that a resumed run purged whole."""
     from tensorboard.backend.event_processing.event_accumulator import (  # type: ignore[import-untyped]
         EventAccumulator,
     )
@@ -37,10 +37,11 @@ def read_curves(run: Path) -> dict[str, Curve]:
         return {}
     events = EventAccumulator(str(folder), {"scalars": 0})
     events.Reload()
-    return {
+    curves = {
         name: {point.step: point.value for point in events.Scalars(name)}
         for name in events.Tags()["scalars"]
     }
+    return {name: curve for name, curve in curves.items() if curve}
 
 
 def curves_of(run: Path, names: Sequence[str]) -> list[Curve]:

@@ -4,6 +4,7 @@ import io
 import re
 import sys
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -171,6 +172,9 @@ class Curves:
         self._hook = threading.excepthook
         threading.excepthook = self._hear
         try:
+            # TensorBoard reads files in the order of their names, which begin with the second.
+            while list(folder.glob(f"events.out.tfevents.{int(time.time()):010d}.*")):
+                time.sleep(0.05)
             self._writer = SummaryWriter(str(folder), purge_step=iteration + 1)
             if layout:
                 self._writer.add_custom_scalars(layout)
