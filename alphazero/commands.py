@@ -66,6 +66,7 @@ def play(options: argparse.Namespace) -> None:
         check_readable(options.begin)
     if options.save:
         check_writable(options.save)
+    asked = _game(options)
 
     from alphazero.play.terminal import Terminal
     from alphazero.play.terminal_commands import SIDES
@@ -73,7 +74,7 @@ def play(options: argparse.Namespace) -> None:
     from alphazero.play.terminal_sitting import Sitting
     from alphazero.players.sgf_games import begin_from, check_savable
 
-    opening, asked = None, _game(options)
+    opening = None
     if options.begin:
         own = asked or player.game
         opening = begin_from(options.begin, options.after, own)
@@ -130,10 +131,11 @@ def gtp(options: argparse.Namespace) -> None:
     from alphazero.players.names import agreed_game, name_player
 
     player = name_player(options.player, simulations=options.simulations, seconds=options.seconds)
+    asked = _game(options)
 
     from alphazero.play.gtp import serve
 
-    serve(player, agreed_game([player], _game(options)), options.ponder)
+    serve(player, agreed_game([player], asked), options.ponder)
 
 
 def gomocup(options: argparse.Namespace) -> None:
@@ -229,13 +231,14 @@ def match(options: argparse.Namespace) -> None:
     for file in (options.save, options.note):
         if file:
             check_writable(file)
+    asked = _game(options)
 
     from alphazero.players.contest import contest
     from alphazero.players.match import paired_openings
     from alphazero.players.saved import grades_of, save_grades
     from alphazero.players.sgf_games import check_savable, save_match
 
-    game = agreed_game(players, _game(options))
+    game = agreed_game(players, asked)
     noted = players[0].options
     if options.note and not isinstance(noted, CheckpointOptions):
         raise PlayerError(f"--note is written into a checkpoint, and {players[0].name} is none")
@@ -283,6 +286,7 @@ def rate(options: argparse.Namespace) -> int:
     for file in (options.csv, options.plot):
         if file:
             check_writable(file)
+    asked = _game(options)
 
     from alphazero.players.canvas import save_picture
     from alphazero.players.tournament import Tournament, save_csv, standings, table
@@ -293,7 +297,7 @@ def rate(options: argparse.Namespace) -> int:
     )
     anchor = find_anchor(entrants, options.anchor)
     tournament = Tournament(
-        agreed_game(entrants, _game(options)),
+        agreed_game(entrants, asked),
         entrants,
         options.games,
         options.opening_moves,
@@ -430,10 +434,12 @@ def solve(options: argparse.Namespace) -> None:
     from tqdm import tqdm
 
     from alphazero.games.registry import read_game
-    from alphazero.search.exact import answer, describe, solver_for
 
     game = read_game(options.game)
     state = game.from_line(" ".join(options.moves))
+
+    from alphazero.search.exact import answer, describe, solver_for
+
     solver = solver_for(game)
     total = solver.affordable if options.positions is None else options.positions
     with tqdm(total=total, unit="position", unit_scale=True, leave=False, disable=None) as bar:

@@ -34,6 +34,19 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def start(words: str, home: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command in `home`, with an empty cache of kernels, and name what it imported."""
+    return subprocess.run(
+        [sys.executable, "-c", START, *words.split()],
+        cwd=home,
+        env={**os.environ, "ALPHAZERO_CACHE_DIR": str(home / "cache")},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -78,17 +91,31 @@ def home(tmp_path: Path) -> Path:
 def test_a_mistake_is_told_before_anything_is_loaded_or_compiled(
     words: str, said: str, home: Path
 ) -> None:
-    cache = home / "cache"
-    done = subprocess.run(
-        [sys.executable, "-c", START, *words.split()],
-        cwd=home,
-        env={**os.environ, "ALPHAZERO_CACHE_DIR": str(cache)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = start(words, home)
     assert done.stdout == "2 []\n", done.stderr[-2000:]
     assert said in done.stderr
     assert done.stderr.startswith("error: ")
-    assert not cache.exists()
+    assert not (home / "cache").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "train nim.yaml game.name=nimm",
+        "play random --game nimm",
+        "match random random --game nimm",
+        "rate random uct:10 --game nimm",
+        "gtp random --game nimm",
+        "solve nimm 1",
+        "check nimm",
+    ],
+)
+def test_an_unknown_game_is_told_before_the_rules_of_others_are_compiled(
+    words: str, home: Path
+) -> None:
+    (home / "nim.yaml").write_text("game: {name: nim}\nbudget: {iterations: 1}\n")
+    done = start(words, home)
+    assert done.stdout == "2 ['numba']\n", done.stderr[-2000:]
+    assert "unknown game 'nimm'; did you mean 'nim'?" in done.stderr
+    compiled = {path.name.split(".")[0] for path in (home / "cache").rglob("*.nbi")}
+    assert compiled <= {"game"}

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure
 from PIL import Image
-from test_metrics import names_in_order  # noqa: F401  (files begun in one second are in order)
 from tiny import tiny_config
 
 from alphazero import cli

@@ -11,7 +11,6 @@ Where that module fails, one line on stderr says why, and the other games are th
 
 import functools
 import importlib
-import pkgutil
 import re
 import sys
 import traceback
@@ -45,6 +44,8 @@ def register(name: str, **defaults: int) -> Callable[[Kind], Kind]:
     def remember(kind: Kind) -> Kind:
         if not (isinstance(kind, type) and issubclass(kind, Game)):
             raise GameError(f"register({name!r}): expected a subclass of Game, got {kind!r}")
+        if _own_games().get(name, kind.__module__) != kind.__module__:
+            raise GameError(f"the name {name!r} is taken by {_own_games()[name]}; choose another")
         known = _registered.get(name, (kind, {}))[0]
         # A class of the same name in the same module is a newer edition of it, as in a notebook.
         if (known.__module__, known.__qualname__) != (kind.__module__, kind.__qualname__):
@@ -59,9 +60,22 @@ def register(name: str, **defaults: int) -> Callable[[Kind], Kind]:
 
 
 @functools.cache
-def _import_all() -> None:
-    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
-        importlib.import_module(f"alphazero.games.{module.name}")
+def _own_games() -> dict[str, str]:
+    """Return the module of each game of this folder, by name, as their text says.
+
+    Importing a game compiles its rules, which takes seconds where they are not cached: a mistyped
+    name is answered without, and a game alone is imported without the others.
+    """
+    here = Path(__file__).parent
+    return {
+        name: f"alphazero.games.{file.stem}"
+        for file in sorted(here.glob("*.py"))
+        for name in re.findall(r'^@register\("(\w+)"', file.read_text("utf-8"), re.MULTILINE)
+    }
+
+
+@functools.cache
+def _import_plug_ins() -> None:
     for entry in entry_points(group="alphazero.games"):
         _load_plug_in(entry)
 
@@ -105,20 +119,21 @@ def _reason(error: BaseException) -> str:
 
 def game_names() -> list[str]:
     """Return the names of every registered game."""
-    _import_all()
-    return sorted(_registered)
+    _import_plug_ins()
+    return sorted({*_own_games(), *_registered})
 
 
 def game_options(name: str) -> dict[str, int]:
     """Return the options that game `name` takes, with their defaults."""
-    _import_all()
+    if name in _own_games():
+        importlib.import_module(_own_games()[name])
+    elif name not in _registered:
+        _import_plug_ins()
     if name not in _registered:
         if name in _broken:
             raise GameError(f"game {name!r} cannot be loaded: {_broken[name]}")
-        hint = did_you_mean(name, _registered)
-        raise GameError(
-            f"unknown game '{name[:60]}'{hint} (known: {', '.join(sorted(_registered))})"
-        )
+        hint = did_you_mean(name, game_names())
+        raise GameError(f"unknown game '{name[:60]}'{hint} (known: {', '.join(game_names())})")
     kind, defaults = _registered[name]
     own = {field.name: cast(int, field.default) for field in fields(kind)}
     return {**own, **defaults}
@@ -178,9 +193,9 @@ def write_game(game: Game) -> str:
 
     The name of its class where it was never registered.
     """
-    _import_all()
+    _import_plug_ins()
     spellings = []
-    for name, (kind, defaults) in _registered.items():
+    for name, (kind, defaults) in list(_registered.items()):
         if kind is type(game):
             usual = game_options(name)
             told = [f"{key}={value}" for key, value in game.options.items() if value != usual[key]]
