@@ -9,12 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from alphazero.configfile import load_config
+    from alphazero.config.loader import load_config
     from alphazero.errors import AlphaZeroError
     from alphazero.games import make_game
-    from alphazero.games.check import check_game
-    from alphazero.players.position import Position
-    from alphazero.players.saved import load_player
+    from alphazero.games.contract.check import check_game
+    from alphazero.notebook import Position
+    from alphazero.players.checkpoint_player import load_player
     from alphazero.training.loop import resume, train
 
 __version__ = "0.1.0"
@@ -31,10 +31,10 @@ __all__ = [
 
 _HOMES = {
     "AlphaZeroError": "alphazero.errors",
-    "Position": "alphazero.players.position",
-    "check_game": "alphazero.games.check",
-    "load_config": "alphazero.configfile",
-    "load_player": "alphazero.players.saved",
+    "Position": "alphazero.notebook",
+    "check_game": "alphazero.games.contract.check",
+    "load_config": "alphazero.config.loader",
+    "load_player": "alphazero.players.checkpoint_player",
     "make_game": "alphazero.games",
     "resume": "alphazero.training.loop",
     "train": "alphazero.training.loop",

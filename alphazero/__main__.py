@@ -2,6 +2,6 @@
 
 import sys
 
-from alphazero.cli import main
+from alphazero.cli.main import main
 
 sys.exit(main())

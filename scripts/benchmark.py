@@ -2,7 +2,7 @@
 
 import sys
 
-from alphazero.cli import main
+from alphazero.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main(["bench", *sys.argv[1:]]))

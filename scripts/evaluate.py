@@ -7,7 +7,7 @@ python scripts/evaluate.py grade A       count how often a checkpoint plays an o
 
 import sys
 
-from alphazero.cli import main
+from alphazero.cli.main import main
 
 if __name__ == "__main__":
     if sys.argv[1:2] not in (["match"], ["rate"], ["grade"]):

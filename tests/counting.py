@@ -16,8 +16,8 @@ import numpy.typing as npt
 from numba import types
 
 from alphazero.games.game import ONGOING, OUTCOME, PLY, RulesType
-from alphazero.games.lines import CELLS, LineGame
-from alphazero.jit import kernel
+from alphazero.games.line_games import CELLS, LineGame
+from alphazero.utils.jit import kernel
 
 Boards = npt.NDArray[np.int64]
 

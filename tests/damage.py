@@ -242,7 +242,7 @@ def hostile_shard(arrays: dict[str, Any], choice: random.Random) -> bytes:
 
 def bomb(choice: random.Random) -> bytes:
     """Return a small archive that would unpack to a hundred times its size and more."""
-    from alphazero.training.gamefile import Games
+    from alphazero.training.data.game_shard import Games
 
     moves = choice.randint(1, 4) << 20
     header = f"{{'descr': '<i4', 'fortran_order': False, 'shape': ({moves},), }}"
@@ -311,10 +311,13 @@ class Trial:
 
 def try_checkpoints(trial: Trial, count: int, choice: random.Random, place: Path) -> None:
     """Read a small player, damaged or hostile in so many ways."""
-    from alphazero.config import NetworkConfig
+    from alphazero.config.schema import NetworkConfig
+    from alphazero.games import game_names, make_game
     from alphazero.network import checkpoint
     from alphazero.network.resnet import ResNet
 
+    for name in game_names():  # a damaged name may be another game's, which would be imported
+        make_game(name)
     # Thousands of files need not be forced to the disk.
     checkpoint.write_atomic = lambda path, data: Path(path).write_bytes(data)  # type: ignore[assignment]
     settings = NetworkConfig(blocks=1, filters=4, policy_filters=2, value_filters=1, value_hidden=4)
@@ -342,12 +345,12 @@ def try_shards(trial: Trial, count: int, choice: random.Random, place: Path) -> 
     """
     from test_replay import random_records
 
-    from alphazero.configfile import parse_config
-    from alphazero.files import sha256_hex
+    from alphazero.config.loader import parse_config
     from alphazero.games import make_game
-    from alphazero.training.gamefile import Games
+    from alphazero.training.data.game_shard import Games
     from alphazero.training.manifest import State, shard_name
-    from alphazero.training.run import Run
+    from alphazero.training.run_directory import Run
+    from alphazero.utils.files import sha256_hex
 
     game = make_game("connect_four")
     games = Games.of(game, random_records(game, 3))

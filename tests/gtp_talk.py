@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from alphazero.frontends.gtp.engine import Engine
+from alphazero.frontends.gtp.session import Session
 from alphazero.games.registry import read_game
-from alphazero.play.gtp import Session
-from alphazero.play.gtp_engine import Engine
-from alphazero.players.names import read_player
+from alphazero.players.registry import read_player
 
 
 class SlowClock:

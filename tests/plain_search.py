@@ -1,4 +1,4 @@
-"""A slow PUCT search, as the papers tell it: the twin of `alphazero.search`.
+"""A slow PUCT search, as the papers tell it: the twin of `alphazero.mcts`.
 
 Nodes are objects that keep their own position, edges are entries of dictionaries, and a backup
 asks of each edge which player chose it, so no sign is ever flipped. Only the rules of the games
@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from alphazero.config import SearchConfig
+from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, Game, State, to_play
-from alphazero.search.evaluator import Evaluator
+from alphazero.mcts.evaluator import Evaluator
 
 
 def seen_by(player: int, result: float) -> float:

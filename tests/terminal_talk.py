@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alphazero.config import SearchConfig
+from alphazero.config.schema import SearchConfig
+from alphazero.frontends.terminal.app import Terminal
+from alphazero.frontends.terminal.screen import Screen
+from alphazero.frontends.terminal.session import Sitting
 from alphazero.games import Game
 from alphazero.games.game import ONGOING
 from alphazero.games.registry import read_game
-from alphazero.play.terminal import Terminal
-from alphazero.play.terminal_screen import Screen
-from alphazero.play.terminal_sitting import Sitting
-from alphazero.players.gamelog import PlayedGame
-from alphazero.players.names import Entrant, Kind, Options
-from alphazero.players.player import Player, SearchPlayer
-from alphazero.search.evaluator import UniformEvaluator
-from alphazero.search.mcts import Search
+from alphazero.mcts.evaluator import UniformEvaluator
+from alphazero.mcts.network_search import Search
+from alphazero.players.base import Player, SearchPlayer
+from alphazero.players.registry import Entrant, Kind, Options
+from alphazero.records.jsonl import PlayedGame
 
 FIRST, SECOND, BOTH, NONE = (True, False), (False, True), (True, True), (False, False)
 

@@ -4,14 +4,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from ablation import BASE, Ablation, Row, table
 from tiny import YAML, files_of
 
+from alphazero.arena.elo import MatchResult
 from alphazero.errors import RunError
-from alphazero.files import sha256_of
 from alphazero.games import make_game
-from alphazero.players.ratings import MatchResult
-from alphazero.search.minimax import solve
-from alphazero.training.ablation import BASE, Ablation, Row, table
+from alphazero.solvers.exhaustive import solve
+from alphazero.utils.files import sha256_of
 
 
 def tiny_ablation(folder: Path, *variant: str) -> Ablation:

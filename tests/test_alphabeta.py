@@ -9,10 +9,10 @@ import pytest
 from alphazero.games import ONGOING, Game, State, make_game, to_play, value_of
 from alphazero.games.connect_four import ConnectFour
 from alphazero.games.game import LAST, PLY, SURE
-from alphazero.games.lines import CELLS, LineGame
+from alphazero.games.line_games import CELLS, LineGame
 from alphazero.games.mnk import Mnk
 from alphazero.games.nim import LEFT, Nim
-from alphazero.search.alphabeta import WON, AlphaBeta
+from alphazero.solvers.alphabeta import WON, AlphaBeta
 
 GAMES: list[Game] = [
     Mnk(),

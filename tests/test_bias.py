@@ -6,11 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
-
-from alphazero.errors import GameError
-from alphazero.games import ONGOING, game_names
-from alphazero.players.bias import (
+from flat_mc_bias import (
     LEAVES,
     TwoPlyTree,
     draw,
@@ -18,9 +14,13 @@ from alphazero.players.bias import (
     minimax_percentages,
     table,
 )
+from PIL import Image
+
+from alphazero.errors import GameError
+from alphazero.games import ONGOING, game_names
 
 TREE = TwoPlyTree()
-SCRIPT = Path(__file__).parent.parent / "scripts" / "bias.py"
+SCRIPT = Path(__file__).parent.parent / "scripts" / "flat_mc_bias.py"
 
 
 def test_the_tree_is_the_one_that_is_drawn_and_no_game_to_choose() -> None:
@@ -71,7 +71,7 @@ def test_the_script_prints_the_table_and_draws_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plot = tmp_path / "bias.png"
-    command = ["bias.py", "--simulations", "500", "--runs", "4", "--plot", str(plot)]
+    command = ["flat_mc_bias.py", "--simulations", "500", "--runs", "4", "--plot", str(plot)]
     monkeypatch.setattr(sys, "argv", command)
     with pytest.raises(SystemExit) as ended:
         runpy.run_path(str(SCRIPT), run_name="__main__")
@@ -88,7 +88,7 @@ def test_the_script_prints_the_table_and_draws_it(
 def test_no_simulations_or_runs_are_refused_in_one_line(
     option: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["bias.py", option, "0"])
+    monkeypatch.setattr(sys, "argv", ["flat_mc_bias.py", option, "0"])
     with pytest.raises(SystemExit) as ended:
         runpy.run_path(str(SCRIPT), run_name="__main__")
     assert ended.value.code == 2

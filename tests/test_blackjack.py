@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from alphazero.foundations import blackjack, gymnasium_loop
-from alphazero.foundations.basics import FoundationsError
+from alphazero.foundations import blackjack, gymnasium_baseline
 from alphazero.foundations.blackjack import HIT, LONGEST, SHAPE, STICK, Policy
-from alphazero.foundations.exact import Solution, evaluate, optimum
+from alphazero.foundations.common import FoundationsError
+from alphazero.foundations.dynamic_programming import Solution, evaluate, optimum
 
 TWENTY = blackjack.sticks_on(20)
 DECK = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10]
@@ -36,13 +36,13 @@ class RiggedDeck:
 @pytest.mark.parametrize("seed", range(3))
 def test_card_by_card_the_rules_are_those_of_gymnasium(seed: int) -> None:
     policy = some_policy(seed)
-    environment = gymnasium_loop.make_environment()
+    environment = gymnasium_baseline.make_environment()
     environment.unwrapped.np_random = RiggedDeck(seed)  # type: ignore[assignment]
     rng = np.random.default_rng(seed)
     states, actions = np.zeros(LONGEST, np.int64), np.zeros(LONGEST, np.int64)
     seen: set[Any] = set()
     for _ in range(2_000):
-        visits, reward = gymnasium_loop.play_episode(environment, policy, 0.0, rng)
+        visits, reward = gymnasium_baseline.play_episode(environment, policy, 0.0, rng)
         played = blackjack.play_episode(policy.ravel(), 0.0, False, rng, states, actions)
         assert played == (len(visits), reward)
         places = zip(*np.unravel_index(states[: len(visits)], SHAPE), strict=True)

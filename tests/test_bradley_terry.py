@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from test_ratings import match
 
-from alphazero.players.bradley_terry import ELO, Ratings, rate
-from alphazero.players.ratings import judge
+from alphazero.arena.bradley_terry import ELO, Ratings, rate
+from alphazero.arena.elo import judge
 
 Counts = np.ndarray
 

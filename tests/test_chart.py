@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from alphazero.players.canvas import COLOURS, save_picture
-from alphazero.players.chart import HEIGHT, LEFT, TOP, WIDTH, Point, _Axis, draw_chart
+from alphazero.drawing.canvas import COLOURS, save_picture
+from alphazero.drawing.charts import HEIGHT, LEFT, TOP, WIDTH, Point, _Axis, draw_chart
 
 POINTS = [Point(0, -100, -180, -20), Point(10, 150, 100, 230), Point(20, 310, 240, 400)]
 

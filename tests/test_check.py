@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 
 import alphazero
-from alphazero import cli
+from alphazero.cli import main as cli
 from alphazero.errors import GameError
-from alphazero.games import check, make_game, register, registry
-from alphazero.games.check import check_game, refuse_unsound
-from alphazero.games.contract import REST
-from alphazero.games.contract_rules import FIRST
+from alphazero.games import make_game, register, registry
+from alphazero.games.contract import check
+from alphazero.games.contract.check import check_game, refuse_unsound
+from alphazero.games.contract.display import REST
+from alphazero.games.contract.rules import FIRST
+from alphazero.games.contract.trial import FULL, SHORT, Effort
 from alphazero.games.game import (
     HEURISTIC_RULE,
     LAST,
@@ -33,11 +35,10 @@ from alphazero.games.game import (
     Symmetries,
     no_heuristic,
 )
-from alphazero.games.go import Go
-from alphazero.games.lines import CELLS, COLUMNS, place_stone
+from alphazero.games.go.game import Go
+from alphazero.games.line_games import CELLS, COLUMNS, place_stone
 from alphazero.games.mnk import Mnk
-from alphazero.games.trial import FULL, SHORT, Effort
-from alphazero.jit import kernel
+from alphazero.utils.jit import kernel
 
 LEGAL, PLAY, TELL, OBSERVE = Mnk.rule_functions
 FIRST_STATE = Mnk().initial_state()

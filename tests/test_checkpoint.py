@@ -17,9 +17,8 @@ import torch
 from damage import joined, parts
 
 import alphazero
-from alphazero.config import NetworkConfig
+from alphazero.config.schema import NetworkConfig
 from alphazero.errors import CheckpointError, RunError
-from alphazero.files import sha256_of
 from alphazero.network import header
 from alphazero.network.checkpoint import (
     Checkpoint,
@@ -29,6 +28,7 @@ from alphazero.network.checkpoint import (
     save_tensors,
 )
 from alphazero.network.resnet import ResNet
+from alphazero.utils.files import sha256_of
 
 SETTINGS = NetworkConfig(blocks=1, filters=4, policy_filters=2, value_filters=1, value_hidden=4)
 TYPES = {

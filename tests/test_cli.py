@@ -19,15 +19,15 @@ from PIL import Image
 from tiny import YAML, fingerprint, tiny_config
 
 import alphazero
-from alphazero.cli import main, parser
-from alphazero.config import NetworkConfig
+from alphazero.arena import solved_positions
+from alphazero.cli.main import main, parser
+from alphazero.config.schema import NetworkConfig
 from alphazero.games import game_names, make_game
 from alphazero.network.checkpoint import Checkpoint, save_checkpoint, save_tensors
 from alphazero.network.header import PLAYER_FORMAT
 from alphazero.network.resnet import ResNet
-from alphazero.players import solved
-from alphazero.players.saved import load_player, search_settings
-from alphazero.search import minimax
+from alphazero.players.checkpoint_player import load_player, search_settings
+from alphazero.solvers import exhaustive
 from alphazero.training.loop import train
 
 Capture = pytest.CaptureFixture[str]
@@ -393,7 +393,7 @@ def test_a_tournament_that_is_stopped_says_what_was_kept(
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("alphazero.players.tournament.contest", interrupt)
+    monkeypatch.setattr("alphazero.arena.tournament.contest", interrupt)
     command = ["rate", "random", f"network:{saved_player(tmp_path / 'a.safetensors')}"]
     for more, said in (
         ([], "nothing was kept; with --folder"),
@@ -407,8 +407,8 @@ def test_a_tournament_that_is_stopped_says_what_was_kept(
 def test_a_file_that_could_not_be_written_is_told_before_anything_is_played(
     tmp_path: Path, monkeypatch: Patch, capsys: Capture, option: str
 ) -> None:
-    monkeypatch.setattr("alphazero.players.contest.contest", None)
-    monkeypatch.setattr("alphazero.players.tournament.contest", None)
+    monkeypatch.setattr("alphazero.arena.head_to_head.contest", None)
+    monkeypatch.setattr("alphazero.arena.tournament.contest", None)
     command = "match" if option in ("--save", "--note") else "rate"
     players = [f"network:{saved_player(tmp_path / 'a.safetensors')}", "random"]
     for file in (tmp_path, tmp_path / "none" / "file", "nul\0"):
@@ -583,7 +583,7 @@ def test_a_folder_that_may_not_be_looked_into_is_one_line(
 def test_search_settings_out_of_range_in_a_checkpoint_give_way_to_the_defaults(
     tmp_path: Path,
 ) -> None:
-    from alphazero.config import SearchConfig
+    from alphazero.config.schema import SearchConfig
     from alphazero.network.checkpoint import load_checkpoint
 
     odd = {"simulations": -5, "c_puct": "high", "first_play": "never", "reuse_tree": False}
@@ -629,9 +629,9 @@ def test_a_name_that_no_folder_can_have_is_one_line(
 
 def test_the_version_is_told_without_torch() -> None:
     code = (
-        "import sys, alphazero, alphazero.cli\n"
+        "import sys, alphazero, alphazero.cli.main\n"
         "assert {*alphazero.__all__} <= {*dir(alphazero)}\n"
-        "try:\n    alphazero.cli.main(['--version'])\n"
+        "try:\n    alphazero.cli.main.main(['--version'])\n"
         "finally:\n    print(sorted({'torch', 'numba'} & {*sys.modules}))"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -690,7 +690,7 @@ def test_grading_a_game_too_large_to_solve_is_one_line(
     tmp_path: Path, monkeypatch: Patch, capsys: Capture
 ) -> None:
     player = saved_player(tmp_path / "gomoku.safetensors", "gomoku")
-    monkeypatch.setattr(solved, "solve", functools.partial(minimax.solve, limit=1000))
+    monkeypatch.setattr(solved_positions, "solve", functools.partial(exhaustive.solve, limit=1000))
     assert "more than 1,000 positions" in only_line(capsys, "grade", player)
 
 
@@ -719,7 +719,7 @@ def test_ctrl_c_at_the_prompt_leaves_with_130(
     def interrupt(_: str) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("alphazero.play.terminal.Terminal._ask", lambda *_: interrupt(""))
+    monkeypatch.setattr("alphazero.frontends.terminal.app.Terminal._ask", lambda *_: interrupt(""))
     assert code_of("play", player) == 130
     assert capsys.readouterr().err == "\nstopped\n"
 

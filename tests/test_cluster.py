@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 from tiny import YAML, manifest_of, tiny_config, torn_files
 
-from alphazero.cli import main
+from alphazero.cli.main import main
 from alphazero.errors import RunError
-from alphazero.training import cluster
+from alphazero.training.distributed import ray_cluster
 
 HANG = 900
 """Seconds after which a process is thought to hang: no test waits for it to pass."""
@@ -256,7 +256,7 @@ def test_the_names_of_rays_sockets_are_short_enough(
 ) -> None:
     monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path / ("x" * letters)))
     (tmp_path / ("x" * letters)).mkdir()
-    folder, files = cluster._make_folder()
+    folder, files = ray_cluster._make_folder()
     folder.rmdir()
     session = "session_2026-11-24_21-47-09_441464_4194304/sockets/plasma_store"
     assert len(str(files / session)) <= 103
@@ -274,11 +274,11 @@ def test_more_actors_than_cores_are_one_line_that_says_how_many_are_enough(
     each: int,
     said: str,
 ) -> None:
-    monkeypatch.setattr(cluster.os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(ray_cluster.os, "cpu_count", lambda: cores)
     workers = f"{{ray: {{actors: 64, cpus_per_actor: {each}}}}}"
     settings = tiny_config(tmp_path, f"selfplay.workers={workers}").selfplay.workers
     assert settings is not None
-    cluster._warn_of_cores(settings)
+    ray_cluster._warn_of_cores(settings)
     out = capsys.readouterr().out
     if not said:
         assert out == ""
@@ -293,12 +293,12 @@ def test_more_actors_than_memory_are_refused_with_the_number_that_fits(
     tmp_path: Path, actors: int, fits: bool
 ) -> None:
     settings = tiny_config(tmp_path, f"selfplay.workers={{ray: {{actors: {actors}}}}}")
-    there = {"CPU": 64.0, "memory": 8.5 * cluster.ACTOR_MEMORY}
+    there = {"CPU": 64.0, "memory": 8.5 * ray_cluster.ACTOR_MEMORY}
     if fits:
-        cluster._check_room(settings.selfplay.workers, there)  # type: ignore[arg-type]
+        ray_cluster._check_room(settings.selfplay.workers, there)  # type: ignore[arg-type]
         return
     with pytest.raises(RunError, match=rf"{actors} actors need .* set actors to 8 or less$"):
-        cluster._check_room(settings.selfplay.workers, there)  # type: ignore[arg-type]
+        ray_cluster._check_room(settings.selfplay.workers, there)  # type: ignore[arg-type]
 
 
 # --- clusters that are joined ---------------------------------------------------------------------
@@ -312,7 +312,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, answer: str) -> list[dict[str, st
         seen.append(env)
         return SimpleNamespace(stdout=answer, stderr="a\nno route")
 
-    monkeypatch.setattr(cluster.subprocess, "run", run)
+    monkeypatch.setattr(ray_cluster.subprocess, "run", run)
     monkeypatch.setenv("RAY_AUTH_MODE", "unset")
     return seen
 
@@ -320,7 +320,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, answer: str) -> list[dict[str, st
 def test_an_open_cluster_is_refused_and_the_reason_told(monkeypatch: pytest.MonkeyPatch) -> None:
     answering(monkeypatch, "open\n")
     with pytest.raises(RunError) as caught:
-        cluster._check_token("10.0.0.5:6379", False)
+        ray_cluster._check_token("10.0.0.5:6379", False)
     message = str(caught.value)
     assert "asks for no token: anybody who reaches its ports can run programs as you" in message
     assert "allow_open" in message
@@ -329,7 +329,7 @@ def test_an_open_cluster_is_refused_and_the_reason_told(monkeypatch: pytest.Monk
 
 def test_an_open_cluster_is_joined_when_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
     answering(monkeypatch, "open\n")
-    cluster._check_token("10.0.0.5:6379", True)
+    ray_cluster._check_token("10.0.0.5:6379", True)
     assert os.environ["RAY_AUTH_MODE"] == "unset"
 
 
@@ -339,7 +339,7 @@ def test_whoever_asks_whether_a_cluster_is_open_has_no_token(
     monkeypatch.setenv("RAY_AUTH_TOKEN", "secret")
     monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", "/secret")
     seen = answering(monkeypatch, "closed\n")
-    cluster._check_token("10.0.0.5:6379", False)
+    ray_cluster._check_token("10.0.0.5:6379", False)
     (stranger,) = seen
     assert "secret" not in json.dumps({k: v for k, v in stranger.items() if k.startswith("RAY_")})
     assert stranger["HOME"] != os.environ.get("HOME")
@@ -349,17 +349,17 @@ def test_whoever_asks_whether_a_cluster_is_open_has_no_token(
 def test_an_address_where_nothing_answers_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     answering(monkeypatch, "")
     with pytest.raises(RunError, match=r"no Ray cluster at 10.0.0.5:6379 \(no route\)"):
-        cluster._check_token("10.0.0.5:6379", False)
+        ray_cluster._check_token("10.0.0.5:6379", False)
 
 
 @pytest.mark.parametrize("address", ["auto", "10.0.0.5", "ray://h:1", "h:1 --x", ":1", "h:123456"])
 def test_an_address_of_another_form_is_one_line(address: str) -> None:
     with pytest.raises(RunError, match=r"expected local or host:port"):
-        cluster._check_token(address, False)
+        ray_cluster._check_token(address, False)
 
 
 def test_without_ray_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(ray_cluster.importlib.util, "find_spec", lambda name: None)
     config = tiny_config(tmp_path, "selfplay.workers={ray: {}}")
     with pytest.raises(RunError, match=r"Ray is not installed; pip install 'alphazero\[ray\]'"):
-        cluster.open_crew(None, config, 0)  # type: ignore[arg-type]
+        ray_cluster.open_crew(None, config, 0)  # type: ignore[arg-type]

@@ -11,7 +11,15 @@ import pytest
 import yaml
 
 import alphazero.games
-from alphazero.config import (
+from alphazero.config.fields import Reader, check_value, noted_fields
+from alphazero.config.loader import (
+    config_from,
+    describe_schema,
+    dump_config,
+    load_config,
+    parse_config,
+)
+from alphazero.config.schema import (
     SECTIONS,
     Config,
     EvaluationConfig,
@@ -20,17 +28,9 @@ from alphazero.config import (
     RatePoint,
     RayConfig,
 )
-from alphazero.configfile import (
-    config_from,
-    describe_schema,
-    dump_config,
-    load_config,
-    parse_config,
-)
+from alphazero.config.strict_yaml import MAXIMUM_BYTES, Document, WrongValueError, yaml_scalar
 from alphazero.errors import ConfigError, GameError
-from alphazero.schema import Reader, check_value, noted_fields
 from alphazero.training import loop
-from alphazero.yamlfile import MAXIMUM_BYTES, Document, WrongValueError, yaml_scalar
 
 SMALLEST = "game: {name: connect_four}\nbudget: {iterations: 1}\n"
 SHIPPED = sorted((Path(__file__).parent.parent / "configs").glob("*.yaml"))

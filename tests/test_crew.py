@@ -13,22 +13,23 @@ import pytest
 from test_openvino import needs_openvino
 from tiny import ITERATIONS, manifest_of, random_records, tiny_config, torn_files
 
-from alphazero.config import Config
-from alphazero.configfile import dump_config
+from alphazero.arena.elo import judge
+from alphazero.arena.match import Pairing
+from alphazero.config.loader import dump_config
+from alphazero.config.schema import Config
 from alphazero.errors import RunError
 from alphazero.games import make_game
+from alphazero.mcts.evaluator import UniformEvaluator
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
-from alphazero.players.match import Pairing
-from alphazero.players.ratings import judge
-from alphazero.search.evaluator import UniformEvaluator
-from alphazero.training import cluster, selfplay
-from alphazero.training.actor import Actor
-from alphazero.training.crew import LIVES, Crew
-from alphazero.training.gamefile import Games
+from alphazero.training import selfplay
+from alphazero.training.data.game_shard import Games
+from alphazero.training.distributed import ray_cluster
+from alphazero.training.distributed.actor import Actor
+from alphazero.training.distributed.actor_pool import LIVES, Crew
 from alphazero.training.loop import resume, train
-from alphazero.training.producer import Orders, Version
+from alphazero.training.play_backend import Orders, Version
 from alphazero.training.selfplay import Work
 
 GAME = make_game("tic_tac_toe")
@@ -153,7 +154,7 @@ def train_with(
         hirings.append(Fakes(make))
         return crew_of(config, hirings[-1])
 
-    monkeypatch.setattr(cluster, "open_crew", open_crew)
+    monkeypatch.setattr(ray_cluster, "open_crew", open_crew)
     return train(config), hirings
 
 

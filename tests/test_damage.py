@@ -15,15 +15,15 @@ import torch
 from damage import SMALL_CHANGE
 from tiny import manifest_of
 
-from alphazero.cli import main
-from alphazero.config import NetworkConfig
-from alphazero.configfile import parse_config
+from alphazero.cli.main import main
+from alphazero.config.loader import parse_config
+from alphazero.config.schema import NetworkConfig
 from alphazero.errors import CheckpointError, ConfigError
 from alphazero.games import make_game
 from alphazero.network import checkpoint
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint, load_tensors, save_checkpoint
 from alphazero.network.resnet import ResNet
-from alphazero.training import run as run_module
+from alphazero.training import run_directory as run_module
 
 Capture = pytest.CaptureFixture[str]
 HERE = Path(__file__).parent

@@ -10,17 +10,17 @@ import pytest
 from PIL import ImageDraw
 
 import alphazero
+from alphazero.drawing.board import CELL, STONES, Board, board_svg, geometry_of, labels_of
+from alphazero.drawing.canvas import Canvas
+from alphazero.drawing.position import DARK, board_at, draw_position
 from alphazero.errors import GameError, PlayerError
 from alphazero.games import game_names, make_game
-from alphazero.games.board import read_drawing
 from alphazero.games.game import Game, Look, State
+from alphazero.games.grid import read_drawing
 from alphazero.games.mnk import Mnk
 from alphazero.games.registry import read_game
-from alphazero.players.canvas import Canvas
-from alphazero.players.drawing import CELL, STONES, Board, board_svg, geometry_of, labels_of
-from alphazero.players.names import read_player
-from alphazero.players.picture import DARK, board_at, draw_position
-from alphazero.players.player import SearchPlayer
+from alphazero.players.base import SearchPlayer
+from alphazero.players.registry import read_player
 
 SVG = "{http://www.w3.org/2000/svg}"
 

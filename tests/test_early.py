@@ -9,7 +9,7 @@ import pytest
 
 START = """
 import sys
-from alphazero.cli import main
+from alphazero.cli.main import main
 try:
     code = main(sys.argv[1:])
 except SystemExit as error:

@@ -10,21 +10,21 @@ import pytest
 from test_metrics import points
 from tiny import fingerprint, tiny_config
 
-from alphazero.cli import main
+from alphazero.arena.bradley_terry import rate
+from alphazero.arena.match import GameRecord
+from alphazero.arena.tournament import Tournament
+from alphazero.cli.main import main
 from alphazero.errors import ConfigError
 from alphazero.games import make_game
 from alphazero.games.game import value_of
 from alphazero.games.nim import LEFT
+from alphazero.mcts.evaluator import Floats
 from alphazero.network.checkpoint import load_checkpoint
-from alphazero.players.bradley_terry import rate
-from alphazero.players.match import GameRecord
-from alphazero.players.names import read_player
-from alphazero.players.tournament import Tournament
-from alphazero.search.evaluator import Floats
+from alphazero.players.registry import read_player
 from alphazero.training import evaluation
 from alphazero.training.evaluation import OPENING_MOVES, Examination, Ladder
 from alphazero.training.loop import resume, train
-from alphazero.training.metrics import Curves
+from alphazero.training.monitoring.metrics import Curves
 
 LADDER = ("random", "uct:20", "minimax:2")
 NAMES = "[" + ", ".join(f'"{name}"' for name in LADDER) + "]"

@@ -15,11 +15,11 @@ from alphazero.errors import GameError
 from alphazero.games import ONGOING, Game, State, make_game
 from alphazero.games.connect_four import ConnectFour
 from alphazero.games.game import OUTCOME, PLY
-from alphazero.games.lines import CELLS, LineGame
+from alphazero.games.line_games import CELLS, LineGame
 from alphazero.games.mnk import Mnk
 from alphazero.games.nim import Nim
-from alphazero.search.bitboard import BitboardSolver, fits, winning_cells
-from alphazero.search.exact import Answer, answer, bits_of, describe, solver_for
+from alphazero.solvers.connect_four import BitboardSolver, fits, winning_cells
+from alphazero.solvers.exact import Answer, answer, bits_of, describe, solver_for
 
 ENOUGH = 10**9
 

@@ -8,17 +8,17 @@ import pytest
 from test_search import CONNECT_FOUR, FIRST, GAMES, HashedEvaluator, finish, random_position
 from tiny import tiny_config
 
-from alphazero.config import SearchConfig
+from alphazero.arena.match import GameRecord, Match
+from alphazero.config.schema import SearchConfig
 from alphazero.games import Game, make_game
-from alphazero.players.match import GameRecord, Match
-from alphazero.players.player import Decisions
-from alphazero.search.evaluator import (
+from alphazero.mcts.evaluator import (
     Evaluator,
     Floats,
     SymmetricEvaluator,
     UniformEvaluator,
 )
-from alphazero.search.mcts import Exploration, Search, shaped_alphas
+from alphazero.mcts.network_search import Exploration, Search, shaped_alphas
+from alphazero.players.base import Decisions
 from alphazero.training.selfplay import play_games
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from alphazero import files
 from alphazero.errors import RunError
-from alphazero.files import read_limited, sha256_hex, sha256_of, write_atomic
+from alphazero.utils import files
+from alphazero.utils.files import read_limited, sha256_hex, sha256_of, write_atomic
 
 OLD, NEW = b"the old content", b"the new content, which is longer"
 

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from alphazero import cli
-from alphazero.foundations import boarding, exhibits, plots
-from alphazero.foundations.basics import FoundationsError
+from alphazero.cli import main as cli
+from alphazero.foundations import boarding_pass, demos, plots
 from alphazero.foundations.blackjack import sticks_on
-from alphazero.foundations.boarding import SIMULATIONS
-from alphazero.foundations.exact import optimum
-from alphazero.foundations.exhibits import EXHIBITS, make_exhibit
+from alphazero.foundations.boarding_pass import SIMULATIONS
+from alphazero.foundations.common import FoundationsError
+from alphazero.foundations.demos import EXHIBITS, make_exhibit
+from alphazero.foundations.dynamic_programming import optimum
 from alphazero.foundations.monte_carlo import Control
 from alphazero.foundations.queens import search, widths
 
@@ -44,8 +44,8 @@ def last_seat_chance(passengers: int) -> Fraction:
 @pytest.mark.parametrize("passengers", range(1, 10))
 def test_recurrence_and_closed_form_are_what_a_count_of_all_seatings_gives(passengers: int) -> None:
     counted = last_seat_chance(passengers)
-    assert boarding.recurrence(passengers) == pytest.approx(float(counted), abs=1e-15)
-    assert boarding.closed_form(passengers) == counted
+    assert boarding_pass.recurrence(passengers) == pytest.approx(float(counted), abs=1e-15)
+    assert boarding_pass.closed_form(passengers) == counted
 
 
 @pytest.mark.parametrize("method", SIMULATIONS)
@@ -56,23 +56,23 @@ def test_recurrence_and_closed_form_are_what_a_count_of_all_seatings_gives(passe
 def test_simulations_agree_with_the_exact_answers(
     method: str, passengers: int, flights: int
 ) -> None:
-    share = boarding.simulate(method, passengers, flights, np.random.default_rng(11))
-    exact = boarding.closed_form(passengers)
-    assert boarding.recurrence(passengers) == pytest.approx(exact, abs=1e-9)
+    share = boarding_pass.simulate(method, passengers, flights, np.random.default_rng(11))
+    exact = boarding_pass.closed_form(passengers)
+    assert boarding_pass.recurrence(passengers) == pytest.approx(exact, abs=1e-9)
     error = (exact * (1 - exact) / flights) ** 0.5
     assert abs(share - exact) <= 3.5 * error
 
 
 def test_a_comparison_holds_every_method_for_every_size_and_shows_every_flight() -> None:
     told: list[int] = []
-    answers = boarding.compare([1, 5], 1_000, seed=0, show=told.append)
+    answers = boarding_pass.compare([1, 5], 1_000, seed=0, show=told.append)
     assert sum(told) == len(SIMULATIONS) * 2 * 1_000
     methods = [*SIMULATIONS, "recurrence", "closed form"]
     assert [(answer.passengers, answer.method) for answer in answers] == [
         *itertools.product([1, 5], methods)
     ]
     assert all(answer.seconds > 0 for answer in answers)
-    again = boarding.compare([1, 5], 1_000, seed=0)
+    again = boarding_pass.compare([1, 5], 1_000, seed=0)
     assert [a.probability for a in again] == [a.probability for a in answers]
 
 
@@ -135,7 +135,7 @@ SAID = {
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: Patch) -> None:
     """Let Gymnasium's loop, which is there to be timed, be short, and pictures be small."""
-    monkeypatch.setattr(exhibits, "LOOP_EPISODES", 300)
+    monkeypatch.setattr(demos, "LOOP_EPISODES", 300)
     monkeypatch.setattr(plots, "DOTS_PER_INCH", 40)
 
 
@@ -242,9 +242,9 @@ def test_what_is_not_installed_is_named_with_its_extra(
 
 def test_from_python_wrong_arguments_are_refused_too() -> None:
     with pytest.raises(FoundationsError, match="passengers must be"):
-        boarding.closed_form(0)
+        boarding_pass.closed_form(0)
     with pytest.raises(FoundationsError, match="flights must be"):
-        boarding.simulate("brute force", 3, 0, np.random.default_rng(0))
+        boarding_pass.simulate("brute force", 3, 0, np.random.default_rng(0))
     with pytest.raises(FoundationsError, match="seed must be"):
         make_exhibit("boarding-pass", {"passengers": 3, "flights": 1, "seed": -1})
     assert sticks_on(12).sum() == 0

@@ -20,11 +20,11 @@ from test_replay import (
     window,
 )
 
+from alphazero.arena.match import Pairing
 from alphazero.errors import RunError
 from alphazero.games import ONGOING, Game, make_game
-from alphazero.players.match import Pairing
-from alphazero.training.gamefile import MAY_RESIGN, PLAYED_OUT, RESIGNED, Games
-from alphazero.training.replay import Replay
+from alphazero.training.data.game_shard import MAY_RESIGN, PLAYED_OUT, RESIGNED, Games
+from alphazero.training.data.replay_buffer import Replay
 
 
 @pytest.mark.parametrize("field", ["policies", "values", "surprises", "prospects"])

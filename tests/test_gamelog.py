@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphazero.cli import main
+from alphazero.cli.main import main
 from alphazero.errors import AlphaZeroError, GameError, PlayerError
+from alphazero.frontends.terminal.replay_viewer import PROMPT, replay
 from alphazero.games import ONGOING, Game, game_names, make_game
 from alphazero.games.registry import read_game, write_game
-from alphazero.play.replay import PROMPT, replay
-from alphazero.players.gamelog import BEGINNING, PlayedGame, holds_games, load_games, save_games
+from alphazero.records.jsonl import BEGINNING, PlayedGame, holds_games, load_games, save_games
 
 TIC_TAC_TOE = make_game("tic_tac_toe")
 WON = "a1 a2 b1 b2 c1"

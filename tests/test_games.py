@@ -22,8 +22,8 @@ from alphazero.games import (
     registry,
     value_of,
 )
-from alphazero.games.check import check_game
 from alphazero.games.connect_four import ConnectFour
+from alphazero.games.contract.check import check_game
 from alphazero.games.game import (
     HEADER,
     LAST,
@@ -39,13 +39,13 @@ from alphazero.games.game import (
     Symmetries,
     outcome,
 )
-from alphazero.games.go import Go
+from alphazero.games.go.game import Go
 from alphazero.games.hex import Hex
-from alphazero.games.lines import CELLS, LineGame
+from alphazero.games.line_games import CELLS, LineGame
 from alphazero.games.mnk import Mnk
 from alphazero.games.nim import Nim
 from alphazero.games.othello import Othello
-from alphazero.jit import kernel
+from alphazero.utils.jit import kernel
 
 LINE_GAMES = [
     ConnectFour(),

@@ -12,11 +12,11 @@ from numba import types
 from alphazero.errors import GameError
 from alphazero.games import ONGOING, make_game
 from alphazero.games.game import LAST, PLY, State
-from alphazero.games.go import Go
-from alphazero.games.go_board import EMPTY, point_at, put_stone
-from alphazero.games.go_rules import stones_of
+from alphazero.games.go.board import EMPTY, point_at, put_stone
+from alphazero.games.go.game import Go
+from alphazero.games.go.rules import stones_of
 from alphazero.games.registry import read_game, write_game
-from alphazero.jit import kernel
+from alphazero.utils.jit import kernel
 
 RULES = list(itertools.product((0, 1, 2), (0, 1)))
 """Every rule of ko with and without suicide."""

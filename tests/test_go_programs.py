@@ -25,8 +25,8 @@ import pytest
 
 from alphazero.games import ONGOING
 from alphazero.games.game import OUTCOME, PLY, State
-from alphazero.games.go import Go
-from alphazero.games.go_rules import play, stones_of, without_past
+from alphazero.games.go.game import Go
+from alphazero.games.go.rules import play, stones_of, without_past
 
 every_rule_of_theirs = pytest.mark.parametrize("superko", [0, 1])
 

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 from gtp_talk import SlowClock
 
-from alphazero import cli
-from alphazero.config import NetworkConfig
+from alphazero.cli import main as cli
+from alphazero.config.schema import NetworkConfig
+from alphazero.frontends import analyzer
+from alphazero.frontends.gomocup.session import Session, engine_of
 from alphazero.games import make_game
 from alphazero.network.checkpoint import Checkpoint, save_checkpoint
 from alphazero.network.resnet import ResNet
-from alphazero.play import thinker
-from alphazero.play.gomocup import Session, engine_of
-from alphazero.players.names import read_player
+from alphazero.players.registry import read_player
 
 CELL = re.compile(r"(\d+),(\d+)\n")
 
@@ -264,7 +264,7 @@ def test_time_is_used_and_not_overstepped(
 ) -> None:
     talk = Talk("uct", "START 6")
     clock = SlowClock()
-    monkeypatch.setattr(thinker, "time", clock)
+    monkeypatch.setattr(analyzer, "time", clock)
     assert talk.ask(*lines.split("|")) == ""
     assert CELL.search(talk.ask("BEGIN"))
     assert least <= clock.now <= most
@@ -398,7 +398,7 @@ def test_a_line_too_long_ends_nothing_badly() -> None:
 
 
 def test_a_process_of_its_own_is_a_brain() -> None:
-    code = "import sys; from alphazero import cli; sys.exit(cli.main(sys.argv[1:]))"
+    code = "import sys; from alphazero.cli.main import main; sys.exit(main(sys.argv[1:]))"
     done = subprocess.run(
         [sys.executable, "-c", code, *shlex.split("gomocup random")],
         input="START 20\r\nINFO timeout_turn 1000\r\nBEGIN\r\nEND\r\nABOUT\r\n",

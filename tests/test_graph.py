@@ -19,12 +19,12 @@ from test_search import (
 from test_solver import exact_value
 from tiny import tiny_config
 
-from alphazero.config import SearchConfig
+from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, State, make_game, to_play
 from alphazero.games.game import LAST
-from alphazero.search.graph import is_graph
-from alphazero.search.mcts import Exploration, Search
-from alphazero.search.selection import relative_weight
+from alphazero.mcts.kernels.equations import relative_weight
+from alphazero.mcts.kernels.transpositions import is_graph
+from alphazero.mcts.network_search import Exploration, Search
 from alphazero.training.selfplay import seat_explorer
 
 MANY = GAMES | {"go 3x3": make_game("go", rows=3, columns=3)}

@@ -6,16 +6,16 @@ import pytest
 import torch
 from tiny import ITERATIONS, YAML, fingerprint, manifest_of, tiny_config, torn_files
 
-from alphazero.cli import main
-from alphazero.config import LearnerConfig, NetworkConfig
+from alphazero.cli.main import main
+from alphazero.config.schema import LearnerConfig, NetworkConfig
+from alphazero.diagnostics.verify import verify
 from alphazero.errors import ConfigError
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.network.resnet import ResNet
-from alphazero.training.learner import Learner
+from alphazero.training.data.replay_buffer import Batch
+from alphazero.training.learning.learner import Learner
 from alphazero.training.loop import resume, train
-from alphazero.training.replay import Batch
-from alphazero.training.run import Run
-from alphazero.training.verify import verify
+from alphazero.training.run_directory import Run
 
 SAMPLES = 60
 """The tiny run has about as many positions after two iterations."""

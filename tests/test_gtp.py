@@ -14,15 +14,16 @@ import numpy as np
 import pytest
 from gtp_talk import SlowClock, Talk, regress
 
-from alphazero import cli
+from alphazero.arena.match import paired_openings, play_schedule
+from alphazero.cli import main as cli
+from alphazero.frontends import analyzer
+from alphazero.frontends.gtp import session
+from alphazero.frontends.gtp.protocol import Command, Lines, answer, read_command
 from alphazero.games import ONGOING, game_names, make_game
 from alphazero.games.registry import read_game
-from alphazero.play import gtp, thinker
-from alphazero.play.gtp_protocol import Command, Lines, answer, read_command
-from alphazero.players.gtp import GtpPlayer
-from alphazero.players.match import paired_openings, play_schedule
-from alphazero.players.player import Player, RandomPlayer
-from alphazero.players.vertices import Vertices
+from alphazero.players.base import Player, RandomPlayer
+from alphazero.players.gtp_player import GtpPlayer
+from alphazero.records.gtp_notation import Vertices
 
 ROOT = Path(__file__).parent.parent
 REGRESSION = Path(__file__).parent / "regression"
@@ -371,7 +372,7 @@ def test_a_move_can_be_watched_and_is_made() -> None:
     assert talk.ask("showboard").count("X") == 1
 
 
-@pytest.mark.parametrize("word", gtp.WATCHED_MOVES)
+@pytest.mark.parametrize("word", session.WATCHED_MOVES)
 def test_a_move_found_before_the_first_interval_is_told_of_once(word: str) -> None:
     talk = Talk("uct:60", "tic_tac_toe")
     begin, info, move = talk.ask(f"3 {word} b 100000").rstrip("\n").split("\n")
@@ -431,7 +432,7 @@ def test_time_is_used_and_not_overstepped(
     settings: str, least: float, most: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = SlowClock()
-    monkeypatch.setattr(thinker, "time", clock)
+    monkeypatch.setattr(analyzer, "time", clock)
     talk = Talk("uct", "connect_four")
     assert talk.ask(settings) == "=\n\n"
     assert re.fullmatch(r"= [A-G]1\n\n", talk.ask("genmove b"))
@@ -483,7 +484,7 @@ def test_games_are_loaded_from_sgf_and_printed(tmp_path: Path) -> None:
 
 
 PLAUSIBLE = f"""
-    {" ".join(gtp.WORDS)}
+    {" ".join(session.WORDS)}
     b w black white a1 b2 c3 d4 j9 t19 pass resign 0 1 2 3 5 9 19 26 -1 6.5 1e3 x
     byoyomi canadian absolute none alive dead tic_tac_toe gomoku nim connect_four
     interval maxmoves ownership true é # 999999999999999999999 . '
@@ -598,7 +599,7 @@ def test_a_line_too_long_or_the_end_of_all_lines_ends_nothing_badly() -> None:
 
 def served(*arguments: str) -> str:
     """Return the command that serves a player."""
-    code = "import sys; from alphazero import cli; sys.exit(cli.main(sys.argv[1:]))"
+    code = "import sys; from alphazero.cli.main import main; sys.exit(main(sys.argv[1:]))"
     return shlex.join([sys.executable, "-c", code, "gtp", *arguments])
 
 
@@ -639,7 +640,9 @@ def test_gtp_rhino_plays_to_the_end_by_our_rules() -> None:
 def test_the_command_line_serves_a_player(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("alphazero.play.gtp.lines_of", lambda _: iter(["genmove b", "quit"]))
+    monkeypatch.setattr(
+        "alphazero.frontends.gtp.session.lines_of", lambda _: iter(["genmove b", "quit"])
+    )
     assert cli.main(["gtp", "random", "--game", "tic_tac_toe"]) == 0
     assert re.fullmatch(r"= [ABC][123]\n\n=\n\n", capsys.readouterr().out)
     assert cli.main(["gtp", "random"]) == 2

@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from alphazero import cli
+from alphazero.arena.match import GameRecord, paired_openings, play_schedule
+from alphazero.cli import main as cli
 from alphazero.errors import PlayerError
 from alphazero.games import make_game
 from alphazero.games.game import ONGOING
-from alphazero.players.gamelog import PlayedGame, load_games
-from alphazero.players.gtp import GtpPlayer
-from alphazero.players.gtp_program import Program, ProgramError
-from alphazero.players.match import GameRecord, paired_openings, play_schedule
-from alphazero.players.names import read_player
-from alphazero.players.player import Player, RandomPlayer
+from alphazero.players.base import Player, RandomPlayer
+from alphazero.players.gtp_player import GtpPlayer
+from alphazero.players.gtp_process import Program, ProgramError
+from alphazero.players.registry import read_player
+from alphazero.records.jsonl import PlayedGame, load_games
 
 TIC_TAC_TOE = make_game("tic_tac_toe")
 FAKE = Path(__file__).with_name("fake_gtp.py")

@@ -9,13 +9,13 @@ import pytest
 from plain_search import PlainNode, PlainSearch
 from test_search import FIRST, GAMES, HashedEvaluator, assert_same_tree, finish
 
-from alphazero.config import SearchConfig
+from alphazero.config.schema import SearchConfig
 from alphazero.games import make_game
-from alphazero.players.player import SearchPlayer
-from alphazero.search.evaluator import UniformEvaluator
-from alphazero.search.mcts import Exploration, Search
-from alphazero.search.methods import UNLIMITED
-from alphazero.search.selection import considered_visits, improvement, mixed_value
+from alphazero.mcts.evaluator import UniformEvaluator
+from alphazero.mcts.kernels.equations import considered_visits, improvement, mixed_value
+from alphazero.mcts.network_search import Exploration, Search
+from alphazero.mcts.rollout_methods import UNLIMITED
+from alphazero.players.base import SearchPlayer
 
 RECORDS = json.loads((Path(__file__).parent / "data" / "mctx.json").read_text())
 """What mctx found; `record_mctx.py` wrote it."""

@@ -12,7 +12,7 @@ from alphazero.errors import GameError
 from alphazero.games import ONGOING, game_options, make_game, to_play
 from alphazero.games.game import LAST, OUTCOME, SURE, State
 from alphazero.games.hex import Hex, distance
-from alphazero.search.minimax import Solution, solve
+from alphazero.solvers.exhaustive import Solution, solve
 
 PLAY = Hex.rule_functions[1]
 

@@ -6,11 +6,10 @@ import pytest
 from test_names import saved_player
 from tiny import tiny_config
 
-from alphazero.cli import main
-from alphazero.errors import PlayerError, RunError
-from alphazero.players.names import read_player
-from alphazero.players.tournament import Standing
-from alphazero.training.history import (
+from alphazero.arena.tournament import Standing
+from alphazero.cli.main import main
+from alphazero.diagnostics.run_figure import draw_run
+from alphazero.diagnostics.run_history import (
     curves_of,
     draw_progress,
     find_anchor,
@@ -19,9 +18,10 @@ from alphazero.training.history import (
     step_checkpoints,
     training_minutes,
 )
+from alphazero.errors import PlayerError, RunError
+from alphazero.players.registry import read_player
 from alphazero.training.loop import resume, train
-from alphazero.training.metrics import Curves
-from alphazero.training.runplot import draw_run
+from alphazero.training.monitoring.metrics import Curves
 
 
 @pytest.fixture

@@ -9,23 +9,24 @@ import pytest
 from test_metrics import read
 from tiny import ITERATIONS, tiny_config
 
+from alphazero.arena.match import GameRecord, Pairing
+from alphazero.drawing.board import MARK, STONES
+from alphazero.drawing.position import OPINIONS, board_at
 from alphazero.games.connect_four import ConnectFour
 from alphazero.games.game import Game, to_play
 from alphazero.games.mnk import Mnk
-from alphazero.players.drawing import MARK, STONES
-from alphazero.players.match import GameRecord, Pairing
-from alphazero.players.picture import OPINIONS, board_at
-from alphazero.search import mcts
-from alphazero.search.evaluator import Floats
-from alphazero.search.mcts import ask_network
-from alphazero.training import producer, report, selfplay
-from alphazero.training.insight import (
+from alphazero.mcts import network_search
+from alphazero.mcts.evaluator import Floats
+from alphazero.mcts.network_search import ask_network
+from alphazero.training import play_backend, selfplay
+from alphazero.training.loop import train
+from alphazero.training.monitoring import iteration_report
+from alphazero.training.monitoring.surprise import (
     EXAMINED,
     Findings,
     entropies_of,
     find_surprise,
 )
-from alphazero.training.loop import train
 from alphazero.training.selfplay import SelfPlay, Work
 
 
@@ -185,7 +186,7 @@ def test_a_run_shows_every_metric_and_asks_the_network_that_played(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     played, asked = [], []
-    play_games, find = producer.play_games, report.find_surprise
+    play_games, find = play_backend.play_games, iteration_report.find_surprise
 
     def remember_player(*arguments: object) -> SelfPlay:
         played.append(arguments[2])
@@ -195,8 +196,8 @@ def test_a_run_shows_every_metric_and_asks_the_network_that_played(
         asked.append(arguments[2])
         return find(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(producer, "play_games", remember_player)
-    monkeypatch.setattr(report, "find_surprise", remember_asked)
+    monkeypatch.setattr(play_backend, "play_games", remember_player)
+    monkeypatch.setattr(iteration_report, "find_surprise", remember_asked)
     # Without a gate the challenger has taken the player's place when the games are looked at.
     run = train(tiny_config(tmp_path, "gate.games=0"))
     assert asked == played
@@ -235,7 +236,7 @@ def test_search_efficiency_is_the_share_of_the_time_in_the_evaluator(
         spent["else"] += 5 * ended
 
     clock = SimpleNamespace(perf_counter=lambda: float(sum(spent.values())))
-    for module in (mcts, selfplay):
+    for module in (network_search, selfplay):
         monkeypatch.setattr(module, "time", clock)
     work = selfplay.play_games(Mnk(), tiny_config(tmp_path), Slow(), [0], show=show).work
     assert spent["evaluating"] >= 3

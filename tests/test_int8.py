@@ -10,17 +10,17 @@ from test_metrics import points
 from test_openvino import needs_openvino, scrambled
 from tiny import fingerprint, random_records, tiny_config
 
-from alphazero.config import InferenceConfig, ReplayConfig
+from alphazero.config.schema import InferenceConfig, ReplayConfig
+from alphazero.diagnostics.benchmark import benchmark
 from alphazero.games import make_game
+from alphazero.mcts.evaluator import Floats
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
-from alphazero.search.evaluator import Floats
-from alphazero.training import loop, producer
-from alphazero.training.bench import benchmark
-from alphazero.training.gamefile import Games
+from alphazero.training import loop, play_backend
+from alphazero.training.data.game_shard import Games
+from alphazero.training.data.replay_buffer import Replay
 from alphazero.training.int8 import Comparison, compare, draw_positions, round_evaluator
-from alphazero.training.replay import Replay
 
 CHECKPOINTS = Path(__file__).parent.parent / "checkpoints"
 INT8 = "inference.selfplay_precision=int8"
@@ -220,7 +220,7 @@ def test_where_torch_computes_a_run_in_int8_is_the_run_without(tmp_path: Path) -
 def test_the_gate_and_the_best_player_stay_in_the_ordinary_precision(tmp_path: Path) -> None:
     seen: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
-        gate, play = producer.run_gate, producer.play_games
+        gate, play = play_backend.run_gate, play_backend.play_games
 
         def watched_gate(*given):
             seen.extend(evaluator.precision for evaluator in given[2:4])
@@ -230,8 +230,8 @@ def test_the_gate_and_the_best_player_stay_in_the_ordinary_precision(tmp_path: P
             seen.append(given[2].precision)
             return play(*given)
 
-        patch.setattr(producer, "run_gate", watched_gate)
-        patch.setattr(producer, "play_games", watched_play)
+        patch.setattr(play_backend, "run_gate", watched_gate)
+        patch.setattr(play_backend, "play_games", watched_play)
         loop.train(tiny_config(tmp_path, INT8, *ANYTHING, "budget.iterations=2"))
     assert seen == ["float32", "int8 and float32", "float32", "float32"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from alphazero.interrupt import STOPS, held_back
+from alphazero.utils.interrupts import STOPS, held_back
 
 
 @pytest.fixture(autouse=True)

@@ -18,9 +18,10 @@ from pathlib import Path
 
 import pytest
 
-from alphazero import jit
+import alphazero
+from alphazero.utils import jit
 
-SOURCES = Path(jit.__file__).parent
+SOURCES = Path(alphazero.__file__).parent
 
 BOUND_BY_PERMISSIONS = """
 import ctypes, os, struct
@@ -85,9 +86,10 @@ def warm_house(tmp_path_factory: pytest.TempPathFactory) -> House:
     package = folder / "alphazero"
     package.mkdir()
     (package / "__init__.py").touch()
-    for name in ("errors.py", "jit.py"):
-        shutil.copy(SOURCES / name, package)
-    others = ("go*.py", "hex.py", "mnk.py", "nim.py", "othello.py")
+    (package / "utils").mkdir()
+    for name in ("errors.py", "utils/__init__.py", "utils/jit.py"):
+        shutil.copy(SOURCES / name, package / name)
+    others = ("go", "contract", "hex.py", "mnk.py", "nim.py", "othello.py")
     ignore = shutil.ignore_patterns("__pycache__", *others)
     shutil.copytree(SOURCES / "games", package / "games", ignore=ignore)
     house = House(folder, folder / "cache")
@@ -118,7 +120,7 @@ def test_more_starts_leave_as_many_files_as_one(house: House) -> None:
 
 
 def test_an_edited_callee_in_another_file_is_never_served_stale(house: House) -> None:
-    lines = house.folder / "alphazero" / "games" / "lines.py"
+    lines = house.folder / "alphazero" / "games" / "line_games.py"
     source, times = lines.read_text(), lines.stat()
     edited = source.replace("if run >= length:", "if run >  length:")
     assert len(edited) == len(source)
@@ -241,7 +243,7 @@ def test_a_cache_folder_open_to_others_is_not_used(house: House) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="gives up root's rights as Linux does it")
 def test_a_folder_that_cannot_be_written_leaves_no_kernels_elsewhere(house: House) -> None:
     shutil.rmtree(kernels_folder(house))
-    house.start(code="import alphazero.jit; alphazero.jit.cache_folder()")
+    house.start(code="import alphazero.utils.jit; alphazero.utils.jit.cache_folder()")
     folder = kernels_folder(house)
     folder.chmod(0o500)
     printed, warned = house.start(BOUND_BY_PERMISSIONS)

@@ -15,7 +15,7 @@ from test_replay import taught
 from torch import Tensor
 from torch.nn.functional import log_softmax
 
-from alphazero.config import (
+from alphazero.config.schema import (
     BudgetConfig,
     Config,
     GameConfig,
@@ -28,12 +28,12 @@ from alphazero.config import (
 from alphazero.errors import RunError
 from alphazero.games import make_game
 from alphazero.network.resnet import ResNet
-from alphazero.training.gamefile import Games
-from alphazero.training.learner import Learner, losses, squared_norm, win_draw_loss
+from alphazero.training.data.game_shard import Games
+from alphazero.training.data.replay_buffer import Batch, Replay
+from alphazero.training.learning.learner import Learner, losses, squared_norm, win_draw_loss
+from alphazero.training.learning.muon import orthogonalized
 from alphazero.training.loop import Training
-from alphazero.training.muon import orthogonalized
-from alphazero.training.replay import Batch, Replay
-from alphazero.training.run import Run
+from alphazero.training.run_directory import Run
 
 SHAPE, ACTIONS = (4, 3, 3), 9
 NETWORK = NetworkConfig(blocks=1, filters=6, policy_filters=2, value_filters=1, value_hidden=8)

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from alphazero import machine
-from alphazero.machine import usable_cores
+from alphazero.utils import machine
+from alphazero.utils.machine import usable_cores
 
 ASK = """
 import os
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-from alphazero.machine import usable_cores
+from alphazero.utils.machine import usable_cores
 print(usable_cores())
 """
 
@@ -46,7 +46,7 @@ def test_commands_play_on_the_cores_that_they_may_use() -> None:
         [
             *(sys.executable, "-c"),
             "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
-            "from alphazero.cli import main\n"
+            "from alphazero.cli.main import main\n"
             "main(['bench', 'configs/tic_tac_toe.yaml', 'inference.device=cpu', "
             "'--seconds', '1', 'selfplay.parallel_games=8'])",
         ],

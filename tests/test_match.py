@@ -13,15 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from alphazero.config import Config, GameConfig, GateConfig, SearchConfig, SelfplayConfig
-from alphazero.errors import GameError
-from alphazero.games import ONGOING, Game, State, make_game
-from alphazero.games.game import PLAY_RULE, PLY, to_play
-from alphazero.games.lines import place_stone
-from alphazero.games.mnk import Mnk
-from alphazero.jit import kernel
-from alphazero.players import player as player_module
-from alphazero.players.match import (
+from alphazero.arena.match import (
     GameRecord,
     Match,
     Pairing,
@@ -29,12 +21,20 @@ from alphazero.players.match import (
     play_schedule,
     random_opening,
 )
-from alphazero.players.player import Decisions, Player, RandomPlayer, SearchPlayer
-from alphazero.search.evaluator import UniformEvaluator
-from alphazero.search.mcts import Search
-from alphazero.search.methods import UNLIMITED
+from alphazero.config.schema import Config, GameConfig, GateConfig, SearchConfig, SelfplayConfig
+from alphazero.errors import GameError
+from alphazero.games import ONGOING, Game, State, make_game
+from alphazero.games.game import PLAY_RULE, PLY, to_play
+from alphazero.games.line_games import place_stone
+from alphazero.games.mnk import Mnk
+from alphazero.mcts.evaluator import UniformEvaluator
+from alphazero.mcts.network_search import Search
+from alphazero.mcts.rollout_methods import UNLIMITED
+from alphazero.players import base as player_module
+from alphazero.players.base import Decisions, Player, RandomPlayer, SearchPlayer
 from alphazero.training.gate import run_gate
 from alphazero.training.selfplay import SelfPlay, play_games
+from alphazero.utils.jit import kernel
 
 Floats = npt.NDArray[np.float32]
 Slots = npt.NDArray[np.int64]

@@ -3,10 +3,7 @@
 from pathlib import Path
 
 import numpy as np
-from test_chart import heights
-
-from alphazero.players.chart import HEIGHT, LEFT, TOP, WIDTH, Point, draw_ranks
-from alphazero.players.methods import (
+from search_lineage import (
     SECONDS,
     SIMULATIONS,
     Row,
@@ -17,8 +14,11 @@ from alphazero.players.methods import (
     player_name,
     table,
 )
-from alphazero.players.names import read_player
-from alphazero.players.tournament import Standing
+from test_chart import heights
+
+from alphazero.arena.tournament import Standing
+from alphazero.drawing.charts import HEIGHT, LEFT, TOP, WIDTH, Point, draw_ranks
+from alphazero.players.registry import read_player
 
 ROOT = Path(__file__).parent.parent
 SHIPPED = ROOT / "checkpoints/tic_tac_toe.safetensors"

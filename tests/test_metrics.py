@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from alphazero.diagnostics.run_history import read_curves
+from alphazero.drawing.position import draw_position
 from alphazero.errors import RunError
 from alphazero.games import make_game
-from alphazero.players.picture import draw_position
-from alphazero.training.history import read_curves
-from alphazero.training.insight import EXAMINED
-from alphazero.training.metrics import METRICS, Curves
+from alphazero.training.monitoring.metrics import METRICS, Curves
+from alphazero.training.monitoring.surprise import EXAMINED
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

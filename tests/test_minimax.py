@@ -8,13 +8,13 @@ import functools
 import numpy as np
 import pytest
 
+from alphazero.arena.grade import Grade, grade
 from alphazero.errors import GameError
 from alphazero.games import State, make_game
 from alphazero.games.game import LAST, PLY
-from alphazero.games.lines import CELLS
-from alphazero.players.grade import Grade, grade
-from alphazero.players.player import Decisions, Player, RandomPlayer
-from alphazero.search.minimax import Solution, solve
+from alphazero.games.line_games import CELLS
+from alphazero.players.base import Decisions, Player, RandomPlayer
+from alphazero.solvers.exhaustive import Solution, solve
 
 TIC_TAC_TOE, CONNECT_FOUR = make_game("tic_tac_toe"), make_game("connect_four")
 LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
+from alphazero.arena.match import GameRecord, Pairing, paired_openings, play_schedule
 from alphazero.errors import GameError
 from alphazero.games import Game, make_game
 from alphazero.games.connect_four import ConnectFour
 from alphazero.games.mnk import Mnk
 from alphazero.games.nim import LEFT, Nim
-from alphazero.players.match import GameRecord, Pairing, paired_openings, play_schedule
-from alphazero.players.minimax import MinimaxPlayer, SolverPlayer
-from alphazero.players.player import Player, RandomPlayer
-from alphazero.search.minimax import solve
+from alphazero.players.base import Player, RandomPlayer
+from alphazero.players.solver_players import MinimaxPlayer, SolverPlayer
+from alphazero.solvers.exhaustive import solve
 
 
 def contest(game: Game, kind: str, games: int, seed: int = 0) -> list[GameRecord]:

@@ -4,10 +4,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from alphazero.foundations import gymnasium_loop, monte_carlo
-from alphazero.foundations.basics import FoundationsError
+from alphazero.foundations import gymnasium_baseline, monte_carlo
 from alphazero.foundations.blackjack import HIT, SHAPE, STICK, Policy, state_name, sticks_on
-from alphazero.foundations.exact import Solution, evaluate, optimum
+from alphazero.foundations.common import FoundationsError
+from alphazero.foundations.dynamic_programming import Solution, evaluate, optimum
 
 TWENTY = sticks_on(20)
 
@@ -72,7 +72,7 @@ def assert_met_as_often(found: monte_carlo.Prediction, exact: Solution, episodes
 
 def test_gymnasium_returns_what_is_exact_and_meets_the_states_as_often() -> None:
     exact = evaluate(TWENTY)
-    found = gymnasium_loop.predict(TWENTY, 10_000, seed=3)
+    found = gymnasium_baseline.predict(TWENTY, 10_000, seed=3)
     away = deviations(found.values, found.visits, exact.values)
     assert np.abs(away).max() < 4
     assert np.mean(away**2) == pytest.approx(0.95, abs=0.25)
@@ -81,7 +81,7 @@ def test_gymnasium_returns_what_is_exact_and_meets_the_states_as_often() -> None
 
 def test_learning_in_gymnasium_finds_what_exploring_is_worth() -> None:
     exact = optimum(1.0)
-    learned = gymnasium_loop.learn_by_soft_policies(8_000, 1.0, seed=1)
+    learned = gymnasium_baseline.learn_by_soft_policies(8_000, 1.0, seed=1)
     away = deviations(learned.action_values, learned.visits, exact.action_values)
     assert np.mean(away**2) == pytest.approx(0.95, abs=0.25)
     assert ((learned.action_values[HIT] > learned.action_values[STICK]) == learned.policy).all()

@@ -15,10 +15,20 @@ from typing import NamedTuple
 import pytest
 from mutations import MUTATIONS, Mutation
 
-from alphazero.jit import source_hash
+from alphazero.utils.jit import source_hash
 
 ROOT = Path(__file__).parent.parent
-PARTS = ("search", "games", "network", "training", "players")
+PARTS = (
+    "arena",
+    "games",
+    "mcts",
+    "network",
+    "players",
+    "records",
+    "solvers",
+    "training",
+    "utils",
+)
 LIMIT = 600
 """Seconds after which a run of tests is thought to hang, which notices a bug too."""
 
@@ -216,7 +226,12 @@ def test_modules_that_import_a_changed_one_are_compiled_anew() -> None:
     package = ROOT / "alphazero"
     changed = {
         path.relative_to(package).as_posix()
-        for path in changed_by(package, package / "search/gumbel.py")
+        for path in changed_by(package, package / "mcts/kernels/gumbel.py")
     }
-    assert {"search/gumbel.py", "search/tree.py", "search/root.py", "search/mcts.py"} <= changed
-    assert not changed & {"games/go_rules.py", "search/selection.py"}
+    assert {
+        "mcts/kernels/gumbel.py",
+        "mcts/kernels/simulation.py",
+        "mcts/kernels/root.py",
+        "mcts/network_search.py",
+    } <= changed
+    assert not changed & {"games/go/rules.py", "mcts/kernels/equations.py"}

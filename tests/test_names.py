@@ -6,15 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from alphazero.config import NetworkConfig
+from alphazero.config.fields import key
+from alphazero.config.schema import NetworkConfig
 from alphazero.errors import CheckpointError, PlayerError
 from alphazero.games import ONGOING, make_game
 from alphazero.network.checkpoint import Checkpoint, save_checkpoint
 from alphazero.network.resnet import ResNet
-from alphazero.players import names
-from alphazero.players.names import Kind, Options, agreed_game, read_player, usage
-from alphazero.players.player import RandomPlayer, SearchPlayer
-from alphazero.schema import key
+from alphazero.players import registry
+from alphazero.players.base import RandomPlayer, SearchPlayer
+from alphazero.players.registry import Kind, Options, agreed_game, read_player, usage
 
 TINY = NetworkConfig(blocks=1, filters=4, policy_filters=2, value_filters=1, value_hidden=4)
 TIC_TAC_TOE = make_game("tic_tac_toe")
@@ -48,10 +48,10 @@ class CommandOptions(Options):
 def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two more kinds, as other parts of the house would register them."""
     more = {
-        "thinker": Kind("thinks", ThinkerOptions, names._build_random),
-        "command": Kind("runs", CommandOptions, names._build_random, whole=True),
+        "thinker": Kind("thinks", ThinkerOptions, registry._build_random),
+        "command": Kind("runs", CommandOptions, registry._build_random, whole=True),
     }
-    monkeypatch.setattr(names, "KINDS", names.KINDS | more)
+    monkeypatch.setattr(registry, "KINDS", registry.KINDS | more)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_what_exists_as_a_path_is_that_path(
     assert entrant.game == TIC_TAC_TOE
     assert entrant.fingerprint
     word = name.partition(":")[0]
-    if word not in names.KINDS:
+    if word not in registry.KINDS:
         for text, option in ((":simulations=3", 3), (":3", 3)):
             told = read_player(name + text)
             assert told.name == f"{name}:simulations=3"
@@ -249,4 +249,4 @@ def test_every_kind_says_how_it_is_used() -> None:
     assert usage("random") == "random"
     assert usage("thinker") == "thinker[:depth=,seconds=,keep=,style=]"
     assert usage("command") == "command:COMMAND"
-    assert all(kind.meaning for kind in names.KINDS.values())
+    assert all(kind.meaning for kind in registry.KINDS.values())

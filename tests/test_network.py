@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from alphazero.config import InferenceConfig, NetworkConfig
+from alphazero.config.schema import InferenceConfig, NetworkConfig
 from alphazero.errors import ConfigError, RunError
 from alphazero.network import backend, inference
 from alphazero.network.inference import (

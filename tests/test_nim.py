@@ -6,7 +6,7 @@ import pytest
 from alphazero.errors import GameError
 from alphazero.games import game_options, make_game
 from alphazero.games.nim import LEFT, Nim
-from alphazero.search.minimax import solve
+from alphazero.solvers.exhaustive import solve
 
 
 @pytest.mark.parametrize(("heap", "most"), [(15, 3), (1, 1), (7, 1), (12, 5), (6, 6), (20, 4)])

@@ -15,7 +15,7 @@ from numba import types
 
 from alphazero.games import ONGOING, Game, State, make_game
 from alphazero.games.game import RulesType
-from alphazero.jit import kernel
+from alphazero.utils.jit import kernel
 
 CHUNK = 200
 """Games that are kept in memory at once."""

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from alphazero.config import InferenceConfig, NetworkConfig
+from alphazero.config.schema import InferenceConfig, NetworkConfig
 from alphazero.errors import ConfigError, RunError
 from alphazero.network import backend
 from alphazero.network.backend import explain_backend, make_evaluator, resolve_backend

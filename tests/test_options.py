@@ -8,18 +8,18 @@ import torch
 from test_learner import make_batch, make_learner
 from tiny import fingerprint, tiny_config
 
-from alphazero.config import SearchConfig
+from alphazero.arena.match import GameRecord, Pairing, play_schedule
+from alphazero.config.schema import SearchConfig
+from alphazero.diagnostics.benchmark import benchmark
 from alphazero.games import make_game, to_play, value_of
-from alphazero.players import player as player_module
-from alphazero.players.match import GameRecord, Pairing, play_schedule
-from alphazero.players.player import PlayoutCap, SearchPlayer
-from alphazero.search.decision import divergences
-from alphazero.search.evaluator import Floats, UniformEvaluator
-from alphazero.search.mcts import Exploration, Search
+from alphazero.mcts.evaluator import Floats, UniformEvaluator
+from alphazero.mcts.move_selection import divergences
+from alphazero.mcts.network_search import Exploration, Search
+from alphazero.players import base as player_module
+from alphazero.players.base import PlayoutCap, SearchPlayer
 from alphazero.training import loop
-from alphazero.training.bench import benchmark
-from alphazero.training.gamefile import RESIGNED, Games
-from alphazero.training.replay import Replay
+from alphazero.training.data.game_shard import RESIGNED, Games
+from alphazero.training.data.replay_buffer import Replay
 
 # Playout caps
 

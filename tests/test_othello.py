@@ -12,8 +12,8 @@ from alphazero.errors import GameError
 from alphazero.games import ONGOING, game_options, make_game, to_play
 from alphazero.games.game import PLY, RulesType
 from alphazero.games.othello import DISCS, Othello
-from alphazero.jit import kernel
-from alphazero.search.exact import answer, solver_for
+from alphazero.solvers.exact import answer, solver_for
+from alphazero.utils.jit import kernel
 
 PERFT = [4, 12, 56, 244, 1396, 8200, 55092, 390216, 3005288]
 """Sequences of 1, 2, 3, ... moves from the first position of the 8 x 8 board; a pass is a move.

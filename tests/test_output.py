@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from tiny import YAML
 
-from alphazero.cli import main, told
+from alphazero.cli.main import main, told
 from alphazero.games import make_game
-from alphazero.players.gamelog import PlayedGame
-from alphazero.players.sgf_games import save_played
+from alphazero.records.jsonl import PlayedGame
+from alphazero.records.sgf_export import save_played
 
 CHECKPOINT = Path(__file__).parent.parent / "checkpoints" / "tic_tac_toe.safetensors"
 

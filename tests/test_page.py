@@ -19,10 +19,10 @@ import pytest
 from PIL import Image
 from web import Served, serving
 
+from alphazero.arena.match import GameRecord, Pairing
 from alphazero.games import make_game
 from alphazero.games.game import ONGOING, Game, to_play
-from alphazero.players.gamelog import read_line
-from alphazero.players.match import GameRecord, Pairing
+from alphazero.records.jsonl import read_line
 
 playwright = pytest.importorskip(
     "playwright.sync_api", reason='needs Playwright: pip install "alphazero[browser]"'
@@ -296,7 +296,7 @@ def test_the_words_beside_the_graph_are_not_under_its_curve(visit: Any) -> None:
 
 
 DRAW_SHARES = """async (layer) => {
-    const { drawLayer } = await import("/page/layers.js");
+    const { drawLayer } = await import("/static/components/overlay.js");
     const cells = [10, 30, 50].map((x) => ({ x, y: 10 }));
     const share = (cell, part) => ({ cell, share: part, prior: part, value: part || null });
     const candidates = [share(0, 0.9), share(1, 0.004), share(2, 0)];
@@ -492,7 +492,8 @@ def test_several_moves_on_one_cell_are_a_small_choice(visit: Any) -> None:
     page = visit("tic_tac_toe")  # no shipped game has such cells: the question is asked alone
     page.evaluate("""() => {
         const moves = [{ action: 3, name: "promote" }, { action: 5, name: "stay" }];
-        window.chosen = import("/page/dialogs.js").then((dialogs) => dialogs.chooseAction(moves));
+        const dialogs = import("/static/components/dialogs.js");
+        window.chosen = dialogs.then((all) => all.chooseAction(moves));
     }""")
     page.get_by_role("button", name="stay").click()
     assert page.evaluate("() => window.chosen") == 5

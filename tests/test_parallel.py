@@ -13,7 +13,7 @@ import torch
 from tiny import YAML, manifest_of, torn_files
 
 from alphazero.errors import RunError
-from alphazero.training.parallel import Group
+from alphazero.training.learning.data_parallel import Group
 
 HANG = 600
 """Seconds after which a process is thought to hang: no test waits for it to pass."""
@@ -22,11 +22,11 @@ HANG = 600
 LEARNING = """\
 import json, sys
 import numpy as np, torch
-from alphazero.config import LearnerConfig, NetworkConfig
+from alphazero.config.schema import LearnerConfig, NetworkConfig
 from alphazero.network.resnet import ResNet
-from alphazero.training.learner import Learner
-from alphazero.training.parallel import join
-from alphazero.training.replay import Batch
+from alphazero.training.learning.learner import Learner
+from alphazero.training.learning.data_parallel import join
+from alphazero.training.data.replay_buffer import Batch
 
 rng = np.random.default_rng(1)
 def batch():

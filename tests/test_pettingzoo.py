@@ -1,6 +1,7 @@
 """Games as PettingZoo environments: its own tests pass, and OpenSpiel sees the same games."""
 
 import copy
+import importlib
 import pickle
 import sys
 from collections.abc import Iterator
@@ -11,9 +12,9 @@ import pyspiel
 import pytest
 from pettingzoo.test import api_test, seed_test
 
-from alphazero.adapters import pettingzoo_env
 from alphazero.errors import AlphaZeroError, GameError
 from alphazero.games import game_names, make_game
+from alphazero.pettingzoo_env import pettingzoo_env
 
 SMALL = [
     "tic_tac_toe",
@@ -195,5 +196,6 @@ def test_what_does_not_exist_is_told(
 def test_without_pettingzoo_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith("pettingzoo")]:
         monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.delitem(sys.modules, "alphazero.pettingzoo_env")
     with pytest.raises(AlphaZeroError, match=r"pip install 'alphazero\[pettingzoo\]'"):
-        pettingzoo_env("nim")
+        importlib.import_module("alphazero.pettingzoo_env")

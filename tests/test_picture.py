@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from alphazero.drawing.board import FIELD, MARK, STONES, Board
+from alphazero.drawing.position import OPINIONS, board_at, draw_position
 from alphazero.games import game_names, make_game
 from alphazero.games.connect_four import ConnectFour
 from alphazero.games.game import Game, State, to_play
 from alphazero.games.mnk import Mnk
-from alphazero.players.drawing import FIELD, MARK, STONES, Board
-from alphazero.players.picture import OPINIONS, board_at, draw_position
 
 BLACK, WHITE = (stone.colour for stone in STONES)
 

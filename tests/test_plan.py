@@ -7,18 +7,12 @@ import numpy as np
 import pytest
 from tiny import ITERATIONS, YAML, manifest_of, random_records, tiny_config
 
-from alphazero.cli import main
-from alphazero.config import Config
-from alphazero.games import make_game
-from alphazero.network.resnet import ResNet
-from alphazero.training import calibration
-from alphazero.training.bench import Benchmark
-from alphazero.training.calibration import PARTS, Calibration, calibrate
-from alphazero.training.gamefile import Games
-from alphazero.training.history import curves_of
-from alphazero.training.learner import Learner
-from alphazero.training.loop import train
-from alphazero.training.plan import (
+from alphazero.cli.main import main
+from alphazero.config.schema import Config
+from alphazero.diagnostics import calibration
+from alphazero.diagnostics.benchmark import Benchmark
+from alphazero.diagnostics.calibration import PARTS, Calibration, calibrate
+from alphazero.diagnostics.forecast import (
     CURVES_BYTES,
     MEBI,
     Past,
@@ -29,7 +23,13 @@ from alphazero.training.plan import (
     look_back,
     suggest,
 )
-from alphazero.training.replay import Replay
+from alphazero.diagnostics.run_history import curves_of
+from alphazero.games import make_game
+from alphazero.network.resnet import ResNet
+from alphazero.training.data.game_shard import Games
+from alphazero.training.data.replay_buffer import Replay
+from alphazero.training.learning.learner import Learner
+from alphazero.training.loop import train
 
 Capture = pytest.CaptureFixture[str]
 

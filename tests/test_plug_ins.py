@@ -25,7 +25,7 @@ TYPING = """
 from alphazero.games import register
 from alphazero.games.mnk import Mnk
 from alphazero.games.game import OUTCOME_RULE
-from alphazero.jit import kernel
+from alphazero.utils.jit import kernel
 
 register("half")(type("Half", (Mnk,), {"__module__": __name__}))
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from alphazero.players.match import GameRecord, Pairing
-from alphazero.players.ratings import MatchResult, elo_difference, judge
+from alphazero.arena.elo import MatchResult, elo_difference, judge
+from alphazero.arena.match import GameRecord, Pairing
 
 NONE = np.zeros(0, np.float32)
 

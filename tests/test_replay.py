@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from alphazero.config import ReplayConfig
+from alphazero.arena.match import GameRecord, Pairing
+from alphazero.config.schema import ReplayConfig
 from alphazero.errors import RunError
 from alphazero.games import ONGOING, Game, make_game
 from alphazero.games.game import to_play
-from alphazero.players.match import GameRecord, Pairing
-from alphazero.training.gamefile import Games
-from alphazero.training.replay import Batch, Replay
+from alphazero.training.data.game_shard import Games
+from alphazero.training.data.replay_buffer import Batch, Replay
 
 GAMES = {
     "tic_tac_toe": make_game("tic_tac_toe"),

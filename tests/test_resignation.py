@@ -10,12 +10,12 @@ from test_match import ScriptedPlayer, first_legal
 from test_replay import TIC_TAC_TOE, taught
 from tiny import tiny_config
 
+from alphazero.arena.match import NEVER_RESIGN, GameRecord, Match, Pairing
 from alphazero.games.game import ONGOING, PLY
-from alphazero.players.match import NEVER_RESIGN, GameRecord, Match, Pairing
-from alphazero.players.player import Decisions
-from alphazero.search.evaluator import UniformEvaluator
-from alphazero.search.wheel import Roots
-from alphazero.training.gamefile import PLAYED_OUT, RESIGNED, Games
+from alphazero.mcts.evaluator import UniformEvaluator
+from alphazero.mcts.search import Roots
+from alphazero.players.base import Decisions
+from alphazero.training.data.game_shard import PLAYED_OUT, RESIGNED, Games
 from alphazero.training.loop import Training
 from alphazero.training.resignation import (
     judge_threshold,
@@ -23,7 +23,7 @@ from alphazero.training.resignation import (
     played_out,
     resign_threshold,
 )
-from alphazero.training.run import Run
+from alphazero.training.run_directory import Run
 from alphazero.training.selfplay import play_games
 
 # The threshold

@@ -11,17 +11,17 @@ import pytest
 from plain_rollouts import PlainNode, PlainRollouts, SplitMix
 from test_search import finish, guarded, random_position
 
+from alphazero.arena.match import Pairing, play_schedule
 from alphazero.games import ONGOING, Game, State, make_game, to_play, value_of
 from alphazero.games.game import LEGAL_RULE, OUTCOME_RULE, Mask
 from alphazero.games.mnk import Mnk
-from alphazero.jit import kernel
-from alphazero.players.match import Pairing, play_schedule
-from alphazero.players.player import Player, RandomPlayer, SearchPlayer
-from alphazero.search.decision import best_actions, is_max_robust
-from alphazero.search.methods import FINAL_MOVES, METHODS, UNLIMITED, RolloutConfig
-from alphazero.search.minimax import solve
-from alphazero.search.montecarlo import RolloutSearch
-from alphazero.search.selection import ucb1, ucb1_width
+from alphazero.mcts.kernels.equations import ucb1, ucb1_width
+from alphazero.mcts.move_selection import best_actions, is_max_robust
+from alphazero.mcts.rollout_methods import FINAL_MOVES, METHODS, UNLIMITED, RolloutConfig
+from alphazero.mcts.rollout_search import RolloutSearch
+from alphazero.players.base import Player, RandomPlayer, SearchPlayer
+from alphazero.solvers.exhaustive import solve
+from alphazero.utils.jit import kernel
 
 GAMES = {
     "tic_tac_toe": make_game("tic_tac_toe"),
@@ -423,7 +423,7 @@ def test_a_slot_among_others_answers_as_it_does_alone(monkeypatch: pytest.Monkey
     every, settings = np.arange(5), RolloutConfig(simulations=700)
 
     def visits(turn: int) -> npt.NDArray[np.int64]:
-        monkeypatch.setattr("alphazero.search.montecarlo.TURN", turn)
+        monkeypatch.setattr("alphazero.mcts.rollout_search.TURN", turn)
         search = RolloutSearch(CONNECT_FOUR, settings, slots=5, rng=np.random.default_rng(3))
         search.start(every, states)
         search.ask(every)

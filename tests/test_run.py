@@ -29,17 +29,17 @@ from tiny import (
     torn_files,
 )
 
-from alphazero.cli import main
+from alphazero.arena.elo import MatchResult
+from alphazero.cli.main import main
 from alphazero.errors import RunError
-from alphazero.files import sha256_of, write_atomic
 from alphazero.network.checkpoint import load_checkpoint
-from alphazero.players.ratings import MatchResult
 from alphazero.training import loop
 from alphazero.training.loop import Training, resume, train
 from alphazero.training.manifest import folder_of, player_name
-from alphazero.training.producer import Embedded, Orders
-from alphazero.training.run import Run
+from alphazero.training.play_backend import Embedded, Orders
+from alphazero.training.run_directory import Run
 from alphazero.training.selfplay import SelfPlay
+from alphazero.utils.files import sha256_of, write_atomic
 
 Capture = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
@@ -102,9 +102,9 @@ import collections, json, os, random, signal, sys, threading, time
 from pathlib import Path
 
 import torch.utils.tensorboard
-from alphazero.cli import main
+from alphazero.cli.main import main
 from alphazero.games import make_game
-from alphazero.players.workers import Progress
+from alphazero.utils.jobs import Progress
 from alphazero.training import loop
 
 kills_wanted, seed, place = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
@@ -477,7 +477,7 @@ def test_a_kill_while_overrides_are_saved_leaves_a_run_that_resumes(
         done.append(path.name)
         write_atomic(path, data)
 
-    monkeypatch.setattr("alphazero.training.run.write_atomic", deadly)
+    monkeypatch.setattr("alphazero.training.run_directory.write_atomic", deadly)
     assert go_on(run, ITERATIONS + 1) == 130
     monkeypatch.undo()
     assert done == ["manifest.json", "config.yaml", "manifest.json"][:writes]
@@ -771,7 +771,7 @@ def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(
 # In a process of its own, which can be stopped where it waits.
 PIPES = """\
 import sys
-from alphazero.cli import main
+from alphazero.cli.main import main
 for run in sys.argv[1:]:
     assert main(["verify", run]) == 2
     assert main(["train", "--resume", run, "budget.iterations=9"]) == 2

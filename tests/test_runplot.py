@@ -16,14 +16,14 @@ from matplotlib.figure import Figure
 from PIL import Image
 from tiny import tiny_config
 
-from alphazero import cli
-from alphazero.configfile import dump_config
+from alphazero.cli import main as cli
+from alphazero.config.loader import dump_config
+from alphazero.diagnostics.run_figure import LINES, draw_run, find_drawings, plot_run, to_bytes
+from alphazero.diagnostics.run_history import curves_of
 from alphazero.errors import RunError
-from alphazero.training.history import curves_of
 from alphazero.training.loop import resume, train
-from alphazero.training.metrics import METRICS, Curves
-from alphazero.training.runplot import LINES, draw_run, find_drawings, plot_run, to_bytes
-from alphazero.training.story import STORY, interval_of, named, tensorboard_layout
+from alphazero.training.monitoring.dashboard import STORY, interval_of, named, tensorboard_layout
+from alphazero.training.monitoring.metrics import METRICS, Curves
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

@@ -12,16 +12,16 @@ import numpy.typing as npt
 import pytest
 from plain_search import PlainSearch
 
-from alphazero.config import SearchConfig
+from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, Game, State, make_game
-from alphazero.search import tree
-from alphazero.search.decision import draw_actions, tempered
-from alphazero.search.evaluator import Evaluator, UniformEvaluator
-from alphazero.search.forest import Forest
-from alphazero.search.mcts import Exploration, Search
-from alphazero.search.selection import first_play_value, puct, puct_constant
-from alphazero.search.tree import gather_trees
-from alphazero.search.wheel import Roots
+from alphazero.mcts.evaluator import Evaluator, UniformEvaluator
+from alphazero.mcts.kernels import simulation
+from alphazero.mcts.kernels.equations import first_play_value, puct, puct_constant
+from alphazero.mcts.kernels.simulation import gather_trees
+from alphazero.mcts.kernels.tree import Forest
+from alphazero.mcts.move_selection import draw_actions, tempered
+from alphazero.mcts.network_search import Exploration, Search
+from alphazero.mcts.search import Roots
 
 Floats = npt.NDArray[np.float32]
 
@@ -550,7 +550,7 @@ def test_a_new_root_has_exactly_the_visits_that_were_asked(
         assert not search._forest.slots["walks"].any()
 
 
-@pytest.mark.parametrize("simulations", [1, 100, 3 * tree.PATIENCE])
+@pytest.mark.parametrize("simulations", [1, 100, 3 * simulation.PATIENCE])
 def test_simulations_are_exact_where_every_line_ends_at_once(simulations: int) -> None:
     """On 2x2 with two in a line, the second stone of a colour always wins."""
     game = make_game("mnk", rows=2, columns=2, length=2)
@@ -627,7 +627,7 @@ def test_a_solved_position_does_not_outlast_its_stop() -> None:
         assert search.collect().size == 0
     search.stop(FIRST)
     assert search.collect().tolist() == [0]
-    assert search.roots(FIRST).visits.sum() == search.simulations == 2 * tree.PATIENCE
+    assert search.roots(FIRST).visits.sum() == search.simulations == 2 * simulation.PATIENCE
 
 
 def test_a_new_start_ends_the_search_before_it() -> None:

@@ -12,16 +12,16 @@ import torch
 from numpy.typing import NDArray
 from tiny import ITERATIONS, YAML, files_of, fingerprint, manifest_of, tiny_config
 
-from alphazero.cli import main
-from alphazero.config import InferenceConfig, NetworkConfig
+from alphazero.cli.main import main
+from alphazero.config.schema import InferenceConfig, NetworkConfig
 from alphazero.errors import RunError
 from alphazero.games import make_game
 from alphazero.network.backend import make_evaluator
 from alphazero.network.checkpoint import load_checkpoint
+from alphazero.network.device_check import TOLERANCES, check_evaluator, fixed_positions
 from alphazero.network.inference import TorchEvaluator
 from alphazero.network.openvino_evaluator import openvino_is_installed
 from alphazero.network.resnet import ResNet
-from alphazero.network.selfcheck import TOLERANCES, check_evaluator, fixed_positions
 from alphazero.training import loop
 from alphazero.training.loop import train
 

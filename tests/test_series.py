@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from alphazero.diagnostics.run_history import draw_series
+from alphazero.drawing.position import DARK
 from alphazero.errors import GameError, RunError
 from alphazero.network.checkpoint import load_checkpoint, save_checkpoint
-from alphazero.players.picture import DARK
-from alphazero.players.saved import load_saved
-from alphazero.training.history import draw_series
+from alphazero.players.checkpoint_player import load_saved
 
 ROOT = Path(__file__).parent.parent
 SHIPPED = ROOT / "checkpoints" / "tic_tac_toe.safetensors"
@@ -70,9 +70,9 @@ def test_the_script_writes_both_kinds_of_picture(
 ) -> None:
     for name in ("a.svg", "a.png"):
         options = ["series", str(run), "--moves=a1", f"--save={tmp_path / name}"]
-        monkeypatch.setattr(sys, "argv", ["pictures.py", *options])
+        monkeypatch.setattr(sys, "argv", ["readme_images.py", *options])
         with pytest.raises(SystemExit) as ended:
-            runpy.run_path(str(ROOT / "scripts" / "pictures.py"), run_name="__main__")
+            runpy.run_path(str(ROOT / "scripts" / "readme_images.py"), run_name="__main__")
         assert not ended.value.code
     assert ElementTree.parse(tmp_path / "a.svg").getroot().attrib["role"] == "img"
     with Image.open(tmp_path / "a.png") as picture:

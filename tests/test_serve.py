@@ -18,24 +18,24 @@ import numpy as np
 import pytest
 from web import SECONDS, Served, Visitor, serving
 
-from alphazero.cli import INTERRUPTED, main
+from alphazero.arena.tournament import Tournament, save_csv, standings
+from alphazero.cli.main import INTERRUPTED, main
 from alphazero.errors import AlphaZeroError, RunError
+from alphazero.frontends.web import search_pool, security, server, session_manager
+from alphazero.frontends.web.catalog import Catalogue
+from alphazero.frontends.web.commands import KNOWN
+from alphazero.frontends.web.ratings import RatingTable, split_name
+from alphazero.frontends.web.search_pool import Answer, Question, Room
+from alphazero.frontends.web.server import listen
+from alphazero.frontends.web.session import Seat
 from alphazero.games import make_game
 from alphazero.games.game import ONGOING, Game, State, to_play
-from alphazero.play.web import guard, house, room, server
-from alphazero.play.web.catalogue import Catalogue
-from alphazero.play.web.ratings import RatingTable, split_name
-from alphazero.play.web.requests import KNOWN
-from alphazero.play.web.room import Answer, Question, Room
-from alphazero.play.web.server import listen
-from alphazero.play.web.session import Seat
-from alphazero.players.gamelog import read_line
-from alphazero.players.names import CheckpointOptions, Entrant, read_player
-from alphazero.players.saved import LEAVES
-from alphazero.players.sgf import read_sgf
-from alphazero.players.sgf_games import from_sgf, to_sgf
-from alphazero.players.tournament import Tournament, save_csv, standings
-from alphazero.search.evaluator import Evaluator, UniformEvaluator
+from alphazero.mcts.evaluator import Evaluator, UniformEvaluator
+from alphazero.players.checkpoint_player import LEAVES
+from alphazero.players.registry import CheckpointOptions, Entrant, read_player
+from alphazero.records.jsonl import read_line
+from alphazero.records.sgf import read_sgf
+from alphazero.records.sgf_export import from_sgf, to_sgf
 
 CHECKPOINT = Path(__file__).parent.parent / "checkpoints" / "tic_tac_toe.safetensors"
 HUMAN = {"player": "human"}
@@ -263,8 +263,8 @@ def test_a_seat_with_seconds_gives_most_visits_to_the_best_move(halving: Served)
 
 
 def test_an_endless_search_ends_when_it_has_seen_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "LONGEST_SEARCH", 300)
-    monkeypatch.setattr(room, "INTERVAL", 0.0)
+    monkeypatch.setattr(search_pool, "LONGEST_SEARCH", 300)
+    monkeypatch.setattr(search_pool, "INTERVAL", 0.0)
     desk = Desk(read_player("uct"), make_game("tic_tac_toe"))
     first = desk.ask("a", [], None)
     assert 300 <= simulations_of(first) < 300_000
@@ -420,9 +420,9 @@ class _Broken:
 
 @pytest.fixture(autouse=True)
 def _seat_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = room.without_limit
+    real = search_pool.without_limit
     monkeypatch.setattr(
-        room, "without_limit", lambda one: one if isinstance(one, _Broken) else real(one)
+        search_pool, "without_limit", lambda one: one if isinstance(one, _Broken) else real(one)
     )
 
 
@@ -611,7 +611,7 @@ def test_posts_must_be_json_so_that_no_form_can_send_one(served: Served) -> None
 
 
 def test_every_answer_forbids_what_the_page_does_not_need(served: Served) -> None:
-    for path in ("/", "/api/setup", "/page/none.js", "/api/sessions/x", "/%00"):
+    for path in ("/", "/api/setup", "/static/none.js", "/api/sessions/x", "/%00"):
         with socket.create_connection(("127.0.0.1", served.port), SECONDS) as line:
             line.sendall(
                 f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
@@ -632,12 +632,12 @@ def read_all(line: socket.socket) -> bytes:
 @pytest.mark.parametrize(
     "path",
     [
-        "/page/../server.py",
-        "/page/..%2fserver.py",
-        "/page/%2e%2e/x",
-        "/page//etc/passwd",
+        "/static/../server.py",
+        "/static/..%2fserver.py",
+        "/static/%2e%2e/x",
+        "/static//etc/passwd",
         "/x",
-        "/page/",
+        "/static/",
     ],
 )
 def test_nothing_but_the_files_of_the_page_is_served(served: Served, path: str) -> None:
@@ -649,7 +649,7 @@ def test_the_page_is_served(served: Served) -> None:
     assert (status, kind) == (200, "text/html")
     assert b"<html" in text
     for name in server.page_files():
-        assert served.raw("GET", f"/page/{name}")[0] == 200
+        assert served.raw("GET", f"/static/{name}")[0] == 200
 
 
 @pytest.mark.parametrize(
@@ -720,7 +720,7 @@ def test_random_bytes_are_answered_or_hung_up_on(served: Served) -> None:
 
 def test_a_request_that_never_ends_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "REQUEST_SECONDS", 0.2)
-    monkeypatch.setattr(guard, "BODY_SECONDS", 0.2)
+    monkeypatch.setattr(security, "BODY_SECONDS", 0.2)
     head = b"POST /api/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     with serving() as running:
         for half in (b"", b"GET / HT", head, head + b"Content-Length: 9\r\n\r\n{"):
@@ -792,7 +792,7 @@ def test_there_is_room_for_so_many_sessions_and_idle_ones_make_way(
         pages[0].leave()
         eventually(lambda: not running.house.sessions[pages[0].id].watchers)
         assert running.ask("POST", "/api/sessions", {"game": "nim"})[0] == 429
-        monkeypatch.setattr(house, "BRIEF", 0.0)
+        monkeypatch.setattr(session_manager, "BRIEF", 0.0)
         third = running.begin("nim")
         assert running.ask("GET", f"/api/sessions/{pages[0].id}")[0] == 404
         assert running.ask("DELETE", f"/api/sessions/{third.id}")[0] == 200
@@ -856,20 +856,20 @@ def test_sessions_of_one_client_keep_no_other_out() -> None:
 
 
 def test_a_network_of_one_machine_is_one_client() -> None:
-    assert guard.client_of(("10.0.0.7", 4000)) == guard.client_of(("10.0.0.7", 5000))
-    assert guard.client_of(("10.0.0.7", 4000)) != guard.client_of(("10.0.0.8", 4000))
+    assert security.client_of(("10.0.0.7", 4000)) == security.client_of(("10.0.0.7", 5000))
+    assert security.client_of(("10.0.0.7", 4000)) != security.client_of(("10.0.0.8", 4000))
     # A machine has a whole /64 of IPv6 addresses to choose from.
-    assert guard.client_of(("2001:db8::1", 1)) == guard.client_of(("2001:db8::ffff:1:2", 1))
-    assert guard.client_of(("2001:db8::1", 1)) != guard.client_of(("2001:db8:0:1::1", 1))
+    assert security.client_of(("2001:db8::1", 1)) == security.client_of(("2001:db8::ffff:1:2", 1))
+    assert security.client_of(("2001:db8::1", 1)) != security.client_of(("2001:db8:0:1::1", 1))
     # A socket for both families writes the older addresses so.
-    assert guard.client_of(("::ffff:10.0.0.7", 1)) == guard.client_of(("10.0.0.7", 1))
-    assert guard.client_of(("::ffff:10.0.0.7", 1)) != guard.client_of(("::ffff:10.0.0.8", 1))
-    assert guard.client_of(("fe80::1%eth0", 1)) == guard.client_of(("fe80::2%eth0", 1))
-    assert guard.client_of(None) == ""
+    assert security.client_of(("::ffff:10.0.0.7", 1)) == security.client_of(("10.0.0.7", 1))
+    assert security.client_of(("::ffff:10.0.0.7", 1)) != security.client_of(("::ffff:10.0.0.8", 1))
+    assert security.client_of(("fe80::1%eth0", 1)) == security.client_of(("fe80::2%eth0", 1))
+    assert security.client_of(None) == ""
 
 
 def test_a_study_does_not_grow_for_ever(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    from alphazero.play.web import session
+    from alphazero.frontends.web import session
 
     monkeypatch.setattr(session, "MOST_POSITIONS", 0)
     with served.begin("tic_tac_toe") as page:
@@ -1017,7 +1017,7 @@ def test_a_file_of_the_folder_that_is_no_player_is_left_out_with_one_line(
 def test_without_the_extra_the_command_names_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in [name for name in sys.modules if name.startswith("alphazero.play.web.server")]:
+    for name in [name for name in sys.modules if name.startswith("alphazero.frontends.web.server")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert main(["serve", "random"]) == 2
@@ -1035,7 +1035,7 @@ def test_a_taken_port_ends_the_command_with_one_line(capsys: pytest.CaptureFixtu
 
 
 def test_a_name_that_listens_to_everybody_still_knows_its_visitors() -> None:
-    asked = guard.Guard(lambda *_: None, "my-box.local")  # type: ignore[arg-type,return-value]
+    asked = security.Guard(lambda *_: None, "my-box.local")  # type: ignore[arg-type,return-value]
     assert asked._is_ours("my-box.local:8000")
     assert asked._is_ours("10.0.0.7:8000")
     assert not asked._is_ours("my-box.local.evil.example:8000")

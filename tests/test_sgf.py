@@ -15,7 +15,7 @@ from alphazero.errors import GameError
 from alphazero.games import ONGOING, Game, make_game
 from alphazero.games.game import to_play
 from alphazero.games.registry import read_game, write_game
-from alphazero.players.sgf import (
+from alphazero.records.sgf import (
     COUNT_LIMIT,
     DEPTH_LIMIT,
     PASS,
@@ -26,7 +26,7 @@ from alphazero.players.sgf import (
     read_sgf,
     write_sgf,
 )
-from alphazero.players.sgf_moves import game_of, steps_of
+from alphazero.records.sgf_import import game_of, steps_of
 
 GAMES = [
     "gomoku:rows=7,columns=7",

@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 from tiny import tiny_config
 
-from alphazero.cli import main
+from alphazero.arena.match import GameRecord, Pairing
+from alphazero.cli.main import main
 from alphazero.errors import AlphaZeroError, GameError, PlayerError
+from alphazero.frontends.game_tree import PERSON
+from alphazero.frontends.terminal.app import Terminal
+from alphazero.frontends.terminal.session import Sitting
 from alphazero.games import ONGOING, Game, game_names, make_game
 from alphazero.games.registry import read_game
-from alphazero.play.study import PERSON
-from alphazero.play.terminal import Terminal
-from alphazero.play.terminal_sitting import Sitting
-from alphazero.players.gamelog import PlayedGame, read_line
-from alphazero.players.match import GameRecord, Pairing
-from alphazero.players.names import read_player
-from alphazero.players.sgf import read_collection, read_sgf
-from alphazero.players.sgf_games import (
+from alphazero.players.registry import read_player
+from alphazero.records.jsonl import PlayedGame, read_line
+from alphazero.records.sgf import read_collection, read_sgf
+from alphazero.records.sgf_export import (
     REMARK,
     begin_from,
     comment_of,

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from alphazero.configfile import load_config
+from alphazero.config.loader import load_config
 from alphazero.games import ONGOING, game_options, make_game
-from alphazero.players.saved import describe, load_saved
+from alphazero.players.checkpoint_player import describe, load_saved
 from alphazero.training.loop import train
 
 ROOT = Path(__file__).parent.parent

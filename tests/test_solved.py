@@ -6,18 +6,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from alphazero.errors import GameError
-from alphazero.games import ONGOING, make_game
-from alphazero.games.game import PLY, to_play, value_of
-from alphazero.players.grade import grade
-from alphazero.players.player import RandomPlayer
-from alphazero.players.solved import (
+from alphazero.arena.grade import grade
+from alphazero.arena.solved_positions import (
     make_positions,
     read_positions,
     solved_positions,
     stages_of,
 )
-from alphazero.search.minimax import ILLEGAL, solve
+from alphazero.errors import GameError
+from alphazero.games import ONGOING, make_game
+from alphazero.games.game import PLY, to_play, value_of
+from alphazero.players.base import RandomPlayer
+from alphazero.solvers.exhaustive import ILLEGAL, solve
 
 TIC_TAC_TOE, CONNECT_FOUR = make_game("tic_tac_toe"), make_game("connect_four")
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from test_search import FIRST, GAMES, HashedEvaluator, finish, random_position
 
-from alphazero.config import SearchConfig
+from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, Game, State, to_play, value_of
-from alphazero.search.evaluator import UniformEvaluator
-from alphazero.search.mcts import Search
-from alphazero.search.solver import loses
-from alphazero.search.wheel import Roots
+from alphazero.mcts.evaluator import UniformEvaluator
+from alphazero.mcts.kernels.proofs import loses
+from alphazero.mcts.network_search import Search
+from alphazero.mcts.search import Roots
 
 SMALL = ["tic_tac_toe", "mnk 4x4x3", "connect_four 4x5x3"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-SCRIPT = Path(__file__).parent.parent / "scripts" / "rollouts.py"
+SCRIPT = Path(__file__).parent.parent / "scripts" / "benchmark_rollouts.py"
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def script() -> dict[str, Any]:
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
-    monkeypatch.setattr(sys, "argv", ["rollouts.py", *options])
+    monkeypatch.setattr(sys, "argv", ["benchmark_rollouts.py", *options])
     with pytest.raises(SystemExit) as ended:
         runpy.run_path(str(SCRIPT), run_name="__main__")
     return int(ended.value.code or 0)

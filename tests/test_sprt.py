@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from test_ratings import match, swapped
 
+from alphazero.arena.elo import expected_score
+from alphazero.arena.head_to_head import FEWEST, contest
+from alphazero.arena.match import paired_openings
+from alphazero.arena.sprt import PAIR_SCORES, UNSEEN, Sprt, count_pairs
 from alphazero.errors import AlphaZeroError
 from alphazero.games import make_game
-from alphazero.players.contest import FEWEST, contest
-from alphazero.players.match import paired_openings
-from alphazero.players.names import read_player, seats_of
-from alphazero.players.ratings import expected_score
-from alphazero.players.sprt import PAIR_SCORES, UNSEEN, Sprt, count_pairs
+from alphazero.players.registry import read_player, seats_of
 
 
 def likeliest(counts: Sequence[float], mean: float) -> float:

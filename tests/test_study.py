@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from alphazero.errors import GameError
+from alphazero.frontends.analyzer import Candidate, Thinker
+from alphazero.frontends.game_tree import Study, Thought
 from alphazero.games import make_game
 from alphazero.games.game import ONGOING
-from alphazero.play.study import Study, Thought
-from alphazero.play.thinker import Candidate, Thinker
-from alphazero.players.gamelog import PlayedGame
-from alphazero.players.names import read_player
+from alphazero.players.registry import read_player
+from alphazero.records.jsonl import PlayedGame
 
 GAME = make_game("tic_tac_toe")
 

@@ -9,8 +9,8 @@ import pytest
 from terminal_talk import BOTH, FIRST, NONE, SECOND, Row, Talk, tables_in
 
 from alphazero.errors import AlphaZeroError
+from alphazero.frontends.terminal.commands import COMMANDS
 from alphazero.games.game import ONGOING
-from alphazero.play.terminal_commands import COMMANDS
 
 
 def any_moves(seed: int) -> Callable[[Talk], Iterator[str]]:

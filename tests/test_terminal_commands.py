@@ -9,14 +9,13 @@ import pytest
 from gtp_talk import SlowClock
 from terminal_talk import BOTH, FIRST, SECOND, Talk, tables_in
 
+from alphazero.frontends.terminal import live_analysis, session, views
+from alphazero.frontends.terminal.screen import Screen
 from alphazero.games import game_names, make_game
 from alphazero.games.game import ONGOING
 from alphazero.games.registry import read_game
-from alphazero.play import terminal_search, terminal_sitting
-from alphazero.play import terminal_views as views
-from alphazero.play.terminal_screen import Screen
-from alphazero.players.names import read_player
-from alphazero.players.sgf_games import load_played
+from alphazero.players.registry import read_player
+from alphazero.records.sgf_export import load_played
 
 FAKE = Path(__file__).parent / "fake_gtp.py"
 
@@ -87,7 +86,7 @@ def test_go_searches_so_many_simulations_more() -> None:
 
 
 def test_go_searches_so_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terminal_sitting, "time", SlowClock())
+    monkeypatch.setattr(session, "time", SlowClock())
     talk = Talk("tic_tac_toe", BOTH, ["go .5s", "go 1s", "quit"]).run()
     first, second = simulations_in(talk)
     # A turn of the wheel is one batch of 8; the first looks at the root alone.
@@ -98,7 +97,7 @@ def test_go_searches_so_long(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_where_seconds_decide_a_hint_looks_again_and_the_views_show_what_is_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(terminal_sitting, "time", SlowClock())
+    monkeypatch.setattr(session, "time", SlowClock())
     words = ["level 1s", "policy", "tree", "policy", "hint", "hint", "quit"]
     told = simulations_in(Talk("tic_tac_toe", BOTH, words).run())
     assert told[0] == told[1] < told[2] < told[3]
@@ -379,7 +378,7 @@ def on_screen(said: list[str]) -> list[str]:
 def test_what_is_drawn_while_a_search_goes_on_is_drawn_over(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(terminal_search, "INTERVAL", 0)
+    monkeypatch.setattr(live_analysis, "INTERVAL", 0)
     for word, heads in (("hint", ["line"]), ("policy", ["value"]), ("tree", ["value"])):
         talk = Talk("connect_four", BOTH, [word, "quit"], 400, screen=Screen(live=True)).run()
         assert len(answers(talk, "\x1b")) > 5

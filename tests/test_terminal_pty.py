@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from alphazero.play.terminal_screen import Screen
-from alphazero.players.sgf_games import load_played
+from alphazero.frontends.terminal.screen import Screen
+from alphazero.records.sgf_export import load_played
 
 pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
 termios = pytest.importorskip("termios")

@@ -8,14 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from alphazero.errors import AlphaZeroError, PlayerError, RunError
-from alphazero.games import State, make_game
-from alphazero.games.game import value_of
-from alphazero.players import names
-from alphazero.players.gamelog import PlayedGame, load_games, save_games
-from alphazero.players.names import Entrant, Kind, Options, read_player
-from alphazero.players.player import Decisions, RandomPlayer
-from alphazero.players.tournament import (
+from alphazero.arena.tournament import (
     GAMES_FILE,
     Standing,
     Tournament,
@@ -23,7 +16,14 @@ from alphazero.players.tournament import (
     standings,
     table,
 )
-from alphazero.schema import key
+from alphazero.config.fields import key
+from alphazero.errors import AlphaZeroError, PlayerError, RunError
+from alphazero.games import State, make_game
+from alphazero.games.game import value_of
+from alphazero.players import registry
+from alphazero.players.base import Decisions, RandomPlayer
+from alphazero.players.registry import Entrant, Kind, Options, read_player
+from alphazero.records.jsonl import PlayedGame, load_games, save_games
 
 GAME = make_game("tic_tac_toe")
 
@@ -64,7 +64,7 @@ def build(game: object, options: Skill, tables: int, rng: np.random.Generator) -
 
 @pytest.fixture(autouse=True)
 def sharp(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(names, "KINDS", names.KINDS | {"sharp": Kind("wins", Skill, build)})
+    monkeypatch.setattr(registry, "KINDS", registry.KINDS | {"sharp": Kind("wins", Skill, build)})
 
 
 def entrants(*texts: str) -> list[Entrant]:

@@ -24,10 +24,10 @@ from tiny import (
     torn_files,
 )
 
-from alphazero.cli import main
+from alphazero.cli.main import main
 from alphazero.network.backend import make_evaluator
+from alphazero.training.data.replay_buffer import Batch, Replay
 from alphazero.training.loop import Training
-from alphazero.training.replay import Batch, Replay
 
 Capture = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
@@ -325,8 +325,8 @@ import ctypes, gc, json, os, resource, sys
 from pathlib import Path
 
 resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
-from alphazero.cli import main
-from alphazero.jit import cache_folder
+from alphazero.cli.main import main
+from alphazero.utils.jit import cache_folder
 from alphazero.training.loop import Training
 
 iterations, samples = int(sys.argv[1]), []

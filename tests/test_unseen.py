@@ -9,17 +9,17 @@ import torch
 from test_metrics import read
 from tiny import ITERATIONS, random_records, tiny_config
 
-from alphazero.config import LearnerConfig, ReplayConfig, SearchConfig
+from alphazero.arena.match import Floats
+from alphazero.config.schema import LearnerConfig, ReplayConfig, SearchConfig
 from alphazero.games import make_game
+from alphazero.mcts.network_search import Exploration, Search
 from alphazero.network.resnet import ResNet
-from alphazero.players.match import Floats
-from alphazero.search.mcts import Exploration, Search
-from alphazero.training.gamefile import Games
-from alphazero.training.learner import Learner
+from alphazero.training.data.game_shard import Games
+from alphazero.training.data.replay_buffer import Replay
+from alphazero.training.learning.learner import Learner
 from alphazero.training.loop import train
-from alphazero.training.replay import Replay
+from alphazero.training.monitoring.holdout import examine_values
 from alphazero.training.selfplay import Work
-from alphazero.training.unseen import examine_values
 
 GAME = make_game("tic_tac_toe")
 SETTINGS = LearnerConfig(precision="float32")

@@ -13,11 +13,11 @@ import pytest
 from filelock import FileLock
 from tiny import files_of, manifest_of, tiny_config
 
-from alphazero.cli import main
-from alphazero.files import sha256_of
+from alphazero.cli.main import main
 from alphazero.network.checkpoint import load_checkpoint, save_checkpoint
 from alphazero.training.loop import train
 from alphazero.training.manifest import digest_of
+from alphazero.utils.files import sha256_of
 
 Capture = pytest.CaptureFixture[str]
 SHIPPED = sorted((Path(__file__).parent.parent / "checkpoints").glob("*.safetensors"))

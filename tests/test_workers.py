@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from alphazero.players.workers import Progress, Stopped, run_jobs, shares
+from alphazero.utils.jobs import Progress, Stopped, run_jobs, shares
 
 PATIENCE = 20.0
 """Seconds after which a job that nobody stops fails, so that a bug ends the test."""

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from alphazero.config import Config
-from alphazero.configfile import parse_config
-from alphazero.files import sha256_of
+from alphazero.arena.match import GameRecord, Pairing, play_schedule
+from alphazero.config.loader import parse_config
+from alphazero.config.schema import Config
 from alphazero.games import Game
-from alphazero.players.match import GameRecord, Pairing, play_schedule
-from alphazero.players.player import RandomPlayer
+from alphazero.players.base import RandomPlayer
+from alphazero.utils.files import sha256_of
 
 ITERATIONS = 4
 

@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
-from alphazero.play.web.catalogue import Catalogue
-from alphazero.play.web.house import SESSIONS, House
-from alphazero.play.web.records import Archive
-from alphazero.play.web.server import Server, Site, listen, make_server
-from alphazero.players.names import Entrant
+from alphazero.frontends.web.catalog import Catalogue
+from alphazero.frontends.web.run_records import Archive
+from alphazero.frontends.web.server import Server, Site, listen, make_server
+from alphazero.frontends.web.session_manager import SESSIONS, House
+from alphazero.players.registry import Entrant
 
 Json = dict[str, Any]
 

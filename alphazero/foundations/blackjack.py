@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from alphazero.foundations.basics import compiled
+from alphazero.foundations.common import compiled
 
 STICK, HIT = 0, 1
 """The actions, numbered as in Gymnasium."""

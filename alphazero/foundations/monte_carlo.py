@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from alphazero.foundations.basics import PIECE, Show, check_number, check_share, compiled, pieces
 from alphazero.foundations.blackjack import (
     LONGEST,
     NUM_STATES,
@@ -22,6 +21,7 @@ from alphazero.foundations.blackjack import (
     play_episode,
     sticks_on,
 )
+from alphazero.foundations.common import PIECE, Show, check_number, check_share, compiled, pieces
 
 MOST_EPISODES = 10**9
 

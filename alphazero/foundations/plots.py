@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from alphazero.foundations.basics import FoundationsError
 from alphazero.foundations.blackjack import (
     HIT,
     LOWEST_SUM,
@@ -21,8 +20,9 @@ from alphazero.foundations.blackjack import (
     Policy,
     Table,
 )
-from alphazero.foundations.boarding import SIMULATIONS, Answer
-from alphazero.foundations.exact import Solution
+from alphazero.foundations.boarding_pass import SIMULATIONS, Answer
+from alphazero.foundations.common import FoundationsError
+from alphazero.foundations.dynamic_programming import Solution
 from alphazero.foundations.monte_carlo import Control, Prediction
 from alphazero.foundations.queens import Search, widths
 

@@ -11,7 +11,7 @@ cut to be exact: there a policy cuts the width, and a value the depth.
 import math
 from dataclasses import dataclass
 
-from alphazero.foundations.basics import Show, check_number
+from alphazero.foundations.common import Show, check_number
 
 MOST_QUEENS = 12
 """More would take minutes."""

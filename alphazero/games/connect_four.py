@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from alphazero.errors import GameError
-from alphazero.games import board
+from alphazero.games import grid
 from alphazero.games.game import (
     LEGAL_RULE,
     OBSERVE_RULE,
@@ -23,9 +23,9 @@ from alphazero.games.game import (
     Symmetries,
     outcome,
 )
-from alphazero.games.lines import CELLS, COLUMNS, ROWS, LineGame, place_stone
+from alphazero.games.line_games import CELLS, COLUMNS, ROWS, LineGame, place_stone
 from alphazero.games.registry import register
-from alphazero.jit import kernel
+from alphazero.utils.jit import kernel
 
 
 @kernel(LEGAL_RULE)
@@ -51,7 +51,7 @@ def play(state: State, action: int) -> None:
 def observe(state: State, planes: Planes) -> None:
     """Write own stones, the opponent's stones, and ones everywhere when player 0 is to move."""
     player = state[PLY] % 2
-    board.observe_stones(state[CELLS:], state[COLUMNS], player, planes)
+    grid.observe_stones(state[CELLS:], state[COLUMNS], player, planes)
     planes[2] = 1 - player
 
 
@@ -97,7 +97,7 @@ class ConnectFour(LineGame):
 
     def render(self, state: State) -> str:
         """Draw the board with its column numbers below."""
-        lines = board.draw(state[CELLS:], self.rows, self.columns)
+        lines = grid.draw(state[CELLS:], self.rows, self.columns)
         width = len(str(self.columns))
         lines = [" ".join(sign.rjust(width) for sign in line.split()) for line in lines]
         return "\n".join([*lines, " ".join(str(c + 1).rjust(width) for c in range(self.columns))])

@@ -27,7 +27,7 @@ from numba import types
 from numba.experimental import structref
 
 from alphazero.errors import GameError
-from alphazero.jit import kernel, rule_caller, shared
+from alphazero.utils.jit import kernel, rule_caller, shared
 
 State = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]

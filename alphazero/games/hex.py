@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from alphazero.errors import GameError
-from alphazero.games import board
+from alphazero.games import grid
 from alphazero.games.game import (
     HEADER,
     HEURISTIC_RULE,
@@ -40,7 +40,7 @@ from alphazero.games.game import (
     outcome,
 )
 from alphazero.games.registry import register
-from alphazero.jit import kernel, shared
+from alphazero.utils.jit import kernel, shared
 
 SIZE, SWAP, CELLS = HEADER, HEADER + 1, HEADER + 2
 
@@ -159,7 +159,7 @@ def observe(state: State, planes: Planes) -> None:
     the cells as they lie, would have to be reflected back by everyone who reads it.
     """
     size, player = state[SIZE], state[PLY] % 2
-    board.observe_stones(state[CELLS : CELLS + size * size], size, player, planes)
+    grid.observe_stones(state[CELLS : CELLS + size * size], size, player, planes)
     planes[2] = 1 - player
 
 
@@ -246,14 +246,14 @@ class Hex(Game):
 
     def render(self, state: State) -> str:
         """Draw the slanted board, letters for columns, numbers for rows from the top; the turn."""
-        lines = board.draw(state[CELLS : CELLS + self._area], self.size, self.size)
+        lines = grid.draw(state[CELLS : CELLS + self._area], self.size, self.size)
         slanted = [f"{' ' * row}{row + 1:2} {line}" for row, line in enumerate(lines)]
-        return "\n".join([board.letters(self.size), *slanted, board.turn_line(int(state[PLY]))])
+        return "\n".join([grid.letters(self.size), *slanted, grid.turn_line(int(state[PLY]))])
 
     def parse(self, diagram: str) -> State:
         """Read a drawing of `render`; which move came last is left unknown."""
-        stones = board.read_drawing(diagram, self.size, self.size)
-        moves, state = board.read_turn(diagram), self.initial_state()
+        stones = grid.read_drawing(diagram, self.size, self.size)
+        moves, state = grid.read_turn(diagram), self.initial_state()
         for cell in np.flatnonzero(stones).tolist():
             place_stone(state, cell, int(stones[cell]) - 1)
         first, second = int((stones == 1).sum()), int((stones == 2).sum())
@@ -269,14 +269,14 @@ class Hex(Game):
 
     def action_name(self, state: State, action: int) -> str:  # noqa: ARG002
         """A letter for the column and a number for the row, from the top, b3; or swap."""
-        return SWAP_NAME if action == self._area else board.cell_name(*divmod(action, self.size))
+        return SWAP_NAME if action == self._area else grid.cell_name(*divmod(action, self.size))
 
     def parse_action(self, state: State, text: str) -> int:
         """Read a cell's name, or swap."""
         name = text.strip()
-        place, swaps = board.read_cell(name, self.size), self.swap and name.lower() == SWAP_NAME
+        place, swaps = grid.read_cell(name, self.size), self.swap and name.lower() == SWAP_NAME
         if place is None and not swaps:
-            last = board.cell_name(self.size - 1, self.size - 1)
+            last = grid.cell_name(self.size - 1, self.size - 1)
             also = f", or {SWAP_NAME}" if self.swap else ""
             raise GameError(
                 f"{text[:20]!r} is no cell; type a letter and a number, a1 to {last}{also}"

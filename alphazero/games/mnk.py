@@ -7,7 +7,7 @@ import string
 from dataclasses import dataclass
 
 from alphazero.errors import GameError
-from alphazero.games import board
+from alphazero.games import grid
 from alphazero.games.game import (
     LAST,
     LEGAL_RULE,
@@ -23,9 +23,9 @@ from alphazero.games.game import (
     Symmetries,
     outcome,
 )
-from alphazero.games.lines import CELLS, COLUMNS, LineGame, place_stone
+from alphazero.games.line_games import CELLS, COLUMNS, LineGame, place_stone
 from alphazero.games.registry import register
-from alphazero.jit import kernel
+from alphazero.utils.jit import kernel
 
 
 @kernel(LEGAL_RULE)
@@ -48,7 +48,7 @@ def play(state: State, action: int) -> None:
 def observe(state: State, planes: Planes) -> None:
     """Write own stones, the opponent's, the last move, and ones when player 0 is to move."""
     player, columns = state[PLY] % 2, state[COLUMNS]
-    board.observe_stones(state[CELLS:], columns, player, planes)
+    grid.observe_stones(state[CELLS:], columns, player, planes)
     planes[2] = 0
     if state[LAST] >= 0:
         planes[2, state[LAST] // columns, state[LAST] % columns] = 1
@@ -89,13 +89,13 @@ class Mnk(LineGame):
 
     def symmetries(self) -> Symmetries:
         """The board's: 8 when it is square, else 4."""
-        return board.cell_symmetries(self.rows, self.columns)
+        return grid.cell_symmetries(self.rows, self.columns)
 
     def render(self, state: State) -> str:
         """Draw the board with letters for columns and numbers for rows, 1 at the bottom."""
-        lines = board.draw(state[CELLS:], self.rows, self.columns)
+        lines = grid.draw(state[CELLS:], self.rows, self.columns)
         labelled = [f"{self.rows - row:2} {line}" for row, line in enumerate(lines)]
-        return "\n".join([*labelled, board.letters(self.columns)])
+        return "\n".join([*labelled, grid.letters(self.columns)])
 
     def action_name(self, state: State, action: int) -> str:  # noqa: ARG002
         """A letter for the column and a number for the row, counted from the bottom: b2."""

@@ -31,7 +31,7 @@ from alphazero.games.game import (
     outcome,
 )
 from alphazero.games.registry import register
-from alphazero.jit import kernel
+from alphazero.utils.jit import kernel
 
 MOST, LEFT = HEADER + 1, HEADER + 2
 

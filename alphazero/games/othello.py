@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from alphazero.errors import GameError
-from alphazero.games import board
+from alphazero.games import grid
 from alphazero.games.game import (
     HEADER,
     HEURISTIC_RULE,
@@ -35,7 +35,7 @@ from alphazero.games.game import (
     outcome,
 )
 from alphazero.games.registry import register
-from alphazero.jit import kernel, shared
+from alphazero.utils.jit import kernel, shared
 
 SIZE, DISCS = HEADER, HEADER + 1
 
@@ -258,21 +258,21 @@ class Othello(Game):
         no game ever comes there.
         """
         start = self._cells(self.initial_state())
-        every = board.board_symmetries(self.size, self.size)
+        every = grid.board_symmetries(self.size, self.size)
         cells = np.array([image for image in every if (start[image] == start).all()])
         passes = np.full((len(cells), 1), self._area)
         return Symmetries(actions=np.hstack([cells, passes]), cells=cells)
 
     def render(self, state: State) -> str:
         """Draw the board, letters for columns and numbers for rows, 1 at the top; and the turn."""
-        lines = board.draw(self._cells(state), self.size, self.size)
+        lines = grid.draw(self._cells(state), self.size, self.size)
         labelled = [f"{row + 1:2} {line}" for row, line in enumerate(lines)]
-        return "\n".join([board.letters(self.size), *labelled, board.turn_line(int(state[PLY]))])
+        return "\n".join([grid.letters(self.size), *labelled, grid.turn_line(int(state[PLY]))])
 
     def parse(self, diagram: str) -> State:
         """Read a drawing of `render`; which move came last is left unknown."""
-        cells = board.read_drawing(diagram, self.size, self.size)
-        moves, discs = board.read_turn(diagram), int((cells != 0).sum()) - 4
+        cells = grid.read_drawing(diagram, self.size, self.size)
+        moves, discs = grid.read_turn(diagram), int((cells != 0).sum()) - 4
         if not cells[self._middle()].all():
             raise GameError("the diagram has an empty cell among the four in the middle")
         if not discs <= moves <= 2 * discs:
@@ -286,14 +286,14 @@ class Othello(Game):
 
     def action_name(self, state: State, action: int) -> str:  # noqa: ARG002
         """A letter for the column and a number for the row, from the top, d3; or pass."""
-        return PASS if action == self._area else board.cell_name(*divmod(action, self.size))
+        return PASS if action == self._area else grid.cell_name(*divmod(action, self.size))
 
     def parse_action(self, state: State, text: str) -> int:
         """Read a cell's name, or pass."""
         name = text.strip()
-        place = board.read_cell(name, self.size)
+        place = grid.read_cell(name, self.size)
         if place is None and name.lower() != PASS:
-            last = board.cell_name(self.size - 1, self.size - 1)
+            last = grid.cell_name(self.size - 1, self.size - 1)
             raise GameError(
                 f"{text[:20]!r} is no cell; type a letter and a number, a1 to {last}, or {PASS}"
             )

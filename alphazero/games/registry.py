@@ -66,10 +66,10 @@ def _own_games() -> dict[str, str]:
     Importing a game compiles its rules, which takes seconds where they are not cached: a mistyped
     name is answered without, and a game alone is imported without the others.
     """
-    here = Path(__file__).parent
+    package = Path(__file__).parents[2]
     return {
-        name: f"alphazero.games.{file.stem}"
-        for file in sorted(here.glob("*.py"))
+        name: ".".join(file.relative_to(package).with_suffix("").parts)
+        for file in sorted(Path(__file__).parent.rglob("*.py"))
         for name in re.findall(r'^@register\("(\w+)"', file.read_text("utf-8"), re.MULTILINE)
     }
 

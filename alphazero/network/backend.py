@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from alphazero.config import InferenceConfig
+from alphazero.config.schema import InferenceConfig
 from alphazero.errors import ConfigError
 from alphazero.network.inference import BatchedEvaluator, TorchEvaluator, resolve_device
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator, openvino_is_installed

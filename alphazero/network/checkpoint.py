@@ -17,9 +17,9 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from alphazero.config import NetworkConfig
+from alphazero.config.fields import noted_fields
+from alphazero.config.schema import NetworkConfig
 from alphazero.errors import GameError
-from alphazero.files import sha256_hex, shown, write_atomic
 from alphazero.games import make_game
 from alphazero.network.header import (
     FORMAT_VERSION,
@@ -33,7 +33,7 @@ from alphazero.network.header import (
     typed,
 )
 from alphazero.network.resnet import ResNet
-from alphazero.schema import noted_fields
+from alphazero.utils.files import sha256_hex, shown, write_atomic
 
 JSON: TypeAlias = dict[str, "JSON"] | list["JSON"] | str | int | float | bool | None
 

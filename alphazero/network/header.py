@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, cast
 
 from alphazero.errors import CheckpointError, RunError
-from alphazero.files import nearest_file, read_limited, reason, shown
+from alphazero.utils.files import nearest_file, read_limited, reason, shown
 
 PLAYER_FORMAT: Final = "alphazero-player"
 FORMAT_VERSION: Final = 1

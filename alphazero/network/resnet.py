@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn.functional import relu
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
-from alphazero.config import NetworkConfig
+from alphazero.config.schema import NetworkConfig
 
 SMALL_START = 0.1
 """Standard deviation of an untrained output without relu, for inputs of unit mean square."""

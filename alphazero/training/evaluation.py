@@ -11,18 +11,18 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from alphazero.config import Config
+from alphazero.arena.bradley_terry import rate
+from alphazero.arena.elo import judge
+from alphazero.arena.grade import ask_player, judge_answers
+from alphazero.arena.match import paired_openings, play_schedule
+from alphazero.arena.solved_positions import STAGES, solved_positions, stages_of
+from alphazero.arena.tournament import Tournament
+from alphazero.config.schema import Config
 from alphazero.errors import AlphaZeroError, ConfigError
 from alphazero.games.game import Game
-from alphazero.players.bradley_terry import rate
-from alphazero.players.grade import ask_player, judge_answers
-from alphazero.players.match import paired_openings, play_schedule
-from alphazero.players.names import Entrant, agreed_game, read_player
-from alphazero.players.player import Player
-from alphazero.players.ratings import judge
-from alphazero.players.solved import STAGES, solved_positions, stages_of
-from alphazero.players.tournament import Tournament
-from alphazero.search.evaluator import Evaluator
+from alphazero.mcts.evaluator import Evaluator
+from alphazero.players.base import Player
+from alphazero.players.registry import Entrant, agreed_game, read_player
 from alphazero.training.gate import seat
 
 OPENING_MOVES = 4

@@ -5,15 +5,15 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from alphazero.config import Config, SearchConfig
+from alphazero.arena.elo import MatchResult
+from alphazero.arena.head_to_head import play_out
+from alphazero.arena.match import GameRecord, Pairing, paired_openings, play_schedule
+from alphazero.arena.sprt import Sprt
+from alphazero.config.schema import Config, SearchConfig
 from alphazero.games.game import Game
-from alphazero.players.contest import play_out
-from alphazero.players.match import GameRecord, Pairing, paired_openings, play_schedule
-from alphazero.players.player import Player, SearchPlayer
-from alphazero.players.ratings import MatchResult
-from alphazero.players.sprt import Sprt
-from alphazero.search.evaluator import Evaluator
-from alphazero.search.mcts import Search
+from alphazero.mcts.evaluator import Evaluator
+from alphazero.mcts.network_search import Search
+from alphazero.players.base import Player, SearchPlayer
 
 
 def seat(

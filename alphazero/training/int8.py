@@ -12,10 +12,10 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from alphazero.config import InferenceConfig
+from alphazero.config.schema import InferenceConfig
+from alphazero.mcts.evaluator import Evaluator
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
-from alphazero.search.evaluator import Evaluator
-from alphazero.training.replay import Replay
+from alphazero.training.data.replay_buffer import Replay
 
 Floats = npt.NDArray[np.float32]
 

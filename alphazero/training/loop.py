@@ -15,39 +15,39 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from tqdm import tqdm
 
-from alphazero.config import Config
-from alphazero.configfile import config_from, dump_config
+from alphazero.arena.elo import MatchResult
+from alphazero.arena.match import NEVER_RESIGN, GameRecord
+from alphazero.config.loader import config_from, dump_config
+from alphazero.config.schema import Config
 from alphazero.errors import ConfigError, RunError
-from alphazero.files import shown
-from alphazero.games.check import refuse_unsound
+from alphazero.games.contract.check import refuse_unsound
 from alphazero.games.game import Game
 from alphazero.games.registry import make_game
-from alphazero.machine import total_memory, usable_cores
+from alphazero.mcts.evaluator import Evaluator
 from alphazero.network.backend import explain_backend, make_evaluator, useful_workers
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
+from alphazero.network.device_check import check_evaluator
 from alphazero.network.header import FILE_LIMIT
 from alphazero.network.inference import BatchedEvaluator, threads_per_evaluation
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
-from alphazero.network.selfcheck import check_evaluator
-from alphazero.players.match import NEVER_RESIGN, GameRecord
-from alphazero.players.ratings import MatchResult
-from alphazero.search.evaluator import Evaluator
+from alphazero.training.data.game_shard import Games
+from alphazero.training.data.replay_buffer import Batch, Replay
 from alphazero.training.evaluation import Evaluation, Figures
-from alphazero.training.gamefile import Games
 from alphazero.training.int8 import Comparison, round_evaluator
-from alphazero.training.learner import Learner, Parts, StepReport
+from alphazero.training.learning.data_parallel import Group, join
+from alphazero.training.learning.learner import Learner, Parts, StepReport
 from alphazero.training.manifest import check_resumable, folder_of, player_name
-from alphazero.training.metrics import Curves
-from alphazero.training.parallel import Group, join
-from alphazero.training.producer import Embedded, GateResult, Orders, Producer, Version
-from alphazero.training.replay import Batch, Replay
-from alphazero.training.report import TEXT, Report, sample_files
+from alphazero.training.monitoring.dashboard import tensorboard_layout
+from alphazero.training.monitoring.holdout import examine_values
+from alphazero.training.monitoring.iteration_report import TEXT, Report, sample_files
+from alphazero.training.monitoring.metrics import Curves
+from alphazero.training.play_backend import Embedded, GateResult, Orders, Producer, Version
 from alphazero.training.resignation import played_out, resign_threshold
-from alphazero.training.run import Run, locked
+from alphazero.training.run_directory import Run, locked
 from alphazero.training.selfplay import SelfPlay
-from alphazero.training.story import tensorboard_layout
-from alphazero.training.unseen import examine_values
+from alphazero.utils.files import shown
+from alphazero.utils.machine import total_memory, usable_cores
 
 PLAY, LEARN, GATE, INITIALISE, CALIBRATE, MEASURE, EXAMINE = range(7)
 """What random numbers are for: each purpose in each iteration has a stream of its own."""
@@ -462,7 +462,7 @@ class Training:
         """Return who plays: this process, or the actors of a cluster."""
         if self.config.selfplay.workers is None:
             return Embedded(self.game, self.config, self.workers)
-        from alphazero.training.cluster import open_crew
+        from alphazero.training.distributed.ray_cluster import open_crew
 
         return open_crew(self.game, self.config, self.run.state.iteration)
 

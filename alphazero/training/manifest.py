@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from alphazero.config import Config
+from alphazero.config.schema import Config
 from alphazero.errors import RunError
-from alphazero.files import read_limited, reason, sha256_hex, sha256_of, shown
+from alphazero.utils.files import read_limited, reason, sha256_hex, sha256_of, shown
 
 FORMAT: Final = "alphazero-run"
 FORMAT_VERSION: Final = 1

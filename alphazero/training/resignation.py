@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from alphazero.arena.match import NEVER_RESIGN, Floats, GameRecord
 from alphazero.games.game import value_of
-from alphazero.players.match import NEVER_RESIGN, Floats, GameRecord
-from alphazero.training.gamefile import Games
+from alphazero.training.data.game_shard import Games
 
 
 class Verdict(NamedTuple):

@@ -13,19 +13,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alphazero.config import Config, SelfplayConfig
-from alphazero.games.game import Game
-from alphazero.players.match import (
+from alphazero.arena.match import (
     NEVER_RESIGN,
     GameRecord,
     Match,
     Pairing,
     random_opening,
 )
-from alphazero.players.player import PlayoutCap, SearchPlayer, Temperature
-from alphazero.players.workers import Progress, run_jobs, shares
-from alphazero.search.evaluator import Evaluator
-from alphazero.search.mcts import Exploration, Search
+from alphazero.config.schema import Config, SelfplayConfig
+from alphazero.games.game import Game
+from alphazero.mcts.evaluator import Evaluator
+from alphazero.mcts.network_search import Exploration, Search
+from alphazero.players.base import PlayoutCap, SearchPlayer, Temperature
+from alphazero.utils.jobs import Progress, run_jobs, shares
 
 SPARE = 16
 """One table in so many finds no place in a batch: batches stay full while moves wait, and these

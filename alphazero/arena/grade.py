@@ -1,0 +1,159 @@
+"""How often a player plays an optimal move, where the exact answers are known.
+
+Letters: P positions, A actions, S state size.
+"""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from alphazero.arena.match import TABLES
+from alphazero.games.game import Game
+from alphazero.players.base import Player
+from alphazero.solvers.exhaustive import Solution
+from alphazero.utils.jobs import Progress, run_jobs
+
+
+@dataclass(frozen=True)
+class Grade:
+    """What a player did with positions whose answers are known."""
+
+    positions: int
+    optimal: int
+    """positions where it played an optimal move"""
+    blunders: int
+    """positions that were not lost and that it lost by its move"""
+    value_error: float
+    """mean of |its value - the exact value|"""
+    first_mistake: str
+    """the first position where it did not, drawn, and what it played; empty when there is none"""
+
+    @property
+    def share(self) -> float:
+        """The share of optimal moves."""
+        return self.optimal / self.positions
+
+    def __str__(self) -> str:
+        return (
+            f"{self.optimal:,} of {self.positions:,} positions optimal ({self.share:.2%}), "
+            f"{self.blunders:,} thrown away to a loss, mean value error {self.value_error:.3f}"
+        )
+
+
+class Answers(NamedTuple):
+    """What a player says to solved positions."""
+
+    actions: npt.NDArray[np.int64]
+    """[P]"""
+    values: npt.NDArray[np.float64]
+    """[P] for the player to move"""
+
+    def take(self, positions: npt.NDArray[np.int64]) -> "Answers":
+        """Return what was said to some of the positions."""
+        return Answers(self.actions[positions], self.values[positions])
+
+
+def grade(
+    game: Game,
+    seat_player: Callable[[int], Player],
+    solution: Solution,
+    tables: int = TABLES,
+    workers: int = 1,
+    show: Callable[[int], object] = bool,
+) -> Grade:
+    """Ask a player for a move in every solved position, and count the good and the bad ones.
+
+    As `ask_player`, which see.
+    """
+    return judge_answers(game, solution, ask_player(seat_player, solution, tables, workers, show))
+
+
+def ask_player(
+    seat_player: Callable[[int], Player],
+    solution: Solution,
+    tables: int = TABLES,
+    workers: int = 1,
+    show: Callable[[int], object] = bool,
+) -> Answers:
+    """Ask a player for a move in every solved position, on `workers` cores.
+
+    `seat_player` makes the player for so many tables, anew for each worker; `show` is called
+    with the number of positions answered.
+    """
+    progress = Progress(show)
+    count = len(solution.states)
+    parts = [np.arange(worker, count, workers) for worker in range(min(workers, count))]
+    tables = min(tables, len(parts[-1]))
+    jobs = [
+        functools.partial(_answer, seat_player(tables), tables, solution, part, progress)
+        for part in parts
+    ]
+    actions, values = np.zeros(count, np.int64), np.zeros(count)
+    for part, (chosen, expected) in zip(parts, run_jobs(jobs, progress), strict=True):
+        actions[part], values[part] = chosen, expected
+    return Answers(actions, values)
+
+
+def judge_answers(game: Game, solution: Solution, answers: Answers) -> Grade:
+    """Compare a player's answers with the exact ones."""
+    count, actions = len(solution.states), answers.actions
+    reached = solution.action_values[np.arange(count), actions]
+    mistakes = np.flatnonzero(reached < solution.values)
+    return Grade(
+        count,
+        count - len(mistakes),
+        int((reached[mistakes] == -1).sum()),
+        float(np.abs(answers.values - solution.values).mean()),
+        _describe(game, solution, int(mistakes[0]), actions) if len(mistakes) else "",
+    )
+
+
+def _answer(
+    player: Player,
+    tables: int,
+    solution: Solution,
+    positions: npt.NDArray[np.int64],
+    progress: Progress,
+) -> Answers:
+    """Return what the player says to `positions` [n] of the solution, [n] each.
+
+    A table whose position is answered gets the next one at once.
+    """
+    actions, values = np.zeros(len(positions), np.int64), np.zeros(len(positions))
+    waiting = iter(range(len(positions)))
+    asked: dict[int, int] = {}
+
+    def ask_next(table: int) -> None:
+        index = next(waiting, None)
+        if index is not None:
+            asked[table] = index
+            place = np.array([table])
+            player.start(place, solution.states[positions[index]][None])
+            player.ask(place)
+
+    for table in range(tables):
+        ask_next(table)
+    while asked:
+        player.think()
+        answers = player.decide()
+        for table, action, value in zip(
+            answers.tables, answers.actions, answers.values, strict=True
+        ):
+            index = asked.pop(int(table))
+            actions[index], values[index] = action, value
+            ask_next(int(table))
+        progress.done(len(answers.tables))
+    return Answers(actions, values)
+
+
+def _describe(game: Game, solution: Solution, position: int, actions: npt.NDArray[np.int64]) -> str:
+    """Draw a position that was answered wrongly."""
+    state = solution.states[position]
+    best = np.flatnonzero(solution.optimal[position])
+    played = game.action_name(state, int(actions[position]))
+    names = ", ".join(game.action_name(state, int(action)) for action in best)
+    return f"{game.render(state)}\nplayed {played}; optimal: {names}"

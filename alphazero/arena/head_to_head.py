@@ -1,0 +1,61 @@
+"""A match of two players, as the gate, the ratings and the command line play it."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+from alphazero.arena.elo import MatchResult, judge
+from alphazero.arena.match import TABLES, GameRecord, Pairing, play_schedule
+from alphazero.arena.sprt import Sprt
+from alphazero.games.game import Game
+from alphazero.players.base import Player
+
+LOOKS = 8
+"""How often a sequential test looks at the games so far, at most."""
+
+FEWEST = 16
+"""Games between two of its looks, at least: fewer would leave the evaluator's batches empty."""
+
+
+def contest(
+    game: Game,
+    seat_players: Callable[[int], Sequence[Player]],
+    schedule: Sequence[Pairing],
+    *,
+    tables: int = TABLES,
+    workers: int = 1,
+    sprt: Sprt | None = None,
+    show: Callable[[int], object] = bool,
+) -> tuple[MatchResult, list[GameRecord]]:
+    """Let players 0 and 1 play the pairs of games of `schedule`; return what came of it.
+
+    `seat_players` makes them for so many tables, anew for each worker and each part of the
+    schedule. `show` is called with the number of games that ended. The rest is as in `play_out`.
+    """
+
+    def play(pairings: Sequence[Pairing]) -> list[GameRecord]:
+        return play_schedule(game, seat_players, pairings, tables, workers, show)
+
+    return play_out(play, schedule, sprt)
+
+
+def play_out(
+    play: Callable[[Sequence[Pairing]], list[GameRecord]],
+    schedule: Sequence[Pairing],
+    sprt: Sprt | None = None,
+) -> tuple[MatchResult, list[GameRecord]]:
+    """Let `play` play the pairs of games of `schedule`; return what came of it.
+
+    With `sprt` the schedule is played in parts, in its order, and ends with the part that answers
+    the test: so the answer depends on nothing but the games. The records come in the schedule's
+    order, pair by pair.
+    """
+    part = len(schedule) if sprt is None else max(len(schedule) // LOOKS // 2 * 2, FEWEST)
+    records: list[GameRecord] = []
+    verdict = None
+    for begin in range(0, len(schedule), part):
+        records += play(schedule[begin : begin + part])
+        verdict = sprt.verdict(records) if sprt else None
+        if verdict is not None:
+            break
+    records.sort(key=lambda record: (record.pairing.label, record.pairing.seats))
+    return dataclasses.replace(judge(records), verdict=verdict), records

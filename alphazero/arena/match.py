@@ -1,0 +1,421 @@
+"""The one loop that plays every game there is.
+
+Games lie on tables, hundreds at once or one; on each sit two players, who may be the same. One
+`step` lets every player decide where it is ready, makes the moves, replaces finished games at
+once, and lets every player think. Self-play, the gate, ratings and the terminal are its guests.
+
+Letters: T tables, n some of them, A actions, S state size.
+"""
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from alphazero.errors import GameError
+from alphazero.games.game import ONGOING, PLY, Game, Mask, RulesType, State, value_of
+from alphazero.games.registry import write_game
+from alphazero.mcts.kernels.tree import Slots
+from alphazero.players.base import Decisions, Forfeit, Player
+from alphazero.utils.jit import kernel
+from alphazero.utils.jobs import Progress, run_jobs
+
+TABLES = 128
+"""Games at once where nobody says how many: enough to fill the batches of two cores."""
+
+NEVER_RESIGN = -1.0
+"""A threshold that no value is below."""
+
+Floats = npt.NDArray[np.float32]
+
+RESIGNED = 3
+"""In place of an outcome: the player to move gives up."""
+
+MISCOUNTED = 4
+"""In place of an outcome: the ply is not the number of moves played, or is beyond `max_moves`."""
+
+
+class _Notes(NamedTuple):
+    """What is written down of the games on the tables, move by move, as `Decisions` tell it."""
+
+    actions: npt.NDArray[np.int32]
+    """[T, length]"""
+    policies: Floats
+    """[T, length, A]"""
+    values: Floats
+    """[T, length]"""
+    surprises: Floats
+    """[T, length]"""
+    prospects: Floats
+    """[T, length]"""
+
+
+_floats = types.float32[::1]
+_slots = types.int64[::1]
+_NotesType = types.NamedTuple(
+    [types.int32[:, ::1], types.float32[:, :, ::1], *(types.float32[:, ::1],) * 3], _Notes
+)
+_DecisionsType = types.NamedTuple(
+    [_slots, _slots, types.float32[:, ::1], *(_floats,) * 3], Decisions
+)
+
+
+@kernel(types.void(RulesType, types.int64[:, ::1], _NotesType, _DecisionsType, _slots))
+def _play_all(
+    rules: Any, states: State, notes: _Notes, decisions: Decisions, outcomes: Slots
+) -> None:
+    """Write `decisions` [n] down, play their moves on `states` [T, S] and write `outcomes` [n].
+
+    Where an outcome is `RESIGNED` already, the move is not played.
+    """
+    length = notes.actions.shape[1]
+    for index in range(len(decisions.tables)):
+        table, action = decisions.tables[index], decisions.actions[index]
+        ply = states[table, PLY]
+        if not 0 <= ply < length:
+            outcomes[index] = MISCOUNTED
+            continue
+        notes.actions[table, ply] = action
+        for each in range(decisions.policies.shape[1]):
+            notes.policies[table, ply, each] = decisions.policies[index, each]
+        notes.values[table, ply] = decisions.values[index]
+        notes.surprises[table, ply] = decisions.surprises[index % len(decisions.surprises)]
+        notes.prospects[table, ply] = decisions.prospects[index % len(decisions.prospects)]
+        if outcomes[index] != RESIGNED:
+            rules.play(states[table], action)
+            outcomes[index] = rules.outcome(states[table])
+            if states[table, PLY] != ply + 1:
+                outcomes[index] = MISCOUNTED
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """A game to be played: who sits where, and the moves it begins with."""
+
+    seats: tuple[int, int] = (0, 0)
+    """Indices into the match's players: who is player 0, who is player 1."""
+    opening: tuple[int, ...] = ()
+    label: int = 0
+    """For the caller's own use."""
+    may_resign: bool = False
+    """Whether the players may resign; otherwise they play to the end."""
+
+
+@dataclass(frozen=True)
+class GameRecord:
+    """A game, finished or under way; T moves."""
+
+    pairing: Pairing
+    actions: npt.NDArray[np.int32]
+    """[T]"""
+    policies: Floats
+    """[T, A] search policies; rows of zeros for moves that are not to be learned from"""
+    values: Floats
+    """[T] the searches' values, for the player to move; zeros for the opening's moves"""
+    surprises: Floats
+    """[T] KL(search policy || network's prior), nats; 0 for moves not to be learned from"""
+    prospects: Floats
+    """[T] the better of the value and that of the best action; zeros for the opening's moves"""
+    outcome: int
+    """For player 0: +1, 0, -1, or ONGOING."""
+    resigned: bool = False
+    """Whether the player to move after the last move resigned."""
+    fault: str = ""
+    """Why the game was taken from the player who lost it, in words; empty: it was not."""
+
+    @classmethod
+    def opening(cls, game: Game, pairing: Pairing) -> "GameRecord":
+        """Return a game under way that has only its opening's moves, which nobody searched."""
+        length = len(pairing.opening)
+        nothing = np.zeros(length, np.float32)
+        policies = np.zeros((length, game.num_actions), np.float32)
+        actions = np.array(pairing.opening, np.int32)
+        return cls(pairing, actions, policies, nothing, nothing, nothing, ONGOING)
+
+    @property
+    def notes(self) -> _Notes:
+        """What was written down of each move, as a match writes it."""
+        return _Notes(self.actions, self.policies, self.values, self.surprises, self.prospects)
+
+    def moves(self, game: Game) -> list[str]:
+        """Return the moves in the game's notation."""
+        names, state = [], game.initial_state()
+        for action in self.actions:
+            names.append(game.action_name(state, int(action)))
+            state = game.play(state, int(action))
+        return names
+
+    def describe(self, game: Game) -> str:
+        """Write the game for people: who won, the moves, the last position."""
+        winner = {1: "the first player won", 0: "a draw", -1: "the second player won"}
+        result = "unfinished" if self.outcome == ONGOING else winner[self.outcome]
+        if self.resigned:
+            result += " by resignation"
+        if self.fault:
+            result += f" by adjudication: {self.fault}"
+        state = game.play(game.initial_state(), *map(int, self.actions))
+        moves = " ".join(self.moves(game))
+        return f"{result}, {len(self.actions)} moves\n{moves}\n{game.render(state)}"
+
+
+class _Ending(NamedTuple):
+    """How the game on a table ended."""
+
+    table: int
+    outcome: int
+    resigned: bool = False
+    fault: str = ""
+
+
+@dataclass
+class Match:
+    """Players at tables; `schedule` supplies the games, in order, until it ends.
+
+    Where a game's pairing allows it, a player whose prospects are below `resign_below` resigns
+    in place of its move. A player may forfeit a game at any time, which ends it there.
+    """
+
+    game: Game
+    players: Sequence[Player]
+    tables: int
+    schedule: Iterator[Pairing]
+    resign_below: float = NEVER_RESIGN
+    states: State = field(init=False)
+    """[T, S] the positions on the tables"""
+
+    def __post_init__(self) -> None:
+        game, length = self.game, self.game.max_moves
+        self.states = np.tile(game.initial_state(), (self.tables, 1))
+        self._pairings: list[Pairing | None] = [None] * self.tables
+        self._seats = np.zeros((self.tables, 2), np.int64)
+        shape = self.tables, length
+        self._notes = _Notes(
+            np.zeros(shape, np.int32),
+            np.zeros((*shape, game.num_actions), np.float32),
+            np.zeros(shape, np.float32),
+            np.zeros(shape, np.float32),
+            np.zeros(shape, np.float32),
+        )
+        self._may_resign = np.zeros(self.tables, np.bool_)
+        self._finished: list[_Ending] = []
+        self.moves_made = 0
+
+    @property
+    def playing(self) -> list[int]:
+        """The tables with a game under way."""
+        return [table for table, pairing in enumerate(self._pairings) if pairing is not None]
+
+    def fill(self) -> None:
+        """Begin a game on every free table, as far as the schedule goes."""
+        for table, pairing in enumerate(self._pairings):
+            if pairing is None:
+                self._begin_next(table)
+
+    def begin(self, table: int, game: GameRecord) -> None:
+        """Lay out a game that is under way, in place of what lay on `table`.
+
+        Raises:
+            GameError: when it is longer than the game's `max_moves`.
+        """
+        length = len(game.actions)
+        if length > self.game.max_moves:
+            raise self._miscounted()
+        self._pairings[table] = game.pairing
+        self._seats[table] = game.pairing.seats
+        self._may_resign[table] = game.pairing.may_resign
+        for notes, known in zip(self._notes, game.notes, strict=True):
+            notes[table, :length] = known
+        place = np.array([table])
+        self.states[table] = self.game.play(self.game.initial_state(), *map(int, game.actions))
+        for player in self.players:
+            player.begin(place, self.states[place], game.actions.astype(np.int64))
+        outcome = self.game.outcome(self.states[table])
+        if outcome == ONGOING:
+            self._ask(place)
+        else:
+            self._finished.append(_Ending(table, outcome))
+
+    def step(self) -> list[GameRecord]:
+        """Turn the wheel once; return the games that ended."""
+        for index, player in enumerate(self.players):
+            decisions = player.decide()
+            if len(decisions.tables):
+                self.play(decisions)
+            for forfeit in player.forfeits():
+                self._end_early(index, forfeit)
+        records = []
+        finished, self._finished = self._finished, []
+        for ending in finished:
+            records.append(self.record(*ending))
+            self._begin_next(ending.table)
+        for player in self.players:
+            player.think()
+        return records
+
+    def play(self, decisions: Decisions) -> None:
+        """Make moves, tell every player of them, and ask for the next ones; or resign.
+
+        Raises:
+            GameError: when a game does not count its moves, or goes on after `max_moves`.
+        """
+        tables, actions = decisions.tables, decisions.actions
+        given_up = self._may_resign[tables] & (decisions.prospects < self.resign_below)
+        outcomes = np.where(given_up, RESIGNED, ONGOING)
+        _play_all(self.game.rules, self.states, self._notes, decisions, outcomes)
+        if (outcomes == MISCOUNTED).any():
+            raise self._miscounted()
+        for index in np.flatnonzero(outcomes != ONGOING):
+            table, outcome = int(tables[index]), int(outcomes[index])
+            resigned = outcome == RESIGNED
+            if resigned:
+                # The outcome whose value for the player to move is -1: `value_of` undoes itself.
+                outcome = value_of(-1, int(self.states[table, PLY]) % 2)
+            self._finished.append(_Ending(table, outcome, resigned))
+        played = outcomes != RESIGNED
+        tables, actions, outcomes = tables[played], actions[played], outcomes[played]
+        self.moves_made += len(tables)
+        for player in self.players:
+            player.follow(tables, actions)
+        self._ask(tables[outcomes == ONGOING])
+
+    def record(
+        self, table: int, outcome: int = ONGOING, resigned: bool = False, fault: str = ""
+    ) -> GameRecord:
+        """Return the game on `table` so far."""
+        pairing = self._pairings[table]
+        assert pairing is not None, f"no game on table {table}"
+        length = int(self.states[table, PLY])
+        return GameRecord(
+            pairing,
+            self._notes.actions[table, :length].copy(),
+            self._notes.policies[table, :length].copy(),
+            self._notes.values[table, :length].copy(),
+            self._notes.surprises[table, :length].copy(),
+            self._notes.prospects[table, :length].copy(),
+            outcome,
+            resigned,
+            fault,
+        )
+
+    def _miscounted(self) -> GameError:
+        name = write_game(self.game)
+        return GameError(
+            f"a game of {name} goes on after max_moves, {self.game.max_moves}, or does not count "
+            f"its moves; `alphazero check {name}` shows where"
+        )
+
+    def _end_early(self, index: int, forfeit: Forfeit) -> None:
+        """End a game that player `index` gives up, unless it is over already."""
+        table, fault = forfeit
+        if self._pairings[table] is None or table in {ending.table for ending in self._finished}:
+            return
+        seats = self._seats[table].tolist()
+        loser = seats.index(index)
+        if seats[0] == seats[1]:
+            loser = int(self.states[table, PLY]) % 2
+        lost = value_of(-1, loser)
+        self._finished.append(_Ending(table, lost, resigned=not fault, fault=fault))
+        # The others may be thinking about this game: what they were asked is void.
+        for player in self.players:
+            if player is not self.players[index]:
+                player.start(np.array([table]), self.game.initial_state()[None])
+
+    def _ask(self, tables: Slots) -> None:
+        """Ask whoever is to move on `tables` [n]."""
+        to_move = self._seats[tables, self.states[tables, PLY] % 2]
+        for index, player in enumerate(self.players):
+            asked = tables[to_move == index]
+            if len(asked):
+                player.ask(asked)
+
+    def _begin_next(self, table: int) -> None:
+        """Begin the schedule's next game on `table`, or leave the table free."""
+        pairing = self._pairings[table] = next(self.schedule, None)
+        if pairing is not None:
+            self.begin(table, GameRecord.opening(self.game, pairing))
+
+
+def play_schedule(
+    game: Game,
+    seat_players: Callable[[int], Sequence[Player]],
+    schedule: Sequence[Pairing],
+    tables: int,
+    workers: int = 1,
+    show: Callable[[int], object] = bool,
+) -> list[GameRecord]:
+    """Play every game of a schedule at `tables` tables, at least one a worker, on `workers` cores.
+
+    `seat_players` makes the players for so many tables, for one worker after the other. `show` is
+    called with the number of games that ended. The records' order is the same every time.
+    """
+    progress = Progress(show)
+    parts = [schedule[worker::workers] for worker in range(workers)]
+
+    def play_part(match: Match) -> list[GameRecord]:
+        records = []
+        try:
+            match.fill()
+            while match.playing:
+                ended = match.step()
+                records += ended
+                progress.done(len(ended))
+        finally:
+            for player in match.players:
+                player.close()
+        return records
+
+    jobs = []
+    for part in parts:
+        if part:
+            places = min(len(part), max(1, tables // workers))
+            match = Match(game, seat_players(places), places, iter(part))
+            jobs.append(functools.partial(play_part, match))
+    return [record for part in run_jobs(jobs, progress) for record in part] if jobs else []
+
+
+@kernel(types.int64(RulesType, _slots, types.boolean[::1], types.float64[::1], _slots))
+def _play_at_random(
+    rules: Any, state: State, mask: Mask, points: npt.NDArray[np.float64], actions: Slots
+) -> int:
+    """Play the legal action on which each of `points`, in [0, 1), falls, and write `actions`.
+
+    Returns how many left the game open: all, or those before the one that ended it.
+    """
+    for move in range(len(points)):
+        place = int(points[move] * rules.legal(state, mask))
+        for action in range(len(mask)):
+            if mask[action]:
+                if place == 0:
+                    actions[move] = action
+                place -= 1
+        rules.play(state, actions[move])
+        if rules.outcome(state) != ONGOING:
+            return move
+    return len(points)
+
+
+def random_opening(game: Game, moves: int, rng: np.random.Generator) -> tuple[int, ...]:
+    """Draw an opening of `moves` random legal moves that does not end the game.
+
+    Where a draw ends the game the next is shorter, so that tiny games have openings too.
+    """
+    mask = np.zeros(game.num_actions, np.bool_)
+    for length in range(min(moves, game.max_moves - 1), 0, -1):
+        actions = np.zeros(length, np.int64)
+        points = rng.random(length)
+        if _play_at_random(game.rules, game.initial_state(), mask, points, actions) == length:
+            return tuple(actions.tolist())
+    return ()
+
+
+def paired_openings(game: Game, games: int, moves: int, rng: np.random.Generator) -> list[Pairing]:
+    """Return `games` pairings of players 0 and 1: each opening twice, with colours swapped."""
+    pairings = []
+    for pair in range(games // 2):
+        opening = random_opening(game, moves, rng)
+        pairings += [Pairing((0, 1), opening, pair), Pairing((1, 0), opening, pair)]
+    return pairings

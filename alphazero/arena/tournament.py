@@ -1,0 +1,269 @@
+"""A tournament: every two players meet, or the first meets all others; what was played is kept.
+
+Each game stands in one file, so that a tournament that was interrupted, or gets more players or
+more games, plays only what is missing.
+"""
+
+import csv
+import functools
+import hashlib
+import io
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from alphazero.arena.bradley_terry import Ratings, rate
+from alphazero.arena.head_to_head import contest
+from alphazero.arena.match import Pairing, random_opening
+from alphazero.errors import PlayerError, RunError
+from alphazero.games.game import ONGOING, Game
+from alphazero.players.registry import Entrant, seats_of, tables_for
+from alphazero.records.jsonl import PlayedGame, load_games, save_games
+from alphazero.utils.files import reason, shown, write_atomic
+
+GAMES_FILE = "games.jsonl"
+"""The file in a tournament's folder that holds its games."""
+
+
+Counts = np.ndarray[tuple[int, int, int], np.dtype[np.int64]]
+
+
+def count_games(names: Sequence[str], games: Iterable[PlayedGame]) -> Counts:
+    """Return finished games of name i, moving first, against j by their outcomes: [N, N, 3]."""
+    places = {name: place for place, name in enumerate(names)}
+    counts = np.zeros((len(places), len(places), 3), np.int64)
+    for each in games:
+        first, second = (places[name] for name in each.players)
+        counts[first, second, each.outcome + 1] += 1
+    return counts
+
+
+@dataclass
+class Tournament:
+    """Who plays whom, and the games so far.
+
+    Raises:
+        PlayerError: when the players are too few or alike, or the folder's games are others.
+        RunError: when the folder cannot be made or read.
+    """
+
+    game: Game
+    entrants: Sequence[Entrant]
+    games: int
+    """games of each pairing, even: each opening is played twice, colours swapped"""
+    opening_moves: int = 4
+    """random moves that open each pair of games"""
+    seed: int = 0
+    gauntlet: bool = False
+    """The first player meets all others, who do not meet each other."""
+    folder: Path | None = None
+    """where the games are kept; None: nowhere"""
+    played: list[PlayedGame] = field(init=False, default_factory=list)
+    """Every game of the folder, those between players who are not here included."""
+
+    def __post_init__(self) -> None:
+        names = [entrant.name for entrant in self.entrants]
+        for name, times in Counter(names).items():
+            if times > 1:
+                raise PlayerError(f"{name} is named twice; a player meets others, not itself")
+        if len(names) < 2:
+            raise PlayerError("a rating needs two players at least")
+        if self.folder:
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+            except (OSError, ValueError) as error:
+                raise RunError(f"cannot create {shown(self.folder)}: {reason(error)}") from error
+        if self._file and self._file.exists():
+            self.played = load_games(self._file)
+            for each in self.played:
+                self._check(each)
+
+    @property
+    def pairings(self) -> list[tuple[int, int]]:
+        """Who meets whom, by their places among the entrants."""
+        everyone = range(len(self.entrants))
+        if self.gauntlet:
+            return [(0, other) for other in everyone[1:]]
+        return list(itertools.combinations(everyone, 2))
+
+    @property
+    def missing(self) -> int:
+        """Games that are still to be played."""
+        return 2 * sum(len(self._missing_pairs(*pairing)) for pairing in self.pairings)
+
+    def play(self, workers: int = 1, show: Callable[[int], object] = bool) -> None:
+        """Play what is missing, pairing by pairing; each is kept when its games are over.
+
+        `show` is called with the number of games that ended.
+        """
+        for first, second in self.pairings:
+            pairs = self._missing_pairs(first, second)
+            if pairs:
+                self.played += self._meet((first, second), pairs, workers, show)
+                if self._file:
+                    save_games(self._file, self.played)
+
+    def counts(self) -> Counts:
+        """Return games of i, moving first, against j by their outcomes -1, 0, +1: [N, N, 3]."""
+        return count_games([entrant.name for entrant in self.entrants], self.counted)
+
+    @property
+    def counted(self) -> list[PlayedGame]:
+        """The games between players who are here."""
+        names = {entrant.name for entrant in self.entrants}
+        return [each for each in self.played if names.issuperset(each.players)]
+
+    def _meet(
+        self,
+        pairing: tuple[int, int],
+        pairs: Sequence[int],
+        workers: int,
+        show: Callable[[int], object],
+    ) -> Iterator[PlayedGame]:
+        """Let two players play the pairs of games with these numbers."""
+        players = [self.entrants[place] for place in pairing]
+        names = players[0].name, players[1].name
+        schedule = []
+        for pair in pairs:
+            opening = self._opening(names, pair)
+            schedule += [Pairing((0, 1), opening, pair), Pairing((1, 0), opening, pair)]
+        _, records = contest(
+            self.game,
+            seats_of(self.game, players, self._rng(names, *pairs)),
+            schedule,
+            tables=tables_for(players, workers),
+            workers=workers,
+            show=show,
+        )
+        prints = players[0].fingerprint, players[1].fingerprint
+        for record in records:
+            yield PlayedGame.of(self.game, record, names, prints)
+
+    def _missing_pairs(self, first: int, second: int) -> list[int]:
+        """Return the numbers of the pairs of games that two players have not finished."""
+        names = {self.entrants[first].name, self.entrants[second].name}
+        done = [each.pair for each in self.played if set(each.players) == names]
+        return [pair for pair in range(self.games // 2) if done.count(pair) < 2]
+
+    def _opening(self, names: tuple[str, str], pair: int) -> tuple[int, ...]:
+        """Return the opening of a pair of games, the same whenever these two players meet."""
+        return random_opening(self.game, self.opening_moves, self._rng(names, pair))
+
+    def _rng(self, names: tuple[str, str], *numbers: int) -> np.random.Generator:
+        """Return random numbers that belong to two players, whoever else is there."""
+        digest = hashlib.sha256("\n".join(sorted(names)).encode()).digest()
+        return np.random.default_rng([self.seed, int.from_bytes(digest[:8], "big"), *numbers])
+
+    @functools.cached_property
+    def _file(self) -> Path | None:
+        return self.folder / GAMES_FILE if self.folder else None
+
+    def _check(self, each: PlayedGame) -> None:
+        """Raise PlayerError unless a game of the folder could have been played here."""
+        known = {entrant.name: entrant for entrant in self.entrants}
+        place = f"{shown(self._file or '')}: "
+        if each.game != self.game:
+            raise PlayerError(f"{place}holds games of another game; choose another folder")
+        if each.outcome == ONGOING:
+            raise PlayerError(f"{place}holds a game that is not over; choose another folder")
+        for name, fingerprint in zip(each.players, each.fingerprints, strict=True):
+            if name in known and known[name].fingerprint != fingerprint:
+                raise PlayerError(
+                    f"{place}holds games of an earlier {name}, whose file was another one; choose "
+                    "another folder"
+                )
+        if known.keys() >= set(each.players):
+            opening = self._opening(each.players, each.pair)
+            if each.actions[: each.opening] != opening:
+                raise PlayerError(
+                    f"{place}holds games from other openings; give the same seed and number of "
+                    "opening moves, or another folder"
+                )
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A player's place in a tournament."""
+
+    name: str
+    elo: float
+    elo_low: float
+    """lower end of the 95 % interval of the difference to the anchor"""
+    elo_high: float
+    games: int
+    wins: int
+    draws: int
+    losses: int
+
+    @property
+    def score(self) -> float:
+        """Wins plus half the draws, as a share of the games."""
+        return (self.wins + self.draws / 2) / self.games
+
+
+def standings(tournament: Tournament, anchor: int) -> tuple[list[Standing], Ratings]:
+    """Rate the players, the one at place `anchor` at 0; the strongest comes first."""
+    counts = tournament.counts()
+    ratings = rate(counts, anchor)
+    # Of player i: what it did moving first, and moving second, where the outcome is the other's.
+    totals = counts.sum(axis=1) + counts.sum(axis=0)[:, ::-1]
+    rows = [
+        Standing(
+            entrant.name,
+            float(ratings.elo[place]),
+            float(ratings.low[place]),
+            float(ratings.high[place]),
+            games=int(totals[place].sum()),
+            wins=int(totals[place, 2]),
+            draws=int(totals[place, 1]),
+            losses=int(totals[place, 0]),
+        )
+        for place, entrant in enumerate(tournament.entrants)
+    ]
+    return sorted(rows, key=lambda row: -row.elo), ratings
+
+
+def table(rows: Sequence[Standing], ratings: Ratings, games: Sequence[PlayedGame]) -> str:
+    """Write standings for people, aligned, and what there is to know of the `games`."""
+    width = max(len("player"), *(len(row.name) for row in rows))
+    lines = [f"{'player':{width}}    Elo      95 % interval  games  score   won drawn  lost"]
+    for row in rows:
+        interval = "anchor"
+        if row.elo_low < row.elo_high:
+            interval = f"{row.elo_low:+.0f} to {row.elo_high:+.0f}"
+        lines.append(
+            f"{row.name:{width}}  {row.elo:+5.0f} {interval:>18} {row.games:6,} {row.score:6.1%} "
+            f"{row.wins:5,} {row.draws:5,} {row.losses:5,}"
+        )
+    distinct = len({(each.players, each.actions) for each in games})
+    lines.append(
+        f"moving first is worth {ratings.advantage:+.0f} Elo; equal players draw "
+        f"{ratings.draws:.0%} of their games; {distinct:,} of {len(games):,} games distinct"
+    )
+    return "\n".join(lines)
+
+
+def save_csv(
+    path: Path, rows: Sequence[Standing], more: Mapping[str, Mapping[str, float]] | None = None
+) -> None:
+    """Write standings as a CSV file; `more` columns by their names hold figures by player.
+
+    Raises:
+        RunError: when it cannot be written.
+    """
+    columns = ["player", "elo", "elo_low", "elo_high", "games", "won", "drawn", "lost", "score"]
+    text, more = io.StringIO(), more or {}
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*columns, *more])
+    for row in rows:
+        elo = [f"{value:.1f}" for value in (row.elo, row.elo_low, row.elo_high)]
+        counts = [row.games, row.wins, row.draws, row.losses, f"{row.score:.4f}"]
+        extra = [
+            f"{figures[row.name]:g}" if row.name in figures else "" for figures in more.values()
+        ]
+        writer.writerow([row.name, *elo, *counts, *extra])
+    write_atomic(path, text.getvalue().encode())

@@ -1,0 +1,227 @@
+"""The command line: the table of commands, and how each of them ends."""
+
+import argparse
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from alphazero import __version__
+from alphazero.cli import arguments, commands
+from alphazero.cli.argument_types import Parser
+from alphazero.cli.commands import INTERRUPTED
+from alphazero.errors import AlphaZeroError, did_you_mean
+from alphazero.utils.printing import spell_what_cannot_be_written
+
+UNREAD = 141
+"""Exit code when nobody reads the output any more, as after `| head`, as shells have it."""
+
+
+class Command(NamedTuple):
+    """A word of the command line."""
+
+    name: str
+    run: Callable[[argparse.Namespace], int | None]
+    """what it does; returns the exit code, or None for 0"""
+    text: str
+    example: str
+    ask: Callable[[argparse.ArgumentParser], None] = lambda _: None
+    """adds what is typed after it"""
+
+
+COMMANDS = (
+    Command(
+        "train",
+        commands.train,
+        "train a player from a YAML file, or go on with a run",
+        "alphazero train configs/tic_tac_toe.yaml run.seed=7 budget.minutes=5",
+        arguments.train_arguments,
+    ),
+    Command(
+        "play",
+        commands.play,
+        "play against a checkpoint, or another player, in the terminal",
+        "alphazero play checkpoints/tic_tac_toe --side second --simulations 200",
+        arguments.play_arguments,
+    ),
+    Command(
+        "serve",
+        commands.serve,
+        "play and look at games in a browser, on a page of this machine",
+        "alphazero serve checkpoints/connect_four.safetensors --open",
+        arguments.serve_arguments,
+    ),
+    Command(
+        "gtp",
+        commands.gtp,
+        "serve a player to Go programs, over the Go Text Protocol",
+        "alphazero gtp checkpoints/connect_four.safetensors --seconds 2",
+        arguments.gtp_arguments,
+    ),
+    Command(
+        "gomocup",
+        commands.gomocup,
+        "serve a player to managers of gomoku matches, over the Gomocup protocol",
+        "alphazero gomocup uct:simulations=1000",
+        arguments.gomocup_arguments,
+    ),
+    Command(
+        "grade",
+        commands.grade,
+        "count how often a checkpoint plays an optimal move",
+        "alphazero grade checkpoints/tic_tac_toe --simulations 0,50",
+        arguments.grade_arguments,
+    ),
+    Command(
+        "match",
+        commands.match,
+        "let two players play each other",
+        "alphazero match checkpoints/new checkpoints/old --simulations 200 --sprt 0,30",
+        arguments.match_arguments,
+    ),
+    Command(
+        "rate",
+        commands.rate,
+        "rate players, or the checkpoints of a run, by a tournament",
+        "alphazero rate checkpoints/connect_four random --simulations 64 --plot elo.png",
+        arguments.rate_arguments,
+    ),
+    Command(
+        "show",
+        commands.show,
+        "say what a checkpoint is and how strong, or replay saved games",
+        "alphazero show checkpoints/tic_tac_toe",
+        arguments.show_arguments,
+    ),
+    Command(
+        "plot",
+        commands.plot,
+        "draw the curves of a run as one figure, for print too",
+        "alphazero plot checkpoints/tic_tac_toe --save curves.svg",
+        arguments.plot_arguments,
+    ),
+    Command(
+        "verify",
+        commands.verify,
+        "read a run or a checkpoint again and say what is damaged",
+        "alphazero verify checkpoints/tic_tac_toe",
+        arguments.verify_arguments,
+    ),
+    Command(
+        "bench",
+        commands.bench,
+        "measure self-play beside the bare network",
+        "alphazero bench configs/connect_four.yaml search.cache_megabytes=0 --seconds 40",
+        arguments.bench_arguments,
+    ),
+    Command(
+        "plan",
+        commands.plan,
+        "measure this machine for a moment and say what a run will take, or has",
+        "alphazero plan configs/connect_four.yaml budget.samples=100000",
+        arguments.plan_arguments,
+    ),
+    Command(
+        "doctor",
+        commands.doctor,
+        "say what is wrong with a run, and which key to change",
+        "alphazero doctor checkpoints/connect_four",
+        arguments.doctor_arguments,
+    ),
+    Command(
+        "solve",
+        commands.solve,
+        "say what a position is worth and which moves are best, exactly",
+        'alphazero solve connect_four "4444 52 35 17"',
+        arguments.solve_arguments,
+    ),
+    Command(
+        "foundations",
+        commands.foundations,
+        "run one of the ideas that came before, and draw what it finds",
+        "alphazero foundations blackjack-exploring-starts --episodes 10000000",
+        arguments.foundations_arguments,
+    ),
+    Command(
+        "check",
+        commands.check,
+        "hold the rules of a game to the contract that every game keeps",
+        "alphazero check mnk:rows=4,columns=4,length=3",
+        arguments.check_arguments,
+    ),
+    Command("games", commands.games, "list the games and their options", "alphazero games"),
+)
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run a command; return its exit code: 0, 2 for a mistake told in one line, 130 for Ctrl-C."""
+
+    def run() -> int:
+        options = _parse(words)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        return int(options.run(options) or 0)
+
+    return told(run)
+
+
+def told(run: Callable[[], int | None]) -> int:
+    """Call `run`, tell a person's mistake in one line, and return the exit code as `main` does."""
+    spell_what_cannot_be_written()
+    try:
+        try:
+            return run() or 0
+        finally:
+            print(end="", flush=True)
+    except AlphaZeroError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except MemoryError as error:
+        print(f"error: not enough memory ({error}); choose smaller sizes", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\nstopped", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # What is still buffered would fail once more, and loudly, when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return UNREAD
+
+
+def _parse(words: Sequence[str] | None) -> argparse.Namespace:
+    """Parse a command line; overrides may stand anywhere, after options too."""
+    whole, words = parser(), sys.argv[1:] if words is None else words
+    names = [command.name for command in COMMANDS]
+    if words and not words[0].startswith("-") and words[0] not in names:
+        nearest = did_you_mean(words[0], names)
+        whole.error(f"there is no command {words[0][:40]!r}{nearest}")
+    options, rest = whole.parse_known_args(words)
+    if "overrides" in options:
+        options.overrides += [word for word in rest if "=" in word and not word.startswith("-")]
+        rest = [word for word in rest if word not in options.overrides]
+    if rest:
+        flags = re.findall(r"--[a-z-]+", options.help())
+        nearest = did_you_mean(rest[0], flags) if rest[0].startswith("--") else ""
+        whole.error(f"unrecognized arguments: {' '.join(rest)[:200]}{nearest}")
+    return options
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line; each command's function is its `run`."""
+    whole = Parser(
+        prog="alphazero",
+        description="From a game's rules to a strong player, by self-play.",
+    )
+    whole.add_argument("--version", action="version", version=f"alphazero {__version__}")
+    added = whole.add_subparsers(metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        one = added.add_parser(
+            command.name,
+            help=command.text,
+            description=command.text[0].upper() + command.text[1:] + ".",
+            epilog=f"example: {command.example}",
+        )
+        one.set_defaults(run=command.run, help=one.format_help)
+        command.ask(one)
+    return whole

@@ -1,0 +1,203 @@
+"""Documented keys: dataclass fields with unit, range and source, by which values are checked."""
+
+import dataclasses
+import math
+import re
+from collections.abc import Callable, Mapping
+from types import UnionType
+from typing import Any, TypeVar, get_args, get_type_hints
+
+from alphazero.config.strict_yaml import (
+    MAXIMUM_PROBLEMS_SHOWN,
+    NO_LINE,
+    Document,
+    KeyPath,
+    Problem,
+    WrongValueError,
+    described,
+    quoted,
+    yaml_scalar,
+)
+from alphazero.errors import ConfigError, did_you_mean
+
+Section = TypeVar("Section")
+
+
+@dataclasses.dataclass(frozen=True)
+class Note:
+    """What is known of a key besides its type and default; `read` overrides how it is read."""
+
+    meaning: str
+    unit: str = ""
+    at_least: float | None = None
+    above: float | None = None
+    at_most: float | None = None
+    below: float | None = None
+    choices: tuple[str, ...] = ()
+    source: str = ""
+    kind: str = ""
+    read: "Callable[[Reader, KeyPath, Any], Any] | None" = None
+
+    def bounds(self) -> list[str]:
+        """The range in words, such as `at least 1`."""
+        words = ("at least", "above", "at most", "below")
+        limits = (self.at_least, self.above, self.at_most, self.below)
+        return [f"{w} {limit}" for w, limit in zip(words, limits, strict=True) if limit is not None]
+
+    def breaks(self, value: float) -> bool:
+        """Whether a number is outside the range."""
+        return (
+            (self.at_least is not None and value < self.at_least)
+            or (self.above is not None and value <= self.above)
+            or (self.at_most is not None and value > self.at_most)
+            or (self.below is not None and value >= self.below)
+        )
+
+
+REQUIRED: Any = dataclasses.MISSING
+GREATEST = {int: 2**63 - 1, float: 1e30}
+"""The largest numbers of a configuration: what 64 bits count, and far below an overflow."""
+KIND_WORDS = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "text",
+    type(None): "null",
+}
+
+
+def key(default: Any, meaning: str, **details: Any) -> Any:
+    """A documented key: a dataclass field with a `Note`; `REQUIRED` as default means none."""
+    return dataclasses.field(default=default, metadata={"note": Note(meaning, **details)})
+
+
+def noted_fields(section: type) -> list[tuple[dataclasses.Field[Any], Any, Note]]:
+    """Each documented key of a section: its field, its type and its note."""
+    hints = get_type_hints(section)
+    fields = dataclasses.fields(section)
+    return [(f, hints[f.name], f.metadata["note"]) for f in fields if "note" in f.metadata]
+
+
+def type_words(kind: Any, note: Note) -> str:
+    """A key's type in words, such as `a whole number or null`."""
+    if isinstance(kind, UnionType) and not note.kind:
+        return " or ".join(KIND_WORDS[option] for option in get_args(kind))
+    return note.kind or KIND_WORDS[kind]
+
+
+def check_value(kind: Any, note: Note, value: Any) -> Any:
+    """The value as its key's type (a whole number becomes a float where one is expected)."""
+    if isinstance(kind, UnionType):  # only `X | None`
+        if value is None:
+            return None
+        kind = next(option for option in get_args(kind) if option is not type(None))
+    given = value
+    greatest = GREATEST.get(kind, math.inf)
+    if type(value) in (int, float) and greatest < abs(value) < math.inf:
+        raise WrongValueError(f"must be at most {greatest} in size")
+    if kind is float and type(value) is int:
+        value = float(value)
+    if type(value) is not kind:
+        raise WrongValueError(_wrong_type(kind, value))
+    if kind is float and not math.isfinite(value):
+        raise WrongValueError(f"must be a finite number, got {value}")
+    if note.choices and value not in note.choices:
+        listed = ", ".join(note.choices)
+        nearest = did_you_mean(value, note.choices)
+        raise WrongValueError(f"must be one of {listed}, got {quoted(value)}{nearest}")
+    if kind in (int, float) and note.breaks(value):
+        raise WrongValueError(f"must be {' and '.join(note.bounds())}, got {given}")
+    return value
+
+
+def _wrong_type(kind: Any, value: Any) -> str:
+    """What to say of a value of the wrong type, `1e-3` as text above all."""
+    if isinstance(value, str) and kind in (int, float):
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if math.isfinite(number) and (kind is float or number.is_integer()):
+            plain = str(int(number)) if kind is int else yaml_scalar(number)
+            parts = re.fullmatch(r"([-+]?\d+)(\.\d*)?[eE]([-+]?)(\d+)", value)
+            if parts and kind is float:
+                whole, fraction, sign, exponent = parts.groups(default="")
+                power = f"{whole}{fraction or '.0'}e{sign or '+'}{exponent}"
+                plain = power if power == plain else f"{power} or {plain}"
+            return f"{quoted(value)} is text in YAML; write {quoted(plain)[1:-1]}"
+        if kind is float and re.fullmatch(r"[-+]?\d+,\d+", value):
+            return f"{quoted(value)} has a decimal comma; write {value.replace(',', '.')}"
+    hint = "; put it in quotes" if kind is str and isinstance(value, int | float) else ""
+    return f"expected {KIND_WORDS[kind]}, got {described(value)}{hint}"
+
+
+class Reader:
+    """Builds sections from a document and collects every problem on the way."""
+
+    def __init__(self, source: str, document: Document) -> None:
+        self.source = source
+        self.lines = document.lines
+        self.overridden: dict[KeyPath, str] = {}  # key path -> the override as it was typed
+        self.wrong: set[KeyPath] = set()  # key paths already reported
+        self.problems = [Problem(n, f"{source}:{n}: {text}") for n, text in document.problems]
+
+    def report(self, path: KeyPath, message: str) -> None:
+        """Add a problem of the value at `path`, placed by its override or its nearest line."""
+        self.wrong.add(path)
+        for length in range(len(path), 0, -1):
+            if path[:length] in self.overridden:
+                typed = self.overridden[path[:length]]
+                self.problems.append(Problem(NO_LINE, f"override {quoted(typed)}: {message}"))
+                return
+            if path[:length] in self.lines:
+                line = self.lines[path[:length]]
+                self.problems.append(Problem(line, f"{self.source}:{line}: {message}"))
+                return
+        self.problems.append(Problem(NO_LINE - 1, f"{self.source}: {message}"))
+
+    def finish(self) -> None:
+        """Raise one ConfigError for all problems, by line, if there are any."""
+        if not self.problems:
+            return
+        texts = [problem.message for problem in sorted(self.problems, key=lambda p: p.line)]
+        if len(texts) > MAXIMUM_PROBLEMS_SHOWN:
+            rest = len(texts) - MAXIMUM_PROBLEMS_SHOWN
+            texts = [*texts[:MAXIMUM_PROBLEMS_SHOWN], f"{self.source}: and {rest} more problems"]
+        raise ConfigError("\n".join(texts))
+
+    def read(self, section: type[Section], path: KeyPath, values: Mapping[str, Any]) -> Section:
+        """A section built from a mapping; keys with problems are left out or keep their default."""
+        fields = noted_fields(section)
+        names = [field.name for field, _, _ in fields]
+        place = quoted(".".join(map(str, path)))
+        for name in values:
+            if name not in names:
+                hint = did_you_mean(name, names)
+                if name.isdecimal() and values[name] is None:
+                    hint = "; a comma begins another key: write decimals with a point, as in 1.4"
+                self.report((*path, name), f"unknown key {quoted(name)} in {place}{hint}")
+        built: dict[str, Any] = {}
+        for field, kind, note in fields:
+            here = (*path, field.name)
+            if field.name in values:
+                built[field.name] = self.read_value(here, kind, note, values[field.name])
+            elif field.default is REQUIRED:
+                if path not in self.wrong:
+                    self.report(here, f"{dotted(here)}: missing; it has no default")
+                built[field.name] = None
+            if here in self.wrong and field.default is not REQUIRED:
+                built[field.name] = field.default
+        return section(**built)
+
+    def read_value(self, path: KeyPath, kind: Any, note: Note, value: Any) -> Any:
+        """One checked value, or None with a problem reported."""
+        try:
+            return note.read(self, path, value) if note.read else check_value(kind, note, value)
+        except WrongValueError as error:
+            self.report(path, f"{dotted(path)}: {error}")
+            return None
+
+
+def dotted(path: KeyPath) -> str:
+    """A key path as people write it: `learner.learning_rate[1].step`."""
+    return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path).lstrip(".")

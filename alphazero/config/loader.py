@@ -1,0 +1,277 @@
+"""YAML files and `section.key=value` overrides turned into a `Config`, and back."""
+
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from alphazero.config.fields import REQUIRED, Reader, noted_fields, type_words
+from alphazero.config.schema import SECTIONS, Config, GameConfig, LearnerConfig, RayConfig
+from alphazero.config.strict_yaml import (
+    Document,
+    KeyPath,
+    described,
+    parse_mapping,
+    parse_yaml,
+    quoted,
+    read_text,
+    yaml_scalar,
+)
+from alphazero.errors import ConfigError, GameError, did_you_mean
+
+
+def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
+    """The configuration in a YAML file, with `section.key=value` overrides; raises ConfigError."""
+    path = Path(path)
+    document = parse_mapping(read_text(path), str(path))
+    return _read(document, str(path), overrides, default_name=path.stem)
+
+
+def parse_config(text: str, source_name: str = "config", overrides: Sequence[str] = ()) -> Config:
+    """The configuration in YAML text; `source_name` stands in errors; raises ConfigError."""
+    return _read(parse_mapping(text, source_name), source_name, overrides, default_name="")
+
+
+def config_from(source: Config | Mapping[str, Any] | Path | str) -> Config:
+    """The configuration itself, or that in nested dicts, or in a YAML file; raises ConfigError."""
+    if isinstance(source, Config):
+        return source
+    if isinstance(source, Path | str):
+        return load_config(source)
+    if isinstance(source, Mapping):
+        plain = {name: _plain(section) for name, section in source.items()}
+        return _read(Document(plain, {}, []), "config", (), default_name="run")
+    raise ConfigError(
+        f"expected a Config, a dict, or the path of a YAML file, got {type(source).__name__}"
+    )
+
+
+def _plain(value: Any) -> Any:
+    """What a YAML file could say in place of a Python value: lists and dicts alone."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(each) for name, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _read(document: Document, source: str, overrides: Sequence[str], default_name: str) -> Config:
+    """Override, build, cross-check: every problem ends up in one ConfigError."""
+    reader = Reader(source, document)
+    values: dict[str, dict[str, Any]] = {}
+    for name, content in document.value.items():
+        if name not in SECTIONS:
+            nearest = did_you_mean(name, SECTIONS)
+            reader.report((name,), f"unknown section {quoted(name)}{nearest}")
+        elif content is not None and not isinstance(content, dict):
+            hint = f"; write game: {{name: {content}}}" if _is_game(name, content) else ""
+            got = described(content)
+            reader.report((name,), f"{name}: expected keys and values, got {got}{hint}")
+        else:
+            values[name] = dict(content or {})
+    for override in overrides:
+        _apply_override(reader, values, override)
+    sections: dict[str, Any] = {"game": _read_game(reader, values.pop("game", {}))}
+    for name, content in values.items():
+        sections[name] = reader.read(SECTIONS[name], (name,), content)
+    config = Config(**sections)
+    if not config.run.name:
+        config = replace(config, run=replace(config.run, name=default_name))
+    for paths, message in _cross_checks(config):
+        if reader.wrong.isdisjoint([*paths, *(path[:1] for path in paths)]):
+            reader.report(_given(reader, paths), message)
+    # Games that are not loaded yet are compiled, perhaps for a minute: other mistakes go before.
+    if not reader.wrong or "alphazero.games" in sys.modules:
+        _check_game(reader, config.game)
+    reader.finish()
+    return config
+
+
+def _is_game(section: str, content: Any) -> bool:
+    """Whether a section that should be a mapping is the name of a game."""
+    return section == "game" and isinstance(content, str) and content.isidentifier()
+
+
+def _apply_override(reader: Reader, values: dict[str, dict[str, Any]], override: str) -> None:
+    """Put one `section.key=value` over what the file says."""
+    path_text, equals, value_text = override.partition("=")
+    section, dot, name = path_text.strip().partition(".")
+    path = (section, name)
+    reader.overridden[path] = override
+    if not (equals and dot and section and name):
+        reader.report(path, "expected section.key=value")
+    elif section not in SECTIONS:
+        nearest = did_you_mean(section, SECTIONS)
+        reader.report(path, f"unknown section {quoted(section)}{nearest}")
+    else:
+        try:
+            document = parse_yaml(value_text)
+        except ConfigError as error:
+            reader.report(path, str(error).split("\n", 1)[0].partition(": ")[2])
+            return
+        for problem in document.problems:
+            reader.report(path, problem.message)
+        values.setdefault(section, {})[name] = document.value
+
+
+def _read_game(reader: Reader, values: dict[str, Any]) -> GameConfig:
+    """The game section, but for what only the game knows of its options."""
+    options = {name: value for name, value in values.items() if name != "name"}
+    for name, value in options.items():
+        path = ("game", name)
+        if value is None or isinstance(value, list | dict) or not name.isidentifier():
+            expected = "expected a name and a number, a text, true or false"
+            reader.report(path, f"game.{name}: {expected}, got {described(value)}")
+    named = {"name": values["name"]} if "name" in values else {}
+    return replace(reader.read(GameConfig, ("game",), named), options=options)
+
+
+def _check_game(reader: Reader, game: GameConfig) -> None:
+    """Let the game itself check its name and its options, where these could be read."""
+    if any(path[:1] == ("game",) for path in reader.wrong):
+        return
+    from alphazero.games import make_game
+
+    try:
+        make_game(game.name, **game.options)
+    except GameError as error:
+        message = "".join(c if c.isprintable() else " " for c in str(error))[:500]
+        spoken = {("game", each): each for each in game.options} | {("game", "name"): game.name}
+        overridden = [path for path in spoken if path in reader.overridden]
+        guilty = [path for path in overridden if spoken[path] in message]
+        reader.report(guilty[0] if guilty else ("game",), message)
+
+
+def _given(reader: Reader, paths: Sequence[KeyPath]) -> KeyPath:
+    """Of several keys that disagree, the one to point at: overridden, else in the file."""
+    for known in (reader.overridden, reader.lines):
+        for path in paths:
+            if path in known:
+                return path
+    return paths[0]
+
+
+def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
+    """What no single key can tell: the keys concerned, and what is wrong."""
+    run, learner, replay, gate = config.run, config.learner, config.replay, config.gate
+    if run.name and not re.fullmatch(r"(?!\.+$)(?!-)[A-Za-z0-9._-]{1,100}", run.name):
+        yield (
+            [("run", "name")],
+            f"run.name: {quoted(run.name)} is no plain folder name; "
+            "use letters, digits and . _ - (not first), at most 100",
+        )
+    smallest: KeyPath = ("replay", "window_minimum")
+    largest: KeyPath = ("replay", "window_maximum")
+    if replay.window_minimum > replay.window_maximum:
+        yield (
+            [smallest, largest],
+            f"replay.window_minimum ({replay.window_minimum}) must be at most "
+            f"replay.window_maximum ({replay.window_maximum})",
+        )
+    if learner.batch_size > replay.window_maximum:
+        yield (
+            [("learner", "batch_size"), largest],
+            f"learner.batch_size ({learner.batch_size}) must be at most "
+            f"replay.window_maximum ({replay.window_maximum})",
+        )
+    if gate.games % 2:
+        yield (
+            [("gate", "games")],
+            f"gate.games: must be even, since pairs of games swap colours, got {gate.games}",
+        )
+    if config.evaluation.games % 2:
+        yield (
+            [("evaluation", "games")],
+            "evaluation.games: must be even, since pairs of games swap colours, got "
+            f"{config.evaluation.games}",
+        )
+    optimizer: KeyPath = ("learner", "optimizer")
+    if learner.optimizer == "sgd" and learner.weight_decay:
+        yield (
+            [("learner", "weight_decay"), optimizer],
+            "learner.weight_decay: use learner.l2; weight_decay is AdamW's and Muon's",
+        )
+    if learner.optimizer == "adamw" and learner.momentum != LearnerConfig.momentum:
+        yield (
+            [("learner", "momentum"), optimizer],
+            "learner.momentum: remove it; momentum is SGD's and Muon's, and learner.optimizer is "
+            "adamw",
+        )
+    for section, network in zip(("network", "growth"), config.networks, strict=False):
+        if network.global_pooling >= network.filters:
+            yield (
+                [("network", "global_pooling"), (section, "filters")],
+                f"network.global_pooling ({network.global_pooling}) must be below "
+                f"{section}.filters ({network.filters}), since it shifts the others",
+            )
+    begin, end = config.growth.samples, config.budget.samples
+    if begin is not None and not gate.games:
+        yield (
+            [("growth", "samples"), ("gate", "games")],
+            "growth.samples: needs gate.games above 0; without a gate the larger network would "
+            "play untrained",
+        )
+    if begin is not None and end is not None and begin >= end:
+        yield (
+            [("growth", "samples"), ("budget", "samples")],
+            f"growth.samples ({begin}) must be below budget.samples ({end}), or the larger "
+            "network never learns",
+        )
+    limits = [each.name for each in fields(config.budget)]
+    if all(getattr(config.budget, name) is None for name in limits):
+        yield (
+            [("budget",), *(("budget", name) for name in limits)],
+            f"budget: set at least one of {', '.join(limits)}",
+        )
+
+
+def dump_config(config: Config) -> str:
+    """YAML that loads back to an equal configuration."""
+    lines = []
+    for name in SECTIONS:
+        section = getattr(config, name)
+        content = {each.name: getattr(section, each.name) for each in fields(section)}
+        content |= content.pop("options", {})
+        lines.append(f"{name}:")
+        lines += [f"  {yaml_scalar(k)}: {_written(value)}" for k, value in content.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _written(value: Any) -> str:
+    """A value of a section as YAML on one line."""
+    if isinstance(value, RayConfig):
+        keys = [f"{each.name}: {_written(getattr(value, each.name))}" for each in fields(value)]
+        return f"{{ray: {{{', '.join(keys)}}}}}"
+    if not isinstance(value, tuple):
+        return yaml_scalar(value)
+    if not value or isinstance(value[0], str):
+        return f"[{', '.join(map(yaml_scalar, value))}]"
+    if len(value) == 1 and value[0].step == 0:
+        return yaml_scalar(value[0].rate)
+    points = [f"{{step: {point.step}, rate: {yaml_scalar(point.rate)}}}" for point in value]
+    return f"[{', '.join(points)}]"
+
+
+class KeyDescription(NamedTuple):
+    """A row of the documentation; all texts, `source` empty where the key has none."""
+
+    section: str
+    key: str
+    type: str
+    default: str
+    range: str
+    meaning: str
+    source: str
+
+
+def describe_schema() -> list[KeyDescription]:
+    """Every key of every section, in the order of the file, for documentation."""
+    rows = []
+    for name, section in [*SECTIONS.items(), ("selfplay.workers.ray", RayConfig)]:
+        for each, kind, note in noted_fields(section):
+            default = "required" if each.default is REQUIRED else _written(each.default)
+            words = [note.unit, *note.bounds(), *([" or ".join(note.choices)] * bool(note.choices))]
+            limits = ", ".join(word for word in words if word)
+            row = (type_words(kind, note), default, limits, note.meaning, note.source)
+            rows.append(KeyDescription(name, each.name, *row))
+    return rows

@@ -1,0 +1,213 @@
+"""YAML text read strictly: every value keeps its line, and nothing is executed.
+
+A *key path* is the tuple of keys and list positions that leads to a value; a *problem* is a line
+number and a sentence. Problems are collected, so that a person hears of all of them at once.
+"""
+
+import math
+import re
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from alphazero.errors import ConfigError, RunError
+from alphazero.utils.files import check_regular, nearest_file
+
+MAXIMUM_BYTES = 1 << 20
+MAXIMUM_DEPTH = 20  # PyYAML's composer is recursive; a config needs a depth of 4
+MAXIMUM_PROBLEMS_SHOWN = 50
+NO_LINE = sys.maxsize  # sorts behind every line of the file
+
+KeyPath = tuple[str | int, ...]
+
+
+class Problem(NamedTuple):
+    """One thing that is wrong, and the line it stands on."""
+
+    line: int
+    message: str
+
+
+class Document(NamedTuple):
+    """What a YAML text says: its value, the line of each key path, the repeated or odd keys."""
+
+    value: Any
+    lines: dict[KeyPath, int]
+    problems: list[Problem]
+
+
+class WrongValueError(Exception):
+    """A value that its key does not take; the text says why. `Reader` turns it into a problem."""
+
+
+def read_text(path: Path) -> str:
+    """The text of a file of at most 1 MiB of UTF-8; raises ConfigError."""
+    try:
+        check_regular(path)
+        with path.open("rb") as file:
+            data = file.read(MAXIMUM_BYTES + 1)
+    except RunError:
+        raise ConfigError(f"{path}: not a regular file; give a file's path") from None
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: no such file{nearest_file(path, '.yaml', 'configs')}") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(f"{path}: cannot be read: {reason}") from None
+    if len(data) > MAXIMUM_BYTES:
+        raise ConfigError(f"{path}: larger than {MAXIMUM_BYTES} bytes; is it a configuration?")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path}:{line}: not UTF-8 text; save the file as UTF-8") from None
+
+
+def parse_yaml(text: str) -> Document:
+    """The value of a YAML text, by the safe loader alone; text that is no YAML raises ConfigError.
+
+    The error's text is then one line for each problem, each starting with its line number.
+    """
+    problems = _forbidden(text)
+    if problems:
+        raise ConfigError("\n".join(f"{line}: {message}" for line, message in problems))
+    lines: dict[KeyPath, int] = {}
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, ValueError, OverflowError) as error:
+        raise ConfigError(f"1: not readable as YAML: {quoted(str(error))}") from None
+    value = None if node is None else _value(node, (), lines, problems)
+    return Document(value, lines, problems)
+
+
+def parse_mapping(text: str, source: str) -> Document:
+    """The YAML text of a whole file, whose value is a mapping; raises ConfigError."""
+    try:
+        document = parse_yaml(text)
+    except ConfigError as error:
+        raise ConfigError(
+            "\n".join(f"{source}:{line}" for line in str(error).split("\n"))
+        ) from None
+    if document.value is None:
+        return document._replace(value={})
+    if not isinstance(document.value, dict):
+        line = document.lines[()]
+        message = f"expected sections such as 'game:', got {described(document.value)}"
+        raise ConfigError(f"{source}:{line}: {message}")
+    return document
+
+
+def _forbidden(text: str) -> list[Problem]:
+    """Everything that stops the reading: syntax errors, aliases, tags, too much of anything."""
+    if len(text) > MAXIMUM_BYTES:
+        return [Problem(1, f"larger than {MAXIMUM_BYTES} characters")]
+    problems: list[Problem] = []
+    line, depth, documents = 1, 0, 0
+    try:
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            line = event.start_mark.line + 1 if event.start_mark else 1
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            documents += isinstance(event, yaml.DocumentStartEvent)
+            if len(problems) >= MAXIMUM_PROBLEMS_SHOWN:
+                return problems
+            if depth > MAXIMUM_DEPTH:
+                return [*problems, Problem(line, f"nested more than {MAXIMUM_DEPTH} deep")]
+            if documents > 1:
+                return [*problems, Problem(line, "a second document; remove the '---'")]
+            if getattr(event, "anchor", None) is not None:
+                message = "anchors and aliases (& and *) are not accepted; write the value out"
+                problems.append(Problem(line, message))
+            if (tag := getattr(event, "tag", None)) is not None:
+                message = f"tags are not accepted; remove the tag {quoted(str(tag))}"
+                problems.append(Problem(line, message))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+        reason = " ".join(str(error.problem or error.context).split())
+        problems.append(Problem(line, f"syntax error: {reason}"))
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        problems.append(Problem(line, f"syntax error: {error.reason}"))
+    except (ValueError, OverflowError):  # PyYAML lets these through, as for "\UFFFFFFFF"
+        problems.append(Problem(line, "syntax error: a number or escape is out of range"))
+    return problems
+
+
+def _value(
+    node: yaml.Node, path: KeyPath, lines: dict[KeyPath, int], problems: list[Problem]
+) -> Any:
+    """The plain value of a node; fills in `lines` and adds to `problems`."""
+    lines.setdefault(path, node.start_mark.line + 1)
+    if isinstance(node, yaml.SequenceNode):
+        return [_value(item, (*path, i), lines, problems) for i, item in enumerate(node.value)]
+    if isinstance(node, yaml.ScalarNode):
+        return _scalar(node, problems)
+    mapping: dict[str, Any] = {}
+    place = f"in {quoted('.'.join(map(str, path)))}" if path else "at the top level"
+    for key_node, value_node in node.value:
+        line = key_node.start_mark.line + 1
+        if not isinstance(key_node, yaml.ScalarNode):
+            problems.append(Problem(line, f"expected a word as key {place}, got a collection"))
+            continue
+        name = key_node.value
+        if name in mapping:
+            first = lines[(*path, name)]
+            message = f"duplicate key {quoted(name)} {place} (first on line {first})"
+            problems.append(Problem(line, message))
+            continue
+        lines[(*path, name)] = line
+        mapping[name] = _value(value_node, (*path, name), lines, problems)
+    return mapping
+
+
+def _scalar(node: yaml.ScalarNode, problems: list[Problem]) -> Any:
+    """None, bool, int, float or str; YAML 1.1's odd numbers 1:30 (90) and 010 (8) stay text."""
+    kind = node.tag.rpartition(":")[2]
+    if kind == "null":
+        return None
+    odd_number = ":" in node.value or re.match(r"[-+]?0[0-9_]", node.value)
+    if kind not in {"bool", "int", "float"} or (kind != "bool" and odd_number):
+        return node.value
+    try:
+        value = yaml.constructor.SafeConstructor().construct_object(node)
+    except (ValueError, OverflowError):
+        value = None
+    if value is None or (isinstance(value, int) and abs(value) >= 1 << 63):
+        problems.append(Problem(node.start_mark.line + 1, "a number of more than 64 bits"))
+        return 0
+    return value
+
+
+def yaml_scalar(value: float | str | bool | None) -> str:
+    """A scalar as YAML that PyYAML reads back as the same value: `1.0e-04`, never `1e-04`."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, float):
+        mantissa, e, exponent = repr(value).partition("e")
+        return mantissa + ("" if "." in mantissa or not e else ".0") + e + exponent
+    if isinstance(value, int):
+        return str(value)
+    if re.fullmatch(r"[A-Za-z][A-Za-z0-9_./-]*", value) and parse_yaml(value).value == value:
+        return value
+    options: dict[str, Any] = {"default_style": '"', "allow_unicode": True, "width": math.inf}
+    return str(yaml.safe_dump(value, **options)).strip()
+
+
+def described(value: Any) -> str:
+    """A value as an error names it, such as `text 'many'`."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, str):
+        return f"text {quoted(value)}"
+    if isinstance(value, list | dict):
+        return "a list" if isinstance(value, list) else "a mapping"
+    if isinstance(value, int) and abs(value) >= 1 << 64:
+        return "a number of more than 64 bits"
+    return yaml_scalar(value)
+
+
+def quoted(text: str) -> str:
+    """Text in quotes, on one line and short, whatever it holds."""
+    return ascii(text if len(text) <= 60 else text[:57] + "...")

@@ -1,0 +1,1 @@
+"""Benchmarks, forecasts, and what the files of a run tell."""

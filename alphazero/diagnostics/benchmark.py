@@ -1,0 +1,212 @@
+"""How fast self-play runs, beside the bare network on the same device in the same minute."""
+
+import functools
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from alphazero.arena.match import Match
+from alphazero.config.schema import Config
+from alphazero.games import Game, make_game
+from alphazero.mcts.evaluator import Evaluator
+from alphazero.network.backend import make_evaluator
+from alphazero.network.openvino_evaluator import OpenVINOEvaluator
+from alphazero.network.resnet import ResNet
+from alphazero.training.monitoring.metrics import peak_megabytes
+from alphazero.training.selfplay import Work, seat_explorer
+from alphazero.utils.jobs import Progress, run_jobs, shares
+
+ROUNDS = 16
+"""Self-play and the bare network take turns, because the speed of machines drifts."""
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """Rates of self-play, a second, and of the bare network."""
+
+    workers: int
+    tables: int
+    backend: str
+    evaluations: float
+    simulations: float
+    moves: float
+    games: float
+    bare: float
+    """positions a second of the network alone, in batches of the same size"""
+    cache_hits: float
+    batch_fill: float
+    in_network: float
+    """share of the workers' time of playing that was spent inside the evaluator"""
+    peak_megabytes: float
+
+    @property
+    def efficiency(self) -> float:
+        """Evaluations a second in self-play, divided by what the bare network does."""
+        return self.evaluations / self.bare
+
+    def __str__(self) -> str:
+        return "\n".join(
+            [
+                f"search efficiency   {self.efficiency:.3f}",
+                f"evaluations/s       {self.evaluations:,.0f}",
+                f"bare network/s      {self.bare:,.0f}",
+                f"simulations/s       {self.simulations:,.0f}",
+                f"moves/s             {self.moves:,.0f}",
+                f"games/s             {self.games:,.1f}",
+                f"cache hits          {self.cache_hits:.1%}",
+                f"batch fill          {self.batch_fill:.1%}",
+                f"parallel games      {self.tables}",
+                f"workers             {self.workers}",
+                f"backend             {self.backend}",
+                f"peak memory         {self.peak_megabytes:,.0f} MiB",
+            ]
+        )
+
+
+class Bench:
+    """Self-play of an untrained network, ready to be measured, and the network by itself.
+
+    What an untrained network answers hardly matters for speed, but for what is remembered and
+    proven: of that a trained one has more. What is remembered is forgotten between two rounds once
+    an iteration's games have ended, as in training.
+    """
+
+    def __init__(self, config: Config, workers: int) -> None:
+        self.game = make_game(config.game.name, **config.game.options)
+        shape, seed = self.game.observation_shape, config.run.seed
+        self.network = ResNet(shape, self.game.num_actions, config.network, seed)
+        self.evaluator = make_evaluator(self.network, config.inference)
+        """as the gate uses it"""
+        self.explorer = self.evaluator
+        """as self-play uses it"""
+        int8 = config.inference.selfplay_precision == "int8"
+        if int8 and isinstance(self.evaluator, OpenVINOEvaluator):
+            first = self.game.observe(self.game.initial_state())[None]
+            self.explorer = self.evaluator.quantized(first)
+        self.tables = shares(config.selfplay.parallel_games, workers)
+        halls = [
+            seat_explorer(self.game, config, self.explorer, np.random.default_rng([seed, each]), n)
+            for each, n in enumerate(self.tables)
+        ]
+        self.matches = [match for match, _ in halls]
+        self._searches = [search for _, search in halls]
+        self._rows = [search.rows for search in self._searches]
+        self._games_per_iteration = config.selfplay.games_per_iteration
+        for match in self.matches:
+            match.fill()
+
+    def measure(self, seconds: float, show: Callable[[int], object] = bool) -> Benchmark:
+        """Measure for about `seconds`, half of them self-play, half the bare network."""
+        length = seconds / (2 * ROUNDS)
+        bare, bare_time, played, before = 0, 0.0, Played(), Work()
+        remembered = 0
+        for turn in range(ROUNDS + 1):
+            if turn == 1:
+                # The first turn compiles and warms up: it does not count.
+                bare, bare_time, played, before = 0, 0.0, Played(), self._work()
+            positions, spent = time_network(self.game, self.explorer, self._rows, length)
+            bare, bare_time = bare + positions, bare_time + spent
+            new = time_matches(self.matches, length)
+            played, remembered = played + new, remembered + new.games
+            if remembered >= self._games_per_iteration:
+                remembered = 0
+                for search in self._searches:
+                    search.forget()
+            show(1)
+        work = self._work() - before
+        work.seconds_playing = played.seconds * len(self.tables)
+        return Benchmark(
+            workers=len(self.tables),
+            tables=sum(self.tables),
+            backend=f"{type(self.explorer).__name__}, {self.explorer.device}, "
+            f"{self.explorer.precision}",
+            evaluations=work.evaluations / played.seconds,
+            simulations=work.simulations / played.seconds,
+            moves=played.moves / played.seconds,
+            games=played.games / played.seconds,
+            bare=bare / bare_time,
+            cache_hits=work.cache_hits,
+            batch_fill=work.batch_fill,
+            in_network=work.search_efficiency,
+            peak_megabytes=peak_megabytes(),
+        )
+
+    def _work(self) -> Work:
+        work = Work()
+        for search in self._searches:
+            work.add(search)
+        return work
+
+
+def benchmark(
+    config: Config, seconds: float, workers: int, show: Callable[[int], object] = bool
+) -> Benchmark:
+    """Measure a configuration's self-play for about `seconds`."""
+    return Bench(config, workers).measure(seconds, show)
+
+
+@dataclass(frozen=True)
+class Played:
+    """What was played in so many seconds."""
+
+    games: int = 0
+    """that ended"""
+    moves: int = 0
+    seconds: float = 0.0
+
+    def __add__(self, other: "Played") -> "Played":
+        return Played(
+            self.games + other.games, self.moves + other.moves, self.seconds + other.seconds
+        )
+
+
+def time_matches(matches: Sequence[Match], seconds: float) -> Played:
+    """Turn the wheels of matches for a while, a thread each.
+
+    The seconds are the mean of the threads', each of which ends with a step of its own.
+    """
+    progress = Progress()
+    jobs = [functools.partial(_play, match, seconds, progress) for match in matches]
+    games, moves, spent = zip(*run_jobs(jobs, progress), strict=True)
+    return Played(sum(games), sum(moves), sum(spent) / len(spent))
+
+
+def time_network(
+    game: Game, evaluator: Evaluator, batches: Sequence[int], seconds: float
+) -> tuple[int, float]:
+    """Evaluate full batches of the given sizes for a while, a thread for each.
+
+    Returns the number of positions, and the seconds they took.
+    """
+    progress = Progress()
+    jobs = [
+        functools.partial(_evaluate, game, evaluator, size, seconds, progress) for size in batches
+    ]
+    positions, spent = zip(*run_jobs(jobs, progress), strict=True)
+    return sum(positions), sum(spent) / len(spent)
+
+
+def _evaluate(
+    game: Game, evaluator: Evaluator, size: int, seconds: float, progress: Progress
+) -> tuple[int, float]:
+    """Evaluate full batches for a while, one at least; return the positions and the seconds."""
+    observations = np.zeros((size, *game.observation_shape), np.float32)
+    observations[:] = game.observe(game.initial_state())
+    begin, positions = time.perf_counter(), 0
+    while positions == 0 or time.perf_counter() < begin + seconds:
+        evaluator.evaluate(observations)
+        positions += size
+        progress.done(0)
+    return positions, time.perf_counter() - begin
+
+
+def _play(match: Match, seconds: float, progress: Progress) -> tuple[int, int, float]:
+    """Turn a match's wheel for a while; return the games that ended, the moves and the seconds."""
+    begin, games = time.perf_counter(), 0
+    before = match.moves_made
+    while time.perf_counter() < begin + seconds:
+        games += len(match.step())
+        progress.done(0)
+    return games, match.moves_made - before, time.perf_counter() - begin

@@ -1,0 +1,272 @@
+"""How fast this machine does each part of a run, and how much room each part takes.
+
+Everything is measured with an untrained network, for some seconds in all.
+"""
+
+import functools
+import itertools
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from alphazero.arena.match import Match, Pairing, paired_openings, play_schedule
+from alphazero.config.schema import Config
+from alphazero.diagnostics.benchmark import Bench, Benchmark, Played, time_matches, time_network
+from alphazero.network.backend import useful_workers
+from alphazero.network.inference import padded_size, threads_per_evaluation
+from alphazero.players.base import Player, RandomPlayer, SearchPlayer
+from alphazero.players.registry import Entrant
+from alphazero.training.data.game_shard import Games
+from alphazero.training.data.replay_buffer import Replay
+from alphazero.training.evaluation import OPENING_MOVES, Evaluation
+from alphazero.training.gate import seat
+from alphazero.training.learning.learner import Learner
+from alphazero.training.monitoring.metrics import peak_megabytes
+from alphazero.utils.jobs import shares
+
+PARTS: Final = 4
+"""Parts of a calibration, for a bar."""
+
+SELF_PLAY, SIZES, MATCHES, LEARNING = 0.5, 0.3, 0.5, 0.5
+"""Share of the time still left that each part gets, in this order: what compiling and warming up
+has taken shortens the parts after it, and not the patience of whoever waits."""
+
+MOMENT: Final = 0.5
+"""Seconds that each part gets however late it is."""
+
+RANDOM_GAMES: Final = 64
+"""Random games whose length is taken: it is then known to a few percent."""
+
+SMALL_BATCH, GROWTH = 32, 4
+"""Positions of the first step, and how many times more the next one has, up to a whole batch."""
+
+PATIENCE: Final = 10.0
+"""Seconds that a step may take; a batch that might take longer is reckoned from a smaller one."""
+
+STEPS: Final = 5
+"""Steps of a whole batch that are timed, at least."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What was measured. A move is one that is searched; those of an opening are not."""
+
+    self_play: Benchmark
+    quiet_simulations: float
+    """simulations a second in matches without noise, as in the gate"""
+    ladder_moves: float
+    """moves a second against the opponents of `evaluation.ladder`; 0 where there are none"""
+    ladder_games: int
+    """games against them in one measurement"""
+    ladder_between: int
+    """games between them, which the first measurement adds"""
+    questions: int
+    """positions in one measurement, without search and with it"""
+    step_seconds: float
+    """of one optimizer step"""
+    step_positions: int
+    """of the batch that was timed; of a smaller one than configured, in proportion"""
+    random_length: float
+    """moves of a game whose moves are drawn, mean"""
+    longest: int
+    """moves of the longest game there is"""
+    move_memory: float
+    """bytes that a move takes in the replay window, in memory"""
+    move_disk: float
+    """and on the disk, compressed"""
+    player_bytes: int
+    """of a checkpoint"""
+    learner_bytes: int
+    """of the learner's weights and optimizer"""
+    peak_megabytes: float
+    """the most memory that the process has held, in MiB: every part but a full window"""
+    by_batch: Mapping[int, float]
+    """positions a second of the bare network by the size of each thread's batch"""
+    by_threads: Mapping[int, float]
+    """and by the number of threads"""
+    on_cpu: bool
+    """whether the network computes on the processor"""
+    seconds: float
+    """that all of this took"""
+
+
+def calibrate(
+    config: Config, cores: int, seconds: float, show: Callable[[int], object] = bool
+) -> Calibration:
+    """Measure for about `seconds`; `show` is called with 1 after each of the `PARTS`.
+
+    Raises:
+        AlphaZeroError: for a configuration that cannot be trained here.
+    """
+    begin = time.perf_counter()
+
+    def allowed(share: float) -> float:
+        return max(share * (seconds - (time.perf_counter() - begin)), MOMENT)
+
+    workers = useful_workers(config.inference, cores, config.selfplay.parallel_games)
+    bench = Bench(config, workers)
+    game = bench.game
+    self_play = bench.measure(allowed(SELF_PLAY))
+    show(1)
+    tables = bench.tables[0]
+    sizes = sorted({padded_size(max(1, tables * 4**power // 16)) for power in range(5)})
+    counts = sorted({1, *(2**power for power in range(1, 8) if 2**power < workers), workers})
+    each = allowed(SIZES) / (len(sizes) + len(counts))
+    by_batch = {size: _rate(bench, [size] * workers, each) for size in sizes}
+    by_threads = {count: _rate(bench, [tables] * count, each) for count in counts}
+    show(1)
+    evaluation = Evaluation(game, config)
+    rng = np.random.default_rng(config.run.seed)
+    each = allowed(MATCHES) / 2
+    quiet = _time_gate(config, bench, workers, each, rng)
+    ladder = _time_ladder(config, bench, evaluation, workers, each, rng)
+    show(1)
+    records = play_schedule(
+        game,
+        lambda tables: [RandomPlayer(game, tables, rng)],
+        [Pairing()] * RANDOM_GAMES,
+        RANDOM_GAMES,
+    )
+    replay = Replay(game, config.replay)
+    replay.add(1, Games.of(game, records))
+    moves = sum(len(record.actions) for record in records)
+    learner = Learner(bench.network, config.learner, config.inference.device)
+    with threads_per_evaluation(min(cores, learner.useful_threads)):
+        timed, seconds_timed = _time_step(config, learner, replay, allowed(LEARNING), rng)
+    show(1)
+    begun = [match.record(table) for match in bench.matches for table in match.playing]
+    searched = Games.of(game, begun)
+    return Calibration(
+        self_play=self_play,
+        quiet_simulations=quiet,
+        ladder_moves=ladder,
+        ladder_games=evaluation.ladder.games if evaluation.ladder else 0,
+        ladder_between=evaluation.ladder.games_between if evaluation.ladder else 0,
+        questions=evaluation.examination.questions if evaluation.examination else 0,
+        step_seconds=seconds_timed * config.learner.batch_size / timed,
+        step_positions=timed,
+        random_length=moves / len(records),
+        longest=game.max_moves,
+        move_memory=replay.nbytes / moves,
+        move_disk=len(searched.to_bytes()) / max(len(searched.actions), 1),
+        player_bytes=sum(each.nbytes for each in learner.player.state_dict().values()),
+        learner_bytes=sum(each.nbytes for each in learner.state().values()),
+        peak_megabytes=peak_megabytes(),
+        by_batch=by_batch,
+        by_threads=by_threads,
+        on_cpu=bench.evaluator.device == "cpu",
+        seconds=time.perf_counter() - begin,
+    )
+
+
+def _rate(bench: Bench, batches: Sequence[int], seconds: float) -> float:
+    """Return the positions a second of the bare network; first, a moment of it is for compiling."""
+    time_network(bench.game, bench.explorer, batches, 0.0)
+    positions, spent = time_network(bench.game, bench.explorer, batches, seconds)
+    return positions / spent
+
+
+def _time_gate(
+    config: Config, bench: Bench, workers: int, seconds: float, rng: np.random.Generator
+) -> float:
+    """Return the simulations a second of two players at the tables of a gate."""
+    settings = config.gate
+    games = settings.games or config.evaluation.games
+
+    def seat_players(tables: int) -> list[Player]:
+        simulations = settings.simulations or None
+        return [
+            seat(bench.game, bench.evaluator, config.search, simulations, tables) for _ in range(2)
+        ]
+
+    matches = _seat(bench, seat_players, games, settings.opening_moves, workers, rng)
+    time_matches(matches, seconds / 4)  # compiles and warms up
+    before = _simulations(matches)
+    played = time_matches(matches, 3 * seconds / 4)
+    return max(_simulations(matches) - before, 1) / played.seconds
+
+
+def _simulations(matches: Sequence[Match]) -> int:
+    """Return what the searches of all players have run."""
+    players = [player for match in matches for player in match.players]
+    return sum(player.search.simulations for player in players if isinstance(player, SearchPlayer))
+
+
+def _time_ladder(
+    config: Config,
+    bench: Bench,
+    evaluation: Evaluation,
+    workers: int,
+    seconds: float,
+    rng: np.random.Generator,
+) -> float:
+    """Return the moves a second of the ladder's games, of each opponent as many; 0 of none."""
+    if not evaluation.ladder:
+        return 0.0
+    settings, anchors = config.evaluation, evaluation.ladder.anchors
+
+    def seat_against(anchor: Entrant, tables: int) -> list[Player]:
+        simulations = settings.simulations or None
+        player = seat(bench.game, bench.evaluator, config.search, simulations, tables)
+        return [player, anchor.seat(bench.game, tables, rng.spawn(1)[0])]
+
+    spent, each = 0.0, seconds / len(anchors)
+    for anchor in anchors:
+        seat_players = functools.partial(seat_against, anchor)
+        matches = _seat(bench, seat_players, settings.games, OPENING_MOVES, workers, rng)
+        played = Played()
+        while played.moves < settings.games:
+            # A short time would end before the first move, or just after many.
+            played += time_matches(matches, each)
+        for player in (player for match in matches for player in match.players):
+            player.close()
+        spent += played.seconds / played.moves
+    return len(anchors) / spent
+
+
+def _seat(
+    bench: Bench,
+    seat_players: Callable[[int], Sequence[Player]],
+    games: int,
+    opening_moves: int,
+    workers: int,
+    rng: np.random.Generator,
+) -> list[Match]:
+    """Return one match a worker, with the tables of so many games all in use, and without end."""
+    openings = paired_openings(bench.game, 2 * games, opening_moves, rng)
+    matches = [
+        Match(bench.game, seat_players(tables), tables, itertools.cycle(openings))
+        for tables in shares(games, workers)
+    ]
+    for match in matches:
+        match.fill()
+    return matches
+
+
+def _time_step(
+    config: Config, learner: Learner, replay: Replay, seconds: float, rng: np.random.Generator
+) -> tuple[int, float]:
+    """Return a batch's size and the seconds of an optimizer step on it, the batch made included.
+
+    The size is the configured one, unless a step on it is too long to wait for. The seconds are a
+    median, after steps that warm up.
+    """
+    settings = config.learner
+
+    def spend(size: int) -> float:
+        begin = time.perf_counter()
+        learner.train([replay.sample(size, rng, settings.symmetries, settings.value_mix)])
+        return time.perf_counter() - begin
+
+    size = min(SMALL_BATCH, settings.batch_size)
+    spend(size)
+    while size < settings.batch_size and GROWTH * spend(size) <= PATIENCE:
+        size = min(GROWTH * size, settings.batch_size)
+    spend(size)
+    times: list[float] = []
+    while len(times) < STEPS or sum(times) < seconds:
+        times.append(spend(size))
+    return size, float(np.median(times))

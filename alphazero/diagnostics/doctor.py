@@ -1,0 +1,77 @@
+"""What is wrong with a run, told from its folder by the rules of `symptoms.py`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from alphazero.arena.solved_positions import STAGES
+from alphazero.diagnostics.doctor_rules import ENOUGH_ITERATIONS, ENOUGH_STEPS, RULES, Evidence
+from alphazero.diagnostics.run_history import curves_of
+from alphazero.training.monitoring.metrics import METRICS
+from alphazero.training.run_directory import Run
+
+SHARDS: Final = 10
+"""Newest iterations whose games are looked at: enough to judge, and read in a moment."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What the rules said of a run."""
+
+    iterations: int
+    steps: int
+    is_short: bool
+    """whether the run says too little to be called healthy"""
+    findings: list[str]
+    """a line each, with the figure and the key to change"""
+    unjudged: list[str]
+    """rules that would need curves, or more iterations, that the run does not have"""
+
+    def __str__(self) -> str:
+        lines = [f"looked at {self.iterations:,} iterations"]
+        lines += self.findings
+        if not self.steps:
+            lines.append("nothing was learned yet: no optimizer step is done")
+        if self.is_short:
+            lines.append(
+                f"too short to judge: {self.iterations:,} iterations and {self.steps:,} steps; a "
+                f"verdict takes {ENOUGH_ITERATIONS} iterations and {ENOUGH_STEPS} steps, at least"
+            )
+        elif not self.findings:
+            lines.append("nothing found")
+        if self.unjudged:
+            lines.append(f"not judged, for want of data: {', '.join(self.unjudged)}")
+        return "\n".join(lines)
+
+
+def examine(run: Path) -> Diagnosis:
+    """Look at a run's folder, finished or under way; nothing in it is changed.
+
+    Raises:
+        RunError: when there is no run, or a file of it is damaged.
+    """
+    return diagnose(gather(run))
+
+
+def gather(run: Path) -> Evidence:
+    """Read what the rules look at; errors as in `examine`."""
+    opened = Run.look(run)
+    solved = [name for name in METRICS if name.startswith("solved/")]
+    names = [name for name in METRICS if name not in solved]
+    names += [f"solved/search_optimal/{stage}" for stage in STAGES]
+    curves = dict(zip(names, curves_of(run, names), strict=True))
+    newest = opened.state.shards[-SHARDS:]
+    return Evidence(opened.config, curves, [(each, opened.load_shard(each)) for each in newest])
+
+
+def diagnose(evidence: Evidence) -> Diagnosis:
+    """Ask every rule that concerns the run."""
+    findings, unjudged = [], []
+    for rule in RULES:
+        if not rule.concerns(evidence.config):
+            continue
+        if not rule.can_judge(evidence):
+            unjudged.append(rule.name)
+        elif (said := rule.judge(evidence)) is not None:
+            findings.append(f"{rule.name}: {said}")
+    return Diagnosis(evidence.iterations, evidence.steps, evidence.is_short, findings, unjudged)

@@ -1,0 +1,397 @@
+"""What goes wrong in a run, and how it shows: one small rule for each.
+
+A rule looks at the configuration, at curves and at games, and answers with the figure that is
+wrong and the YAML key to change, or with nothing. Each threshold says why it is where it is.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from alphazero.config.schema import Config
+from alphazero.games import make_game
+from alphazero.training.data.game_shard import Games
+from alphazero.training.resignation import judge_threshold, played_out
+
+RECENT: Final = 5
+"""Points of a curve that are averaged: what a run is now, past the noise of one iteration."""
+
+ENOUGH_ITERATIONS: Final = 10
+"""Iterations below which a run without findings is not called healthy: those that are averaged,
+and as many before them."""
+
+ENOUGH_STEPS: Final = 300
+"""Optimizer steps below which it is not, either: in tic-tac-toe and Connect Four, by the shipped
+configurations, the policy loss has by then left what it is where nothing is known."""
+
+UNLEARNED: Final = 0.03
+"""Greatest distance of a policy loss from ln A, as a share of it, at which the policy knows
+nothing: the noise of an iteration. A policy that knows the illegal moves alone is below it."""
+
+DISTINCT_GAMES: Final = 0.5
+"""Least share of a gate's games that differ. Repeats add nothing to what a gate knows; where half
+are repeats its 95 % interval, which takes all for independent, is too narrow by a factor of √2."""
+
+ENTROPY_KEPT: Final = 0.2
+"""Least share of its first entropy that a policy keeps. A run that learns narrows its policies, but
+keeps alternatives for what is undecided: about half in Connect Four, gomoku and Nim, more in Go.
+With a fifth left nearly all visits go to one move and the others are no longer tried."""
+
+SOLVED: Final = 0.99
+"""Share of optimal moves from which narrow policies are right: there is nothing left to try."""
+
+OVERFITTING: Final = 1.4
+"""Greatest ratio of the value's squared error in games not learned from to that in games that were.
+AlphaGo's value network had 0.234 / 0.226 = 1.04 when it generalised and 0.37 / 0.19 = 1.95 when it
+memorised (Silver et al., Nature 529 (2016), "Reinforcement learning of value networks"): the
+geometric mean of the two ratios."""
+
+OVERFITTING_GAP: Final = 0.02
+"""Least difference of the two that counts: where both errors are next to nothing, ratios mean
+nothing."""
+
+MOST_DRAWS: Final = 15.0
+"""Draws of a position above which it is used too often: ten times AlphaGo Zero's 1.5, and nearly
+twice the most that a configuration of ours takes."""
+
+FEWEST_DRAWS: Final = 0.5
+"""Draws of a position below which it is used too seldom: e^-0.5, three positions of five, are then
+searched and never learned from."""
+
+KEPT_VISITS: Final = 0.8
+"""Greatest share of root visits kept from the move before. Root noise moves only the others: above
+four fifths, noise with a share of 0.25 in the priors steers at most a twentieth of the visits."""
+
+CHANCE: Final = 0.01
+"""Resignation is wrong too often when its share of mistakes, were it the permitted one, would come
+about by chance with a probability below this."""
+
+EFFICIENCY: Final = 0.5
+"""Least share of the playing time inside the evaluator, unless most evaluations are remembered:
+below it, the evaluator waits longer for positions than it computes."""
+
+ITERATIONS_A_GAME: Final = 4.0
+"""Most iterations that a game should last: as many networks play in it, the first long outgrown."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What rules look at."""
+
+    config: Config
+    curves: Mapping[str, Mapping[int, float]]
+    """values by iteration, by the names of `metrics.METRICS`"""
+    shards: Sequence[tuple[int, Games]] = ()
+    """the games of some iterations, oldest first"""
+
+    def points(self, name: str) -> list[float]:
+        """Return a curve's values, oldest first."""
+        curve = self.curves.get(name, {})
+        return [curve[iteration] for iteration in sorted(curve)]
+
+    @property
+    def iterations(self) -> int:
+        """Iterations of the run."""
+        return len(self.points("selfplay/positions"))
+
+    @property
+    def steps(self) -> int:
+        """Optimizer steps of the run."""
+        return int(max(self.points("learner/steps"), default=0))
+
+    @property
+    def is_short(self) -> bool:
+        """Whether the run says too little to be called healthy."""
+        return self.iterations < ENOUGH_ITERATIONS or self.steps < ENOUGH_STEPS
+
+    def now(self, name: str) -> float:
+        """Return the mean of a curve's newest points; it must have some."""
+        return float(np.mean(self.points(name)[-RECENT:]))
+
+
+class Rule(NamedTuple):
+    """One thing that goes wrong."""
+
+    name: str
+    judge: Callable[[Evidence], str | None]
+    """says the figure and the advice where it is wrong"""
+    needs: tuple[str, ...] = ()
+    """curves, without which nothing can be said"""
+    points: int = 3
+    """and how many points each must have"""
+    steps: int = 0
+    """optimizer steps that the run must have done"""
+    concerns: Callable[[Config], bool] = lambda _: True
+    """whether a run of this configuration can have it at all"""
+
+    def can_judge(self, evidence: Evidence) -> bool:
+        """Whether the run has gone on for long enough, and drawn what is needed."""
+        long = all(len(evidence.points(name)) >= self.points for name in self.needs)
+        return long and evidence.steps >= self.steps
+
+
+def count_actions(config: Config) -> int:
+    """Return the number of moves that the policy tells apart."""
+    return make_game(config.game.name, **config.game.options).num_actions
+
+
+def judge_gate_games(evidence: Evidence) -> str | None:
+    """Gate games that repeat one another."""
+    share = evidence.now("gate/distinct_games")
+    if share >= DISTINCT_GAMES:
+        return None
+    return (
+        f"{share:.0%} of the gate's games differ from one another (at least {DISTINCT_GAMES:.0%}); "
+        f"raise gate.opening_moves, now {evidence.config.gate.opening_moves}"
+    )
+
+
+def judge_entropy(evidence: Evidence) -> str | None:
+    """Policies without alternatives, of the network or of the search, in a game not yet solved."""
+    solved = [name for name in evidence.curves if name.startswith("solved/search_optimal/")]
+    known = [evidence.points(name)[-1] for name in solved if evidence.points(name)]
+    if known and min(known) >= SOLVED:
+        return None
+    names = "learner/policy_entropy", "selfplay/search_entropy"
+    kept = {name: evidence.now(name) / max(evidence.points(name)[0], 1e-9) for name in names}
+    name = min(kept, key=lambda each: kept[each])
+    if kept[name] >= ENTROPY_KEPT:
+        return None
+    settings = evidence.config.selfplay
+    return (
+        f"{name} is {evidence.now(name):.2f} nats, {kept[name]:.0%} of what it began with (at "
+        f"least {ENTROPY_KEPT:.0%}); raise selfplay.noise_fraction, now "
+        f"{settings.noise_fraction:g}, or selfplay.temperature_moves, now "
+        f"{settings.temperature_moves}"
+    )
+
+
+def _reuse_now(evidence: Evidence) -> str:
+    """Return the key that says how often new positions are drawn now, and what it says."""
+    config, positions = evidence.config, evidence.points("selfplay/positions")
+    has_grown = bool(positions) and config.network_at(int(positions[-1])) != config.network
+    if has_grown and config.growth.reuse is not None:
+        return f"growth.reuse, now {config.growth.reuse:g}"
+    return f"replay.reuse, now {config.replay.reuse:g}"
+
+
+def judge_overfitting(evidence: Evidence) -> str | None:
+    """A value head that knows its games by heart."""
+    seen, unseen = (evidence.now(f"learner/{kind}_value_loss") for kind in ("seen", "unseen"))
+    if unseen <= OVERFITTING * seen or unseen - seen < OVERFITTING_GAP:
+        return None
+    settings = evidence.config.replay
+    return (
+        f"(z - v)² is {unseen:.3f} in games not learned from, {unseen / max(seen, 1e-9):.1f} times "
+        f"the {seen:.3f} in those that were (at most {OVERFITTING}); lower "
+        f"{_reuse_now(evidence)}, or raise replay.window_minimum, now {settings.window_minimum:,}"
+    )
+
+
+def draws_of(evidence: Evidence) -> float:
+    """Return how often a position of the newest iterations has been drawn for each new one."""
+    steps, positions = (
+        evidence.points(name)[-RECENT - 1 :] for name in ("learner/steps", "selfplay/positions")
+    )
+    drawn = (steps[-1] - steps[0]) * evidence.config.learner.batch_size
+    return drawn / max(positions[-1] - positions[0], 1.0)
+
+
+def judge_much_reuse(evidence: Evidence) -> str | None:
+    """Positions that are drawn again and again."""
+    draws = draws_of(evidence)
+    if draws <= MOST_DRAWS:
+        return None
+    return (
+        f"each new position is drawn {draws:.1f} times (at most {MOST_DRAWS:g}); lower "
+        f"{_reuse_now(evidence)}"
+    )
+
+
+def judge_little_reuse(evidence: Evidence) -> str | None:
+    """Positions that are searched and then hardly used."""
+    draws = draws_of(evidence)
+    if draws >= FEWEST_DRAWS:
+        return None
+    return (
+        f"each new position is drawn {draws:.2f} times (at least {FEWEST_DRAWS:g}), so "
+        f"{math.exp(-draws):.0%} are never learned from; raise {_reuse_now(evidence)}"
+    )
+
+
+def judge_noise(evidence: Evidence) -> str | None:
+    """Root noise that comes too late: most of the root's visits are already made."""
+    share = evidence.now("selfplay/kept_visits")
+    if share <= KEPT_VISITS:
+        return None
+    return (
+        f"{share:.0%} of the visits at a root were kept from the move before, out of reach of its "
+        f"noise (at most {KEPT_VISITS:.0%}); set search.reuse_tree to false, or raise "
+        f"search.simulations, now {evidence.config.search.simulations}"
+    )
+
+
+def judge_resignation(evidence: Evidence) -> str | None:
+    """Games given up that were not lost, by games played out under a threshold made without them.
+
+    The permitted share is the target; more than that is a fault where chance hardly explains it.
+    """
+    thresholds = evidence.curves.get("selfplay/resign_threshold", {})
+    resigned = wrong = 0
+    for iteration, games in evidence.shards:
+        if iteration in thresholds:
+            verdict = judge_threshold(played_out([games]), thresholds[iteration])
+            resigned, wrong = resigned + verdict.resigned, wrong + verdict.wrong
+    settings = evidence.config.selfplay
+    permitted = settings.resign_false_positives
+    if not resigned or chance_of(wrong, resigned, permitted) >= CHANCE:
+        return None
+    return (
+        f"{wrong} of {resigned} games played out that resignation would have ended were not lost "
+        f"({wrong / resigned:.0%}, at most {permitted:.0%}); lower selfplay.resign_ceiling, now "
+        f"{settings.resign_ceiling:g}, or selfplay.resign_share, now {settings.resign_share:g}"
+    )
+
+
+def chance_of(successes: int, trials: int, share: float) -> float:
+    """Return P(X >= `successes`) of a binomial X, 0 < `share` <= 1."""
+    if share == 1:
+        return 1.0
+    logs = [
+        math.lgamma(trials + 1)
+        - math.lgamma(k + 1)
+        - math.lgamma(trials - k + 1)
+        + k * math.log(share)
+        + (trials - k) * math.log1p(-share)
+        for k in range(successes, trials + 1)
+    ]
+    return min(1.0, math.fsum(map(math.exp, logs)))
+
+
+def judge_evaluator(evidence: Evidence) -> str | None:
+    """An evaluator that waits for positions; not where it is the cache that spares it them."""
+    share, hits = evidence.now("speed/search_efficiency"), evidence.now("speed/cache_hits")
+    if share >= EFFICIENCY or hits >= EFFICIENCY:
+        return None
+    return (
+        f"the evaluator computes for {share:.0%} of the playing time (at least {EFFICIENCY:.0%}) "
+        f"and waits for positions in the rest; raise selfplay.parallel_games, now "
+        f"{evidence.config.selfplay.parallel_games}"
+    )
+
+
+def judge_games(evidence: Evidence) -> str | None:
+    """Games that wait for evaluations so long that they outlive the networks which play them.
+
+    By Little's law: so many games under way, divided by those that end in an iteration.
+    """
+    settings = evidence.config.selfplay
+    lasting = settings.parallel_games / settings.games_per_iteration
+    if lasting <= ITERATIONS_A_GAME:
+        return None
+    return (
+        f"a game lasts {lasting:.0f} iterations, the first moves of most are of networks long "
+        f"outgrown (at most {ITERATIONS_A_GAME:g}); lower selfplay.parallel_games, now "
+        f"{settings.parallel_games}, or raise selfplay.games_per_iteration, now "
+        f"{settings.games_per_iteration}"
+    )
+
+
+def judge_policy(evidence: Evidence) -> str | None:
+    """A policy that stays where it began: all A actions alike have the cross-entropy ln A."""
+    actions = count_actions(evidence.config)
+    loss, ignorant = evidence.now("loss/policy"), math.log(actions)
+    if abs(loss - ignorant) > UNLEARNED * ignorant:
+        return None
+    said = (
+        f"loss/policy is {loss:.2f} after {evidence.steps:,} steps, and ln {actions} = "
+        f"{ignorant:.2f} where nothing is known of {actions} moves; "
+    )
+    entropy = evidence.now("selfplay/search_entropy")
+    if entropy > (1 - UNLEARNED) * ignorant:
+        simulations = evidence.config.search.simulations
+        return (
+            f"{said}the search prefers none either, its entropy is {entropy:.2f}: raise "
+            f"search.simulations, now {simulations}"
+        )
+    rate = evidence.points("learner/learning_rate")[-1]
+    return f"{said}change learner.learning_rate, now {rate:g}: ten times more, or ten times less"
+
+
+def judge_learning_rate(evidence: Evidence) -> str | None:
+    """Steps so large that the network is worse than one that knows nothing, or is always clipped.
+
+    Saying 0 always has a squared error of E[z²], the share of games that are decided; telling win,
+    draw and loss apart at random has the cross-entropy ln 3; all A actions alike have ln A.
+    """
+    config = evidence.config
+    decided = 1 - min(evidence.points("selfplay/draws"))
+    known = {  # where nothing is known, and by how much more that is worse
+        "loss/value": (math.log(3) if config.network.value_head == "wdl" else decided, 1.0),
+        "loss/policy": (math.log(count_actions(config)), 1 + UNLEARNED),
+    }
+    faults = [
+        f"{name} is {evidence.now(name):.2f}, and {limit:.2f} where nothing is known"
+        for name, (limit, worse) in known.items()
+        if evidence.now(name) > worse * limit
+    ]
+    norm, clip = evidence.now("learner/gradient_norm"), config.learner.clip_norm
+    if clip and norm > clip:
+        faults.append(f"the mean gradient, {norm:.1f}, is above learner.clip_norm, {clip:g}")
+    if not faults:
+        return None
+    rate = evidence.points("learner/learning_rate")[-1]
+    return f"{'; '.join(faults)}; lower learner.learning_rate, now {rate:g}"
+
+
+RULES: Final = (
+    Rule(
+        "gate games repeat",
+        judge_gate_games,
+        ("gate/distinct_games",),
+        points=1,
+        concerns=lambda config: config.gate.games > 0,
+    ),
+    Rule("entropy collapsed", judge_entropy, ("learner/policy_entropy", "selfplay/search_entropy")),
+    Rule(
+        "value head overfits",
+        judge_overfitting,
+        ("learner/seen_value_loss", "learner/unseen_value_loss"),
+    ),
+    Rule("samples reused too often", judge_much_reuse, ("learner/steps", "selfplay/positions")),
+    Rule("samples reused too little", judge_little_reuse, ("learner/steps", "selfplay/positions")),
+    Rule(
+        "noise drowned by the reused tree",
+        judge_noise,
+        ("selfplay/kept_visits",),
+        concerns=lambda config: config.search.reuse_tree and config.selfplay.noise_fraction > 0,
+    ),
+    Rule(
+        "resignation too often wrong",
+        judge_resignation,
+        ("selfplay/resign_threshold",),
+        points=1,
+        concerns=lambda config: config.selfplay.resign_share > 0,
+    ),
+    Rule("evaluator starved", judge_evaluator, ("speed/search_efficiency", "speed/cache_hits")),
+    Rule("games starved", judge_games),
+    Rule(
+        "policy learns nothing",
+        judge_policy,
+        ("loss/policy", "selfplay/search_entropy", "learner/learning_rate"),
+        points=ENOUGH_ITERATIONS,
+        steps=ENOUGH_STEPS,
+    ),
+    Rule(
+        "learning rate too high",
+        judge_learning_rate,
+        (
+            *("loss/value", "loss/policy", "learner/gradient_norm"),
+            *("learner/learning_rate", "selfplay/draws"),
+        ),
+    ),
+)
+"""Everything that is looked for, in the order in which it is told."""

@@ -1,0 +1,309 @@
+"""What a run will take on this machine, before it is begun; and how far off that was, after it.
+
+The unknown is how long games will be: that is learned, too. A plan assumes that they are as long as
+games whose moves are drawn, and says what would be with shorter and with longer ones.
+"""
+
+import dataclasses
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from alphazero.config.schema import BudgetConfig, Config
+from alphazero.diagnostics.calibration import Calibration
+from alphazero.diagnostics.run_history import curves_of, training_minutes
+from alphazero.errors import RunError
+from alphazero.training.evaluation import OPENING_MOVES
+from alphazero.training.run_directory import Run
+from alphazero.utils.files import shown
+
+SHORTEST: Final = 2 / 3
+"""The shortest games that are reckoned with, as a share of random ones; the longest are as long as
+the game's rules allow. Attackers win sooner than chance, defenders hold out longer: in gomoku the
+mean fell to 0.7 of random play's and rose to 1.6 in one and the same run."""
+
+ENOUGH: Final = 0.95
+"""Of the fastest rate: what reaches it at less cost is suggested."""
+
+CURVES_BYTES: Final = 25_000
+"""Disk of an iteration's curves, texts and pictures, measured in Connect Four."""
+
+MEBI: Final = 1 << 20
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a run is expected to take, all of it."""
+
+    length: float
+    """moves of a game"""
+    iterations: int
+    games: int
+    positions: int
+    evaluations: int
+    seconds: Mapping[str, float]
+    """by stage, as the curves of `seconds/` are named"""
+    memory: float
+    """MiB at the end"""
+    disk: float
+    """MiB at the end"""
+
+    @property
+    def hours(self) -> float:
+        """Time of the run."""
+        return sum(self.seconds.values()) / 3600
+
+
+def simulations_a_move(config: Config) -> float:
+    """Return the simulations of a move of self-play, quick searches and full ones, on average."""
+    play = config.selfplay
+    return play.full_share * config.search.simulations + (1 - play.full_share) * (
+        play.fast_simulations
+    )
+
+
+def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
+    """Reckon what a run takes when its games have `length` moves, openings included.
+
+    Moves are counted by their simulations: hundreds of games that begin at once move at once, and
+    a short look sees many moves or none.
+    """
+    play, replay, gate, evaluation = (
+        config.selfplay,
+        config.replay,
+        config.gate,
+        config.evaluation,
+    )
+    drawn = min(play.random_starts * play.random_start_moves / 2, length - 1)
+    moves = play.games_per_iteration * (length - drawn)
+    positions = moves * play.full_share
+    rates = measured.self_play
+    simulations = moves * simulations_a_move(config)
+    evaluations = simulations * rates.evaluations / rates.simulations
+    steps = positions * replay.reuse / config.learner.batch_size
+    quiet = max(length - gate.opening_moves, 1)
+    each = {  # of one time that the stage comes
+        "play": simulations / rates.simulations,
+        "learn": steps * measured.step_seconds,
+        "gate": gate.games
+        * quiet
+        * (gate.simulations or config.search.simulations)
+        / measured.quiet_simulations,
+        "measure": measured.questions
+        / 2
+        * (evaluation.simulations or config.search.simulations)
+        / measured.quiet_simulations,
+    }
+    climbing, game_of_ladder = max(length - OPENING_MOVES, 1), 0.0
+    if measured.ladder_games:
+        game_of_ladder = climbing / measured.ladder_moves
+        each["measure"] += measured.ladder_games * game_of_ladder
+    intervals = {"play": 1, "learn": 1, "gate": gate.interval, "measure": evaluation.interval}
+    mean = sum(each[stage] / intervals[stage] for stage in each)
+    budget = config.budget
+    limits = (
+        (budget.iterations, 1.0),
+        (budget.samples, positions),
+        (budget.evaluations, evaluations),
+        (None if budget.minutes is None else 60 * budget.minutes, mean),
+    )
+    iterations = min(max(1, math.ceil(limit / one)) for limit, one in limits if limit is not None)
+    total = int(iterations * positions)
+    window = max(
+        replay.window_minimum, min(int(replay.window_fraction * total), replay.window_maximum)
+    )
+    # Whole iterations are kept; of every move, though only some are searched fully.
+    kept = min(window + positions, total) / play.full_share
+    players = 2 + min(config.run.keep_checkpoints or iterations, iterations)
+    seconds = {stage: each[stage] * (iterations // intervals[stage]) for stage in each}
+    if seconds["measure"]:
+        # Half of the moves against the anchors are of the best player, who is not in these games.
+        own = (evaluation.simulations or config.search.simulations) / measured.quiet_simulations
+        seconds["measure"] += measured.ladder_between * max(2 * game_of_ladder - own * climbing, 0)
+    disk = (
+        kept * measured.move_disk
+        + players * measured.player_bytes
+        + measured.learner_bytes
+        + iterations * CURVES_BYTES
+    )
+    return Forecast(
+        length=length,
+        iterations=iterations,
+        games=iterations * play.games_per_iteration,
+        positions=total,
+        evaluations=int(iterations * evaluations),
+        seconds=seconds,
+        memory=measured.peak_megabytes + kept * measured.move_memory / MEBI,
+        disk=disk / MEBI,
+    )
+
+
+def suggest(config: Config, measured: Calibration) -> dict[str, int]:
+    """Return the parallel games and threads that this machine makes use of, by their keys.
+
+    The smallest batch, and the fewest threads, that bring the network near its fastest. No more
+    games at once than end in an iteration: more would be played by networks long outgrown.
+    """
+    batch, threads = (
+        min(size for size, rate in rates.items() if rate >= ENOUGH * max(rates.values()))
+        for rates in (measured.by_batch, measured.by_threads)
+    )
+    if not measured.on_cpu and measured.self_play.in_network < 0.5:
+        threads = max(measured.by_threads)  # the trees want them
+    games = min(batch * threads, config.selfplay.games_per_iteration)
+    return {"selfplay.parallel_games": games, "run.threads": threads}
+
+
+def bottleneck(measured: Calibration, expected: Forecast) -> str:
+    """Say what a faster run would have to do faster."""
+    stage = max(expected.seconds, key=lambda each: expected.seconds[each])
+    share = expected.seconds[stage] / max(sum(expected.seconds.values()), 1e-9)
+    inside = measured.self_play.in_network
+    if measured.on_cpu:
+        where = f"the CPU; {inside:.0%} of playing is inside the network"
+    elif inside >= 0.5:
+        where = f"the GPU; {inside:.0%} of playing waits for it"
+    else:
+        where = f"the CPU, whose trees are {1 - inside:.0%} of playing, not the GPU"
+    return f"{where}; {share:.0%} of the run goes to seconds/{stage}"
+
+
+def describe(config: Config, measured: Calibration) -> str:
+    """Write a plan for people: a table of forecasts by the length of games, and advice."""
+    random = measured.random_length
+    lengths = SHORTEST * random, random, float(measured.longest)
+    columns = [forecast(config, measured, length) for length in lengths]
+    expected, rates = columns[1], measured.self_play
+    advice = " ".join(f"{key}={value}" for key, value in suggest(config, measured).items())
+    lines = [
+        f"measured in {measured.seconds:.0f} s, untrained; backend {rates.backend}",
+        f"self-play           {rates.evaluations:,.0f} evaluations/s, "
+        f"{rates.simulations:,.0f} simulations/s, "
+        f"search efficiency {rates.efficiency:.2f}",
+        f"learning            {1000 * measured.step_seconds:,.0f} ms a step"
+        + (
+            f", reckoned from {measured.step_positions:,} of its "
+            f"{config.learner.batch_size:,} positions"
+        )
+        * (measured.step_positions < config.learner.batch_size),
+        f"gate                {measured.quiet_simulations:,.0f} simulations/s",
+        "",
+        "games are           " + _row(("shorter", "as random", "longest")),
+        "moves of a game     " + _row(f"{each.length:,.1f}" for each in columns),
+        *(
+            f"{name:20}" + _row(f"{_figures(each)[name]:,.{places}f}" for each in columns)
+            for name, places in PLACES.items()
+        ),
+        "",
+        f"bottleneck          {bottleneck(measured, expected)}",
+        f"suggested           {advice}",
+        *(
+            "not reckoned with   the larger network; plan it alone, with growth.samples=null "
+            f"network.blocks={each.blocks} network.filters={each.filters}"
+            for each in config.networks[1:]
+        ),
+    ]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+PLACES: Final = {
+    "evaluations/h": 0,
+    "games/h": 0,
+    "iterations/h": 1,
+    "iterations": 0,
+    "minutes": 1,
+    "memory, MiB": 0,
+    "disk, MiB": 0,
+}
+"""The rows of a plan, and the decimal places of their figures."""
+
+
+def _row(cells: Iterable[str]) -> str:
+    return "".join(f"{cell:>14}" for cell in cells)
+
+
+def _figures(each: Forecast) -> dict[str, float]:
+    """Return the figures of a plan by the names of its rows."""
+    return {
+        "evaluations/h": each.evaluations / each.hours,
+        "games/h": each.games / each.hours,
+        "iterations/h": each.iterations / each.hours,
+        "iterations": each.iterations,
+        "minutes": 60 * each.hours,
+        "memory, MiB": each.memory,
+        "disk, MiB": each.disk,
+    }
+
+
+@dataclass(frozen=True)
+class Past:
+    """What a run has taken so far, by its curves and files."""
+
+    config: Config
+    iterations: int
+    length: float
+    """moves of a game, mean over the iterations"""
+    figures: Mapping[str, float]
+    """by the names of a plan's rows"""
+
+
+def look_back(run: Path) -> Past:
+    """Read what a run has taken.
+
+    Raises:
+        RunError: when there is no run, or one without curves.
+    """
+    opened = Run.look(run)
+    minutes = training_minutes(run)
+    lengths, memory, evaluations = curves_of(
+        run, ["selfplay/game_length", "speed/peak_memory", "selfplay/evaluations"]
+    )
+    if not (lengths and evaluations and minutes):
+        raise RunError(f"{shown(run)} has no curves in tensorboard/ to compare a plan with")
+    iterations = max(lengths)
+    hours = max(minutes.values()) / 60
+    games = iterations * opened.config.selfplay.games_per_iteration
+    disk = sum(path.stat().st_size for path in run.rglob("*") if path.is_file())
+    return Past(
+        opened.config,
+        iterations,
+        sum(lengths.values()) / len(lengths),
+        {
+            "evaluations/h": max(evaluations.values()) / hours,
+            "games/h": games / hours,
+            "iterations/h": iterations / hours,
+            "iterations": iterations,
+            "minutes": 60 * hours,
+            "memory, MiB": max(memory.values(), default=math.nan),
+            "disk, MiB": disk / MEBI,
+        },
+    )
+
+
+def compare(past: Past, measured: Calibration) -> str:
+    """Write beside each other what a run took, and what a plan says of as many iterations.
+
+    Once as the plan was made, with games as long as random ones, and once with the length that
+    they had: what is off there is the fault of the rates.
+    """
+    config = dataclasses.replace(past.config, budget=BudgetConfig(iterations=past.iterations))
+    plans = [
+        _figures(forecast(config, measured, length))
+        for length in (measured.random_length, past.length)
+    ]
+    lines = [
+        f"measured in {measured.seconds:.0f} s, untrained; games had {past.length:.1f} moves, "
+        f"random ones have {measured.random_length:.1f}",
+        " " * 20 + _row(("the run", "forecast", "error", "length known", "error")),
+    ]
+    for name, places in PLACES.items():
+        if name == "iterations":
+            continue
+        took = past.figures[name]
+        cells = [f"{took:,.{places}f}"]
+        for plan in plans:
+            cells += [f"{plan[name]:,.{places}f}", f"{plan[name] / took - 1:+.0%}"]
+        lines.append(f"{name:20}" + _row(cells))
+    return "\n".join(lines)

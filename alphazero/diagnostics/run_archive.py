@@ -1,0 +1,105 @@
+"""A run's recorded games, read while it may still be training.
+
+Self-play is read from the shards of the replay window, each checked against the manifest; where an
+iteration has left the window, the few games that `games/` keeps of it are read, which have no
+policies. The gate's games are in `games/` alone. It keeps those of `run.keep_games` iterations.
+"""
+
+import functools
+import threading
+from collections import OrderedDict
+from pathlib import Path
+from typing import Final
+
+from alphazero.arena.match import GameRecord
+from alphazero.errors import RunError
+from alphazero.games.game import Game
+from alphazero.records.jsonl import PlayedGame
+from alphazero.records.sgf_export import load_played
+from alphazero.training.manifest import check_resumable
+from alphazero.training.run_directory import SAMPLE_NAME, Run
+from alphazero.utils.files import reason, shown
+
+SELFPLAY: Final = "selfplay"
+GATE: Final = "gate"
+
+KEPT: Final = 3
+"""Iterations whose games are kept in memory."""
+
+
+class RunArchive:
+    """The games of the run in `folder`; all methods may be called from several threads.
+
+    Nothing is locked and nothing is written: the run may go on training. What it has swept away
+    since it was listed is told in one line.
+
+    Raises:
+        RunError: when the folder holds no run.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        check_resumable(folder)
+        self.folder = folder
+        self.name = folder.resolve().name
+        self._lock = threading.Lock()
+        self._read: OrderedDict[tuple[int, str], list[GameRecord | PlayedGame]] = OrderedDict()
+
+    @functools.cached_property
+    def game(self) -> Game:
+        """The game that is learned."""
+        return self._run().game
+
+    def chapters(self) -> list[tuple[int, str]]:
+        """Return each iteration that has games, and their kind; the newest first.
+
+        Raises:
+            RunError: when the folder cannot be read.
+        """
+        found = {(iteration, SELFPLAY) for iteration in self._run().state.shards}
+        return sorted(found | set(self._files()), key=lambda each: (-each[0], each[1]))
+
+    def games(self, iteration: int, kind: str) -> list[GameRecord | PlayedGame]:
+        """Return the games of an iteration: records with policies where the window holds them.
+
+        Raises:
+            RunError, PlayerError: in one line, when they are gone or damaged.
+        """
+        with self._lock:
+            key = iteration, kind
+            if key not in self._read:
+                self._read[key] = self._load(iteration, kind)
+                while len(self._read) > KEPT:
+                    self._read.popitem(last=False)
+            self._read.move_to_end(key)
+            return self._read[key]
+
+    def _load(self, iteration: int, kind: str) -> list[GameRecord | PlayedGame]:
+        if kind == SELFPLAY and iteration in (run := self._run()).state.shards:
+            try:
+                return list(run.load_shard(iteration).records())
+            except RunError:
+                # It may have left the window between the manifest and the shard.
+                if iteration in self._run().state.shards:
+                    raise
+        path = self._files().get((iteration, kind))
+        if path is None:
+            raise RunError(
+                f"{self.name} holds no {kind} games of iteration {iteration} any more; look at a "
+                "newer one"
+            )
+        return list(load_played(path))
+
+    def _run(self) -> Run:
+        """Return the run as it stands now."""
+        return Run.look(self.folder)
+
+    def _files(self) -> dict[tuple[int, str], Path]:
+        """Return the files of games for people, by iteration and kind."""
+        try:
+            paths = list((self.folder / "games").iterdir())
+        except OSError as error:
+            raise RunError(f"cannot read {shown(self.folder / 'games')}: {reason(error)}") from None
+        named = [(path, SAMPLE_NAME.fullmatch(path.name)) for path in paths]
+        return {
+            (int(found[2]), found[1]): path for path, found in named if found and found[3] != "txt"
+        }

@@ -1,0 +1,252 @@
+"""The figure of a run: the panels of its story that it has curves for, on a page of A4.
+
+Drawn by matplotlib, which is imported when a figure is; lengths are inches, sizes of type points.
+"""
+
+import importlib.util
+import io
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from alphazero.config.loader import load_config
+from alphazero.diagnostics.run_history import Curve, add_minutes, read_curves
+from alphazero.errors import RunError
+from alphazero.training.monitoring.dashboard import STORY, Panel, interval_of, named
+from alphazero.utils.files import check_writable, shown, write_atomic
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+KINDS: Final = (".png", ".svg")
+"""How the name of a figure's file may end."""
+
+WIDTH: Final = 8.27
+"""Of a page of A4."""
+HEAD: Final = 0.8
+ROW: Final = 1.75
+"""Heights of the title and of a row of panels: six rows fill the page."""
+DOTS_PER_INCH: Final = 200
+SMALL: Final = 8
+"""Points; nothing is written smaller."""
+MARKED: Final = 8
+"""Points of a curve that carry its mark, about."""
+
+LINES: Final = (
+    ("#0072b2", "-", "o"),
+    ("#d55e00", "--", "s"),
+    ("#000000", ":", "^"),
+    ("#009e73", "-.", "D"),
+    ("#cc79a7", (0, (6, 1, 1, 1, 1, 1)), "v"),
+    ("#56b4e9", (0, (3, 1)), "x"),
+)
+"""Colour, dashes and mark of each curve of a panel: any one of them tells them apart, so that grey
+print does. The colours are of Okabe & Ito, *Color Universal Design*, 2008."""
+PALE: Final = "#9a9a9a"
+"""What intervals are drawn in."""
+
+STYLE: Final = {
+    "font.size": SMALL,
+    "axes.titlesize": SMALL + 1,
+    "axes.labelsize": SMALL,
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL,
+    "legend.fontsize": SMALL,
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.5,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "lines.linewidth": 1.0,
+    "lines.markersize": 3.2,
+    "legend.frameon": False,
+    "legend.handlelength": 2.2,
+    "legend.handletextpad": 0.5,
+    "text.parse_math": False,  # a run's name may hold any sign
+    "svg.fonttype": "none",  # texts stay texts: they can be searched, and read by tests
+    "svg.hashsalt": "alphazero",  # the same names inside the file, whenever it is drawn
+}
+
+
+class Drawing(NamedTuple):
+    """A panel and what a run has for it."""
+
+    panel: Panel
+    curves: Mapping[str, Curve]
+    """by their legends"""
+    intervals: tuple[Curve, Curve] | None
+    """the lower and upper ends"""
+
+
+def plot_run(run: Path, files: Sequence[Path] | None = None) -> list[Path]:
+    """Draw the figure of a run into `files`, or into its folder as PNG and SVG; return the files.
+
+    Raises:
+        RunError: when a file is neither PNG nor SVG or cannot be written, matplotlib is missing,
+            or the run has no curves.
+        ConfigError: when the run's configuration cannot be read.
+    """
+    files = files or [run / f"curves{kind}" for kind in KINDS]
+    for file in files:
+        if file.suffix.lower() not in KINDS:
+            raise RunError(
+                f"cannot draw {shown(file)}: a figure is PNG or SVG; let its name end in "
+                f"{' or '.join(KINDS)}"
+            )
+    if importlib.util.find_spec("matplotlib") is None:
+        raise RunError("a figure needs matplotlib; install it with: pip install 'alphazero[plot]'")
+    figure = draw_run(run)
+    for file in files:
+        check_writable(file)
+    for file in files:
+        write_atomic(file, to_bytes(figure, file.suffix.lower()))
+    return list(files)
+
+
+def draw_run(run: Path) -> "Figure":
+    """Return the figure of a run: panels without curves are left out.
+
+    Raises:
+        AlphaZeroError: as `plot_run`.
+    """
+    from matplotlib import style
+    from matplotlib.figure import Figure
+
+    curves = read_curves(run)
+    drawings = find_drawings(curves)
+    if not drawings:
+        raise RunError(
+            f"{shown(run / 'tensorboard')} has no curves; give the folder of a run that has ended "
+            "an iteration"
+        )
+    rows = (len(drawings) + 1) // 2
+    with style.context(["default", STYLE]):
+        figure = Figure(figsize=(WIDTH, HEAD + ROW * rows), layout="constrained")
+        _write_title(figure, run, curves)
+        grid = figure.add_gridspec(rows, 2)
+        cells = [grid[row, column] for row in range(rows) for column in range(2)]
+        if len(drawings) % 2:  # the first, which tells the most, takes a row of its own
+            cells[:2] = [grid[0, :]]
+        for cell, drawing in zip(cells, drawings, strict=True):
+            _draw_panel(figure.add_subplot(cell), drawing)
+        _share_iterations(figure)
+    return figure
+
+
+def to_bytes(figure: "Figure", kind: str) -> bytes:
+    """Return a figure as the content of a file, the same for the same figure; `kind` as `KINDS`."""
+    from matplotlib import style
+
+    data = io.BytesIO()
+    undated = {"Date": None} if kind == ".svg" else {}
+    with style.context(["default", STYLE]):
+        figure.savefig(data, format=kind[1:], dpi=DOTS_PER_INCH, metadata=undated)
+    return data.getvalue()
+
+
+def find_drawings(curves: Mapping[str, Curve]) -> list[Drawing]:
+    """Return the panels that there are curves for, in the order of the story.
+
+    A number that is none, or infinite, is not drawn.
+    """
+    finite = {
+        name: {iteration: value for iteration, value in curve.items() if math.isfinite(value)}
+        for name, curve in curves.items()
+    }
+    drawn = {name: curve for name, curve in sorted(finite.items()) if curve}
+    drawings = []
+    for panel in (panel for panels in STORY.values() for panel in panels):
+        found = {
+            name: label
+            for known, legend in panel.curves.items()
+            for name, label in named(known, legend, drawn).items()
+        }
+        if found:
+            ends = [drawn.get(end, {}) for end in interval_of(next(iter(found)))]
+            intervals = (ends[0], ends[1]) if panel.interval else None
+            drawings.append(Drawing(panel, {found[name]: drawn[name] for name in found}, intervals))
+    return drawings
+
+
+def _write_title(figure: "Figure", run: Path, curves: Mapping[str, Curve]) -> None:
+    """Say above the panels which run this is, of which game, and how long it went."""
+    game = load_config(run / "config.yaml").game
+    options = ", ".join(f"{name} {value}" for name, value in game.options.items())
+    iterations = max((max(curve) for curve in curves.values()), default=0)
+    steps = max(curves.get("learner/steps", {}).values(), default=None)
+    hours = max(add_minutes(curves).values(), default=0) / 60
+    facts = (
+        game.name + (f" ({options})" if options else ""),
+        f"{iterations:,} iteration{'s' * (iterations != 1)}",
+        f"{hours:.1f} hours of training" if hours >= 0.95 else f"{hours * 60:.1f} minutes",
+        *(["nothing learned yet"] if steps == 0 else []),
+    )
+    left = 0.1 / WIDTH
+    name = shown(run.resolve().name)
+    # The second line leaves room for the facts, which are in smaller type.
+    figure.suptitle(f"{name}\n", x=left, ha="left", fontsize=14, fontweight="bold")
+    below = 1 - 0.4 / figure.get_figheight()
+    figure.text(left, below, " · ".join(facts), fontsize=SMALL + 1, va="center")
+
+
+def _draw_panel(axes: Any, drawing: Drawing) -> None:
+    """Draw the curves of a panel; beside them what they are called and how they end."""
+    panel = drawing.panel
+    axes.set_title(panel.title)
+    axes.set_ylabel(panel.unit)
+    if drawing.intervals:
+        low, high = drawing.intervals
+        both = sorted(low.keys() & high.keys())
+        ends = [low[each] for each in both], [high[each] for each in both]
+        axes.vlines(both, *ends, color=PALE, linewidth=0.8)
+    entries = []
+    for number, (label, curve) in enumerate(drawing.curves.items()):
+        colour, dashes, mark = LINES[number % len(LINES)]
+        apart = math.ceil(len(curve) / MARKED)
+        (line,) = axes.plot(
+            list(curve),
+            list(curve.values()),
+            color=colour,
+            linestyle=dashes,
+            marker=mark,
+            markevery=(number * apart // len(drawing.curves), apart),
+        )
+        last = curve[max(curve)]
+        words = textwrap.fill(label.replace("_", " ").strip(), 18)
+        entries.append((last, line, f"{words} {_rounded(last)}"))
+    values = [value for curve in drawing.curves.values() for value in curve.values()]
+    if min(values) >= 0 and not drawing.intervals:  # from 0, which is drawn clear of the edge
+        top = 1 if panel.unit == "share" else 1.03 * max(values) or 1
+        axes.set_ylim(-0.03 * top, 1.03 * top)
+    axes.yaxis.set_major_formatter("{x:,.9g}")
+    _, lines, texts = zip(*sorted(entries, key=lambda entry: -entry[0]), strict=True)
+    axes.legend(lines, texts, loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+def _share_iterations(figure: "Figure") -> None:
+    """Let all panels show the same iterations, and those at the bottom say so."""
+    from matplotlib.ticker import MaxNLocator
+
+    last = max(axes.get_xlim()[1] for axes in figure.axes)
+    for axes in figure.axes:
+        axes.set_xlim(0, last)
+        axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+    for axes in figure.axes[-2:]:
+        axes.set_xlabel("iteration")
+    figure.align_ylabels()
+
+
+def _rounded(value: float) -> str:
+    """Return a number with its first three digits, or all that are whole."""
+    if not value:
+        return "0"
+    digits = 2 - math.floor(math.log10(abs(value)))
+    return f"{value:,.{max(0, digits)}f}"

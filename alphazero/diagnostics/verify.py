@@ -1,0 +1,193 @@
+"""Everything that a run or a checkpoint holds is read again, hashed again, and judged.
+
+Nothing is written, so a copy on a disk that cannot be written is verified too. What is not hashed
+is said too: the curves of TensorBoard and the texts in `games/`, which nothing is ever read from.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tqdm import tqdm
+
+from alphazero.config.loader import load_config
+from alphazero.errors import AlphaZeroError, RunError
+from alphazero.network.checkpoint import load_checkpoint
+from alphazero.records.sgf_export import load_played
+from alphazero.training.manifest import (
+    CONFIG,
+    MANIFEST,
+    NEXT_CONFIG,
+    State,
+    check_config,
+    check_resumable,
+    read_manifest,
+)
+from alphazero.training.run_directory import Run, is_of_run, kept_still
+from alphazero.utils.files import is_folder, sha256_of, shown
+
+_KINDS: Final = {
+    "manifest": "the configuration and the manifest: SHA-256",
+    "player": "players: SHA-256, finite weights, the run's game and network",
+    "learner": "weights and optimizer of the learner: SHA-256",
+    "games": "files of games to learn from: SHA-256, every move replayed by the rules",
+    "sample": "files of games to look at: every move replayed by the rules",
+}
+"""What is verified of each kind of file, in the order in which it is told."""
+
+
+class Check(NamedTuple):
+    """A file, what kind it is of, and what reads it: returns the number of games in it."""
+
+    kind: str
+    path: Path
+    read: Callable[[], int]
+
+
+@dataclass
+class Verdict:
+    """What was read, and a line for each thing that is wrong."""
+
+    title: str
+    files: Counter[str] = field(default_factory=Counter)
+    """sound ones, by kind"""
+    games: Counter[str] = field(default_factory=Counter)
+    size: int = 0
+    """bytes"""
+    faults: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        """Say what was checked, a line a kind."""
+        lines = [
+            f"{self.title}: files whole: {self.files.total():,} ({self.size:,} bytes), "
+            f"faults: {len(self.faults):,}"
+        ]
+        for kind, meaning in _KINDS.items():
+            if self.files[kind]:
+                games = f" ({self.games[kind]:,} games)" if self.games[kind] else ""
+                lines.append(f"{self.files[kind]:6,} {meaning}{games}")
+        return "\n".join(lines)
+
+    def take(self, check: Check) -> None:
+        """Read one file and note what was found."""
+        try:
+            self.games[check.kind] += check.read()
+            self.size += check.path.stat().st_size
+        except AlphaZeroError as error:
+            self.faults += str(error).splitlines()
+        except OSError as error:
+            self.faults.append(f"cannot read {shown(check.path)}: {error.strerror}")
+        else:
+            self.files[check.kind] += 1
+
+
+def verify(path: Path) -> Verdict:
+    """Verify the run in a folder, or a single checkpoint.
+
+    Raises:
+        RunError: when there is no run in the folder, or another process is at work in it.
+    """
+    if not is_folder(path):
+        return _judge(shown(path), [Check("player", path, partial(_read_player, path, None))])
+    check_resumable(path)
+    with kept_still(path):
+        verdict = _judge(
+            shown(path),
+            [
+                Check("manifest", path / CONFIG, partial(_read_config, path)),
+                Check("manifest", path / MANIFEST, partial(_read_manifest, path)),
+            ],
+        )
+        if verdict.faults:
+            verdict.faults.append(f"{shown(path)}: without these two files nothing else is judged")
+            return verdict
+        run = Run.look(path)
+        return _judge(f"{shown(path)}, iteration {run.state.iteration:,}", _checks(run), verdict)
+
+
+def _judge(title: str, checks: list[Check], before: Verdict | None = None) -> Verdict:
+    """Read file after file; add to what was found `before`."""
+    verdict = before or Verdict(title)
+    verdict.title = title
+    with tqdm(checks, "verifying", unit="file", leave=False, disable=None) as bar:
+        for check in bar:
+            verdict.take(check)
+    return verdict
+
+
+def _checks(run: Run) -> list[Check]:
+    """Return what is to be read of a run: all that its manifest names, and all players and games.
+
+    Left-overs of a kill, which the next start sweeps away, are nothing of the run's.
+    """
+    folder, state = run.folder, run.state
+    checks = []
+    for name in sorted(state.hashes.keys() - {CONFIG, NEXT_CONFIG}):
+        path = folder / name
+        if name == state.learner:
+            checks.append(Check("learner", path, partial(_read_learner, run)))
+        elif path.suffix == ".npz":
+            checks.append(Check("games", path, partial(_read_games, run, name)))
+        else:
+            checks.append(Check("player", path, partial(_read_named_player, run, name)))
+    best = folder / "best.safetensors"
+    checks.append(Check("player", best, partial(_read_copy_of_best, run, best)))
+    for path in sorted(folder.glob("step-*.safetensors")):
+        if path.name not in state.hashes:
+            checks.append(Check("player", path, partial(_read_player, path, run)))
+    for path in sorted((folder / "games").glob("*.sgf")):
+        checks.append(Check("sample", path, partial(_read_sample, path)))
+    return checks
+
+
+def _read_config(folder: Path) -> int:
+    try:
+        state = read_manifest(folder / MANIFEST)
+    except RunError:
+        state = State()  # the manifest's own line says so
+    check_config(folder, state)
+    load_config(folder / CONFIG)
+    return 0
+
+
+def _read_manifest(folder: Path) -> int:
+    read_manifest(folder / MANIFEST)
+    return 0
+
+
+def _read_learner(run: Run) -> int:
+    run.load_learner()
+    return 0
+
+
+def _read_games(run: Run, name: str) -> int:
+    return len(run.load_games(name).lengths)
+
+
+def _read_named_player(run: Run, name: str) -> int:
+    run.read(name)
+    return _read_player(run.folder / name, run)
+
+
+def _read_copy_of_best(run: Run, path: Path) -> int:
+    _read_player(path, run)
+    if sha256_of(path) != run.state.hashes[run.state.best]:
+        raise RunError(
+            f"{shown(path)} is not the best player, {run.state.best}; resuming the run renews it"
+        )
+    return 0
+
+
+def _read_player(path: Path, run: Run | None) -> int:
+    """Read a player; raise RunError where it is not of the run's game and network."""
+    checkpoint = load_checkpoint(path)
+    if run is not None and not is_of_run(checkpoint, run.config):
+        raise RunError(f"{shown(path)} has another game or network than config.yaml")
+    return 0
+
+
+def _read_sample(path: Path) -> int:
+    return len(load_played(path))

@@ -1,0 +1,352 @@
+"""How a game's board is drawn: its field, its stones, and the names of its rows and columns.
+
+Every game is drawn alike, from what it tells about itself: its `look`, its stones (planes 0 and 1
+of `observe`), the cells of its moves and their names. Lengths are the canvas's; most are given in
+units of a cell, the distance between the middles of two neighbours.
+
+Letters: H rows and W columns of the board; cells are counted row by row.
+"""
+
+import functools
+import math
+import string
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from alphazero.drawing.canvas import Box, Canvas, Paint, Point
+from alphazero.games.game import ONGOING, PLY, Game, Look, State, to_play
+from alphazero.games.grid import VERTEX_LETTERS, stones_seen
+from alphazero.games.registry import write_game
+
+FIELD = Paint((233, 217, 186), "board-field")
+GRID = Paint((165, 142, 103), "board-line")
+STONES = Paint((34, 32, 30), "board-first"), Paint((255, 255, 255), "board-second")
+"""Player 0 is black, player 1 white."""
+EDGE = Paint((72, 66, 58), "board-edge")
+LABEL = Paint((110, 110, 110), "board-ink")
+MARK = Paint((214, 51, 32), "board-mark")
+
+CELL = 40.0
+"""A cell of `board_svg`."""
+STONE = {
+    Look.SQUARES: 0.4,
+    Look.HOLES: 0.42,
+    Look.POINTS: 0.47,
+    Look.HEXAGONS: 0.37,
+    Look.HEAP: 0.38,
+}
+"""A stone's radius, in cells."""
+PADDING = {Look.SQUARES: 0.0, Look.HOLES: 0.14, Look.POINTS: 0.16, Look.HEAP: 0.14}
+"""From the outer cells to the field's edge, in cells."""
+LABELS = 0.62
+"""Room for labels beside the field, in cells."""
+RIM = 0.4
+"""Width of the coloured sides of a rhombus, in cells."""
+CHIPS = 15
+"""Chips in a line of a heap, unless there are very many."""
+ROW = math.sqrt(3) / 2
+"""Distance of two rows of hexagons whose neighbours in a row are 1 apart."""
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Where things lie in `board_svg`, in its units."""
+
+    width: float
+    height: float
+    radius: float
+    """of a stone"""
+    centres: tuple[Point, ...]
+    """the middle (x, y) of each cell, row by row"""
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The names of rows and columns, where the names of moves are made of them."""
+
+    columns: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
+    """from the top"""
+    above: bool = False
+    """whether the columns' names stand above the board rather than below"""
+
+
+def board_svg(
+    game: Game, state: State, *, last_cell: int | None = None, framed: int | None = None
+) -> str:
+    """Return a position as an SVG element that fills the space that a page gives it.
+
+    `last_cell` gets a ring, cell `framed` a frame. The colours may be chosen by the page, as CSS
+    custom properties: --board-field, --board-line, --board-first and --board-second (the stones),
+    --board-edge (of stones), --board-ink (labels), --board-mark (ring and frame).
+    """
+    board = Board(game)
+    canvas = Canvas((board.width, board.height))
+    board.draw(canvas, state, last_cell, framed)
+    return canvas.svg(title_of(game, state))
+
+
+def geometry_of(game: Game) -> Geometry:
+    """Return where the cells of `board_svg` lie."""
+    board = Board(game)
+    return Geometry(board.width, board.height, board.radius, board.centres)
+
+
+def title_of(game: Game, state: State) -> str:
+    """Return a position in words: the game, the number of moves, and whose turn it is or who won.
+
+    Player 0 is called first, player 1 second.
+    """
+    outcome, moves = game.outcome(state), int(state[PLY])
+    if outcome == ONGOING:
+        status = f"{('first', 'second')[to_play(state)]} player to move"
+    else:
+        status = {1: "the first player won", 0: "a draw", -1: "the second player won"}[outcome]
+    return f"{write_game(game)} after {moves} move{'s' * (moves != 1)}, {status}"
+
+
+class Board:
+    """A board that lies somewhere in a picture."""
+
+    def __init__(self, game: Game, left: float = 0, top: float = 0, cell: float = CELL) -> None:
+        self.game, self.look, self.cell = game, game.look, cell
+        self.left, self.top = left, top
+        _, self.rows, self.columns = game.observation_shape
+        if self.look is Look.HEAP:
+            chips = self.rows * self.columns
+            self.columns = min(chips, max(CHIPS, math.ceil(math.sqrt(2 * chips))))
+            self.rows = math.ceil(chips / self.columns)
+        self.labels = labels_of(game)
+        gap = 0.06 * cell
+        left_gutter = LABELS * cell if self.labels.rows else gap
+        label_height = LABELS * cell if self.labels.columns else gap
+        field_width, field_height = self._extent()
+        self._field_left = left + left_gutter
+        self._field_top = top + (label_height if self.labels.above else gap)
+        self.width = left_gutter + field_width + gap
+        self.height = label_height + field_height + gap
+        self.radius = STONE[self.look] * cell
+        self.centres = tuple(self._centres())
+
+    def draw(
+        self,
+        canvas: Canvas,
+        state: State,
+        last_cell: int | None = None,
+        framed: int | None = None,
+    ) -> None:
+        """Draw the board with the stones of `state`."""
+        self.draw_field(canvas)
+        self.draw_stones(canvas, state, last_cell)
+        if framed is not None:
+            self.frame(canvas, framed)
+
+    def draw_field(self, canvas: Canvas) -> None:
+        """Draw the empty board and its labels."""
+        canvas.reserve(self.left + self.width, self.top + self.height)
+        if self.look is Look.HEXAGONS:
+            self._draw_sides(canvas)
+        else:
+            canvas.fill(self.field, FIELD, GRID, 0.1 * self.cell)
+        if self.look is Look.SQUARES:
+            self._draw_lines(canvas, 0.5)
+        elif self.look is Look.POINTS:
+            self._draw_lines(canvas, 0.0)
+            for cell in _stars(self.rows, self.columns):
+                canvas.disc(*self.centres[cell], 0.085 * self.cell, GRID, None)
+        else:
+            for cell in range(len(self.centres)):
+                self.tint(canvas, cell, FIELD if self.look is Look.HEXAGONS else GRID.faint(0.3))
+        self._draw_labels(canvas)
+
+    def tint(self, canvas: Canvas, cell: int, paint: Paint) -> None:
+        """Lay paint over an empty cell."""
+        x, y = self.centres[cell]
+        if self.look is Look.HEXAGONS:
+            canvas.polygon(self._corners(cell), paint, GRID)
+        elif self.look is Look.SQUARES:
+            half = self.cell / 2 - 0.5
+            canvas.fill((x - half, y - half, x + half, y + half), paint)
+        else:
+            if self.look is Look.POINTS:  # lines would disturb what is written there
+                canvas.disc(x, y, self.radius, FIELD, None)
+            canvas.disc(x, y, self.radius, paint, None)
+
+    def draw_stones(self, canvas: Canvas, state: State, last_cell: int | None = None) -> None:
+        """Draw the stones; what belongs to both players is a chip."""
+        first, second = stones_seen(self.game, state)
+        for cell in np.flatnonzero(first | second).tolist():
+            chip = first[cell] and second[cell]
+            paint = GRID if chip else STONES[1 if second[cell] else 0]
+            canvas.disc(*self.centres[cell], self.radius, paint, EDGE)
+        if last_cell is not None:
+            ring = 0.5 * self.radius
+            canvas.ring(*self.centres[last_cell], ring, MARK, max(0.06 * self.cell, 1.5))
+
+    def frame(self, canvas: Canvas, cell: int) -> None:
+        """Draw a frame around a cell."""
+        x, y = self.centres[cell]
+        width = max(0.07 * self.cell, 2.0)
+        if self.look is Look.SQUARES:
+            half = self.cell / 2
+            canvas.frame((x - half, y - half, x + half, y + half), MARK, width)
+        else:
+            canvas.ring(x, y, self.radius + width / 2, MARK, width)
+
+    @property
+    def field(self) -> Box:
+        """The rectangle around the cells."""
+        width, height = self._extent()
+        left, top = self._field_left, self._field_top
+        return left, top, left + width, top + height
+
+    def _extent(self) -> Point:
+        """Return width and height of the field."""
+        if self.look is Look.HEXAGONS:
+            rim, height = RIM * self.cell, (self.rows - 1) * ROW + 2 / math.sqrt(3)
+            wide = self.columns + (self.rows - 1) / 2
+            return wide * self.cell + rim, height * self.cell + rim
+        around = 2 * PADDING[self.look]
+        return (self.columns + around) * self.cell, (self.rows + around) * self.cell
+
+    def _centres(self) -> Iterator[Point]:
+        _, rows, columns = self.game.observation_shape
+        padding = RIM / 2 if self.look is Look.HEXAGONS else PADDING[self.look]
+        for index in range(rows * columns):
+            row, column = divmod(index, self.columns)
+            x, y = padding + column + 0.5, padding + row + 0.5
+            if self.look is Look.HEXAGONS:
+                x, y = x + row / 2, padding + 1 / math.sqrt(3) + row * ROW
+            yield self._field_left + x * self.cell, self._field_top + y * self.cell
+
+    def _corners(self, cell: int) -> list[Point]:
+        """Return the corners of a hexagon: upper left, top, and so on clockwise."""
+        (x, y), half, tall = self.centres[cell], self.cell / 2, self.cell / math.sqrt(3)
+        upper, lower = y - tall / 2, y + tall / 2
+        return [
+            (x - half, upper),
+            (x, y - tall),
+            (x + half, upper),
+            (x + half, lower),
+            (x, y + tall),
+            (x - half, lower),
+        ]
+
+    def _draw_lines(self, canvas: Canvas, beyond: float) -> None:
+        """Draw lines through rows and columns of points, or between those of squares."""
+        left, top = self.centres[0]
+        right, bottom = self.centres[-1]
+        # Squares have lines between them only: the field has an edge of its own.
+        shift, inner = beyond * self.cell, int(beyond > 0)
+        for row in range(self.rows - inner):
+            y = top + row * self.cell + shift
+            canvas.line([(left - shift, y), (right + shift, y)], GRID)
+        for column in range(self.columns - inner):
+            x = left + column * self.cell + shift
+            canvas.line([(x, top - shift), (x, bottom + shift)], GRID)
+
+    def _draw_sides(self, canvas: Canvas) -> None:
+        """Draw the players' sides of a rhombus, along the outer edges of its cells."""
+        corners = [self._corners(cell) for cell in range(self.rows * self.columns)]
+        # Clockwise, from the upper left corner; neighbours share corners.
+        upper = [point for each in corners[: self.columns] for point in each[:2]]
+        right = [point for each in corners[self.columns - 1 :: self.columns] for point in each[2:4]]
+        lower = [point for each in corners[: -self.columns - 1 : -1] for point in each[4:6]][:-1]
+        left = [point for each in corners[:: self.columns][::-1] for point in (each[5], each[0])]
+        # In the two sharp corners an edge is shared: each player has a half of it.
+        sharp, other = _middle(upper[-1], right[0]), _middle(lower[-1], left[0])
+        sides = [*upper, sharp], [sharp, *right], [right[-1], *lower, other], [other, *left]
+        outer = _widened([point for side in sides for point in side[:-1]], RIM / 2 * self.cell)
+        outer.append(outer[0])
+        for number, inner in enumerate(sides):
+            beyond, outer = outer[: len(inner)], outer[len(inner) - 1 :]
+            canvas.polygon([*inner, *reversed(beyond)], STONES[number % 2], EDGE)
+
+    def _draw_labels(self, canvas: Canvas) -> None:
+        size = max(round(0.36 * self.cell), 9)
+        slanted = self.look is Look.HEXAGONS
+        _, top, _, bottom = self.field
+        for row, text in enumerate(self.labels.rows):
+            x, y = self.centres[row * self.columns]
+            edge = x - 0.65 * self.cell if slanted else self._field_left
+            canvas.write(edge - 0.3 * self.cell, y, text, size, "mm", LABEL)
+        for column, text in enumerate(self.labels.columns):
+            x, _ = self.centres[column]
+            x -= 0.25 * self.cell if slanted else 0
+            y = top - 0.28 * self.cell if self.labels.above else bottom + 0.32 * self.cell
+            canvas.write(x, y, text, size, "mm", LABEL)
+
+
+@functools.lru_cache(maxsize=64)
+def labels_of(game: Game) -> Labels:
+    """Return the names of rows and columns of which the names of all first moves are made.
+
+    A move's name is a letter for the column and a number for the row, counted from the bottom or
+    from the top, or just a number for the column. No labels where they are anything else.
+    """
+    _, rows, columns = game.observation_shape
+    state, names = game.initial_state(), {}
+    for action in np.flatnonzero(game.legal_action_mask(state)).tolist():
+        cell = game.action_cell(state, action)
+        if cell is not None:
+            names[cell] = game.action_name(state, action)
+    for labels in _labellings(rows, columns):
+        if names and all(_name(labels, cell, columns) == name for cell, name in names.items()):
+            return labels
+    return Labels()
+
+
+def _labellings(rows: int, columns: int) -> Iterator[Labels]:
+    """Yield the ways to name rows and columns that games have."""
+    upwards = tuple(str(row + 1) for row in range(rows))
+    for letters in (string.ascii_lowercase, VERTEX_LETTERS, string.ascii_uppercase):
+        if columns <= len(letters):
+            names = tuple(letters[:columns])
+            yield Labels(names, upwards[::-1])
+            yield Labels(names, upwards, above=True)
+    yield Labels(tuple(str(column + 1) for column in range(columns)))
+
+
+def _name(labels: Labels, cell: int, columns: int) -> str:
+    row, column = divmod(cell, columns)
+    return labels.columns[column] + (labels.rows[row] if labels.rows else "")
+
+
+def _stars(rows: int, columns: int) -> Iterator[int]:
+    """Yield the cells that boards of lines mark for the eye, as Go's boards do."""
+
+    def marked(side: int) -> set[int]:
+        inset = 3 if side >= 13 else 2
+        return {inset, side - 1 - inset} | ({side // 2} if side % 2 else set())
+
+    if min(rows, columns) < 9:
+        return
+    for row in sorted(marked(rows)):
+        for column in sorted(marked(columns)):
+            middles = (row == rows // 2) + (column == columns // 2)
+            if middles != 1 or min(rows, columns) >= 17:  # smaller boards mark no sides
+                yield row * columns + column
+
+
+def _middle(one: Point, other: Point) -> Point:
+    return (one[0] + other[0]) / 2, (one[1] + other[1]) / 2
+
+
+def _widened(points: Sequence[Point], width: float) -> list[Point]:
+    """Return where the corners of a polygon go, given clockwise, if it grows by `width`."""
+    moved: list[Point] = []
+    before, after = [points[-1], *points[:-1]], [*points[1:], points[0]]
+    for begin, here, end in zip(before, points, after, strict=True):
+        # The outward normals of the two edges that meet here.
+        (x, y), (u, v) = _normal(begin, here), _normal(here, end)
+        stretch = width / (1 + x * u + y * v)
+        moved.append((here[0] + stretch * (x + u), here[1] + stretch * (y + v)))
+    return moved
+
+
+def _normal(begin: Point, end: Point) -> Point:
+    """Return the unit vector to the left of an edge; y grows downwards."""
+    length = math.dist(begin, end)
+    return (end[1] - begin[1]) / length, (begin[0] - end[0]) / length

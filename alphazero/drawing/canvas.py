@@ -1,0 +1,389 @@
+"""A canvas for pictures: smooth shapes, sharp texts, as large as what is drawn needs.
+
+What was drawn is finished as pixels, for PNG files and TensorBoard, or as SVG, for pages and
+notebooks. Lengths are pixels, from the top left; SVG's units are the same.
+"""
+
+import functools
+import io
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+from xml.sax.saxutils import escape, quoteattr
+
+from PIL import Image, ImageDraw, ImageFont
+
+from alphazero.utils.files import write_atomic
+
+Colour = tuple[int, int, int]
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom."""
+Point = tuple[float, float]
+
+COLOURS: tuple[Colour, ...] = ((230, 159, 0), (86, 180, 233), (120, 120, 120))
+"""Orange, sky blue, grey, which colour-blind people tell apart too (Okabe & Ito, *Color Universal
+Design*, 2008). Black text can be read on each."""
+GRID: Colour = (200, 200, 198)
+
+MARGIN = 16
+LINE = 21
+"""Height of a line of text."""
+FINENESS = 3
+"""Shapes are drawn so many times larger and shrunk, which smooths their edges."""
+FONTS = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
+"""Of an SVG's texts."""
+
+
+@dataclass(frozen=True)
+class Paint:
+    """A colour that shines through, or that has a name by which a page may choose another one."""
+
+    colour: Colour
+    name: str = ""
+    """of the CSS custom property, without its dashes"""
+    opacity: float = 1.0
+
+    @property
+    def code(self) -> str:
+        """The colour as CSS writes it."""
+        return "#" + "".join(f"{part:02x}" for part in self.colour)
+
+    @property
+    def pixel(self) -> tuple[int, int, int, int]:
+        """The colour as Pillow takes it."""
+        return *self.colour, round(255 * self.opacity)
+
+    def faint(self, opacity: float) -> "Paint":
+        """Return the paint with this opacity, from 0 to 1."""
+        return replace(self, opacity=opacity)
+
+
+PAPER: Colour = (255, 255, 255)
+INK: Colour = (30, 30, 30)
+EDGE: Colour = (70, 70, 70)
+FAINT: Colour = (150, 150, 150)
+
+
+class Shape(NamedTuple):
+    """A shape, in the two ways in which it can be finished."""
+
+    draw: Callable[[ImageDraw.ImageDraw], None]
+    tag: str
+    numbers: dict[str, float | str]
+    """the attributes of the SVG element but its colours"""
+    fill: Paint | None
+    stroke: Paint | None = None
+    width: float = 1
+    """of the stroke"""
+    text: str = ""
+
+
+@functools.cache
+def _font(size: int) -> ImageFont.FreeTypeFont:
+    """Return Pillow's own font, so that pictures are alike wherever they are drawn."""
+    font = ImageFont.load_default(size)
+    assert isinstance(font, ImageFont.FreeTypeFont), "this Pillow was built without FreeType"
+    return font
+
+
+class Canvas:
+    """Collects shapes and texts; the picture becomes as large as they need.
+
+    Texts lie over the shapes. In pixels, shapes are drawn large and shrunk; then texts at their
+    true size, which is sharper.
+    """
+
+    def __init__(self, size: tuple[float, float] | None = None) -> None:
+        """Begin a picture; of this width and height if they are given."""
+        self._shapes: list[Shape] = []
+        self._texts: list[Shape] = []
+        self._size = size
+        self._width, self._height = 0.0, 0.0
+
+    def fill(
+        self,
+        box: Box,
+        colour: Colour | Paint,
+        edge: Colour | Paint | None = None,
+        corner: float = 0,
+    ) -> None:
+        """Fill a rectangle; one without breadth, like the bar of a draw, is not there.
+
+        `corner` is the radius of its corners.
+        """
+        large, width = self._enlarge(box), FINENESS if edge else 0
+        inside, outline = _paint(colour), _paint(edge) if edge else None
+        if large[0] <= large[2]:
+            pixels = (inside.pixel, outline.pixel if outline else None, width)
+            self._shapes.append(
+                Shape(
+                    lambda draw: draw.rounded_rectangle(large, FINENESS * corner, *pixels),
+                    "rect",
+                    {**_rectangle(box, 0.5 if edge else 0), **({"rx": corner} if corner else {})},
+                    inside,
+                    outline,
+                )
+            )
+
+    def frame(self, box: Box, colour: Colour | Paint = INK, width: float = 3) -> None:
+        """Draw a thick line along the inside of a rectangle."""
+        large, paint = self._enlarge(box), _paint(colour)
+        self._shapes.append(
+            Shape(
+                lambda draw: draw.rectangle(large, None, paint.pixel, round(width * FINENESS)),
+                "rect",
+                _rectangle(box, width / 2),
+                None,
+                paint,
+                width,
+            )
+        )
+
+    def disc(
+        self,
+        x: float,
+        y: float,
+        radius: float,
+        colour: Colour | Paint,
+        edge: Colour | Paint | None = EDGE,
+    ) -> None:
+        """Draw a disc around (x, y), with a thin edge."""
+        large = self._enlarge((x - radius, y - radius, x + radius, y + radius))
+        inside, outline = _paint(colour), _paint(edge) if edge else None
+        pixels = (inside.pixel, outline.pixel if outline else None, FINENESS if outline else 0)
+        self._shapes.append(
+            Shape(
+                lambda draw: draw.ellipse(large, *pixels),
+                "circle",
+                {"cx": x, "cy": y, "r": radius - (0.5 if outline else 0)},
+                inside,
+                outline,
+            )
+        )
+
+    def ring(
+        self, x: float, y: float, radius: float, colour: Colour | Paint, width: float = 2
+    ) -> None:
+        """Draw a circle around (x, y); `radius` is that of its outer edge."""
+        large = self._enlarge((x - radius, y - radius, x + radius, y + radius))
+        paint = _paint(colour)
+        self._shapes.append(
+            Shape(
+                lambda draw: draw.ellipse(large, None, paint.pixel, round(width * FINENESS)),
+                "circle",
+                {"cx": x, "cy": y, "r": radius - width / 2},
+                None,
+                paint,
+                width,
+            )
+        )
+
+    def polygon(
+        self, points: Sequence[Point], colour: Colour | Paint, edge: Colour | Paint | None = None
+    ) -> None:
+        """Fill what `points` (x, y) enclose, with a thin edge if one is given."""
+        large, inside = self._enlarge_points(points), _paint(colour)
+        outline = _paint(edge) if edge else None
+        pixels = (inside.pixel, outline.pixel if outline else None, FINENESS if outline else 1)
+        self._shapes.append(
+            Shape(
+                lambda draw: draw.polygon(large, *pixels),
+                "polygon",
+                {"points": _path(points)},
+                inside,
+                outline,
+            )
+        )
+
+    def line(self, points: Sequence[Point], colour: Colour | Paint, width: float = 1) -> None:
+        """Draw a line through points (x, y)."""
+        large, paint = self._enlarge_points(points), _paint(colour)
+        self._shapes.append(
+            Shape(
+                lambda draw: draw.line(large, paint.pixel, round(width * FINENESS), "curve"),
+                "polyline",
+                {"points": _path(points)},
+                None,
+                paint,
+                width,
+            )
+        )
+
+    def write(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        size: int,
+        anchor: str = "la",
+        colour: Colour | Paint = INK,
+    ) -> float:
+        """Write a line and return its width; `anchor`, in Pillow's letters: what (x, y) is of it.
+
+        By itself the upper left corner.
+        """
+        font, paint = _font(size), _paint(colour)
+        width = font.getlength(text)
+        ascent, descent = font.getmetrics()
+        if anchor[0] == "l":
+            self.reserve(x + width, y + 1.2 * size)
+        baseline = y + {"a": ascent, "m": (ascent - descent) / 2, "s": 0}[anchor[1]]
+        numbers: dict[str, float | str] = {"x": x, "y": baseline, "font-size": size}
+        if anchor[0] == "l":
+            # Whatever font there is, the text shall be as wide as the picture expects it.
+            numbers |= {"textLength": width, "lengthAdjust": "spacingAndGlyphs"}
+        else:
+            numbers["text-anchor"] = {"m": "middle", "r": "end"}[anchor[0]]
+        self._texts.append(
+            Shape(
+                lambda draw: draw.text((x, y), text, paint.pixel, font, anchor),
+                "text",
+                numbers,
+                paint,
+                text=text,
+            )
+        )
+        return width
+
+    def write_lines(
+        self, x: float, y: float, lines: Sequence[str], colour: Colour | Paint = INK
+    ) -> None:
+        """Write lines one below the other."""
+        for index, text in enumerate(lines):
+            self.write(x, y + LINE * index, text, 14, colour=colour)
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height, with a margin around what was drawn unless they were given."""
+        return self._size or (math.ceil(self._width) + MARGIN, math.ceil(self._height) + MARGIN)
+
+    def finish(self) -> Image.Image:
+        """Return the picture in pixels."""
+        width, height = map(round, self.size)
+        image = Image.new("RGB", (width * FINENESS, height * FINENESS), PAPER)
+        draw = ImageDraw.Draw(image, "RGBA")
+        for shape in self._shapes:
+            shape.draw(draw)
+        image = image.reduce(FINENESS)
+        draw = ImageDraw.Draw(image, "RGBA")
+        for text in self._texts:
+            text.draw(draw)
+        return image
+
+    def svg(self, title: str, dark: Mapping[str, Colour] | None = None) -> str:
+        """Return the picture as an SVG element, which screen readers call by `title`.
+
+        Without `dark` a page chooses the size and, by CSS custom properties, the named paints.
+        With it, the picture is one to stand alone: of its own size, on paper, and where people
+        prefer darkness named paints have the colours of `dark`.
+        """
+        width, height = (_number(side) for side in self.size)
+        attributes = [f'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"']
+        if dark is not None:
+            attributes.append(f'width="{width}" height="{height}" class="alphazero"')
+        attributes.append(f'role="img" font-family="{FONTS}"')
+        lines = [f"<svg {' '.join(attributes)}>", f"<title>{escape(title)}</title>"]
+        if dark is not None:
+            rules = "".join(
+                f".alphazero .fill-{name}{{fill:{Paint(colour).code}}}"
+                f".alphazero .stroke-{name}{{stroke:{Paint(colour).code}}}"
+                for name, colour in dark.items()
+            )
+            lines.append(f"<style>@media (prefers-color-scheme: dark){{{rules}}}</style>")
+            paper = Paint(PAPER, "paper")
+            page = {"width": width, "height": height, "rx": "8"}
+            lines.append(_element(Shape(_leave, "rect", dict(page), paper), by_page=False))
+        lines += [_element(shape, dark is None) for shape in [*self._shapes, *self._texts]]
+        return "\n".join([*lines, "</svg>"])
+
+    def reserve(self, right: float, bottom: float) -> None:
+        """Make the picture large enough for what lies left of `right` and above `bottom`."""
+        self._width, self._height = max(self._width, right), max(self._height, bottom)
+
+    def _enlarge(self, box: Box) -> Box:
+        """Return where a box begins and where its last pixels are on the large image."""
+        self.reserve(box[2], box[3])
+        left, top, right, bottom = (FINENESS * side for side in box)
+        return left, top, right - 1, bottom - 1
+
+    def _enlarge_points(self, points: Sequence[Point]) -> list[Point]:
+        for x, y in points:
+            self.reserve(x, y)
+        return [(FINENESS * x, FINENESS * y) for x, y in points]
+
+
+def _paint(colour: Colour | Paint) -> Paint:
+    return colour if isinstance(colour, Paint) else Paint(colour)
+
+
+def _leave(_: ImageDraw.ImageDraw) -> None:
+    """Draw nothing: in pixels there is paper anyway."""
+
+
+def _number(number: float) -> str:
+    return f"{round(number, 2):.10g}"
+
+
+def _path(points: Sequence[Point]) -> str:
+    return " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
+
+
+def _rectangle(box: Box, inset: float) -> dict[str, float | str]:
+    """Return the attributes of a rectangle whose line, `2 * inset` wide, runs along its inside."""
+    left, top, right, bottom = box
+    return {
+        "x": left + inset,
+        "y": top + inset,
+        "width": right - left - 2 * inset,
+        "height": bottom - top - 2 * inset,
+    }
+
+
+def _element(shape: Shape, by_page: bool) -> str:
+    """Write a shape as SVG; `by_page`, its named paints are the page's choice."""
+    written = [
+        f"{name}={quoteattr(value if isinstance(value, str) else _number(value))}"
+        for name, value in shape.numbers.items()
+    ]
+    classes = []
+    for use, paint in (("fill", shape.fill), ("stroke", shape.stroke)):
+        if paint is None:
+            if use == "fill":
+                written.append('fill="none"')
+            continue
+        named = by_page and paint.name
+        written.append(
+            f'{use}="var(--{paint.name}, {paint.code})"' if named else f'{use}="{paint.code}"'
+        )
+        if paint.opacity < 1:
+            written.append(f'{use}-opacity="{_number(paint.opacity)}"')
+        if paint.name and not by_page:
+            classes.append(f"{use}-{paint.name}")
+    if shape.stroke is not None and shape.width != 1:
+        written.append(f'stroke-width="{_number(shape.width)}"')
+    if classes:
+        written.append(f'class="{" ".join(classes)}"')
+    start = f"<{shape.tag} {' '.join(written)}"
+    return f"{start}>{escape(shape.text)}</{shape.tag}>" if shape.text else f"{start}/>"
+
+
+def save_picture(path: Path, picture: Image.Image) -> None:
+    """Write a picture as a PNG file.
+
+    Raises:
+        RunError: when it cannot be written.
+    """
+    data = io.BytesIO()
+    picture.save(data, "PNG")
+    write_atomic(path, data.getvalue())
+
+
+def save_svg(path: Path, svg: str) -> None:
+    """Write a picture as an SVG file.
+
+    Raises:
+        RunError: when it cannot be written.
+    """
+    write_atomic(path, svg.encode())

@@ -1,0 +1,175 @@
+"""A position as a picture: its board, what is thought of its moves, and its values, side by side.
+
+All of it comes from what every game tells about itself: the board is drawn as `drawing.py` draws
+it, `action_cell` says where a move is marked, `action_name` names the moves that have no such
+cell. The picture is finished as pixels or as SVG; see `canvas.py`.
+
+Letters: A actions. Lengths are pixels, from the top left.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from alphazero.drawing.board import EDGE, MARK, STONES, Board
+from alphazero.drawing.canvas import COLOURS, INK, LINE, MARGIN, Canvas, Colour, Paint
+from alphazero.games.game import ONGOING, Game, Look, State, to_play
+
+Sign = tuple[str, Paint, str]
+"""A shape in the legend, its colour, and what it means."""
+Shares = npt.NDArray[np.floating]
+
+OPINIONS = tuple(map(Paint, COLOURS))
+"""Who thinks so, by place."""
+TEXT = Paint(INK, "ink")
+BAR = Paint((238, 236, 231), "bar")
+DOT = Paint((120, 110, 95))
+
+DARK: dict[str, Colour] = {
+    "paper": (24, 27, 31),
+    "ink": (230, 230, 228),
+    "bar": (58, 62, 68),
+    "board-ink": (160, 164, 170),
+    "board-field": (196, 174, 133),
+    "board-line": (134, 111, 72),
+    "board-edge": (165, 156, 144),
+}
+"""The colours of a picture in SVG where people prefer darkness."""
+
+GAP = 26
+TITLE, LEGEND, HEADING, TOP = 14, 46, 80, 106
+"""Where each of them begins, from the top; the boards at `TOP`."""
+VALUE_WIDTH, VALUE_HEIGHT = 190, 52
+LARGEST_BOARD = 340
+"""A board's longer side, as long as its cells are not smaller than `SMALLEST_CELL`."""
+SMALLEST_CELL, LARGEST_CELL = 24, 56
+ELSEWHERE = 4
+"""Lines below a board, for moves that have no cell."""
+VISIBLE = 0.005
+"""A smaller share is a dot: it would be rounded to 0 %."""
+
+
+def board_at(game: Game, place: int) -> Board:
+    """Return the board of the policy at `place`, from 0 at the left."""
+    unit = Board(game, cell=1)
+    cell = int(LARGEST_BOARD / max(unit.width, unit.height))
+    cell = min(max(cell, SMALLEST_CELL), LARGEST_CELL)
+    return Board(game, MARGIN + place * (unit.width * cell + GAP), TOP, cell)
+
+
+def draw_position(
+    game: Game,
+    state: State,
+    *,
+    title: str,
+    policies: Mapping[str, Shares],
+    values: Mapping[str, float],
+    last_cell: int | None = None,
+    played: int | None = None,
+    played_as: str = "played next",
+    notes: Sequence[str] = (),
+) -> Canvas:
+    """Draw a position: a board for each policy, then a bar for each value.
+
+    `policies` [A] by their headings, one to `len(OPINIONS)`: shares that add up to 1 over the
+    legal actions; those of illegal ones are not looked at. `values` by their names, each from -1
+    to 1 for the player to move, in the colours of the policies. `last_cell` gets a ring, the cell
+    of action `played` a frame; the legend says
+    that it is `played_as`; `notes` are lines below.
+    """
+    player = to_play(state)
+    framed = None if played is None else game.action_cell(state, played)
+    canvas = Canvas()
+    canvas.write(MARGIN, TITLE, title, 20, colour=TEXT)
+    signs = _legend(game, state)
+    if last_cell is not None:
+        signs.append(("ring", MARK, "last move"))
+    if framed is not None:
+        signs.append(("frame" if game.look is Look.SQUARES else "circle", MARK, played_as))
+    _draw_legend(canvas, [*signs, ("dot", DOT, "less than 0.5 %")])
+    bottom = float(TOP + VALUE_HEIGHT * len(values) + LINE)
+    for place, (heading, shares) in enumerate(policies.items()):
+        board, colour = board_at(game, place), OPINIONS[place]
+        canvas.fill((board.left, HEADING + 3, board.left + 12, HEADING + 15), colour, EDGE)
+        canvas.write(board.left + 18, HEADING, heading, 15, colour=TEXT)
+        board.draw_field(canvas)
+        _draw_policy(canvas, board, state, shares, colour)
+        board.draw_stones(canvas, state, last_cell)
+        if framed is not None:
+            board.frame(canvas, framed)
+        elsewhere, below = _elsewhere(game, state, shares), board.top + board.height + 8
+        canvas.write_lines(board.left, below, elsewhere, TEXT)
+        bottom = max(bottom, below + 2 + LINE * len(elsewhere))
+    _draw_values(canvas, board_at(game, len(policies)).left, values, player)
+    canvas.write_lines(MARGIN, bottom, notes, TEXT)
+    return canvas
+
+
+def _draw_policy(canvas: Canvas, board: Board, state: State, shares: Shares, colour: Paint) -> None:
+    """Draw each legal move's share in percent, and as a tint."""
+    game, on_cells = board.game, dict[int, float]()
+    for action in np.flatnonzero(game.legal_action_mask(state)).tolist():
+        cell = game.action_cell(state, action)
+        if cell is not None:  # several actions may be marked on one cell
+            on_cells[cell] = on_cells.get(cell, 0.0) + float(shares[action])
+    size = min(max(round(0.38 * board.cell), 11), 18)
+    for cell, share in on_cells.items():
+        if share >= VISIBLE:
+            # The root lets small shares be seen; the number tells the truth.
+            board.tint(canvas, cell, colour.faint(min(share, 1.0) ** 0.5))
+            canvas.write(*board.centres[cell], f"{100 * share:.0f}", size, "mm")
+        else:
+            canvas.disc(*board.centres[cell], max(1.5, 0.05 * board.cell), DOT, None)
+
+
+def _draw_values(canvas: Canvas, left: float, values: Mapping[str, float], player: int) -> None:
+    """Draw a bar from the middle for each value, -1 at the left and 1 at the right."""
+    width = canvas.write(left, HEADING, "values, for ", 15, colour=TEXT)
+    canvas.disc(left + width + 12, HEADING + 9, 8, STONES[player], EDGE)
+    right, middle = left + VALUE_WIDTH, left + VALUE_WIDTH // 2
+    for place, (name, value) in enumerate(values.items()):
+        top, end = TOP + VALUE_HEIGHT * place, middle + value * VALUE_WIDTH / 2
+        canvas.write(left, top, name, 15, colour=TEXT)
+        canvas.write(right, top, f"{value:+.2f}", 15, "ra", TEXT)
+        canvas.fill((left, top + 22, right, top + 38), BAR)
+        canvas.fill((min(middle, end), top + 23, max(middle, end), top + 37), OPINIONS[place])
+        canvas.fill((middle - 1, top + 19, middle + 1, top + 41), TEXT)
+    below = TOP + VALUE_HEIGHT * len(values) - 8
+    for text, x, anchor in (("-1 loss", left, "la"), ("0", middle, "ma"), ("win +1", right, "ra")):
+        canvas.write(x, below, text, 13, anchor, TEXT)
+
+
+def _legend(game: Game, state: State) -> list[Sign]:
+    """Return whose the stones are, and who is to move."""
+    turn, over = to_play(state), game.outcome(state) != ONGOING
+    return [
+        ("disc", STONES[index], f"{name} player{', to move' * (not over and turn == index)}")
+        for index, name in enumerate(("first", "second"))
+    ]
+
+
+def _draw_legend(canvas: Canvas, signs: Sequence[Sign]) -> None:
+    """Draw signs and their meanings in a line."""
+    x, y = float(MARGIN), LEGEND + 9
+    for sign, colour, text in signs:
+        if sign == "frame":
+            canvas.frame((x, y - 8, x + 16, y + 8), colour)
+        elif sign in ("ring", "circle"):
+            canvas.ring(x + 8, y, 5 if sign == "ring" else 9, colour)
+        else:
+            canvas.disc(
+                x + 8, y, 8 if sign == "disc" else 2, colour, EDGE if sign == "disc" else None
+            )
+        x += 22 + canvas.write(x + 22, LEGEND, text, 14, colour=TEXT) + 18
+
+
+def _elsewhere(game: Game, state: State, shares: Shares) -> list[str]:
+    """Name the likeliest legal actions that have no cell, with their shares."""
+    legal = np.flatnonzero(game.legal_action_mask(state))
+    nowhere = [int(action) for action in legal if game.action_cell(state, int(action)) is None]
+    nowhere.sort(key=lambda action: -shares[action])
+    return [
+        f"{game.action_name(state, action)}: {100 * shares[action]:.0f}"
+        for action in nowhere[:ELSEWHERE]
+    ]

@@ -1,0 +1,199 @@
+"""The lost boarding pass: one probability by brute force, by thought, and by proof.
+
+Passengers 1 to n board an aircraft of n seats, and seat i is passenger i's own. The first has lost
+the boarding pass and sits anywhere at random. Each later one takes the own seat or, where it is
+taken, a free one at random. How likely is it that the last one gets the own seat? (Winkler,
+*Mathematical Puzzles: A Connoisseur's Collection*, 2004, "The Lost Boarding Pass".)
+
+The three simulations draw from the same distribution, each with less work than the one before:
+first nothing is drawn that must be rejected, then nothing is walked that cannot change the answer.
+The recurrence needs no chance at all, and the closed form no work.
+
+In the code passengers and seats are numbered from 0.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from alphazero.foundations.common import Show, check_number, compiled, pieces
+
+MOST_PASSENGERS = 1_000_000
+MOST_FLIGHTS = 10**9
+
+PIECE = 20_000_000
+"""Seats that are filled between two looks at the bar, in some tenth of a second."""
+
+Seats: TypeAlias = npt.NDArray[np.int64]
+
+
+@compiled
+def _board_by_trial(passengers: int, flights: int, rng: np.random.Generator, seats: Seats) -> int:
+    """Draw seats until a free one comes; return how many last passengers got their own.
+
+    `seats` [2, n] is room to work in, zero at first; in its first row a seat holds the flight that
+    last filled it, so that nothing must be cleared in between.
+    """
+    taken, hits = seats[0], 0
+    for flight in range(1, flights + 1):
+        for passenger in range(passengers):
+            seat = passenger
+            if passenger == 0:
+                seat = int(rng.random() * passengers)
+            while taken[seat] == flight:
+                seat = int(rng.random() * passengers)
+            taken[seat] = flight
+        hits += seat == passengers - 1
+    return hits
+
+
+@compiled
+def _board_from_list(passengers: int, flights: int, rng: np.random.Generator, seats: Seats) -> int:
+    """Draw from a list of the free seats, so that no draw is rejected.
+
+    `seats` [2, n] is room to work in: the list of the free seats, whose first `n - passenger`
+    entries count, and where in it each seat stands.
+    """
+    free, place, hits = seats[0], seats[1], 0
+    for _ in range(flights):
+        for seat in range(passengers):
+            free[seat], place[seat] = seat, seat
+        for passenger in range(passengers):
+            left = passengers - passenger
+            index = place[passenger]
+            if passenger == 0 or index >= left:
+                index = int(rng.random() * left)
+            seat, moved = free[index], free[left - 1]
+            free[index], place[moved] = moved, index  # the last one fills the gap
+            free[left - 1], place[seat] = seat, left - 1
+        hits += seat == passengers - 1
+    return hits
+
+
+@compiled
+def _follow_displaced(passengers: int, flights: int, rng: np.random.Generator, _: Seats) -> int:
+    """Follow only the one who has no seat of their own; no room to work in is needed.
+
+    Whoever finds the own seat taken may sit in seat 0, which ends it, or in any seat behind the
+    own one, whose owner is then the next to be displaced. All others sit where they should, and
+    seats before the own one, but for seat 0, have been taken by their owners.
+    """
+    hits = 0
+    for _flight in range(flights):
+        displaced = 0
+        while True:
+            drawn = int(rng.random() * (passengers - displaced))
+            if drawn == 0:
+                hits += 1
+                break
+            displaced += drawn
+            if displaced == passengers - 1:
+                break
+    return hits
+
+
+Simulation: TypeAlias = Callable[[int, int, np.random.Generator, Seats], int]
+
+SIMULATIONS: Final[dict[str, Simulation]] = {
+    "brute force": _board_by_trial,
+    "without rejected draws": _board_from_list,
+    "the displaced alone": _follow_displaced,
+}
+"""From the plainest to the fastest."""
+
+
+def simulate(
+    method: str,
+    passengers: int,
+    flights: int,
+    rng: np.random.Generator,
+    show: Show | None = None,
+) -> float:
+    """Return the share of `flights` on which the last passenger got the own seat.
+
+    `method` is one of SIMULATIONS. The standard error is at most 0.5 / sqrt(flights).
+
+    Raises:
+        FoundationsError: unless there are 1 to 1,000,000 passengers, and 1 to 1,000,000,000
+            flights.
+    """
+    check_number("passengers", passengers, 1, MOST_PASSENGERS)
+    check_number("flights", flights, 1, MOST_FLIGHTS)
+    hits = 0
+    for piece in pieces(flights, max(1, PIECE // passengers), show):
+        room = np.zeros((2, passengers), np.int64)
+        hits += SIMULATIONS[method](passengers, piece, rng, room)
+    return hits / flights
+
+
+def recurrence(passengers: int) -> float:
+    """Return the exact probability, by adding up what may follow the first choice.
+
+    With n passengers the first sits in seat 0 (all is well), in the last seat (all is lost), or
+    displaces the one for whom n - k seats are left to choose from, k = 1 … n - 2, and who stands
+    before the same question as the first of n - k passengers:
+
+        p(1) = 1,    p(n) = (1 + p(n - 1) + p(n - 2) + … + p(2)) / n
+
+    Raises:
+        FoundationsError: unless there are 1 to 1,000,000 passengers.
+    """
+    check_number("passengers", passengers, 1, MOST_PASSENGERS)
+    probability, total = 1.0, 0.0
+    for count in range(2, passengers + 1):
+        probability = (1 + total) / count
+        total += probability
+    return probability
+
+
+def closed_form(passengers: int) -> float:
+    """Return the exact probability: 1 for one passenger, else a half.
+
+    Seat 0 and the last seat are alike to everybody before the last passenger, who never chooses
+    between other seats than these two: whichever of them is taken first is so by a fair coin.
+
+    Raises:
+        FoundationsError: unless there are 1 to 1,000,000 passengers.
+    """
+    check_number("passengers", passengers, 1, MOST_PASSENGERS)
+    return 1.0 if passengers == 1 else 0.5
+
+
+class Answer(NamedTuple):
+    """What one method says for one number of passengers."""
+
+    method: str
+    passengers: int
+    probability: float
+    error: float
+    """standard error of the probability; 0 for the exact methods"""
+    seconds: float
+    """for each flight, or for the whole of an exact answer"""
+
+
+def compare(
+    sizes: Sequence[int], flights: int, seed: int, show: Show | None = None
+) -> list[Answer]:
+    """Ask every method for each number of passengers; show the flights.
+
+    Raises:
+        FoundationsError: as `simulate`.
+    """
+    rng, answers = np.random.default_rng(seed), []
+    for method in SIMULATIONS:
+        simulate(method, 1, 1, rng)  # compiles
+    exact = {"recurrence": recurrence, "closed form": closed_form}
+    for passengers in sizes:
+        for method in [*SIMULATIONS, *exact]:
+            begin, error = time.perf_counter(), 0.0
+            if method in exact:
+                probability, work = exact[method](passengers), 1
+            else:
+                probability, work = simulate(method, passengers, flights, rng, show), flights
+                error = 0.5 / flights**0.5 if passengers > 1 else 0.0
+            seconds = (time.perf_counter() - begin) / work
+            answers.append(Answer(method, passengers, probability, error, seconds))
+    return answers

@@ -1,0 +1,116 @@
+"""The same Monte Carlo methods in plain Python, on Gymnasium's `Blackjack-v1` as it is.
+
+This is how one would begin: an environment, a loop around it, averages. It is also what the
+compiled rules of `blackjack.py` are checked against, and what their speed is compared with.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from alphazero.foundations.blackjack import HIT, LOWEST_SUM, SHAPE, STICK, Policy, sticks_on
+from alphazero.foundations.common import (
+    FoundationsError,
+    Show,
+    check_number,
+    check_share,
+    pieces,
+)
+from alphazero.foundations.monte_carlo import MOST_EPISODES, Control, Prediction
+
+if TYPE_CHECKING:
+    import gymnasium
+
+PIECE = 500
+"""Episodes between two looks at the bar."""
+
+Visit = tuple[int, tuple[int, int, int]]
+"""An action, and the state in which it was taken, as an index into tables."""
+
+
+def make_environment() -> "gymnasium.Env[Any, Any]":
+    """Return Blackjack by Sutton and Barto's rules.
+
+    Raises:
+        FoundationsError: when Gymnasium is not installed.
+    """
+    try:
+        import gymnasium
+    except ImportError as error:
+        raise FoundationsError(
+            "this needs Gymnasium; install it with: pip install 'alphazero[foundations]'"
+        ) from error
+    return gymnasium.make("Blackjack-v1", sab=True)
+
+
+def play_episode(
+    environment: "gymnasium.Env[Any, Any]",
+    policy: Policy,
+    epsilon: float,
+    rng: np.random.Generator,
+) -> tuple[list[Visit], float]:
+    """Play one episode; return the choices, in order, and the reward at its end.
+
+    `policy` is followed, but with probability `epsilon` an action is drawn at random; below 12
+    the player hits.
+    """
+    (total, shown, usable), _ = environment.reset()
+    visits = []
+    while True:
+        action = HIT
+        if total >= LOWEST_SUM:
+            state = (int(usable), total - LOWEST_SUM, shown - 1)
+            action = int(policy[state])
+            if epsilon > 0 and rng.random() < epsilon:
+                action = int(rng.integers(2))
+            visits.append((action, state))
+        (total, shown, usable), reward, ended, _, _ = environment.step(action)
+        if ended:
+            return visits, float(reward)
+
+
+def predict(policy: Policy, episodes: int, seed: int, show: Show | None = None) -> Prediction:
+    """Estimate what `policy` is worth, as `monte_carlo.predict` does.
+
+    Raises:
+        FoundationsError: unless there are 1 to 1,000,000,000 episodes, and Gymnasium.
+    """
+    learned = _learn(policy.copy(), episodes, 0.0, seed, False, show)
+    visits = learned.visits.sum(axis=0)
+    totals = (learned.visits * learned.action_values).sum(axis=0)
+    return Prediction(totals / np.maximum(visits, 1), visits)
+
+
+def learn_by_soft_policies(
+    episodes: int, epsilon: float, seed: int, show: Show | None = None
+) -> Control:
+    """Learn to act, as `monte_carlo.learn_by_soft_policies` does.
+
+    Raises:
+        FoundationsError: unless there are 1 to 1,000,000,000 episodes, `epsilon` lies in [0, 1],
+            and Gymnasium is installed.
+    """
+    check_share("epsilon", epsilon)
+    return _learn(sticks_on(20), episodes, epsilon, seed, True, show)
+
+
+def _learn(
+    policy: Policy, episodes: int, epsilon: float, seed: int, improve: bool, show: Show | None
+) -> Control:
+    """Average returns of state-action pairs; with `improve`, make `policy` greedy all along."""
+    check_number("episodes", episodes, 1, MOST_EPISODES)
+    environment = make_environment()
+    environment.reset(seed=seed)
+    rng = np.random.default_rng(seed)
+    counts, values = np.zeros((2, *SHAPE), np.int64), np.zeros((2, *SHAPE))
+    for piece in pieces(episodes, PIECE, show):
+        for _ in range(piece):
+            visits, reward = play_episode(environment, policy, epsilon, rng)
+            for action, state in visits:  # no state comes twice: each is a first visit
+                place = (action, *state)
+                counts[place] += 1
+                values[place] += (reward - values[place]) / counts[place]
+                if improve:
+                    policy[state] = int(values[HIT][state] > values[STICK][state])
+    environment.close()
+    return Control(policy, values, counts)

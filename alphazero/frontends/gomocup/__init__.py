@@ -1,0 +1,1 @@
+"""The Gomocup protocol, for managers of gomoku matches."""

@@ -1,0 +1,268 @@
+"""A session of the Gomocup protocol: a manager of gomoku matches asks, a player answers.
+
+    START 20            OK                     a board of 20 x 20
+    INFO rule 0         (nothing)              time and rules: `gomocup_info.py`
+    TURN 10,9           11,10                  the opponent's move, and our own
+    BOARD, 10,9,2, DONE 11,10                  a position; 1 is our stone, 2 the opponent's
+    END                 (nothing)
+
+A cell is its column and its row, both counted from 0, from the top left. Whatever else comes is
+answered by ERROR and the reason, or by UNKNOWN. Petříček and Laštovička, *Gomoku AI protocol*,
+https://plastovicka.github.io/protocl2en.htm; its managers start programs named `pbrain-...`.
+"""
+
+import functools
+import sys
+import time
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from alphazero import __version__
+from alphazero.errors import AlphaZeroError, GameError, PlayerError
+from alphazero.frontends.gomocup.board import BLOCKS, Block, Board, two_numbers
+from alphazero.frontends.gomocup.match_settings import Info
+from alphazero.frontends.gtp.engine import Engine, resized
+from alphazero.frontends.gtp.protocol import LONGEST, GtpError, Lines, lines_of, read_integer
+from alphazero.games.game import ONGOING
+from alphazero.games.grid import VERTEX_LETTERS
+from alphazero.games.mnk import Mnk
+from alphazero.games.registry import make_game, write_game
+from alphazero.players.registry import Entrant
+
+LENGTH: Final = 5
+"""Stones in a row that win."""
+
+END: Final = "END"
+"""The word that ends a session."""
+
+LONE: Final = ("RESTART", "BEGIN", "ABOUT", *BLOCKS)
+"""Commands without arguments."""
+
+OVER: Final = "the game is over: there is no move to make"
+
+
+def engine_of(entrant: Entrant) -> Engine:
+    """Return a player of gomoku, ready to be asked; START says on which board.
+
+    Raises:
+        PlayerError: when it plays another game.
+    """
+    game = entrant.game or make_game("gomoku")
+    if not isinstance(game, Mnk) or game.length != LENGTH:
+        raise PlayerError(
+            f"{entrant.name} plays {write_game(game)}, but the Gomocup protocol is for gomoku, "
+            f"where {LENGTH} in a row win"
+        )
+    return Engine(entrant, game)
+
+
+def serve(entrant: Entrant) -> None:
+    """Answer standard input on standard output until it ends or says END."""
+
+    def say(text: str) -> None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+    Session(engine_of(entrant), lines_of(0), say).run()
+
+
+class Session:
+    """Lines that come, an engine that is asked, and what is said."""
+
+    def __init__(self, engine: Engine, lines: Iterable[str], say: Callable[[str], object]) -> None:
+        self.engine = engine
+        self.lines = Lines(lines, lambda line: _split(line)[0] == END)
+        engine.has_left = self.lines.has_left
+        self.say = say
+        self.info = Info()
+        self._started = False
+        """Whether START has said which board it is."""
+        self._block: Block | None = None
+        """What is being read up to DONE."""
+        self._commands: dict[str, Callable[[str], str]] = {
+            "START": self._start,
+            "RECTSTART": self._rectstart,
+            "RESTART": self._restart,
+            "BEGIN": self._begin,
+            "TURN": self._turn,
+            "PLAY": self._play,
+            "TAKEBACK": self._takeback,
+            "ABOUT": self._about,
+            **{word: functools.partial(self._open_block, word) for word in BLOCKS},
+        }
+
+    def run(self) -> None:
+        """Answer every line until there are no more, or one says END."""
+        while (line := self.lines.next()) is not None and self.take(line):
+            pass
+
+    def take(self, line: str) -> bool:
+        """Answer a line; return whether the session goes on."""
+        word, rest = _split(line)
+        if word == "INFO":
+            self.info.read(rest)
+        elif word and word != END:
+            if self._block and word in self._commands:
+                self._tell(f"ERROR {self._block.word} was not ended by DONE")
+                self._block = None
+            try:
+                answer = self._answer(word, rest)
+            except (GtpError, AlphaZeroError) as error:
+                answer = f"ERROR {error}"
+            if answer:
+                self._tell(answer)
+        return word != END
+
+    def _tell(self, answer: str) -> None:
+        """Say an answer, after what there is to note, each on one line that any code page has."""
+        for text in [*(f"MESSAGE {note}" for note in self.info.take_notes()), answer]:
+            line = " ".join(text.split()).encode("ascii", "backslashreplace").decode()
+            self.say(f"{line}\n")
+
+    def _answer(self, word: str, rest: str) -> str:
+        """Return the answer to a command, empty where there is none."""
+        if word in self._commands:
+            if word in LONE and rest:
+                raise GtpError(f"{word} stands alone on its line, got {rest[:20]!r} behind it")
+            return self._commands[word](rest)
+        if word == "DONE":
+            return self._close_block()
+        if self._block is None:
+            return f"UNKNOWN {word[:20]!r}"
+        self._block.read(f"{word} {rest}")
+        return ""
+
+    # The commands, each with what follows its word.
+
+    def _start(self, text: str) -> str:
+        """Begin a game on a square board."""
+        size = read_integer(text, "the board's size")
+        return self._start_on(size, size)
+
+    def _rectstart(self, text: str) -> str:
+        """Begin a game on a board of columns and rows."""
+        columns, rows = two_numbers(text, "a width and a height")
+        return self._start_on(rows, columns)
+
+    def _start_on(self, rows: int, columns: int) -> str:
+        if not LENGTH <= min(rows, columns) <= max(rows, columns) <= len(VERTEX_LETTERS):
+            raise GtpError(
+                f"a board has {LENGTH} to {len(VERTEX_LETTERS)} columns and rows here, "
+                f"not {columns} and {rows}"
+            )
+        self.engine.begin(resized(self.engine.game, rows, columns))
+        self._started = True
+        return "OK"
+
+    def _restart(self, _: str) -> str:
+        """Begin another game on the same board."""
+        self._check_started()
+        self.engine.begin(self.engine.game)
+        self.info.restart()
+        return "OK"
+
+    def _begin(self, _: str) -> str:
+        """Make the first move."""
+        self._check_ready()
+        if self.engine.position.moves:
+            raise GtpError("BEGIN is for an empty board; TURN and BOARD ask for later moves")
+        return self._move()
+
+    def _turn(self, text: str) -> str:
+        """Make the opponent's move, then our own."""
+        self._place(text)
+        return self._move()
+
+    def _play(self, text: str) -> str:
+        """Make our own move as the manager wants it."""
+        return self._board.write(self._place(text))
+
+    def _takeback(self, text: str) -> str:
+        """Take the last move back."""
+        self._check_started()
+        cell, moves = self._board.read(text), self.engine.position.moves
+        if not moves:
+            raise GtpError("the board is empty: there is no move to take back")
+        if moves[-1] != cell:
+            raise GtpError(f"the last move is {self._board.write(moves[-1])}: take that back first")
+        self.engine.position.undo()
+        return "OK"
+
+    def _about(self, _: str) -> str:
+        """Say who we are."""
+        return f'name="alphazero", version="{__version__}"'
+
+    def _open_block(self, word: str, _: str) -> str:
+        """Begin to read stones."""
+        self._block = Block(word, self._board)
+        return ""
+
+    def _close_block(self) -> str:
+        """Lay out the stones that were read, and make our move."""
+        block, self._block = self._block, None
+        if block is None:
+            raise GtpError("DONE ends a BOARD, and none was begun")
+        if block.word != "BOARD":
+            return "UNKNOWN swap2 openings are not played here"
+        self._check_ready()
+        game, moves = self.engine.game, block.moves()
+        try:
+            # Fewer stones make no line that all of them do not make.
+            is_over = game.outcome(game.play(game.initial_state(), *moves)) != ONGOING
+        except GameError:
+            is_over = True
+        if is_over:
+            raise GtpError(OVER)
+        self.engine.begin(game)
+        for cell in moves:
+            self.engine.position.make((cell,))
+        return self._move()
+
+    # What the commands are made of.
+
+    @property
+    def _board(self) -> Board:
+        """The board's cells, by what they are called."""
+        vertices = self.engine.position.vertices
+        return Board(vertices.rows, vertices.columns)
+
+    def _check_started(self) -> None:
+        if not self._started:
+            raise GtpError("which board? START comes first")
+
+    def _check_ready(self) -> None:
+        """Raise GtpError unless a game is on that we can play."""
+        self._check_started()
+        self.info.check_rule()
+
+    def _move(self) -> str:
+        """Choose our move, make it and write it."""
+        engine = self.engine
+        if engine.position.is_over:
+            raise GtpError(OVER)
+        clock = self.info.clock()
+        engine.clocks = [clock, clock] if clock else None
+        began = time.monotonic()
+        step = engine.choose(engine.position.to_play)
+        self.info.spend(time.monotonic() - began)
+        if step is None:
+            raise GtpError("this player resigns, for which there is no word")
+        engine.position.make(step)
+        return self._board.write(step[-1])
+
+    def _place(self, text: str) -> int:
+        """Make the move that is written so; return its cell."""
+        self._check_ready()
+        cell, position = self._board.read(text), self.engine.position
+        if position.is_over:
+            raise GtpError(OVER)
+        if not position.game.legal_action_mask(position.state)[cell]:
+            raise GtpError(f"{self._board.write(cell)} is taken")
+        position.make((cell,))
+        return cell
+
+
+def _split(line: str) -> tuple[str, str]:
+    """Return the command of a line, in capitals, and the rest of it."""
+    word, rest = [*line[:LONGEST].split(maxsplit=1), "", ""][:2]
+    return word.upper(), rest.strip()

@@ -1,0 +1,194 @@
+"""Commands of GTP that are about Go: scores, handicaps, and games from files and as text.
+
+Other games answer what makes sense for them, and `not supported for this game` to the rest.
+"""
+
+from pathlib import Path
+
+from alphazero.errors import GameError, RunError
+from alphazero.frontends.gtp.engine import Engine, Handler, resized
+from alphazero.frontends.gtp.position import Position
+from alphazero.frontends.gtp.protocol import GtpError, expect, read_integer
+from alphazero.games.game import ONGOING
+from alphazero.games.registry import name_of
+from alphazero.records.sgf import SIZE_LIMIT, read_sgf, write_sgf
+from alphazero.records.sgf_export import lead, points_of, result_of
+from alphazero.records.sgf_import import steps_of
+from alphazero.utils.files import read_limited
+
+OUT_OF_GAME = "not supported for this game"
+
+
+def final_score(engine: Engine, arguments: list[str]) -> str:
+    """Tell the result: B+3.5 or W+12 where points are counted, else B+, W+; 0 for a draw.
+
+    Go is scored by area at any time, with every stone taken for alive (Tromp-Taylor); other games
+    when they are over.
+    """
+    expect(arguments, 0)
+    return _score(engine.position)
+
+
+def _score(position: Position) -> str:
+    game, state = position.game, position.state
+    outcome = game.outcome(state)
+    if outcome == ONGOING:
+        points = lead(game, state) if hasattr(game, "score") else None
+        if points is None:
+            raise GtpError("cannot score: the game is not over")
+        return points_of(points)
+    return result_of(game, state, outcome)
+
+
+def final_status_list(engine: Engine, arguments: list[str]) -> str:
+    """List the stones of one status: all are alive, chain by chain."""
+    expect(arguments, 1, what="alive, dead or seki")
+    if not engine.position.vertices.has_cells:
+        raise GtpError(OUT_OF_GAME)
+    if arguments[0] not in ("alive", "dead", "seki"):
+        raise GtpError(f"invalid status {arguments[0][:20]!r}: expected alive, dead or seki")
+    name = engine.position.vertices.cell_name
+    chains = _chains(engine.position) if arguments[0] == "alive" else []
+    return "\n".join(" ".join(map(name, chain)) for chain in chains)
+
+
+def _chains(position: Position) -> list[list[int]]:
+    """Return the cells of each chain of neighbouring stones of one colour."""
+    stones, columns = position.stones(), position.vertices.columns
+    seen: set[int] = set()
+    chains = []
+    for start, stone in enumerate(stones):
+        if not stone or start in seen:
+            continue
+        chain, fringe = [], [start]
+        seen.add(start)
+        while fringe:
+            cell = fringe.pop()
+            chain.append(cell)
+            column = cell % columns
+            near = [cell - columns, cell + columns]
+            near += [cell - 1] * (column > 0) + [cell + 1] * (column < columns - 1)
+            for other in near:
+                if 0 <= other < len(stones) and stones[other] == stone and other not in seen:
+                    seen.add(other)
+                    fringe.append(other)
+        chains.append(sorted(chain))
+    return chains
+
+
+def handicap_points(rows: int, columns: int, stones: int) -> list[int]:
+    """Return the cells of fixed handicap stones, from 2 to 9 of them.
+
+    *Specification of the Go Text Protocol, version 2, draft 2*, section 4.1.1: the third line on
+    boards up to 12, the fourth on larger ones; sides of 7, and even ones, have no middle line.
+
+    Raises:
+        GtpError: when there are not so many on this board.
+    """
+    if min(rows, columns) < 7:
+        raise GtpError("invalid handicap: the board is too small")
+    has_middle = rows % 2 == columns % 2 == 1 and min(rows, columns) > 7
+    if not 2 <= stones <= (9 if has_middle else 4):
+        raise GtpError(f"invalid handicap: 2 to {9 if has_middle else 4} stones on this board")
+    edges = [2 if side <= 12 else 3 for side in (rows, columns)]
+    top, left = edges
+    bottom, right = rows - 1 - top, columns - 1 - left
+    middle, centre = rows // 2, columns // 2
+    # Lower left and upper right, lower right, upper left; sides left and right, low and high.
+    points = [(bottom, left), (top, right), (bottom, right), (top, left)]
+    sides = [(middle, left), (middle, right), (bottom, centre), (top, centre)]
+    chosen = points[: min(stones, 4)] + sides[: max(0, (stones - 4) // 2 * 2)]
+    chosen += [(middle, centre)] if stones in (5, 7, 9) else []
+    return [row * columns + column for row, column in chosen]
+
+
+def fixed_handicap(engine: Engine, arguments: list[str]) -> str:
+    """Lay handicap stones on their usual points."""
+    expect(arguments, 1, what="a number of stones")
+    vertices = engine.position.vertices
+    _require_go(engine)
+    stones = read_integer(arguments[0], "stones", 2)
+    return _lay(engine, handicap_points(vertices.rows, vertices.columns, stones))
+
+
+def place_free_handicap(engine: Engine, arguments: list[str]) -> str:
+    """Choose points for handicap stones and lay them: the usual ones, as many as there are."""
+    expect(arguments, 1, what="a number of stones")
+    _require_go(engine)
+    vertices = engine.position.vertices
+    stones = read_integer(arguments[0], "stones", 2)
+    for fewer in range(min(stones, 9), 1, -1):
+        try:
+            return _lay(engine, handicap_points(vertices.rows, vertices.columns, fewer))
+        except GtpError as error:
+            refusal = error
+    raise refusal
+
+
+def set_free_handicap(engine: Engine, arguments: list[str]) -> str:
+    """Lay handicap stones where somebody wants them."""
+    _require_go(engine)
+    vertices = engine.position.vertices
+    expect(arguments, 2, vertices.rows * vertices.columns - 1, "at least two vertices")
+    cells = [vertices.cell(text) for text in arguments]
+    if None in cells:
+        wrong = arguments[cells.index(None)]
+        raise GtpError(f"invalid vertex {wrong[:20]!r}")
+    _lay(engine, [cell for cell in cells if cell is not None])
+    return ""
+
+
+def _require_go(engine: Engine) -> None:
+    if name_of(engine.game) != "go":
+        raise GtpError(OUT_OF_GAME)
+
+
+def _lay(engine: Engine, cells: list[int]) -> str:
+    """Lay handicap stones and name them."""
+    engine.position.place(cells)
+    engine.handicap = len(engine.position.moves)
+    return " ".join(map(engine.position.vertices.cell_name, cells))
+
+
+def loadsgf(engine: Engine, arguments: list[str]) -> str:
+    """Load a game's main line up to, but without, the move of a number; else all of it.
+
+    Its board is taken over where the player plays on others; its komi is not.
+    """
+    expect(arguments, 1, 2, "a file and perhaps a move's number")
+    last = read_integer(arguments[1], "a move's number", 1) - 1 if len(arguments) == 2 else None
+    try:
+        record = read_sgf(read_limited(Path(arguments[0]), SIZE_LIMIT).decode("utf-8", "replace"))
+        game = resized(engine.game, record.rows, record.columns)
+        steps = steps_of(game, record, last)
+        engine.begin(game)
+    except (GameError, RunError, GtpError) as error:
+        raise GtpError(f"cannot load file: {error}") from None
+    for step in steps:
+        if step:
+            engine.position.make(step)
+    engine.handicap = len(steps[0])
+    return ""
+
+
+def printsgf(engine: Engine, arguments: list[str]) -> str:
+    """Write the game as SGF; into no file, whoever asks."""
+    expect(arguments, 0)
+    position = engine.position
+    result = _score(position) if position.is_over else ""
+    try:
+        return write_sgf(engine.game, position.moves, setup=engine.handicap, result=result)
+    except GameError:
+        raise GtpError(OUT_OF_GAME) from None
+
+
+COMMANDS: dict[str, Handler] = {
+    "final_score": final_score,
+    "final_status_list": final_status_list,
+    "fixed_handicap": fixed_handicap,
+    "place_free_handicap": place_free_handicap,
+    "set_free_handicap": set_free_handicap,
+    "loadsgf": loadsgf,
+    "printsgf": printsgf,
+}
+"""The commands of this file."""

@@ -1,0 +1,137 @@
+"""The game that a GTP session is about: moves made and taken back, and the board drawn.
+
+In GTP anybody may move at any time; here turns alternate. So a move out of turn is preceded by a
+pass of the other side, where the game has one and that does not end it: which is also how
+handicap stones are laid, and how programs that skip a forced wait, such as gtp-rhino, are met.
+"""
+
+from alphazero.errors import GameError
+from alphazero.frontends.gtp.protocol import GtpError
+from alphazero.games.game import ONGOING, Game, State, to_play
+from alphazero.games.grid import SIGNS, VERTEX_LETTERS, stones_seen
+from alphazero.records.gtp_notation import COLOURS, PASS, Vertices, pass_before
+
+
+class Position:
+    """A game under way, as steps that can be taken back one by one.
+
+    Raises:
+        GameError: for a board that GTP has no names for.
+    """
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self.vertices = Vertices(game)
+        self.has_pass = game.action_name(game.initial_state(), game.num_actions - 1) == PASS
+        self._steps: list[tuple[int, ...]] = []
+        self._states = [game.initial_state()]
+
+    @property
+    def state(self) -> State:
+        """The position on the board."""
+        return self._states[-1]
+
+    @property
+    def to_play(self) -> int:
+        """The player whose turn it is."""
+        return to_play(self.state)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has ended."""
+        return self.game.outcome(self.state) != ONGOING
+
+    @property
+    def steps(self) -> list[tuple[int, ...]]:
+        """The actions of each step so far."""
+        return list(self._steps)
+
+    @property
+    def moves(self) -> list[int]:
+        """All actions so far, passes that nobody asked for included."""
+        return [action for step in self._steps for action in step]
+
+    def before(self, player: int) -> tuple[int, ...]:
+        """Return the actions after which it is the player's turn: none, or the other's pass.
+
+        Raises:
+            GtpError: when the game is over, or that is not possible.
+        """
+        try:
+            return pass_before(self.game, self.state, player)
+        except GameError as error:
+            raise GtpError(f"illegal move: {error}") from None
+
+    def read_move(self, player: int, text: str) -> tuple[int, ...]:
+        """Return the actions by which a player makes the move that is written so.
+
+        Raises:
+            GtpError: for what is no move here.
+        """
+        waits = self.before(player)
+        state = self.game.play(self.state, *waits)
+        action = self.vertices.action(state, text)
+        if action is not None:
+            return *waits, action
+        known = self.vertices.cell(text) is not None or text.lower() == PASS
+        raise GtpError("illegal move" if known else f"invalid vertex {text[:20]!r}")
+
+    def make(self, step: tuple[int, ...]) -> None:
+        """Play legal actions, as one step."""
+        self._states.append(self.game.play(self.state, *step))
+        self._steps.append(step)
+
+    def undo(self) -> None:
+        """Take the last step back.
+
+        Raises:
+            GtpError: when there is none.
+        """
+        if not self._steps:
+            raise GtpError("cannot undo")
+        del self._steps[-1], self._states[-1]
+
+    def place(self, cells: list[int]) -> None:
+        """Lay handicap stones for player 0, as one step, after which it is player 1's turn.
+
+        Raises:
+            GtpError: when the board is not empty or the game knows no pass.
+        """
+        if self._steps:
+            raise GtpError("board not empty")
+        passing = self.vertices.passing(self.state)
+        step: list[int] = []
+        if passing is None or not cells:
+            raise GtpError("not supported for this game")
+        for cell in cells:
+            step += [passing] if step else []
+            action = self.vertices.action(self.state, self.vertices.cell_name(cell))
+            assert action is not None, "every cell of an empty board can be played"
+            step.append(action)
+        try:
+            state = self.game.play(self.state, *step)
+        except GameError:
+            raise GtpError("invalid handicap: a stone twice, or without liberties") from None
+        if self.game.outcome(state) != ONGOING:
+            raise GtpError("invalid handicap: so many moves end the game")
+        self.make(tuple(step))
+
+    def stones(self) -> list[int]:
+        """Return the board cell by cell, from the top left: 0 empty, 1 player 0, 2 player 1."""
+        first, second = stones_seen(self.game, self.state)
+        stones: list[int] = (first + 2 * second).tolist()
+        return stones
+
+    def draw(self) -> str:
+        """Draw the board with the names of its rows and columns, and say whose turn it is."""
+        if not self.vertices.has_cells:
+            return "\n" + self.game.render(self.state)
+        columns, stones = self.vertices.columns, self.stones()
+        letters = "   " + " ".join(VERTEX_LETTERS[:columns])
+        lines = [letters]
+        for row in range(self.vertices.rows):
+            signs = " ".join(SIGNS[stone] for stone in stones[row * columns : (row + 1) * columns])
+            label = self.vertices.row_label(row)
+            lines.append(f"{label:2} {signs} {label}")
+        turn = "the game is over" if self.is_over else f"{COLOURS[self.to_play]} to play"
+        return "\n" + "\n".join([*lines, letters, turn])

@@ -1,0 +1,187 @@
+"""A session of the Go Text Protocol: lines are read, commands answered, analysis streamed.
+
+Everything that can be asked is in `COMMANDS`, in the lists of analyses of `gtp_analysis.py`, and
+the few words that are about the session itself.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Iterable
+
+from alphazero.errors import AlphaZeroError
+from alphazero.frontends.gtp import analysis, go_commands
+from alphazero.frontends.gtp.analysis import (
+    WATCHED_MOVES,
+    WATCHES,
+    Request,
+    info_line,
+    read_request,
+)
+from alphazero.frontends.gtp.engine import COMMANDS as ENGINE_COMMANDS
+from alphazero.frontends.gtp.engine import Engine
+from alphazero.frontends.gtp.protocol import (
+    LONGEST,
+    Command,
+    GtpError,
+    Lines,
+    answer,
+    expect,
+    lines_of,
+    read_command,
+)
+from alphazero.games.game import Game
+from alphazero.players.registry import Entrant
+
+COMMANDS = {**ENGINE_COMMANDS, **go_commands.COMMANDS, **analysis.COMMANDS}
+"""The commands that are answered at once, by their words."""
+
+QUIT = "quit"
+"""The word that ends a session."""
+
+WORDS = [*COMMANDS, *WATCHES, *WATCHED_MOVES, "list_commands", "known_command", QUIT]
+"""All that can be asked."""
+
+IDLE = 0.05
+"""Seconds between two looks at a search that has nothing more to do."""
+
+
+def serve(entrant: Entrant, game: Game, ponder: bool = False) -> None:
+    """Answer standard input on standard output until it ends or says `quit`."""
+
+    def say(text: str) -> None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+    Session(Engine(entrant, game), lines_of(0), say, ponder).run()
+
+
+class Session:
+    """Lines that come, an engine that is asked, and what is said.
+
+    With `ponder` it thinks on after a move of its own, until the answer is there.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        lines: Iterable[str],
+        say: Callable[[str], object],
+        ponder: bool = False,
+    ) -> None:
+        self.engine = engine
+        self.lines = Lines(lines, _is_quit)
+        engine.has_left = self.lines.has_left
+        self.say = say
+        self.ponder = ponder
+        self._own_move = -1
+        """The number of moves right after one of its own."""
+
+    def run(self) -> None:
+        """Answer every line until there are no more, or one says `quit`."""
+        while True:
+            if self.ponder:
+                self._ponder()
+            line = self.lines.next()
+            if line is None or not self.take(line):
+                return
+
+    def take(self, line: str) -> bool:
+        """Answer a line; return whether the session goes on."""
+        if len(line) > LONGEST:
+            self.say(f"? a line may have {LONGEST:,} characters\n\n")
+            return True
+        command = read_command(line)
+        if command is None:
+            return True
+        try:
+            if command.word in WATCHES:
+                self._analyze(command, WATCHES[command.word])
+            elif command.word in WATCHED_MOVES:
+                self._generate(command, WATCHED_MOVES[command.word])
+            else:
+                self.say(answer(command, self._answer(command)))
+        except (GtpError, AlphaZeroError) as error:
+            self.say(answer(command, str(error), succeeded=False))
+        if "genmove" in command.word:
+            self._own_move = len(self.engine.position.moves)
+        return command.word != QUIT
+
+    def _answer(self, command: Command) -> str:
+        """Return the answer to a command that is answered at once."""
+        word, arguments = command.word, command.arguments
+        if word == "known_command":
+            expect(arguments, 1, what="a command")
+            return "true" if arguments[0] in WORDS else "false"
+        if word == "list_commands":
+            expect(arguments, 0)
+            return "\n".join(WORDS)
+        if word == QUIT:
+            return ""
+        if word not in COMMANDS:
+            raise GtpError("unknown command")
+        return COMMANDS[word](self.engine, arguments)
+
+    def _analyze(self, command: Command, fractions: bool) -> None:
+        """Tell what the search has found, again and again, until the next line comes."""
+        engine, thinker = self.engine, self.engine.thinker
+        request = read_request(command.arguments, engine.position.to_play)
+        waits = engine.position.before(request.player)
+        search = thinker.search
+        engine.catch_up(waits)
+        tell = self._teller(request, waits, fractions)
+        self.say(f"={command.number}\n")
+        thinker.begin()
+        while not self.lines.is_waiting(IDLE if search.is_ready else 0.0):
+            thinker.turn()
+            tell()
+        thinker.end()
+        tell(last=True)
+        self.say("\n")
+
+    def _generate(self, command: Command, fractions: bool) -> None:
+        """Make a move and tell meanwhile what the search has found."""
+        engine = self.engine
+        request = read_request(command.arguments, engine.position.to_play)
+        waits = engine.position.before(request.player)
+        _ = engine.thinker.search  # who has none is told so
+        tell = self._teller(request, waits, fractions)
+        self.say(f"={command.number}\n")
+        step = engine.choose(request.player, tell)
+        if step:
+            tell(last=True)
+        self.say(f"play {engine.make(step)}\n\n")
+
+    def _teller(
+        self, request: Request, waits: tuple[int, ...], fractions: bool
+    ) -> Callable[..., None]:
+        """Return what writes a line of information, if one is due or it is the last."""
+        state = self.engine.game.play(self.engine.position.state, *waits)
+        due = time.monotonic() + request.interval
+
+        def tell(last: bool = False) -> None:
+            nonlocal due
+            if last or time.monotonic() >= due:
+                due = time.monotonic() + request.interval
+                line = info_line(self.engine, state, request, fractions)
+                if line:
+                    self.say(f"{line}\n")
+
+        return tell
+
+    def _ponder(self) -> None:
+        """Think about the opponent's position until a line comes, if the last move was our own."""
+        engine = self.engine
+        position = engine.position
+        if len(position.moves) != self._own_move or position.is_over or not engine.thinker.searches:
+            return
+        engine.catch_up()
+        engine.thinker.begin()
+        while not (engine.thinker.search.is_ready or self.lines.is_waiting()):
+            engine.thinker.turn()
+        engine.thinker.end()
+
+
+def _is_quit(line: str) -> bool:
+    """Whether a line ends the session."""
+    command = read_command(line) if len(line) <= LONGEST else None
+    return command is not None and command.word == QUIT

@@ -1,0 +1,1 @@
+"""Playing and analysing in a terminal."""

@@ -1,0 +1,169 @@
+"""Play against a checkpoint, or another player, in the terminal: the board drawn, moves typed.
+
+Typed words: a move in the game's own notation, or one of `terminal_commands.COMMANDS`.
+"""
+
+import contextlib
+import functools
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from alphazero.errors import AlphaZeroError, GameError, did_you_mean
+from alphazero.frontends.terminal.commands import COMMANDS, Desk, Next, drawn, run, seats
+from alphazero.frontends.terminal.screen import PLAYERS, Screen
+from alphazero.frontends.terminal.session import Sitting
+from alphazero.frontends.terminal.views import sign_of
+from alphazero.games.registry import write_game
+from alphazero.records.sgf_export import save_played
+
+ANOTHER = "Another game? [y/N] "
+
+PATIENCE = 0.5
+"""Seconds after which it is told that the player thinks."""
+
+
+class Terminal:
+    """Games between a person and a player, or of a player with itself."""
+
+    def __init__(
+        self,
+        sitting: Sitting,
+        screen: Screen | None = None,
+        read: Callable[[str], str] | None = None,
+        say: Callable[[str], None] | None = None,
+    ) -> None:
+        """Without a `screen` nothing is written that a pipe could not take."""
+        self.sitting = sitting
+        self.screen = screen or Screen()
+        self.read = read or input
+        self.say = say or functools.partial(print, flush=True)
+        self.desk = Desk(sitting, self.screen, self.say)
+
+    def run(self, save: Path | None = None) -> None:
+        """Play until the person leaves, or the game ends and no new one is wanted.
+
+        Then the games are written into the file `save`, if one is given.
+        """
+        sitting = self.sitting
+        asks = any(sitting.sides)
+        self.say(f"{write_game(sitting.game)}\n{seats(sitting)}")
+        if asks and self.screen.live:
+            with contextlib.suppress(ImportError):
+                import readline  # noqa: F401  (what is typed can be edited, and called back)
+        if asks:
+            self.say("  Type a move, or: hint, undo, level, analyze, tree, save; help lists all.")
+        try:
+            going = True
+            while going:
+                if sitting.is_over:
+                    self.say(drawn(self.desk))
+                    self.say(self._result())
+                    going = asks and self._attend(self._after_the_game)
+                elif sitting.persons_turn:
+                    self.say(drawn(self.desk))
+                    going = self._attend(self._on_the_turn)
+                else:
+                    self._let_player_move()
+        finally:
+            sitting.close()
+            played = sitting.played()
+            if save and played:
+                save_played(save, played)
+
+    def _attend(self, take: Callable[[], Next]) -> bool:
+        """Take words until the position changes; return False when the person leaves."""
+        while (following := take()) is Next.ASK:
+            pass
+        return following is Next.PLAY
+
+    def _on_the_turn(self) -> Next:
+        """Take a move or a command."""
+        study = self.sitting.study
+        text = self._ask(f"{sign_of(study.to_play)} to move: ").strip()
+        try:
+            study.make(study.game.parse_action(study.state, text))
+            return Next.PLAY
+        except GameError as error:
+            return self._command(text, f"{error}")
+
+    def _after_the_game(self) -> Next:
+        """Take whether there is to be another one, or a command."""
+        try:
+            text = self._ask(ANOTHER).strip()
+        except AlphaZeroError:
+            return Next.LEAVE
+        word = text.lower()
+        if word in ("y", "yes"):
+            word = text = "new"
+        if word in ("", "n", "no"):
+            return Next.LEAVE
+        return self._command(text, "type y for another game, n to leave, or a word such as undo")
+
+    def _command(self, text: str, otherwise: str) -> Next:
+        """Do what a command says; `otherwise` is the answer to what is none."""
+        word, _, rest = (text or "help").partition(" ")
+        word = word.lower()
+        if word not in COMMANDS:
+            self.say(f"{otherwise}{did_you_mean(word, COMMANDS)}")
+            return Next.ASK
+        try:
+            return run(self.desk, word, rest.strip())
+        except AlphaZeroError as error:
+            self.say(f"{error}")
+            return Next.ASK
+
+    def _let_player_move(self) -> None:
+        """Let the player move, and say what it thought."""
+        player = self.sitting.to_play
+        side, began, told = sign_of(player), time.monotonic(), False
+
+        def watch() -> None:
+            nonlocal told
+            if self.screen.live and not told and time.monotonic() - began > PATIENCE:
+                self.say(self.screen.paint(f"{side} thinks ...", "faint"))
+                told = True
+
+        answer = self.sitting.answer(watch)
+        over = self.screen.over(1) if told else ""
+        if answer is None:
+            fault = self.sitting.study.fault
+            self.say(f"{over}{side} gives up: {fault}" if fault else f"{over}{side} resigns.")
+            return
+        name, thought = answer
+        thoughts = ""
+        if thought:
+            simulations = f"{thought.simulations:,} simulations"
+            thoughts = f" (value {thought.value:+.2f} for {side}, {simulations})"
+        self.say(f"{over}{self.screen.paint(f'{side} plays {name}', PLAYERS[player])}{thoughts}")
+
+    def _result(self) -> str:
+        winner = self.sitting.study.winner
+        if winner is None:
+            return "The game is a draw."
+        whose = " (you)" if self.sitting.sides[winner] else ""
+        return self.screen.paint(f"{sign_of(winner)}{whose} wins.", PLAYERS[winner])
+
+    def _ask(self, prompt: str) -> str:
+        """Return what is typed.
+
+        Raises:
+            AlphaZeroError: where nothing more will come.
+        """
+        typed, self.desk.typed = self.desk.typed, None
+        if typed is not None:
+            self.say(f"{prompt}{typed}")
+            return typed
+        try:
+            return self.read(prompt)
+        except UnicodeDecodeError:
+            return "\N{REPLACEMENT CHARACTER}"
+        except (EOFError, RuntimeError):  # RuntimeError: there is no standard input at all
+            if sys.stdin is not None and sys.stdin.isatty():
+                self.say("")
+                return "quit"
+            raise AlphaZeroError(
+                "no more input: moves are typed in a terminal, or piped in one a line and "
+                "ended by 'quit'"
+            ) from None

@@ -1,0 +1,82 @@
+"""How strong a player is: simulations or seconds a move, or how many plies it looks ahead."""
+
+import re
+from typing import NamedTuple
+
+from alphazero.errors import PlayerError
+from alphazero.frontends.analyzer import Thinker
+
+
+class Budget(NamedTuple):
+    """How long to search; with both, until the first of them is spent."""
+
+    simulations: int | None = None
+    seconds: float | None = None
+
+    @classmethod
+    def read(cls, text: str, unit: str = "simulations") -> "Budget":
+        """Read `200` or `5s`.
+
+        Raises:
+            PlayerError: for anything else.
+        """
+        if re.fullmatch("[0-9]{1,9}", text):
+            return cls(simulations=int(text))
+        if re.fullmatch(r"([0-9]{1,5}(\.[0-9]{0,3})?|\.[0-9]{1,3}) ?s", text):
+            seconds = float(text.removesuffix("s"))
+            if seconds > 0:
+                return cls(seconds=seconds)
+        raise PlayerError(f"expected {unit}, as 200, or seconds, as 5s; got {text[:20]!r}")
+
+    def __str__(self) -> str:
+        """Say it."""
+        simulations = "" if self.simulations is None else f"{self.simulations:,} simulations"
+        seconds = "" if self.seconds is None else f"{self.seconds:g} seconds"
+        return " or ".join(filter(None, (simulations, seconds))) + " a move"
+
+
+def budget_of(thinker: Thinker) -> Budget:
+    """Return how long it searches for a move, if it does."""
+    return Budget(thinker.simulations, thinker.seconds)
+
+
+def level_of(thinker: Thinker) -> str:
+    """Say how strong it is.
+
+    Raises:
+        PlayerError: where it has no levels.
+    """
+    if thinker.searches:
+        return str(budget_of(thinker))
+    depth, seconds = _depth(thinker), getattr(thinker.player, "seconds", None)
+    return f"depth {depth}" if seconds is None else f"{seconds:g} seconds a move"
+
+
+def set_level(thinker: Thinker, text: str, least: int) -> None:
+    """Let it think for so long from now on; `least` are the simulations that it needs.
+
+    Raises:
+        PlayerError: for what is no such time, and where it has no levels.
+    """
+    if thinker.searches:
+        budget = Budget.read(text)
+        if budget.simulations is not None and budget.simulations < least:
+            raise PlayerError("this player needs one simulation at least, as it has no network")
+        thinker.simulations, thinker.seconds = budget
+        return
+    _depth(thinker)
+    budget = Budget.read(text, "plies")
+    if budget.simulations == 0:
+        raise PlayerError("this player looks one ply ahead at least")
+    longest = thinker.game.max_moves
+    vars(thinker.player).update(
+        depth=min(budget.simulations or longest, longest), seconds=budget.seconds
+    )
+
+
+def _depth(thinker: Thinker) -> int:
+    """Return how far a player without a tree looks ahead, if it can be told how far."""
+    depth = getattr(thinker.player, "depth", None)
+    if depth is None:
+        raise PlayerError("this player has one level only")
+    return int(depth)

@@ -1,0 +1,217 @@
+"""Who can be played against: the players of this server, how strong each can be, and their names.
+
+Whatever a page asks for is looked up here by its name; no name is ever taken for a path.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from alphazero.errors import PlayerError, did_you_mean
+from alphazero.frontends.web.ratings import Rating, RatingTable
+from alphazero.frontends.web.run_records import Archive
+from alphazero.games.game import Game
+from alphazero.games.registry import game_names, make_game, write_game
+from alphazero.players.checkpoint_player import describe
+from alphazero.players.registry import (
+    CheckpointOptions,
+    Entrant,
+    NetworkOptions,
+    RolloutOptions,
+    read_player,
+)
+
+ALWAYS: Final = ("random", "uct", "minimax:depth=2", "minimax:depth=4")
+"""Players that need no file."""
+
+ROLLOUTS: Final = (100, 1000, 10_000)
+"""Levels of players without a network."""
+
+SIMULATIONS: Final = (0, 16, 64)
+"""Levels of a checkpoint, beside those that its training suggests."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """How long a player thinks about a move, and how strong it is then."""
+
+    label: str
+    simulations: int | None = None
+    seconds: float | None = None
+    ratings: tuple[tuple[str, Rating], ...] = ()
+    """by the game in which they were measured"""
+
+    def json(self, game: Game | None) -> dict[str, Any]:
+        """Return what the page is told; `game` is the only one that the player plays, if any."""
+        known = dict(self.ratings)
+        usual = known.get(write_game(game)) if game else None
+        return {
+            "label": self.label,
+            "simulations": self.simulations,
+            "seconds": self.seconds,
+            "elo": usual.elo if usual else None,
+            "elo_low": usual.low if usual else None,
+            "elo_high": usual.high if usual else None,
+            "by_game": {name: dataclasses.asdict(rating) for name, rating in known.items()},
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Offer:
+    """A player that can be chosen."""
+
+    name: str
+    entrant: Entrant
+    levels: tuple[Level, ...]
+    usual: Level
+    """the one that is meant where none is named"""
+
+    @property
+    def searches(self) -> bool:
+        """Whether it can be watched while it thinks, and asked for hints."""
+        return self.entrant.options.searches
+
+    def json(self) -> dict[str, Any]:
+        """Return what the page is told."""
+        options, game = self.entrant.options, self.entrant.game
+        about: list[str] = []
+        if isinstance(options, CheckpointOptions):
+            about = describe(Path(options.saved.path.name), options.saved.checkpoint).split("\n")
+        return {
+            "name": self.name,
+            "game": write_game(game) if game else None,
+            "searches": self.searches,
+            "levels": [level.json(game) for level in self.levels],
+            "usual": self.levels.index(self.usual),
+            "about": about,
+        }
+
+
+class Catalogue:
+    """The players, games and runs of this server."""
+
+    def __init__(
+        self,
+        entrants: Sequence[Entrant] = (),
+        archives: Sequence[Archive] = (),
+        ratings: RatingTable | None = None,
+    ) -> None:
+        self.ratings = ratings or RatingTable()
+        self.offers: dict[str, Offer] = {}
+        self.archives: dict[str, Archive] = {}
+        for entrant in (*entrants, *map(read_player, ALWAYS)):
+            if all(offer.entrant.name != entrant.name for offer in self.offers.values()):
+                name = _unused(short_name(entrant), self.offers)
+                self.offers[name] = self._offer(name, entrant)
+        for archive in archives:
+            self.archives[_unused(archive.name, self.archives)] = archive
+        self.games = {name: make_game(name) for name in game_names()}
+        played = [offer.entrant.game for offer in self.offers.values()]
+        for game in (*played, *(archive.game for archive in archives)):
+            if game is not None:
+                self.games.setdefault(write_game(game), game)
+
+    def offer(self, name: str, game: Game) -> Offer:
+        """Return the player called `name`.
+
+        Raises:
+            PlayerError: when there is none, or it plays another game.
+        """
+        offer = self.offers.get(name)
+        if offer is None:
+            hint = did_you_mean(name, self.offers)
+            raise PlayerError(
+                f"unknown player {name[:60]!a}{hint} (players: {', '.join(self.offers)})"
+            )
+        own = offer.entrant.game
+        if own not in (None, game):
+            assert own is not None
+            raise PlayerError(f"{name} plays {write_game(own)}, not {write_game(game)}")
+        return offer
+
+    def analyst(self, game: Game) -> Offer:
+        """Return who is asked about a game where nobody is named: a network before rollouts."""
+        able = [
+            offer
+            for offer in self.offers.values()
+            if offer.searches and offer.entrant.game in (None, game)
+        ]
+        return next((offer for offer in able if offer.entrant.game is not None), able[-1])
+
+    def json(self) -> dict[str, Any]:
+        """Return what a page is told at its start."""
+        return {
+            "games": [
+                {
+                    "name": text,
+                    "title": text.partition(":")[0].replace("_", " ").title(),
+                    "options": game.options,
+                }
+                for text, game in self.games.items()
+            ],
+            "players": [offer.json() for offer in self.offers.values()],
+            "runs": [
+                {"name": name, "game": write_game(archive.game)}
+                for name, archive in self.archives.items()
+            ],
+        }
+
+    def _offer(self, name: str, entrant: Entrant) -> Offer:
+        """Return a player with its levels; the usual one is what its own name says."""
+        options = entrant.options
+        levels: list[Level]
+        usual = Level(entrant.name)
+        if isinstance(options, NetworkOptions):
+            usual = self._level(entrant, 0)
+            levels = [usual]
+        elif isinstance(options, CheckpointOptions):
+            trained = options.saved.settings.simulations
+            usual = self._level(entrant, options.usual_simulations)
+            told = () if options.usual_simulations is None else (options.usual_simulations,)
+            numbers = sorted({*SIMULATIONS, trained, 4 * trained, *told})
+            levels = [self._level(entrant, number) for number in numbers]
+        elif isinstance(options, RolloutOptions):
+            usual = self._level(entrant, options.usual_simulations)
+            told = () if options.usual_simulations is None else (options.usual_simulations,)
+            levels = [self._level(entrant, number) for number in sorted({*ROLLOUTS, *told})]
+        else:
+            usual = dataclasses.replace(usual, ratings=self.ratings.of(entrant, None))
+            levels = [usual]
+        if usual not in levels:
+            levels.append(usual)
+        return Offer(name, entrant, tuple(levels), usual)
+
+    def _level(self, entrant: Entrant, simulations: int | None) -> Level:
+        """Return the level of so many simulations; None: of the seconds that the player names."""
+        options = entrant.options
+        if simulations is None:
+            seconds: float = getattr(options, "seconds", None) or 1.0
+            return Level(f"{seconds:g} seconds", seconds=seconds)
+        label = f"{simulations:,} simulations" if simulations else "bare network"
+        if isinstance(options, CheckpointOptions) and (
+            simulations == options.saved.settings.simulations
+        ):
+            label += ", as in training"
+        return Level(label, simulations, ratings=self.ratings.of(entrant, simulations))
+
+
+def short_name(entrant: Entrant) -> str:
+    """Return what a person calls a player: a checkpoint's file or folder, else its name."""
+    options = entrant.options
+    if not isinstance(options, CheckpointOptions):
+        return entrant.name
+    path = Path(options.path).resolve()
+    if path.stem == "best":
+        path = path.parent
+    return path.name.removesuffix(".safetensors")
+
+
+def _unused(name: str, names: Iterable[str]) -> str:
+    """Return `name`, with a number behind it where it is taken."""
+    taken, number, tried = set(names), 1, name
+    while tried in taken:
+        number += 1
+        tried = f"{name} ({number})"
+    return tried

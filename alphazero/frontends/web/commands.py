@@ -1,0 +1,204 @@
+"""What a page may ask of a session: each request's fields read and checked, and then done."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from alphazero.errors import GameError
+from alphazero.frontends.web.run_records import SELFPLAY
+from alphazero.frontends.web.session import Seat, Session
+from alphazero.frontends.web.session_manager import House, checked_game
+from alphazero.games.game import Game
+from alphazero.records.jsonl import read_line
+from alphazero.records.sgf import read_sgf
+from alphazero.records.sgf_export import from_sgf
+
+MOST_SIMULATIONS: Final = 1_000_000
+MOST_SECONDS: Final = 600.0
+TEXT_LIMIT: Final = 1 << 19
+"""Characters of a game that is loaded, or of moves that are pasted."""
+
+
+@dataclass(frozen=True)
+class Fields:
+    """The fields of a request."""
+
+    content: dict[str, Any]
+
+    def whole(self, name: str, least: int = 0, most: int = 10**6) -> int:
+        """Return a whole number.
+
+        Raises:
+            GameError: when it is none, or out of range; the other methods likewise.
+        """
+        value = self.content.get(name)
+        if type(value) is not int or not least <= value <= most:
+            raise GameError(f"{name}: expected a whole number from {least} to {most:,}")
+        return value
+
+    def flag(self, name: str) -> bool:
+        """Return true or false."""
+        value = self.content.get(name)
+        if not isinstance(value, bool):
+            raise GameError(f"{name}: expected true or false")
+        return value
+
+    def text(self, name: str, limit: int = 300) -> str:
+        """Return a text."""
+        value = self.content.get(name)
+        if not isinstance(value, str) or len(value) > limit:
+            raise GameError(f"{name}: expected a text of at most {limit:,} characters")
+        return value
+
+    def has(self, name: str) -> bool:
+        """Whether a field is there, and says something."""
+        return self.content.get(name) is not None
+
+
+def read_seats(house: House, game: Game, told: Any) -> list[Seat]:
+    """Return the two seats that a page has chosen.
+
+    Raises:
+        GameError, PlayerError: for what is no seat.
+    """
+    if not isinstance(told, list) or len(told) != 2 or not all(isinstance(s, dict) for s in told):
+        raise GameError('seats: expected two, each as {"player": NAME}')
+    return [_read_seat(house, game, Fields(each)) for each in told]
+
+
+def _read_seat(house: House, game: Game, fields: Fields) -> Seat:
+    name = fields.text("player")
+    if name == "human":
+        return Seat()
+    offer = house.catalogue.offer(name, game)
+    simulations, seconds = None, None
+    if fields.has("simulations"):
+        simulations = fields.whole("simulations", 0, MOST_SIMULATIONS)
+        if simulations == 0 and offer.usual.simulations != 0 and offer.entrant.game is None:
+            raise GameError(f"{name} needs a simulation at least: it has no network to ask")
+    if fields.has("seconds"):
+        value = fields.content["seconds"]
+        if type(value) not in (int, float) or not 0 < value <= MOST_SECONDS:
+            raise GameError(f"seconds: expected a number above 0, at most {MOST_SECONDS:g}")
+        seconds = float(value)
+    if (simulations, seconds) != (None, None) and not offer.searches:
+        raise GameError(f"{name} thinks as long as its name says; leave out how long")
+    if simulations is not None and seconds is not None:
+        raise GameError("give simulations or seconds, not both")
+    if (simulations, seconds) == (None, None):
+        simulations, seconds = offer.usual.simulations, offer.usual.seconds
+    return Seat(offer, simulations, seconds)
+
+
+Done = Callable[[], None]
+
+
+def prepare(house: House, session: Session, word: str, fields: Fields) -> Done:
+    """Return what a request does to a session, having read all that takes long.
+
+    This may be called from any thread; what it returns is for the server's.
+
+    Raises:
+        KeyError: for a request that there is none of.
+        AlphaZeroError: for one that cannot be done.
+    """
+    return _PREPARED[word](house, session, fields)
+
+
+def _paste(_: House, session: Session, fields: Fields) -> Done:
+    game, here = session.game, session.study.here
+    state, actions = here.state, []
+    words = game.names_in(fields.text("moves", TEXT_LIMIT).replace(";", " ").replace(",", " "))
+    for number, word in enumerate(words, 1):
+        try:
+            actions.append(game.parse_action(state, word))
+            state = game.play(state, actions[-1])
+        except GameError as error:
+            raise GameError(f"move {number}: {error}") from None
+
+    def make() -> None:
+        if session.study.here is not here:
+            raise GameError("the position has changed meanwhile; paste again")
+        session.paste(actions)
+
+    return make
+
+
+def _load(_: House, session: Session, fields: Fields) -> Done:
+    text = fields.text("text", TEXT_LIMIT).strip()
+    played = (
+        read_line(text.partition("\n")[0].encode())
+        if text.startswith("{")
+        else from_sgf(read_sgf(text))
+    )
+    checked_game(played.game)
+    return lambda: session.load(played)
+
+
+def _open(house: House, session: Session, fields: Fields) -> Done:
+    kind = fields.text("kind") if fields.has("kind") else SELFPLAY
+    played, told = house.recorded(
+        fields.text("run"), fields.whole("iteration"), kind, fields.whole("game")
+    )
+
+    def show() -> None:
+        session.load(played)
+        session.record(told)
+
+    return show
+
+
+def _begin(house: House, session: Session, fields: Fields) -> Done:
+    game = house.game(fields.text("game")) if fields.has("game") else session.game
+    seats = session.seats
+    if fields.has("seats"):
+        seats = read_seats(house, game, fields.content["seats"])
+    for seat in seats:
+        if seat.offer is not None:
+            house.catalogue.offer(seat.offer.name, game)
+    return lambda: session.begin(game, seats)
+
+
+def _sit(house: House, session: Session, fields: Fields) -> Done:
+    seats = read_seats(house, session.game, fields.content.get("seats"))
+    return lambda: session.sit(seats)
+
+
+def _analyze(house: House, session: Session, fields: Fields) -> Done:
+    on, offer = fields.flag("on"), None
+    if fields.has("player"):
+        offer = house.catalogue.offer(fields.text("player"), session.game)
+    return lambda: session.analyze(on, offer)
+
+
+def _simple(do: Callable[[Session, Fields], None]) -> Callable[[House, Session, Fields], Done]:
+    """Return the preparation of what needs none."""
+    return lambda _, session, fields: lambda: do(session, fields)
+
+
+_PREPARED: Final[dict[str, Callable[[House, Session, Fields], Done]]] = {
+    "move": _simple(lambda session, fields: session.make(fields.whole("action"))),
+    "paste": _paste,
+    "undo": _simple(lambda session, _: session.back()),
+    "redo": _simple(lambda session, _: session.forth()),
+    "goto": _simple(lambda session, fields: session.go_to(fields.whole("ply"))),
+    "branch": _simple(
+        lambda session, fields: session.branch(fields.whole("ply"), fields.whole("index"))
+    ),
+    "seats": _sit,
+    "new": _begin,
+    "resign": _simple(lambda session, _: session.resign()),
+    "hint": _simple(lambda session, _: session.hint()),
+    "analyze": _analyze,
+    "stop": _simple(lambda session, _: session.stop()),
+    "pause": _simple(lambda session, fields: session.pause(fields.flag("on"))),
+    "step": _simple(lambda session, _: session.step()),
+    "load": _load,
+    "open": _open,
+}
+
+SLOW: Final = {"paste", "load", "open", "new"}
+"""Requests whose preparation is worth a thread."""
+
+KNOWN: Final = frozenset(_PREPARED)
+"""Every request."""

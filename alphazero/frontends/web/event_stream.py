@@ -1,0 +1,78 @@
+"""Server-Sent Events: what happens in a session, told to one page as fast as it reads.
+
+WHATWG, HTML Living Standard, section 9.2. What is sent is what is the case when it is sent: a page
+that reads slowly misses what was true in between, and nothing piles up for it.
+"""
+
+import asyncio
+import contextlib
+import json
+from typing import Final
+
+from starlette.types import Receive, Send
+
+from alphazero.frontends.web.session import Session
+from alphazero.frontends.web.view import Json, thought_json
+
+HEARTBEAT: Final = 15.0
+"""Seconds between two signs of life, by which a page that is gone is found out."""
+
+
+class Stream:
+    """The events of a session for one page."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._news: set[str] = {"view"}
+        self._bell = asyncio.Event()
+        self._ended = False
+
+    async def run(self, receive: Receive, send: Send) -> None:
+        """Tell the page until it is gone or the session has ended."""
+        await send(
+            {
+                "type": "http.response.start",
+                "status": 200,
+                "headers": [(b"content-type", b"text/event-stream; charset=utf-8")],
+            }
+        )
+        watcher = asyncio.create_task(self._wait_for_leave(receive))
+        self.session.watch(self._hear)
+        try:
+            while not self._ended:
+                await self._send(send, self._text())
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._bell.wait(), HEARTBEAT)
+                self._bell.clear()
+            await self._send(send, "", last=True)
+        finally:
+            self.session.unwatch(self._hear)
+            watcher.cancel()
+
+    def _hear(self, news: str) -> None:
+        self._news.add(news)
+        self._ended = self._ended or news == "end"
+        self._bell.set()
+
+    def _text(self) -> str:
+        """Return the events that there are; a comment where there are none."""
+        news, self._news = self._news, set()
+        told: list[tuple[str, Json]] = []
+        if "view" in news:
+            told.append(("view", self.session.view()))
+        elif "thought" in news:
+            session, here = self.session, self.session.study.here
+            thought = thought_json(session.game, here, here.thought, session.per_second)
+            if thought is not None:
+                told.append(("thought", thought))
+        events = [f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in told]
+        return "".join(events) or ": still here\n\n"
+
+    async def _send(self, send: Send, text: str, last: bool = False) -> None:
+        body = {"type": "http.response.body", "body": text.encode(), "more_body": not last}
+        await send(body)
+
+    async def _wait_for_leave(self, receive: Receive) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        self._hear("end")

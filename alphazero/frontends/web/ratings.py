@@ -1,0 +1,135 @@
+"""Measured strengths: what `alphazero rate` has found, from its folder of games or its table."""
+
+import csv
+import io
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from alphazero.arena.bradley_terry import rate
+from alphazero.arena.tournament import GAMES_FILE, count_games
+from alphazero.errors import PlayerError
+from alphazero.games.game import ONGOING
+from alphazero.games.registry import write_game
+from alphazero.players.registry import CheckpointOptions, Entrant
+from alphazero.records.jsonl import load_games
+from alphazero.utils.files import is_folder, read_limited, shown
+
+ANCHOR: Final = "random"
+"""Who has the rating 0 if it played; else the first does, as in `alphazero rate`."""
+
+_SIZE_LIMIT: Final = 1 << 24
+_OPTIONS = re.compile(r":(\w+=[^:/\\]*)$")
+
+
+@dataclass(frozen=True)
+class Rating:
+    """Elo above the anchor, with the ends of its 95 % interval."""
+
+    elo: float
+    low: float
+    high: float
+
+
+class _Row(NamedTuple):
+    """A player of a tournament."""
+
+    game: str | None
+    """None: the table does not say"""
+    player: str
+    """its name without options"""
+    options: str
+    fingerprint: str
+    rating: Rating
+
+
+class RatingTable:
+    """Ratings of players at their levels."""
+
+    def __init__(self, paths: Sequence[Path] = ()) -> None:
+        """Read folders of `alphazero rate --folder` and tables of `--csv`.
+
+        Raises:
+            PlayerError, RunError: for what is neither, naming the place.
+        """
+        self._rows: list[_Row] = []
+        for path in paths:
+            file = path / GAMES_FILE if is_folder(path) else path
+            self._rows += _from_games(file) if file.name == GAMES_FILE else _from_csv(file)
+
+    def of(self, entrant: Entrant, simulations: int | None) -> tuple[tuple[str, Rating], ...]:
+        """Return the ratings of a player at a level, by game; None: as its name says.
+
+        A checkpoint is known by its content where the games tell it, else by its path.
+        """
+        options = entrant.options
+        player, told = split_name(entrant.name)
+        wanted = {told} if simulations is None else {f"simulations={simulations}"}
+        if simulations is not None and simulations == options.usual_simulations:
+            wanted.add("")
+        found = {}
+        for row in self._rows:
+            same = row.player == player
+            game = row.game
+            if isinstance(options, CheckpointOptions):
+                game = game or write_game(options.saved.game)
+                same = same or Path(row.player) == options.saved.path
+                if row.fingerprint:
+                    same = row.fingerprint == entrant.fingerprint
+            if same and row.options in wanted and game is not None:
+                found[game] = row.rating
+        return tuple(found.items())
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """Split the name of a player into who it is and its options, which may be none."""
+    if name.startswith("network:"):
+        return name.removeprefix("network:"), "simulations=0"
+    options = _OPTIONS.search(name)
+    return (name[: options.start()], options[1]) if options else (name, "")
+
+
+def _from_games(path: Path) -> list[_Row]:
+    """Rate the players of a folder's games."""
+    games = [each for each in load_games(path) if each.outcome != ONGOING]
+    names = list(dict.fromkeys(name for each in games for name in each.players))
+    if len(names) < 2 or any(each.game != games[0].game for each in games):
+        raise PlayerError(
+            f"{shown(path)}: a rating needs two players at least, and one game; give the folder of "
+            "an `alphazero rate --folder`"
+        )
+    prints = {
+        name: fingerprint
+        for each in games
+        for name, fingerprint in zip(each.players, each.fingerprints, strict=True)
+    }
+    anchor = names.index(ANCHOR) if ANCHOR in names else 0
+    found = rate(count_games(names, games), anchor)
+    return [
+        _Row(write_game(games[0].game), *split_name(name), prints[name], Rating(*map(float, each)))
+        for name, *each in zip(names, found.elo, found.low, found.high, strict=True)
+    ]
+
+
+def _from_csv(path: Path) -> list[_Row]:
+    """Read the table that `alphazero rate --csv` writes."""
+    text = read_limited(path, _SIZE_LIMIT).decode("utf-8", "replace")
+    rows = []
+    try:
+        lines = csv.DictReader(io.StringIO(text), strict=True)
+        if "player" not in (lines.fieldnames or ()):
+            raise ValueError("it has no column of players")
+        for number, line in enumerate(lines, 2):
+            numbers = [float(line[name]) for name in ("elo", "elo_low", "elo_high")]
+            if not all(map(math.isfinite, numbers)):
+                raise ValueError(f"line {number} holds no finite numbers")
+            rows.append(_Row(None, *split_name(line["player"]), "", Rating(*numbers)))
+    except (csv.Error, KeyError, TypeError, ValueError) as error:
+        raise PlayerError(
+            f"{shown(path)}: no ratings as `alphazero rate --csv` or --folder writes them: "
+            f"{ascii(str(error))[1:-1][:200]}"
+        ) from error
+    return rows

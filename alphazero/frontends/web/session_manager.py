@@ -1,0 +1,269 @@
+"""All sessions of a server, and the rooms that their players think in."""
+
+import asyncio
+import contextlib
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from alphazero.errors import GameError, PlayerError
+from alphazero.frontends.web.catalog import Catalogue, Offer
+from alphazero.frontends.web.run_records import (
+    GATE,
+    SELFPLAY,
+    Archive,
+    Record,
+    headline,
+    played_of,
+    result_of,
+    thoughts_of,
+)
+from alphazero.frontends.web.search_pool import Room
+from alphazero.frontends.web.security import RefusedError, greediest
+from alphazero.frontends.web.session import Seat, Session
+from alphazero.games.game import ONGOING, Game
+from alphazero.games.registry import read_game
+from alphazero.mcts.network_search import ask_network
+from alphazero.players.registry import CheckpointOptions
+from alphazero.records.jsonl import PlayedGame
+
+SESSIONS: Final = 64
+"""At most so many."""
+
+IDLE: Final = 1800.0
+"""Seconds after which a session without a page is dropped."""
+
+BRIEF: Final = 60.0
+"""The same, where a new session finds no place."""
+
+ROOMS: Final = 8
+"""Players of a game that may think at the same time."""
+
+STOPPING: Final = 2.0
+"""Seconds that a player's turn may take to end with the server; it dies with the program anyway."""
+
+CELLS: Final = 26 * 26
+"""Of the largest board that is shown."""
+
+MOST_GAMES: Final = 2000
+"""Games of an iteration that are listed."""
+
+
+class House:
+    """The sessions by their names, and the rooms by player and game.
+
+    It lives on the server's thread, which `open` tells it.
+    """
+
+    def __init__(
+        self, catalogue: Catalogue, *, pace: float = 0.5, sessions: int = SESSIONS
+    ) -> None:
+        self.catalogue = catalogue
+        self.pace = pace
+        self.limit = sessions
+        self.sessions: dict[str, Session] = {}
+        self._clients: dict[str, str] = {}
+        """Who began each session."""
+        self._left: dict[str, float] = {}
+        """When each session was last seen without a page."""
+        self._rooms: dict[tuple[str, Game, bool], Room] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def open(self) -> None:
+        """Belong to the loop that runs now."""
+        self._loop = asyncio.get_running_loop()
+
+    def close(self) -> None:
+        """End all sessions and wait for their players to stop."""
+        rooms = list(self._rooms.values())
+        for name in list(self.sessions):
+            self.drop(name)
+        for room in rooms:
+            room.close()
+        for room in rooms:
+            room.join(STOPPING)
+        self._rooms.clear()
+
+    def add(self, game: Game, seats: list[Seat], client: str = "") -> Session:
+        """Begin a session of a client.
+
+        Raises:
+            RefusedError: when there are too many.
+        """
+        self.sweep()
+        if len(self.sessions) >= self.limit:
+            self.sweep(BRIEF)
+        if len(self.sessions) >= self.limit:
+            self._make_room(client)
+        session = Session(self, game, seats)
+        self.sessions[session.name] = session
+        self._clients[session.name] = client
+        self._left[session.name] = time.monotonic()
+        return session
+
+    def _make_room(self, newcomer: str) -> None:
+        """Drop a session of another client, if one has more of them than the newcomer.
+
+        First goes the one that has been without a page longest; where all have one, the oldest.
+        """
+        client = greediest(Counter([newcomer, *self._clients.values()]), newcomer)
+        if client == newcomer:
+            text = f"there are {self.limit} sessions already; close a page, or wait"
+            raise RefusedError(429, text)
+
+        def worth(name: str) -> tuple[bool, float]:
+            return bool(self.sessions[name].watchers), self._left[name]
+
+        self.drop(min((name for name in self._clients if self._clients[name] == client), key=worth))
+
+    def drop(self, name: str) -> None:
+        """End a session."""
+        session = self.sessions.pop(name, None)
+        self._clients.pop(name, None)
+        self._left.pop(name, None)
+        if session is not None:
+            session.close()
+        for key, room in list(self._rooms.items()):
+            if not room.askers:
+                room.close()
+                del self._rooms[key]
+
+    def sweep(self, idle: float = IDLE) -> None:
+        """End the sessions at which nobody has looked for so many seconds."""
+        now = time.monotonic()
+        for name, session in list(self.sessions.items()):
+            if session.watchers:
+                self._left[name] = now
+            elif now - self._left[name] > idle:
+                self.drop(name)
+
+    def touch(self, session: Session) -> None:
+        """Note that somebody has asked for a session."""
+        self._left[session.name] = time.monotonic()
+
+    def room(self, offer: Offer, game: Game, few: bool) -> Room:
+        """Return the room of a player and a game.
+
+        Raises:
+            PlayerError: when too many others think.
+        """
+        key = offer.name, game, few
+        room = self._rooms.get(key)
+        if room is None or room.failed:
+            if room is not None:
+                room.close()
+            for other, each in list(self._rooms.items()):
+                if len(self._rooms) >= ROOMS and not each.busy:
+                    each.close()
+                    del self._rooms[other]
+            if len(self._rooms) >= ROOMS and key not in self._rooms:
+                raise PlayerError(f"{ROOMS} other players think already; wait, or stop one")
+            room = self._rooms[key] = Room(offer.entrant, game, self._post, few)
+        return room
+
+    def _post(self, call: Callable[[], None]) -> None:
+        """Run a function on the server's thread; nowhere when the server has ended."""
+        assert self._loop is not None
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(call)
+
+    # --- what is asked for by name ---------------------------------------------------------------
+
+    def game(self, text: str) -> Game:
+        """Return a game by its name and options.
+
+        Raises:
+            GameError: when there is none, or its board is too large for the page.
+        """
+        game = self.catalogue.games.get(text) or read_game(text)
+        return checked_game(game)
+
+    def archive(self, name: str) -> Archive:
+        """Return a run by its name.
+
+        Raises:
+            PlayerError: when there is none.
+        """
+        if name not in self.catalogue.archives:
+            raise PlayerError("there is no run of this name here")
+        return self.catalogue.archives[name]
+
+    def chapters(self, name: str) -> dict[str, Any]:
+        """Return what the page is told of a run."""
+        archive = self.archive(name)
+        return {
+            "iterations": [
+                {"iteration": iteration, "kind": kind} for iteration, kind in archive.chapters()
+            ]
+        }
+
+    def list_games(self, name: str, iteration: int, kind: str) -> dict[str, Any]:
+        """Return what the page is told of an iteration."""
+        archive = self.archive(name)
+        if kind not in (SELFPLAY, GATE):
+            raise GameError(f"kind is {SELFPLAY} or {GATE}")
+        games = archive.games(iteration, kind)
+        return {
+            "total": len(games),
+            "games": [
+                {
+                    "index": index,
+                    "moves": len(each.actions),
+                    "result": result_of(each),
+                    "text": headline(each),
+                }
+                for index, each in enumerate(games[:MOST_GAMES])
+            ],
+        }
+
+    def recorded(
+        self, name: str, iteration: int, kind: str, index: int
+    ) -> tuple[PlayedGame, list[dict[str, Any]]]:
+        """Return a recorded game, and for each of its positions what was and is thought of it."""
+        archive = self.archive(name)
+        games = archive.games(iteration, kind)
+        if not 0 <= index < len(games):
+            raise GameError(f"there are {len(games)} games, counted from 0; no number {index}")
+        game = checked_game(archive.game)
+        return played_of(game, games[index]), self._thoughts(game, games[index])
+
+    def _thoughts(self, game: Game, record: Record) -> list[dict[str, Any]]:
+        """Return the search's policy then and the network's now, position by position."""
+        thoughts, states = thoughts_of(record), played_of(game, record).states()
+        unfinished = [state for state in states if game.outcome(state) == ONGOING]
+        options = self.catalogue.analyst(game).entrant.options
+        now = None
+        if isinstance(options, CheckpointOptions):
+            now = ask_network(game, options.saved.evaluator, np.stack(unfinished))
+        told = []
+        for ply in range(len(unfinished)):
+            each: dict[str, Any] = dict.fromkeys(("policy", "value", "prior", "first_value"))
+            if thoughts is not None and ply < len(thoughts.values):
+                each["policy"] = _shares(thoughts.policies[ply]) or None
+                each["value"] = float(thoughts.values[ply])
+            if now is not None:
+                each["prior"] = _shares(now.priors[ply])
+                each["first_value"] = float(now.values[ply])
+            told.append(each)
+        return told
+
+
+def checked_game(game: Game) -> Game:
+    """Return a game whose board the page can show.
+
+    Raises:
+        GameError: for a larger one.
+    """
+    _, rows, columns = game.observation_shape
+    if rows * columns > CELLS:
+        raise GameError(f"the page shows boards of up to {CELLS} cells, not {rows * columns:,}")
+    return game
+
+
+def _shares(policy: "np.ndarray[Any, Any]") -> list[tuple[int, float]]:
+    """Return the actions that have a share, the greatest first."""
+    order = np.argsort(-policy, kind="stable")
+    return [(int(action), float(policy[action])) for action in order if policy[action] > 0]

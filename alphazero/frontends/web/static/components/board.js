@@ -1,0 +1,146 @@
+// The board: the server's picture, what is drawn over it, and a button on every cell.
+//
+// The picture is no more than that to a screen reader; the buttons are what is read and pressed.
+// One of them can be reached with Tab, the arrow keys go from there ("roving tabindex").
+
+import { make, makeSvg, match, percent, setAttribute, signed } from "../lib/dom.js";
+import { drawLayer, drawLine } from "./overlay.js";
+
+const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+
+export class Board {
+  /** `play(actions)` is called with the moves of the cell that was pressed. */
+  constructor(root, play) {
+    this.root = root;
+    this.play = play;
+    this.picture = make("div", { class: "picture", "aria-hidden": "true" });
+    this.over = makeSvg("svg", { class: "over", "aria-hidden": "true" });
+    this.cells = make("div", { class: "cells" });
+    root.append(this.picture, this.over, this.cells);
+    this.cells.addEventListener("keydown", (event) => this.walk(event));
+    this.cells.addEventListener("focusin", (event) => this.remember(event.target));
+    this.cells.addEventListener("pointerover", (event) => this.point(event));
+    this.cells.addEventListener("pointerleave", (event) => this.point(event));
+    this.here = 0;
+    /** The cell under the mouse, -1 where it is elsewhere. */
+    this.pointed = -1;
+  }
+
+  /** Show a view, `layer` of an opinion on it ("off": none), or a line of play if one is given. */
+  show(view, opinion, layer, line) {
+    this.view = view;
+    this.drawPicture(view.board);
+    let shapes = [];
+    if (line) shapes = drawLine(view.board, line);
+    else if (opinion && layer !== "off") shapes = drawLayer(view.board, opinion, layer);
+    this.over.replaceChildren(...shapes);
+    this.root.dataset.mover = view.to_play === 0 ? "first" : "second";
+    this.showCells(layer === "off" ? null : opinion);
+  }
+
+  drawPicture({ svg, width, height }) {
+    if (this.svg === svg) return;
+    this.svg = svg;
+    const parsed = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
+    this.picture.replaceChildren(document.importNode(parsed, true));
+    this.over.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    this.root.style.setProperty("--ratio", width / height);
+  }
+
+  showCells(opinion) {
+    const { board, rows, columns, signs } = this.view;
+    if (this.cells.children.length !== board.cells.length) {
+      this.here = Math.floor(rows / 2) * columns + Math.floor(columns / 2);
+    }
+    match(this.cells, board.cells.length, (index) => this.makeCell(index));
+    const said = wordsFor(opinion);
+    board.cells.forEach((cell, index) => {
+      const button = this.cells.children[index];
+      place(button, cell, board);
+      const stone = cell.stone === 0 ? "empty" : signs[cell.stone - 1];
+      const words = [cell.label, stone, ...(said.get(index) ?? [])];
+      setAttribute(button, "aria-label", words.join(", "));
+      setAttribute(button, "aria-disabled", this.actionsOf(index).length === 0);
+      setAttribute(button, "tabindex", index === this.here ? 0 : -1);
+    });
+    this.aim();
+  }
+
+  makeCell(index) {
+    return make("button", { type: "button", click: () => this.press(index) });
+  }
+
+  press(index) {
+    const actions = this.actionsOf(index);
+    if (actions.length > 0) this.play(actions);
+  }
+
+  /** Return the moves of the cell in which a stone would come to lie. */
+  actionsOf(index) {
+    return this.view.board.cells[this.landingOf(index)]?.actions ?? [];
+  }
+
+  /** Return where a stone put into a cell comes to lie, further down where stones fall; or -1. */
+  landingOf(index) {
+    const { board: { cells }, columns, look } = this.view;
+    if (index < 0 || cells[index].actions.length > 0) return index;
+    if (look !== "holes" || cells[index].stone !== 0) return -1;
+    return cells.findIndex(
+      ({ actions }, other) => other % columns === index % columns && actions.length > 0,
+    );
+  }
+
+  point({ target, pointerType }) {
+    this.pointed = pointerType === "touch" ? -1 : [...this.cells.children].indexOf(target);
+    this.aim();
+  }
+
+  /** Show the stone that a click would put, where it would lie. */
+  aim() {
+    const landing = this.landingOf(this.pointed);
+    [...this.cells.children].forEach((button, index) => {
+      button.classList.toggle("aimed", index === landing);
+    });
+  }
+
+  walk(event) {
+    const step = STEPS[event.key];
+    if (!step) return;
+    event.preventDefault();
+    event.stopPropagation(); // on the page, the same keys step through the game
+    const { rows, columns } = this.view;
+    const row = Math.floor(this.here / columns) + step[0];
+    const column = (this.here % columns) + step[1];
+    if (row < 0 || row >= rows || column < 0 || column >= columns) return;
+    this.cells.children[row * columns + column].focus();
+  }
+
+  remember(button) {
+    const index = [...this.cells.children].indexOf(button);
+    this.cells.children[this.here]?.setAttribute("tabindex", -1);
+    button.setAttribute("tabindex", 0);
+    this.here = index;
+  }
+}
+
+/** Lay a button over its cell, in parts of the board, so that it follows every size. */
+function place(button, { x, y }, { width, height, radius }) {
+  const key = [x, y, width, height, radius].join();
+  if (button.dataset.place === key) return;
+  button.dataset.place = key;
+  button.style.left = `${(100 * (x - radius)) / width}%`;
+  button.style.top = `${(100 * (y - radius)) / height}%`;
+  button.style.width = `${(200 * radius) / width}%`;
+  button.style.height = `${(200 * radius) / height}%`;
+}
+
+/** Return what is said of each cell: its share of the visits, its value. */
+function wordsFor(opinion) {
+  const words = new Map();
+  for (const { cell, share, value } of opinion?.candidates ?? []) {
+    if (cell === null || words.has(cell)) continue;
+    words.set(cell, [`${percent(share)} of visits`]);
+    if (value !== null) words.get(cell).push(`value ${signed(value)}`);
+  }
+  return words;
+}

@@ -1,0 +1,96 @@
+// Three questions: what to play next, what to load, and which of several moves on one cell.
+
+import { byId, make, setOptions, title } from "../lib/dom.js";
+import { Seats, usualSeats } from "./players.js";
+
+/** Ask in a dialog; returns the value of the button that closed it, "" when it was left. */
+function ask(dialog) {
+  dialog.returnValue = "";
+  dialog.querySelector(".cancel").onclick = () => dialog.close("");
+  dialog.showModal();
+  return new Promise((answer) => {
+    dialog.addEventListener("close", () => answer(dialog.returnValue), { once: true });
+  });
+}
+
+/** "New game": which game, with which options, and who plays. */
+export class NewGame {
+  constructor(setup) {
+    this.setup = setup;
+    this.name = byId("new-name");
+    this.options = byId("new-options");
+    this.seats = new Seats(byId("new-seats"), (seats) => this.showSeats(seats));
+    this.name.addEventListener("change", () => this.choose());
+    setOptions(this.name, setup.games.map(({ name }) => [name, title(name)]));
+  }
+
+  /** Returns {game, seats}, or null. */
+  async ask(view) {
+    setOptions(this.name, this.pairs(view.game), view.game);
+    this.showOptions();
+    this.showSeats(view.seats);
+    const answer = await ask(byId("new-dialog"));
+    return answer === "start" ? { game: this.game, seats: this.chosen } : null;
+  }
+
+  pairs(game) {
+    const known = JSON.parse(this.name.dataset.key);
+    return known.some(([name]) => name === game) ? known : [...known, [game, title(game)]];
+  }
+
+  choose() {
+    this.showOptions();
+    this.showSeats(usualSeats(this.setup, this.game));
+  }
+
+  showSeats(seats) {
+    this.chosen = seats;
+    this.seats.show(this.setup, this.game, seats, ["First", "Second"]);
+  }
+
+  showOptions() {
+    const { options = {} } = this.setup.games.find(({ name }) => name === this.name.value) ?? {};
+    const fields = Object.entries(options).map(([name, value]) => {
+      const input = make("input", { type: "number", name, value, "data-usual": value });
+      input.addEventListener("change", () => this.showSeats(usualSeats(this.setup, this.game)));
+      return make("label", { class: "field" }, make("span", {}, title(name)), input);
+    });
+    this.options.hidden = fields.length === 0;
+    this.options.lastElementChild.replaceChildren(...fields);
+  }
+
+  /** The game as the server reads it: `connect_four:rows=7,columns=8`. */
+  get game() {
+    const [name, own] = this.name.value.split(":");
+    const options = new Map(own ? own.split(",").map((option) => option.split("=")) : []);
+    for (const { name: option, value, dataset } of this.options.querySelectorAll("input")) {
+      if (value !== "" && value !== dataset.usual) options.set(option, value);
+    }
+    const told = [...options].map((option) => option.join("=")).join();
+    return told ? `${name}:${told}` : name;
+  }
+}
+
+/** "Load or paste"; returns the text, or null. */
+export async function askText() {
+  const [file, text] = [byId("load-file"), byId("load-text")];
+  file.value = text.value = "";
+  if ((await ask(byId("load-dialog"))) !== "load") return null;
+  const chosen = file.files[0];
+  return (chosen ? await chosen.text() : text.value).trim() || null;
+}
+
+/** Tell a whole game from moves alone: SGF begins with "(", JSON with "{". */
+export function isWholeGame(text) {
+  return /^[({]/.test(text);
+}
+
+/** Return which of the moves on one cell is meant, or null. */
+export async function chooseAction(actions) {
+  if (actions.length === 1) return actions[0].action;
+  const buttons = actions.map(({ action, name }) =>
+    make("button", { type: "submit", value: action, class: "strong" }, name));
+  byId("choice-moves").replaceChildren(...buttons);
+  const answer = await ask(byId("choice"));
+  return answer === "" ? null : Number(answer);
+}

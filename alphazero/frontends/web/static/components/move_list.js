@@ -1,0 +1,65 @@
+// The moves of the game as a list to step through, and the branches that leave it.
+
+import { make, match, setAttribute, setText, signed } from "../lib/dom.js";
+
+export class Moves {
+  constructor(list, branches, { goTo, branch }) {
+    this.list = list;
+    this.branches = branches;
+    this.goTo = goTo;
+    this.branch = branch;
+  }
+
+  show({ moves, ply, signs, children }) {
+    match(this.list, moves.length, (index) => this.makeMove(index + 1));
+    moves.forEach((move, index) => {
+      const button = this.list.children[index].firstChild;
+      setText(button, move.name);
+      setAttribute(button, "aria-current", move.ply === ply ? "step" : "false");
+      setAttribute(button, "aria-label", wordsOn(move, signs));
+      setAttribute(button, "title", wordsOn(move, signs));
+      button.classList.toggle("branches", move.branches > 1);
+      button.classList.toggle("ahead", move.ply > ply);
+    });
+    if (this.ply !== ply) this.reveal(ply);
+    this.ply = ply;
+    this.showBranches(children, ply, moves[ply]?.name);
+  }
+
+  makeMove(ply) {
+    return make("li", {}, make("button", { type: "button", click: () => this.goTo(ply) }));
+  }
+
+  /** Scroll the list, and never the page, to the move that is shown. */
+  reveal(ply) {
+    const item = this.list.children[ply - 1];
+    if (!item) this.list.scrollTop = 0;
+    else if (item.offsetTop < this.list.scrollTop) this.list.scrollTop = item.offsetTop;
+    else {
+      const below = item.offsetTop + item.offsetHeight - this.list.clientHeight;
+      this.list.scrollTop = Math.max(this.list.scrollTop, below);
+    }
+  }
+
+  /** Where several moves were tried from here, offer each; `next` is the one that is followed. */
+  showBranches(children, ply, next) {
+    const shown = children.length > 1 ? children : [];
+    this.branches.hidden = shown.length === 0;
+    match(this.branches, shown.length, () => make("button", { type: "button" }));
+    shown.forEach(({ index, name }, place) => {
+      const button = this.branches.children[place];
+      setText(button, name);
+      setAttribute(button, "aria-label", `Follow the branch ${name}`);
+      setAttribute(button, "aria-current", name === next ? "true" : "false");
+      button.onclick = () => this.branch(ply, index);
+    });
+  }
+}
+
+function wordsOn({ ply, name, player, value, comment, branches }, signs) {
+  const words = [`${ply}. ${signs[player]} ${name}`];
+  if (value !== null) words.push(`value ${signed(value)} for ${signs[0]}`);
+  if (branches > 1) words.push(`one of ${branches} tried here`);
+  if (comment) words.push(comment);
+  return words.join(", ");
+}

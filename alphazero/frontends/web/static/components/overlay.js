@@ -1,0 +1,71 @@
+// What is drawn over the board: tints and numbers from a search, or a line of play.
+
+import { makeSvg, percent, signed } from "../lib/dom.js";
+
+/**
+ * A smaller share gets a small ring instead of a number, which would be rounded to 0; no dot, which
+ * would look like a star point.
+ */
+const VISIBLE = 0.005;
+
+/** Return the shapes that show `layer` of an opinion on a board: the best move has a ring. */
+export function drawLayer(board, opinion, layer) {
+  const shapes = [];
+  // Several moves may be marked on one cell: the best of them speaks for it.
+  const seen = new Set();
+  opinion.candidates.forEach((candidate, place) => {
+    if (candidate.cell === null || seen.has(candidate.cell)) return;
+    seen.add(candidate.cell);
+    const { x, y } = board.cells[candidate.cell];
+    const found = mark(candidate, layer);
+    if (!found) return;
+    const { tint, strength, text } = found;
+    if (text === "") {
+      const small = { cx: x, cy: y, r: board.radius * 0.22 };
+      shapes.push(makeSvg("circle", { class: `small ${tint}`, ...small }));
+      return;
+    }
+    const attributes = { cx: x, cy: y, r: board.radius * 0.94 };
+    shapes.push(makeSvg("circle", { class: "ground", ...attributes }));
+    shapes.push(makeSvg("circle", { class: tint, "fill-opacity": strength, ...attributes }));
+    if (place === 0) shapes.push(makeSvg("circle", { class: "best", ...attributes }));
+    shapes.push(write(x, y, text, board.radius, "number"));
+  });
+  return shapes;
+}
+
+/** Return how a move is marked; null where nothing is known of it, or its share is none. */
+function mark({ share, prior, value }, layer) {
+  if (layer === "value") {
+    if (value === null) return null;
+    const tint = value < 0 ? "tint-bad" : "tint-good";
+    return { tint, strength: 0.15 + 0.7 * Math.abs(value), text: signed(value).replace("0.", ".") };
+  }
+  const [tint, part] = layer === "prior" ? ["tint-prior", prior] : ["tint-visits", share];
+  if (!part) return null;
+  if (part < VISIBLE) return { tint, text: "" };
+  // The root lets small shares be seen; the number tells the truth.
+  return { tint, strength: 0.15 + 0.7 * Math.sqrt(part), text: percent(part).replace(" %", "") };
+}
+
+/** Return the shapes of a line of play: stones that are not there yet, numbered. */
+export function drawLine(board, line) {
+  const shapes = [];
+  const seen = new Set();
+  line.forEach(({ cell, player }, index) => {
+    if (cell === null || seen.has(cell)) return;
+    seen.add(cell);
+    const { x, y } = board.cells[cell];
+    const side = player === 0 ? "first" : "second";
+    const radius = board.radius * 0.94;
+    shapes.push(makeSvg("circle", { class: `ghost ${side}`, cx: x, cy: y, r: radius }));
+    shapes.push(write(x, y, String(index + 1), board.radius, `order ${side}`));
+  });
+  return shapes;
+}
+
+function write(x, y, text, radius, kind) {
+  const size = radius * (text.length > 2 ? 0.7 : 0.86);
+  // SVG has no vertical middle that all browsers share: a third of the size below is one.
+  return makeSvg("text", { class: kind, x, y: y + size * 0.35, "font-size": size }, text);
+}

@@ -1,0 +1,109 @@
+// The values over the game, as a curve: also a slider, the way to step through the game.
+
+import { make, makeSvg, setAttribute, signed } from "../lib/dom.js";
+
+const HEIGHT = 104;
+const EDGE = 10;
+/** Room on the right for the words that say who wins where. */
+const WORDS = 50;
+/** A shorter game does not fill the width, so that a curve grows instead of being squeezed. */
+const SHORTEST = 12;
+const STEPS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 };
+const PAGE = 10;
+
+export class Graph {
+  /** `goTo(ply)` or `stepBy(plies)` is called when somebody steps. */
+  constructor(root, { goTo, stepBy }) {
+    this.goTo = goTo;
+    this.stepBy = stepBy;
+    this.root = root;
+    this.svg = makeSvg("svg", { height: HEIGHT, "aria-hidden": "true" });
+    const name = "Position in the game";
+    this.slider = make("div", { role: "slider", tabindex: 0, "aria-label": name }, this.svg);
+    root.append(this.slider);
+    this.slider.addEventListener("keydown", (event) => this.walk(event));
+    this.slider.addEventListener("pointerdown", (event) => {
+      this.slider.setPointerCapture(event.pointerId);
+      this.point(event);
+    });
+    this.slider.addEventListener("pointermove", (event) => {
+      if (this.slider.hasPointerCapture(event.pointerId)) this.point(event);
+    });
+    new ResizeObserver(() => this.view && this.draw()).observe(root);
+  }
+
+  show(view) {
+    this.view = view;
+    const { ply, moves, signs } = view;
+    const move = moves[ply - 1];
+    const value = this.values()[ply];
+    const parts = [move ? `move ${ply}, ${signs[move.player]} ${move.name}` : "the start"];
+    if (value !== null) parts.push(`value ${signed(value)} for ${signs[0]}`);
+    setAttribute(this.slider, "aria-valuemin", 0);
+    setAttribute(this.slider, "aria-valuemax", moves.length);
+    setAttribute(this.slider, "aria-valuenow", ply);
+    setAttribute(this.slider, "aria-valuetext", parts.join(", "));
+    this.draw();
+  }
+
+  /** Return the value for player 0 after each number of moves, null where it is not known. */
+  values() {
+    return [this.view.start_value ?? null, ...this.view.moves.map(({ value }) => value)];
+  }
+
+  draw() {
+    const { ply, moves, signs } = this.view;
+    const width = this.root.clientWidth;
+    if (width === 0) return;
+    const across = (index) => EDGE + (index / this.length) * (width - 2 * EDGE - WORDS);
+    const down = (value) => HEIGHT / 2 - value * (HEIGHT / 2 - EDGE);
+    const points = this.values()
+      .map((value, index) => [across(index), value === null ? null : down(value)])
+      .filter(([, y]) => y !== null);
+    const curve = points.map(([x, y]) => `${x} ${y}`).join(" L ");
+    const end = across(moves.length);
+    const shapes = [
+      makeSvg("line", { class: "middle", x1: 0, x2: width, y1: HEIGHT / 2, y2: HEIGHT / 2 }),
+      makeSvg("line", { class: "played", x1: EDGE, x2: end, y1: HEIGHT / 2, y2: HEIGHT / 2 }),
+      makeSvg("text", { class: "side", x: width - 6, y: 16 }, `${signs[0]} wins`),
+      makeSvg("text", { class: "side", x: width - 6, y: HEIGHT - 8 }, `${signs[1]} wins`),
+    ];
+    if (points.length > 1) {
+      const [[left], [right]] = [points[0], points.at(-1)];
+      const area = `M ${left} ${HEIGHT / 2} L ${curve} L ${right} ${HEIGHT / 2} Z`;
+      shapes.push(makeSvg("path", { class: "area", d: area }));
+      shapes.push(makeSvg("path", { class: "curve", d: `M ${curve}` }));
+    }
+    const x = across(ply);
+    shapes.push(makeSvg("line", { class: "cursor", x1: x, x2: x, y1: 4, y2: HEIGHT - 4 }));
+    for (const [left, top] of points) {
+      const kind = left === x ? "here" : "point";
+      shapes.push(makeSvg("circle", { class: kind, cx: left, cy: top, r: 3.5 }));
+    }
+    this.svg.setAttribute("width", width);
+    this.svg.replaceChildren(...shapes);
+  }
+
+  get length() {
+    return Math.max(this.view.moves.length, SHORTEST);
+  }
+
+  point(event) {
+    const box = this.slider.getBoundingClientRect();
+    const part = (event.clientX - box.left - EDGE) / (box.width - 2 * EDGE - WORDS);
+    const ply = Math.round(part * this.length);
+    this.goTo(Math.min(Math.max(ply, 0), this.view.moves.length));
+  }
+
+  walk(event) {
+    const { ply, moves } = this.view;
+    if (event.key === "Home") this.goTo(0);
+    else if (event.key === "End") this.goTo(moves.length);
+    else if (event.key === "PageUp") this.goTo(Math.max(ply - PAGE, 0));
+    else if (event.key === "PageDown") this.goTo(Math.min(ply + PAGE, moves.length));
+    else if (event.key in STEPS) this.stepBy(STEPS[event.key]);
+    else return;
+    event.preventDefault();
+    event.stopPropagation(); // the page would step a second time
+  }
+}

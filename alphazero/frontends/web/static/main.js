@@ -1,0 +1,308 @@
+// The page: one view of a session, shown by the parts; what a person does is sent as a command,
+// and whatever comes back, as an answer or as news, is shown the same way.
+
+import * as api from "./lib/api.js";
+import { Board } from "./components/board.js";
+import { Candidates } from "./components/candidates.js";
+import { NewGame, askText, chooseAction, isWholeGame } from "./components/dialogs.js";
+import {
+  byId, make, match, press, setAttribute, setEnabled, setOptions, setText, title,
+} from "./lib/dom.js";
+import { Graph } from "./components/value_graph.js";
+import { Moves } from "./components/move_list.js";
+import { opinionOf } from "./components/search_result.js";
+import { Runs } from "./components/run_browser.js";
+import { Seats, playersOf, usualSeats } from "./components/players.js";
+import { followTheme } from "./lib/theme.js";
+
+const KEPT = "alphazero-session";
+
+class Page {
+  constructor(setup) {
+    this.setup = setup;
+    this.view = null;
+    this.layer = "visits";
+    this.line = null;
+    /** Commands go one after the other, so that answers cannot overtake each other. */
+    this.last = Promise.resolve();
+
+    const goTo = (ply) => this.goTo(ply);
+    this.board = new Board(byId("board"), (actions) => this.play(actions));
+    this.graph = new Graph(byId("graph"), { goTo, stepBy: (plies) => this.stepBy(plies) });
+    this.moves = new Moves(byId("moves"), byId("branches"), {
+      goTo,
+      branch: (ply, index) => this.send("branch", { ply, index }),
+    });
+    this.candidates = new Candidates(byId("thought"), {
+      play: (action) => this.send("move", { action }),
+      show: (candidate) => this.showLine(candidate),
+    });
+    this.seats = new Seats(byId("seats"), (seats) => this.send("seats", { seats }));
+    this.newGame = new NewGame(setup);
+    new Runs(byId("runs"), setup.runs, {
+      open: (game) => this.send("open", game),
+      fail: (error) => this.say(error.message),
+    });
+    this.listenToButtons();
+    this.listenToKeys();
+  }
+
+  listenToButtons() {
+    for (const name of ["undo", "redo", "hint", "resign", "step"]) {
+      press(byId(name), () => this.send(name));
+    }
+    press(byId("pause"), () => this.send("pause", { on: !this.view.paused }));
+    press(byId("first"), () => this.goTo(0));
+    press(byId("back"), () => this.stepBy(-1));
+    press(byId("forward"), () => this.stepBy(1));
+    press(byId("last"), () => this.goTo(this.view.moves.length));
+    const analyze = (on) => this.send("analyze", { on, player: byId("analyst").value });
+    press(byId("analyze"), () => analyze(!this.view.analyzing));
+    byId("analyst").addEventListener("change", () => this.view.analyzing && analyze(true));
+    byId("layers").addEventListener("change", (event) => {
+      this.layer = event.target.value;
+      this.show();
+    });
+    press(byId("new-game"), async () => {
+      const wanted = await this.newGame.ask(this.view);
+      if (wanted) this.send("new", wanted);
+    });
+    for (const format of ["sgf", "json"]) press(byId(`save-${format}`), () => this.save(format));
+    press(byId("load"), async () => {
+      const text = await askText();
+      if (text === null) return;
+      if (isWholeGame(text)) this.send("load", { text });
+      else this.send("paste", { moves: text });
+    });
+  }
+
+  /** Arrow keys step through the game, except where they already mean something. */
+  listenToKeys() {
+    document.addEventListener("keydown", (event) => {
+      if (event.target.closest("input, select, textarea, dialog")) return;
+      if (event.altKey || event.ctrlKey || event.metaKey) return;
+      const plies = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (!plies) return;
+      event.preventDefault();
+      this.stepBy(plies);
+    });
+  }
+
+  /** Go on with the session of this window if the server still knows it, else begin one. */
+  async start() {
+    const known = sessionStorage.getItem(KEPT);
+    if (known) this.listen(known);
+    else await this.begin(usualGame(this.setup), null);
+  }
+
+  /** Sit down at a new table; `before` is the view of a lost one, whose game is taken along. */
+  async begin(game, before) {
+    try {
+      const seats = before?.seats ?? usualSeats(this.setup, game);
+      const view = await api.openSession(game, seats);
+      sessionStorage.setItem(KEPT, view.id);
+      this.listen(view.id);
+      this.receive(view);
+      const moves = before?.moves.slice(0, before.ply).map(({ name }) => name) ?? [];
+      if (moves.length > 0) await this.send("paste", { moves: moves.join(" ") });
+    } catch (error) {
+      this.say(error.message);
+    }
+  }
+
+  listen(id) {
+    this.stream?.close();
+    this.stream = api.listen(id, {
+      view: (view) => this.receive(view),
+      thought: (thought) => this.think(thought),
+      back: () => this.isLost && this.say("", (this.isLost = false)),
+      lost: () => this.say("The connection was lost; trying again.", (this.isLost = true)),
+      gone: () => this.begin(this.view?.game ?? usualGame(this.setup), this.view),
+    });
+  }
+
+  /** Send a command when those before it are done. */
+  send(name, body = {}) {
+    this.last = this.last.then(() => this.command(name, body));
+    return this.last;
+  }
+
+  /** Send a command and show what it led to, or what was wrong with it. */
+  async command(name, body) {
+    try {
+      const view = await api.command(this.view.id, name, body);
+      this.say("");
+      this.receive(view);
+    } catch (error) {
+      this.say(error.message);
+    }
+  }
+
+  /** Step; while somebody drags along the graph, positions passed over are left out. */
+  goTo(ply) {
+    if (!this.view || ply < 0 || ply > this.view.moves.length) return;
+    const isGoing = this.wanted !== undefined;
+    this.wanted = ply;
+    if (!isGoing) this.last = this.last.then(() => this.follow());
+  }
+
+  async follow() {
+    let sent;
+    while (sent !== this.wanted) {
+      sent = this.wanted;
+      await this.command("goto", { ply: sent });
+    }
+    this.wanted = undefined;
+  }
+
+  /** Step from where the last step leads, though the server may not have answered it yet. */
+  stepBy(plies) {
+    if (this.view) this.goTo((this.wanted ?? this.view.ply) + plies);
+  }
+
+  /** Hand the game over as a download, as browsers know it: a link that is pressed. */
+  async save(format) {
+    try {
+      const { name, content } = await api.readFile(this.view.id, format);
+      const link = make("a", { href: URL.createObjectURL(content), download: name });
+      link.click();
+      URL.revokeObjectURL(link.href);
+      this.say("");
+    } catch (error) {
+      this.say(error.message);
+    }
+  }
+
+  async play(actions) {
+    const action = await chooseAction(actions);
+    if (action !== null) this.send("move", { action });
+  }
+
+  receive(view) {
+    if (this.view?.id === view.id && view.serial < this.view.serial) return; // news overtook it
+    const before = this.view;
+    this.view = view;
+    if (view.message) this.say(view.message);
+    if (!before || before.id !== view.id || before.ply !== view.ply) this.line = null;
+    setText(byId("spoken"), spoken(before, view));
+    this.show();
+  }
+
+  think(thought) {
+    if (!this.view || thought.ply !== this.view.ply) return;
+    this.view.thought = thought;
+    // Once a frame is enough, whatever the server sends.
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = undefined;
+      this.showThought();
+    });
+  }
+
+  showLine(candidate) {
+    this.line = candidate && candidate.line.length > 0 ? candidate.line : null;
+    this.showBoard();
+  }
+
+  showBoard() {
+    const layer = this.view.hint && this.layer === "off" ? "visits" : this.layer;
+    this.board.show(this.view, opinionOf(this.view), layer, this.line);
+  }
+
+  showThought() {
+    this.showBoard();
+    this.candidates.show(this.view, opinionOf(this.view));
+  }
+
+  show() {
+    const { view } = this;
+    this.showThought();
+    byId("save-sgf").hidden = !view.sgf;
+    this.graph.show(view);
+    this.moves.show(view);
+    this.seats.show(this.setup, view.game, view.seats, view.signs);
+    this.showStatus(view);
+    this.showButtons(view);
+    this.showElsewhere(view);
+    document.title = `${title(view.game)} · alphazero`;
+  }
+
+  showStatus(view) {
+    setText(byId("game"), title(view.game));
+    setText(byId("status-text"), view.status);
+    setText(byId("wait"), waiting(view));
+    setText(byId("source"), view.source ?? "");
+    const status = byId("status");
+    status.dataset.mover = view.over ? "" : view.to_play === 0 ? "first" : "second";
+    status.classList.toggle("thinking", view.thinking || view.analyzing);
+    setText(byId("ply"), `${view.ply} / ${view.moves.length}`);
+    for (const radio of byId("layers").elements) radio.checked = radio.value === this.layer;
+  }
+
+  showButtons(view) {
+    const { ply, moves, over, paused, seats, analyzing, thinking } = view;
+    const isPerson = (seat) => seat.player === "human";
+    const ended = over && ply === moves.length;
+    for (const name of ["undo", "first", "back"]) setEnabled(byId(name), ply > 0);
+    for (const name of ["redo", "forward", "last"]) setEnabled(byId(name), ply < moves.length);
+    setEnabled(byId("hint"), !over && !analyzing);
+    setEnabled(byId("resign"), !ended && seats.some(isPerson));
+    byId("pause").hidden = seats.every(isPerson);
+    byId("step").hidden = seats.every(isPerson);
+    setText(byId("pause"), paused ? "Go on" : "Pause");
+    setAttribute(byId("pause"), "aria-pressed", paused);
+    setEnabled(byId("step"), paused && !over && !isPerson(seats[view.to_play]) && !thinking);
+    const analysts = playersOf(this.setup, view.game).filter(({ searches }) => searches);
+    const names = analysts.map(({ name }) => [name, name]);
+    setOptions(byId("analyst"), names, view.analyst ?? undefined);
+    byId("analyst").hidden = names.length < 2;
+    setEnabled(byId("analyze"), analysts.length > 0);
+    setText(byId("analyze"), analyzing ? "Stop" : "Analyze");
+    setAttribute(byId("analyze"), "aria-pressed", analyzing);
+  }
+
+  showElsewhere({ elsewhere }) {
+    const box = byId("elsewhere");
+    box.hidden = elsewhere.length === 0;
+    match(box, elsewhere.length, () => make("button", { type: "button" }));
+    elsewhere.forEach(({ action, name }, index) => {
+      const button = box.children[index];
+      setText(button, name);
+      setAttribute(button, "aria-label", `Play ${name}`);
+      button.onclick = () => this.send("move", { action });
+    });
+  }
+
+  say(message) {
+    setText(byId("message"), message);
+  }
+}
+
+/** Return the game to begin with: that of the first checkpoint, if there is one. */
+function usualGame({ players, games }) {
+  return players.find(({ game }) => game)?.game ?? games[0].name;
+}
+
+/** Return what a player who is to move is doing, if one is. */
+function waiting({ seats, to_play, over, paused, thinking }) {
+  if (over || seats[to_play].player === "human") return "";
+  if (paused) return "waits for “Go on”";
+  return thinking ? "is thinking" : "";
+}
+
+/** Return what a screen reader says of a change. */
+function spoken(before, view) {
+  const move = view.moves[view.ply - 1];
+  if (before?.id === view.id && before.ply === view.ply) {
+    if (view.hint && !before.hint) return `Hint: ${view.thought.candidates[0].name}`;
+    return view.status === before.status ? byId("spoken").textContent : view.status;
+  }
+  if (!move) return `${title(view.game)}. ${view.status}`;
+  return `Move ${view.ply}: ${view.signs[move.player]} ${move.name}. ${view.status}`;
+}
+
+followTheme(byId("theme"));
+try {
+  await new Page(await api.readSetup()).start();
+} catch (error) {
+  setText(byId("message"), error.message);
+}

@@ -1,0 +1,198 @@
+"""What the page is told of a session: the board, the line of moves, what was thought of them."""
+
+import functools
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from alphazero.drawing.board import Geometry, board_svg, geometry_of, labels_of
+from alphazero.frontends.game_tree import Node, Thought
+from alphazero.frontends.terminal.replay_viewer import headline
+from alphazero.frontends.web.search_pool import LINES
+from alphazero.games.game import ONGOING, Game, State, to_play, value_of
+from alphazero.games.grid import SIGNS, stones_seen
+from alphazero.games.registry import write_game
+from alphazero.records.sgf_export import has_sgf
+
+if TYPE_CHECKING:
+    from alphazero.frontends.web.session import Session
+
+WHO: Final = SIGNS[1], SIGNS[2]
+"""How player 0 and player 1 are called."""
+
+COMMENT: Final = 500
+"""Letters of a comment that the page is told: files may hold books."""
+
+Json = dict[str, Any]
+
+
+def view_of(session: "Session") -> Json:
+    """Return the whole view."""
+    study, task = session.study, session.task
+    game, here = study.game, study.here
+    return {
+        "id": session.name,
+        "serial": session.serial,
+        "game": write_game(game),
+        "board": _board(game, here),
+        "look": game.look.name.lower(),
+        "sgf": has_sgf(game),
+        "rows": game.observation_shape[1],
+        "columns": game.observation_shape[2],
+        "elsewhere": [
+            {"action": action, "name": game.action_name(here.state, action)}
+            for action in legal_actions(game, here.state)
+            if game.action_cell(here.state, action) is None
+        ],
+        "to_play": study.to_play,
+        "signs": list(WHO),
+        "status": _status(session),
+        "source": headline(study.source) if study.source else None,
+        "over": study.is_over,
+        "resigned": study.loser,
+        "ply": here.ply,
+        "start_value": _value(session, study.root),
+        "moves": _moves(session),
+        "children": [
+            {"index": index, "name": study.name(child)} for index, child in enumerate(here.children)
+        ],
+        "seats": [seat.json() for seat in session.seats],
+        "paused": session.paused or session.rests,
+        "thinking": task is not None,
+        "analyzing": session.analyzing,
+        "analyst": session.analyst.name,
+        "whose": study.to_play if task is not None else None,
+        "thought": thought_json(game, here, here.thought, session.per_second),
+        "hint": session.hinted is here,
+        "message": session.message,
+        "recorded": session.recorded.get(here),
+    }
+
+
+def thought_json(game: Game, node: Node, thought: Thought | None, per_second: float) -> Json | None:
+    """Return what a search has found of a position."""
+    if thought is None:
+        return None
+    return {
+        "ply": node.ply,
+        "value": thought.value,
+        "first_value": thought.first_value,
+        "simulations": thought.simulations,
+        "per_second": per_second,
+        "candidates": [
+            {
+                "action": each.action,
+                "name": game.action_name(node.state, each.action),
+                "cell": game.action_cell(node.state, each.action),
+                "visits": each.visits,
+                "share": thought.share(each),
+                "value": each.value if each.visits else None,
+                "prior": each.prior,
+                "line": _line(game, node.state, each.line) if place < LINES else [],
+            }
+            for place, each in enumerate(thought.candidates)
+        ],
+    }
+
+
+def legal_actions(game: Game, state: State) -> list[int]:
+    """Return the legal actions; none when the game is over."""
+    if game.outcome(state) != ONGOING:
+        return []
+    return [int(action) for action in np.flatnonzero(game.legal_action_mask(state))]
+
+
+def _value(session: "Session", node: Node) -> float | None:
+    """Return what is known of a position's value for player 0, or was recorded of it."""
+    recorded = session.recorded.get(node, {}).get("value")
+    if recorded is not None and node.thought is None:
+        return float(value_of(1, to_play(node.state)) * recorded)
+    return session.study.value(node)
+
+
+def _moves(session: "Session") -> list[Json]:
+    study = session.study
+    return [
+        {
+            "ply": node.ply,
+            "name": study.name(node),
+            "player": (node.ply - 1) % 2,
+            "value": _value(session, node),
+            "comment": node.comment[:COMMENT],
+            "branches": len(node.parent.children) if node.parent else 1,
+        }
+        for node in study.line[1:]
+    ]
+
+
+def _board(game: Game, node: Node) -> Json:
+    """Return the picture of a position, and its cells row by row."""
+    geometry, labels = _layout(game)
+    last = None
+    if node.parent is not None and node.action is not None:
+        last = game.action_cell(node.parent.state, node.action)
+    first, second = stones_seen(game, node.state)
+    actions: list[list[Json]] = [[] for _ in labels]
+    for action in legal_actions(game, node.state):
+        cell = game.action_cell(node.state, action)
+        if cell is not None:
+            name = game.action_name(node.state, action)
+            actions[cell].append({"action": action, "name": name})
+    return {
+        "svg": board_svg(game, node.state, last_cell=last),
+        "width": geometry.width,
+        "height": geometry.height,
+        "radius": geometry.radius,
+        "cells": [
+            {
+                "x": x,
+                "y": y,
+                "stone": 1 if first[cell] else 2 if second[cell] else 0,
+                "label": labels[cell],
+                "actions": actions[cell],
+            }
+            for cell, (x, y) in enumerate(geometry.centres)
+        ],
+    }
+
+
+@functools.lru_cache(maxsize=64)
+def _layout(game: Game) -> tuple[Geometry, tuple[str, ...]]:
+    """Return where the cells lie, and what each is called."""
+    _, rows, columns = game.observation_shape
+    named = labels_of(game)
+    labels = []
+    for row in range(rows):
+        for column in range(columns):
+            if named.columns and named.rows:
+                labels.append(named.columns[column] + named.rows[row])
+            else:
+                labels.append(f"column {column + 1}, row {rows - row}")
+    return geometry_of(game), tuple(labels)
+
+
+def _line(game: Game, state: State, actions: list[int]) -> list[Json]:
+    """Return a line of moves from a position."""
+    told = []
+    for action in actions:
+        told.append(
+            {
+                "name": game.action_name(state, action),
+                "cell": game.action_cell(state, action),
+                "player": to_play(state),
+            }
+        )
+        state = game.play(state, action)
+    return told
+
+
+def _status(session: "Session") -> str:
+    """Say in some words whose turn it is or how the game ended."""
+    loser = session.study.loser
+    if loser is not None:
+        how = "gave up" if session.study.fault else "resigned"
+        return f"{WHO[loser]} {how}: {WHO[1 - loser]} wins"
+    if not session.study.is_over:
+        return f"{WHO[session.study.to_play]} to move"
+    winner = session.study.winner
+    return "A draw" if winner is None else f"{WHO[winner]} wins"

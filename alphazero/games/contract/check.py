@@ -1,0 +1,150 @@
+"""A game checked: every promise of the contract looked at, and what is broken told in words."""
+
+import hashlib
+import inspect
+import sys
+import textwrap
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from alphazero.errors import GameError
+from alphazero.games.contract.display import REST
+from alphazero.games.contract.guarded import Breach, place_of
+from alphazero.games.contract.interpreted import sources_of
+from alphazero.games.contract.rules import FIRST, Promise
+from alphazero.games.contract.trial import FULL, SHORT, Effort, Trial
+from alphazero.games.game import Game
+from alphazero.games.registry import read_game, write_game
+from alphazero.utils.jit import cache_folder
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A promise that is not kept."""
+
+    promise: str
+    """the name of its function, or of a promise that `watched.py` looks after"""
+    text: str
+    """what is wrong, and what was expected"""
+    moves: str | None = None
+    """that led to the position; None where it is no position of a random game"""
+    drawing: str = ""
+    """of the position"""
+
+    @property
+    def name(self) -> str:
+        """The broken promise in words."""
+        return f"'{self.promise.replace('_', ' ')}' is broken"
+
+    def __str__(self) -> str:
+        """Write the fault with its position below."""
+        lines = [f"{self.name}: {self.text}"]
+        if self.moves is not None:
+            lines.append(f"after the moves: {self.moves}" if self.moves else "at the start:")
+        return "\n".join([*lines, textwrap.indent(self.drawing, "    ")]).rstrip()
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a check has found."""
+
+    game: str
+    faults: list[Fault] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """what could not be looked at"""
+    games: int = 0
+    positions: int = 0
+
+    def __str__(self) -> str:
+        """Say what was looked at and what is wrong."""
+        seen = f"{self.games:,} random games, {self.positions:,} positions"
+        notes = [f"note: {note}" for note in self.notes]
+        if not self.faults:
+            return "\n".join([f"{self.game}: every promise kept ({seen})", *notes])
+        broken = f"{len(self.faults)} of the promises that every game keeps"
+        return "\n".join([f"{self.game} breaks {broken}", *map(str, self.faults), *notes])
+
+
+def check_game(game: Game | str, effort: Effort = FULL) -> Report:
+    """Hold a game to the contract that every game keeps; `game` may be written as on a shell.
+
+    Whether the rules are those of the game that they are meant for is not known here.
+
+    Raises:
+        GameError: when no game is called so.
+    """
+    game = read_game(game) if isinstance(game, str) else game
+    looked, faults = Trial(game, effort), list[Fault]()
+    for promise in FIRST:
+        faults += _faults(looked, promise)
+        if faults:
+            break
+    else:
+        for promise in REST:
+            faults += _faults(looked, promise)
+    started = not faults or "records" in vars(looked)
+    return Report(
+        write_game(game),
+        faults,
+        looked.rules.notes if started else [],
+        len(looked.records) if started else 0,
+        sum(map(len, looked.records)) if started else 0,
+    )
+
+
+def refuse_unsound(game: Game) -> None:
+    """Hold a game to its contract for a moment, once for each state of its source.
+
+    Raises:
+        GameError: when it breaks a promise.
+    """
+    kept = cache_folder() / "checked-games" / _source_hash(game)
+    if kept.exists():
+        return
+    report = check_game(game, SHORT)
+    if report.faults:
+        fault = report.faults[0]
+        raise GameError(
+            f"{report.game} cannot be trained: {fault.name}: {fault.text.splitlines()[0]}; "
+            f"`alphazero check {report.game}` shows where"
+        )
+    with suppress(OSError):  # as on a full disk: it is checked again
+        kept.parent.mkdir(mode=0o700, exist_ok=True)
+        kept.touch()
+
+
+def _source_hash(game: Game) -> str:
+    """Return a hash of a game's options and of every file that its class or its rules are from."""
+    files = set()
+    for kind in type(game).__mro__:
+        module = sys.modules.get(kind.__module__)
+        with suppress(TypeError):  # of what has no file, like `object`
+            files.add(inspect.getsourcefile(module or kind) or "")
+    for rule in (*getattr(game, "rule_functions", ()), game.heuristic):
+        files |= sources_of(rule)
+    digest = hashlib.sha256(repr(game).encode())
+    for file in sorted(files):
+        digest.update(Path(file).read_bytes() if Path(file).is_file() else file.encode())
+    return digest.hexdigest()[:32]
+
+
+def _faults(looked: Trial, promise: Promise) -> list[Fault]:
+    """Return what breaks a promise, if anything does; what the game raises breaks it too."""
+    looked.current = None
+    try:
+        promise(looked)
+    except Breach as breach:
+        name, text = breach.promise or promise.__name__, str(breach)
+        state = looked.current if breach.state is None else breach.state
+    except Exception as error:
+        name, state = promise.__name__, looked.current
+        text = f"{type(error).__name__} is raised: {error}, {place_of(error)}"
+    else:
+        return []
+    moves, drawing = None, ""
+    if state is not None:
+        with suppress(Exception):  # drawing may be what fails
+            drawing = looked.game.render(state)
+        moves = looked.moves_to(state)
+    return [Fault(name, text, moves, drawing)]

@@ -1,0 +1,251 @@
+"""A game's rules, called where no mistake does harm.
+
+Each rule is run by Python first (`plain.py`), as long as a budget of work lasts, and compiled then,
+on arrays with a margin on either side that must stay as it is. Both must do the same.
+"""
+
+import math
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from alphazero.games.contract import interpreted
+from alphazero.games.game import Game, Mask, Planes, State
+
+RULES = ("legal", "play", "outcome", "observe", "heuristic")
+"""The names of a game's rules, in the order of `Game.rule_functions`; the heuristic comes last."""
+
+MARGIN = 256
+"""Entries before and behind an array that no rule may touch."""
+
+_MARK = 93
+"""The bytes of a margin."""
+
+
+class Breach(Exception):
+    """A promise that a game does not keep."""
+
+    def __init__(self, text: str, state: State | None = None, promise: str = "") -> None:
+        """Say what is wrong and what was expected, in which position, and which promise it is."""
+        super().__init__(text)
+        self.state = state
+        self.promise = promise
+
+
+class _Run(NamedTuple):
+    """What a rule has done."""
+
+    result: int
+    """0 of a rule that returns nothing"""
+    state: State
+    written: npt.NDArray[Any]
+    """the other array; empty for a rule that takes none"""
+
+
+class WatchedRules:
+    """A game's rules; each call raises Breach where a rule does what no rule may do."""
+
+    def __init__(self, game: Game, work: int) -> None:
+        rules = dict(zip(RULES, (*game.rule_functions, game.heuristic), strict=True))
+        area = math.prod(game.observation_shape)
+        self._compiled: dict[str, Callable[..., Any]] = rules
+        self._plain = {name: interpreted.plain_function(rule) for name, rule in rules.items()}
+        self._cost = dict.fromkeys(RULES, game.num_actions) | {"observe": area, "heuristic": area}
+        self._work = dict.fromkeys(RULES, work)
+        self._planes = game.observation_shape
+        self._actions = game.num_actions
+        self.notes: list[str] = []
+        """what could not be watched"""
+
+    def legal(self, state: State) -> tuple[Mask, int]:
+        """Return the legal actions [A] and their number as the rule counts them."""
+        run = self._read("legal", state, np.zeros(self._actions, np.bool_), True)
+        return run.written, run.result
+
+    def play(self, state: State, action: int) -> State:
+        """Return the position after a legal action."""
+        return self._call("play", state, action).state
+
+    def outcome(self, state: State) -> int:
+        """Return the outcome that the rule tells."""
+        return self._read("outcome", state).result
+
+    def observe(self, state: State) -> Planes:
+        """Return what the player to move sees [C, H, W]."""
+        return self._read("observe", state, np.zeros(self._planes, np.float32), 7).written
+
+    def estimate(self, state: State) -> int:
+        """Return the heuristic's estimate."""
+        return self._read("heuristic", state).result
+
+    def _read(
+        self, name: str, state: State, blank: npt.NDArray[Any] | None = None, other: float = 0
+    ) -> _Run:
+        """Call a rule that leaves the state as it is, and writes an array like `blank` in full.
+
+        Filled with `other` before, the array must be the same after.
+        """
+        run = self._call(name, state, blank=blank)
+        changed = _difference(run.state, state)
+        if changed:
+            raise Breach(
+                f"`{name}` changes state{list(changed)} from {state[changed]} to "
+                f"{run.state[changed]}; expected that `play` alone changes the state",
+                state,
+                "leaves_the_position_it_played_from",
+            )
+        if blank is not None:
+            again = self._call_compiled(name, state, None, np.full_like(blank, other))
+            missed = _difference(again.written, run.written)
+            if missed:
+                raise Breach(
+                    f"`{name}` does not write {_array_of(name)}{list(missed)}, which keeps what "
+                    "was there before; expected that it writes every entry",
+                    state,
+                    "writes_every_entry",
+                )
+        return run
+
+    def _call(
+        self,
+        name: str,
+        state: State,
+        action: int | None = None,
+        blank: npt.NDArray[Any] | None = None,
+    ) -> _Run:
+        """Run a rule by Python, as long as the budget lasts, then compiled, and compare."""
+        slow = self._call_plain(name, state, action, blank)
+        fast = self._call_compiled(name, state, action, blank)
+        if slow is not None:
+            _compare(name, slow, fast, state)
+        return fast
+
+    def _call_plain(
+        self, name: str, state: State, action: int | None, blank: npt.NDArray[Any] | None
+    ) -> _Run | None:
+        if name not in self._plain or self._work[name] <= 0:
+            return None
+        self._work[name] -= self._cost[name]
+        own = state.copy().view(interpreted.WatchedArray)
+        written = None if blank is None else blank.copy().view(interpreted.WatchedArray)
+        try:
+            with np.errstate(all="ignore"):
+                result = self._plain[name](*_given(own, action, written))
+        except IndexError as error:
+            raise Breach(
+                f"`{_written(name, action)}` uses an index outside its array: {error}, "
+                f"{place_of(error)}",
+                state,
+                "stays_within_its_arrays",
+            ) from error
+        except Exception as error:  # what numba knows and Python does not
+            del self._plain[name]
+            self.notes.append(
+                f"`{name}` could be run compiled only ({type(error).__name__}: {error}), so that "
+                f"a write more than {MARGIN} entries past an array would not be noticed"
+            )
+            return None
+        return _Run(int(result or 0), own.view(np.ndarray), _or_nothing(written).view(np.ndarray))
+
+    def _call_compiled(
+        self, name: str, state: State, action: int | None, blank: npt.NDArray[Any] | None
+    ) -> _Run:
+        row = _Framed(state)
+        frames = [row] if blank is None else [row, _Framed(blank)]
+        written = None if blank is None else frames[1].inner
+        try:
+            result = self._compiled[name](*_given(row.inner, action, written))
+        except Exception as error:
+            raise Breach(
+                f"`{_written(name, action)}` raises {type(error).__name__}: {error}; expected that "
+                "a rule raises nothing",
+                state,
+                "stays_within_its_arrays",
+            ) from error
+        for frame in frames:
+            if not frame.is_whole():
+                raise Breach(
+                    f"`{_written(name, action)}` writes outside its arrays",
+                    state,
+                    "stays_within_its_arrays",
+                )
+        return _Run(int(result or 0), row.inner, _or_nothing(written))
+
+
+class _Framed:
+    """A copy of an array with a margin before and behind it."""
+
+    def __init__(self, array: npt.NDArray[Any]) -> None:
+        margin = MARGIN * array.itemsize
+        self._bytes = np.full(array.nbytes + 2 * margin, _MARK, np.uint8)
+        self._margins = self._bytes[:margin], self._bytes[-margin:]
+        self.inner = self._bytes.view(array.dtype)[MARGIN:-MARGIN].reshape(array.shape)
+        self.inner[:] = array
+
+    def is_whole(self) -> bool:
+        """Whether nobody has written into the margin."""
+        return all((margin == _MARK).all() for margin in self._margins)
+
+
+def _or_nothing(array: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
+    return np.zeros(0) if array is None else array
+
+
+def _given(
+    state: State, action: int | None, written: npt.NDArray[Any] | None
+) -> Iterator[npt.NDArray[Any] | int]:
+    """Yield a rule's arguments."""
+    return (each for each in (state, action, written) if each is not None)
+
+
+def _written(name: str, action: int | None) -> str:
+    """Write the call of a rule as in a source."""
+    return f"{name}(state)" if action is None else f"{name}(state, {action})"
+
+
+def _array_of(name: str) -> str:
+    return "mask" if name == "legal" else "planes"
+
+
+def _difference(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> tuple[int, ...]:
+    """Return the first place where two arrays differ, NaN being equal to itself; () for none."""
+    both_nan = (one != one) & (other != other)  # noqa: PLR0124
+    places = np.argwhere((one != other) & ~both_nan)
+    return tuple(places[0].tolist()) if len(places) else ()
+
+
+def place_of(error: Exception) -> str:
+    """Say in which line of a game's source an error was raised."""
+    own = (__file__, interpreted.__file__)
+    frames = [
+        each for each in traceback.extract_tb(error.__traceback__) if each.filename not in own
+    ]
+    if not frames:
+        return "in compiled code"
+    return f"in line {frames[-1].lineno} of {Path(frames[-1].filename).name}: {frames[-1].line}"
+
+
+def _compare(name: str, slow: _Run, fast: _Run, state: State) -> None:
+    """Raise Breach unless a rule does the same compiled as when Python runs it."""
+    told = ""
+    if slow.result != fast.result:
+        told = f"the result is {fast.result} and {slow.result}"
+    for array, one, other in (
+        ("state", fast.state, slow.state),
+        (_array_of(name), fast.written, slow.written),
+    ):
+        place = _difference(one, other)
+        if place:
+            told = f"{array}{list(place)} is {one[place]} and {other[place]}"
+            break
+    if told:
+        raise Breach(
+            f"`{name}` does one thing compiled and another when Python runs its source: {told}; "
+            "does it read memory that it never wrote, or draw at random?",
+            state,
+            "does_the_same_every_time",
+        )

@@ -1,0 +1,181 @@
+"""A game on trial: random games of it, by rules that are watched."""
+
+import functools
+import itertools
+import random
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import NamedTuple
+
+import numpy as np
+
+from alphazero.games.contract.guarded import Breach, WatchedRules
+from alphazero.games.game import ONGOING, Game, Mask, State
+
+MOST_MOVES_TOLD = 60
+
+
+class Effort(NamedTuple):
+    """How much is looked at."""
+
+    games: int
+    """random games; every second one goes on for as long as it can"""
+    plies: int
+    """moves in all of them"""
+    work: int
+    """array entries that each rule may touch while Python runs it"""
+    positions: int
+    """positions that a promise looks at whose cost grows with the number of moves"""
+    endings: int
+    """further games of which the end is looked at"""
+
+
+FULL = Effort(games=6, plies=4000, work=200_000, positions=200, endings=64)
+SHORT = Effort(games=6, plies=240, work=15_000, positions=8, endings=32)
+
+
+class Position(NamedTuple):
+    """A position of a random game."""
+
+    state: State
+    mask: Mask
+    told: int
+    """the number of legal actions, as the rule tells it"""
+    outcome: int
+    action: int
+    """what is played here; -1 where the game ends or is left"""
+
+
+class Ending(NamedTuple):
+    """The end of a random game."""
+
+    before: State
+    """the position before the last move"""
+    after: State
+    outcome: int
+    last_player: int
+    """who made the last move"""
+
+
+class Trial:
+    """A game, its watched rules, and random games by them.
+
+    The dice depend on nothing but the state's size, so that every trial sees the same games.
+    """
+
+    def __init__(self, game: Game, effort: Effort = FULL) -> None:
+        self.game = game
+        self.effort = effort
+        self.current: State | None = None
+        """the position that a promise is looking at"""
+        self.breach: Breach | None = None
+        """what ended a random game before its time"""
+        self._endings: list[Ending] = []
+
+    @functools.cached_property
+    def rules(self) -> WatchedRules:
+        """The game's rules, watched."""
+        return WatchedRules(self.game, self.effort.work)
+
+    @functools.cached_property
+    def records(self) -> list[list[Position]]:
+        """Random games, position by position; at most one position more than `max_moves` moves."""
+        dice, records, plies = random.Random(self.game.state_size), list[list[Position]](), 0
+        while len(records) < self.effort.games and plies < self.effort.plies and not self.breach:
+            record: list[Position] = []
+            try:
+                for position in self._play(dice, len(records) % 2 == 1, self.effort.plies - plies):
+                    record.append(position)
+            except Breach as breach:
+                self.breach = breach
+                if breach.state is not None:
+                    record.append(Position(breach.state, np.zeros(0, np.bool_), 0, ONGOING, -1))
+            plies += len(record)
+            records.append(record)
+        return records
+
+    @property
+    def whole_records(self) -> list[list[Position]]:
+        """The random games that were not left because there was enough to look at."""
+        most = self.game.max_moves + 1
+        return [
+            record
+            for record in self.records
+            if record and (_is_over(record[-1]) or len(record) == most)
+        ]
+
+    def positions(self, most: int | None = None) -> Iterator[Position]:
+        """Yield every position of the random games, or `most` of them, evenly spread."""
+        every = list(itertools.chain.from_iterable(self.records))
+        step = 1 if most is None else -(-len(every) // most)
+        for position in every[:: max(1, step)]:
+            self.current = position.state
+            yield position
+
+    def sample(self) -> Iterator[Position]:
+        """Yield as many positions as the effort allows to promises that cost more."""
+        return self.positions(self.effort.positions)
+
+    def endings(self) -> Iterator[Ending]:
+        """Yield the ends of random games, played when they are first asked for."""
+        for number in range(self.effort.endings):
+            if number == len(self._endings):
+                self._endings.append(self._play_to_the_end(random.Random(number)))
+            self.current = self._endings[number].after
+            yield self._endings[number]
+
+    def moves_to(self, state: State) -> str | None:
+        """Name the moves that led to a position of the random games; None: it is not of them."""
+        for record in self.records:
+            for ply, position in enumerate(record):
+                if position.state is state:
+                    return " ".join(self._names(record[:ply]))
+        return None
+
+    def name_of(self, position: Position) -> str:
+        """Write the action played in a position, by its number where it has no name."""
+        with suppress(Exception):  # the names may be what is wrong
+            return str(self.game.action_name(position.state, position.action))
+        return f"action {position.action}"
+
+    def _names(self, played: list[Position]) -> list[str]:
+        names = [self.name_of(position) for position in played]
+        left_out = len(names) - MOST_MOVES_TOLD
+        return names if left_out <= 0 else [f"({left_out} moves)", *names[left_out:]]
+
+    def _play(self, dice: random.Random, prolong: bool, most: int) -> Iterator[Position]:
+        """Play a random game; with `prolong` no move ends it as long as another does not."""
+        state = self.game.initial_state()
+        for _ in range(min(self.game.max_moves + 1, most)):
+            mask, told = self.rules.legal(state)
+            outcome = self.rules.outcome(state)
+            self.rules.observe(state)
+            position = Position(state, mask, told, outcome, -1)
+            if _is_over(position):
+                yield position
+                return
+            self.rules.estimate(state)
+            actions = np.flatnonzero(mask).tolist()
+            dice.shuffle(actions)
+            for action in actions if prolong else actions[:1]:
+                after = self.rules.play(state, action)
+                if self.rules.outcome(after) == ONGOING:
+                    break
+            yield position._replace(action=action)
+            state = after
+
+    def _play_to_the_end(self, dice: random.Random) -> Ending:
+        """Play a random game without looking at what is seen in it."""
+        before = after = self.game.initial_state()
+        outcome, moves = ONGOING, 0
+        while outcome == ONGOING and moves < self.game.max_moves:
+            actions = np.flatnonzero(self.rules.legal(after)[0]).tolist()
+            if not actions:
+                break
+            before, after = after, self.rules.play(after, dice.choice(actions))
+            outcome, moves = self.rules.outcome(after), moves + 1
+        return Ending(before, after, outcome, (moves - 1) % 2)
+
+
+def _is_over(position: Position) -> bool:
+    return position.outcome != ONGOING or not position.mask.any()

@@ -1,0 +1,1 @@
+"""Go: the board, the rules and the game."""

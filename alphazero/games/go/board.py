@@ -1,0 +1,254 @@
+"""Stones, chains and captures of Go, and the memory by which a repetition is known.
+
+A chain is a set of stones of one colour that are connected along lines; its liberties are the
+empty points beside it. Chains are kept up to date as stones come and go, so that a move is judged
+by looking at its four neighbours.
+
+The state is one row. Behind the header of `go.py` come four numbers for each point of the board,
+row by row from the top left, with a wall above, below and left of every row (so the right
+neighbour of a row's last point is the next row's wall). A `point` is the place in the state where
+these four numbers begin:
+
+    state[point]               BLACK, WHITE, WALL, or EMPTY + the number of its empty neighbours
+    state[point + HEAD]        a stone's chain, named by one of the chain's stones
+    state[point + NEXT]        the next stone of the chain, in a circle
+    state[point + LIBERTIES]   of the chain's head alone: its liberties, see `as_liberty`
+
+Then come sets of points, one bit a point, W words each:
+
+    lost       [2, W]      where a black, a white stone was ever taken off the board
+    history    [8, 2, W]   the black and the white stones of the last 8 positions, in a ring
+    seen       the rest    a hash set of the keys of all positions so far; empty for simple ko
+
+Letters: W words of 64 bits.
+"""
+
+import numpy as np
+
+from alphazero.games.game import HEADER, State
+from alphazero.utils.jit import helper
+
+ROWS, COLUMNS, KOMI, SUPERKO, SUICIDE, MOVES, KEY, PREVIOUS, NEWEST = range(HEADER, HEADER + 9)
+"""The game's options, and then: the key of the stones on the board, that of those before the last
+move, and which place of the ring holds the newest position."""
+FRONT = HEADER + 9
+"""Where the points begin; a multiple of 4, so that point >> 2 numbers them."""
+
+HEAD, NEXT, LIBERTIES = 1, 2, 3
+BLACK, WHITE, WALL, EMPTY = 1, 2, 3, 4
+
+SIMPLE, POSITIONAL, SITUATIONAL = 0, 1, 2
+"""What may not come back: the position before the opponent's move; any earlier position; any
+earlier position with the same player to move."""
+
+HISTORY = 8
+"""Positions that are kept whole."""
+
+LONGEST_SIDE = 19
+_KEYS = np.random.default_rng(2016).integers(-(2**63), 2**63, (3, 512), np.int64)
+"""A random number for each colour and point: a position's key is the XOR of its stones' numbers
+(Zobrist, *A new hashing method with application for game playing*, 1970)."""
+FIRST_KEY, _WHITE_TO_PLAY = int(_KEYS[0, 0]), int(_KEYS[0, 1])
+
+
+def sections_of(state: State) -> tuple[int, int, int, int]:
+    """Return where `lost`, `history` and `seen` begin, and W."""
+    points = (state[ROWS] + 2) * (state[COLUMNS] + 1)
+    words = (points + 63) // 64
+    lost = FRONT + 4 * points
+    return lost, lost + 2 * words, lost + (2 + 2 * HISTORY) * words, words
+
+
+def situation_of(state: State, key: int, colour: int) -> int:
+    """Return what may not come back once `colour` has moved to a board with this `key`."""
+    return key ^ _WHITE_TO_PLAY if state[SUPERKO] == SITUATIONAL and colour == BLACK else key
+
+
+sections, situation = helper(sections_of), helper(situation_of)
+"""The same for kernels."""
+
+
+@helper
+def point_at(state: State, row: int, column: int) -> int:
+    """Return the point at `row`, counted from the top, and `column`."""
+    return FRONT + 4 * ((row + 1) * (state[COLUMNS] + 1) + column + 1)  # type: ignore[no-any-return]
+
+
+@helper
+def bit_of(state: State, first: int, point: int) -> int:
+    """Return 1 if `point` is in the set of points whose words begin at `first`, else 0."""
+    number = (point - FRONT) >> 2
+    return state[first + (number >> 6)] >> (number & 63) & 1  # type: ignore[no-any-return]
+
+
+@helper
+def lost_at(state: State, colour: int) -> int:
+    """Return where the set of points begins that stones of `colour` were taken from."""
+    lost, _, _, words = sections(state)
+    return lost + (colour - 1) * words
+
+
+@helper
+def history_at(state: State, age: int, colour: int) -> int:
+    """Return where the stones of `colour` begin as they lay `age` moves ago."""
+    _, history, _, words = sections(state)
+    place = (state[NEWEST] - age) % HISTORY
+    return history + (2 * place + colour - 1) * words  # type: ignore[no-any-return]
+
+
+@helper
+def as_liberty(point: int) -> int:
+    """Return what a chain adds up over its stones' empty neighbours: 1, the number n, n squared.
+
+    A liberty beside several stones of the chain counts several times, which makes it cheap to
+    come and go: one addition. The three sums share one integer: 11 bits, 20, 28. They have room
+    for 19 x 19: 1,444 neighbours with numbers up to 422.
+    """
+    number = point >> 2
+    return (1 << 48) + (number << 28) + number * number
+
+
+@helper
+def in_atari(state: State, stone: int) -> bool:
+    """Whether the chain of `stone`, which has liberties, has a single one.
+
+    The sums are over one number alone exactly when count x squares = sum x sum (Cauchy-Schwarz).
+    """
+    sums = state[state[stone + HEAD] + LIBERTIES]
+    total = (sums >> 28) & 0xFFFFF
+    return (sums >> 48) * (sums & 0xFFFFFFF) == total * total  # type: ignore[no-any-return]
+
+
+@helper
+def lives(state: State, point: int, colour: int) -> bool:
+    """Whether a stone of `colour` has a liberty once it lies on empty `point` and has captured."""
+    if state[point] > EMPTY:
+        return True
+    down = 4 * (state[COLUMNS] + 1)
+    for beside in (point - down, point - 4, point + 4, point + down):
+        if state[beside] < WALL and (state[beside] == colour) != in_atari(state, beside):
+            return True
+    return False
+
+
+@helper
+def key_after(state: State, point: int, colour: int, survives: bool) -> int:
+    """Return the key of the board after a stone of `colour` on empty `point`.
+
+    It captures the opponent's chains, or dies with its own unless it `survives`.
+    """
+    key = state[KEY]
+    if survives:
+        key ^= _KEYS[colour, point >> 2]
+    down = 4 * (state[COLUMNS] + 1)
+    sides = (point - down, point - 4, point + 4, point + down)
+    for side in range(4):
+        stone = sides[side]
+        taken = state[stone] == (3 - colour if survives else colour)
+        if taken and in_atari(state, stone):
+            for other in range(side):  # a chain on two sides is taken once
+                same = state[sides[other]] == state[stone]
+                taken = taken and not (same and state[sides[other] + HEAD] == state[stone + HEAD])
+            following = stone
+            while taken:
+                key ^= _KEYS[state[stone], following >> 2]
+                following = state[following + NEXT]
+                taken = following != stone
+    return key  # type: ignore[no-any-return]
+
+
+@helper
+def was_seen(state: State, key: int) -> bool:
+    """Whether the rule of ko forbids the situation `key`."""
+    if state[SUPERKO] == SIMPLE:
+        return key == state[PREVIOUS]  # type: ignore[no-any-return]
+    first = sections(state)[2]
+    last = len(state) - first - 1  # the set has a power of two of places
+    place = key & last
+    while state[first + place] != 0:
+        if state[first + place] == key:
+            return True
+        place = (place + 1) & last
+    return False
+
+
+@helper
+def remember(state: State, key: int) -> None:
+    """Add a situation to the set of those seen."""
+    first = sections(state)[2]
+    last = len(state) - first - 1
+    place = key & last
+    for _ in range(last):  # one place stays free, where searches end
+        if state[first + place] == 0 or state[first + place] == key:
+            state[first + place] = key
+            return
+        place = (place + 1) & last
+
+
+@helper
+def _flip(state: State, now: int, point: int, colour: int) -> None:
+    """Put a stone into the newest position's sets and key, which begin at `now`, or out."""
+    number = (point - FRONT) >> 2
+    words = sections(state)[3]
+    state[now + (colour - 1) * words + (number >> 6)] ^= 1 << (number & 63)
+    state[KEY] ^= _KEYS[colour, point >> 2]
+
+
+@helper
+def _join(state: State, stone: int, other: int) -> None:
+    """Make one chain of the chains of two stones."""
+    head, gone = state[other + HEAD], state[stone + HEAD]
+    if head == gone:
+        return
+    state[head + LIBERTIES] += state[gone + LIBERTIES]
+    following = stone
+    while True:
+        state[following + HEAD] = head
+        following = state[following + NEXT]
+        if following == stone:
+            break
+    state[stone + NEXT], state[other + NEXT] = state[other + NEXT], state[stone + NEXT]
+
+
+@helper
+def _remove(state: State, now: int, stone: int) -> None:
+    """Take a chain off the board."""
+    colour, down = state[stone], 4 * (state[COLUMNS] + 1)
+    lost = lost_at(state, colour)
+    while state[stone] == colour:
+        free = EMPTY
+        for beside in (stone - down, stone - 4, stone + 4, stone + down):
+            if state[beside] >= EMPTY:
+                state[beside] += 1
+                free += 1
+            elif state[beside] != WALL:
+                state[state[beside + HEAD] + LIBERTIES] += as_liberty(stone)
+        state[stone] = free
+        _flip(state, now, stone, colour)
+        number = (stone - FRONT) >> 2
+        state[lost + (number >> 6)] |= 1 << (number & 63)
+        stone = state[stone + NEXT]
+
+
+@helper
+def put_stone(state: State, point: int, colour: int) -> None:
+    """Lay a stone on empty `point`; take off what it captures, or else itself if it must die."""
+    now, down = history_at(state, 0, BLACK), 4 * (state[COLUMNS] + 1)
+    state[point], state[point + HEAD], state[point + NEXT] = colour, point, point
+    state[point + LIBERTIES] = 0
+    _flip(state, now, point, colour)
+    sides = (point - down, point - 4, point + 4, point + down)
+    for beside in sides:
+        if state[beside] >= EMPTY:
+            state[beside] -= 1
+            state[point + LIBERTIES] += as_liberty(beside)
+        elif state[beside] != WALL:
+            state[state[beside + HEAD] + LIBERTIES] -= as_liberty(point)
+    for beside in sides:
+        if state[beside] == colour:
+            _join(state, point, beside)
+    # Its own chain comes last: by then what was captured has made room.
+    for stone in (*sides, point):
+        if state[stone] < WALL and (state[stone] != colour or stone == point):  # noqa: SIM102
+            if state[state[stone + HEAD] + LIBERTIES] == 0:
+                _remove(state, now, stone)

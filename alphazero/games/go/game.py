@@ -1,0 +1,265 @@
+"""Go by the rules of Tromp and Taylor, https://tromp.github.io/go.html.
+
+Players lay stones on empty points, Black (player 0) first; a chain without liberties is taken off,
+the opponent's before one's own. Two passes in a row end the game, or its limit of moves does; then
+the larger area wins, with komi added to White's. An action is a point, counted row by row from the
+top left, or the pass, which is the last.
+
+That is all of Tromp's and Taylor's rules but for suicide, which they allow and which is an option
+here. The rules are kernels in `go_rules.py`, the board and its state are in `go_board.py`.
+
+A position that may not come back is known by a key of 64 bits. Two positions that share a key by
+chance would make a legal move illegal, no more: with 722 moves on 19 x 19, and every legal move
+looked at, that happens once in 10^11 games.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from alphazero.errors import GameError
+from alphazero.games import grid
+from alphazero.games.game import (
+    LAST,
+    ONGOING,
+    OUTCOME,
+    PLY,
+    Game,
+    Look,
+    State,
+    Symmetries,
+    outcome,
+    to_play,
+)
+from alphazero.games.go.board import (
+    EMPTY,
+    FIRST_KEY,
+    HISTORY,
+    LONGEST_SIDE,
+    SIMPLE,
+    SITUATIONAL,
+    WALL,
+)
+from alphazero.games.go.rules import (
+    area,
+    forbid,
+    lead,
+    legal,
+    observe,
+    play,
+    set_up,
+    stones_of,
+    without_past,
+)
+from alphazero.games.registry import register
+
+STATUS = (
+    r"^(?P<moves>[0-9]{1,4}) moves, (?:(?P<over>over)|(?P<turn>[XO]) to play)"
+    r"(?P<passed>, [XO] passed)?(?:, ko at (?P<ko>[A-Z0-9 ]+))?[:;]"
+)
+"""The line below a diagram."""
+
+MOST_MOVES = 5000
+
+
+@register("go")
+@dataclass(frozen=True)
+class Go(Game):
+    """Go on `rows` x `columns`.
+
+    `komi_half_points` is what White gets for moving second, in half points: 15 is a komi of 7.5.
+    `superko` is 0 for simple ko (the position before the opponent's move may not come back), 1 for
+    positional superko (no earlier position may), 2 for situational superko (no earlier position
+    with the same player to move may). With `suicide` 1 a move may kill the player's own stones.
+    The game is over after `moves` moves, or twice as many as the board has points where that is
+    0: 722 on 19 x 19, as in AlphaGo Zero (Methods, "Self-play").
+    """
+
+    rows: int = 9
+    columns: int = 9
+    komi_half_points: int = 15
+    superko: int = 1
+    suicide: int = 0
+    moves: int = 0
+
+    rule_functions = (legal, play, outcome, observe)
+
+    def __post_init__(self) -> None:
+        for option, least, most, unit in (
+            ("rows", 1, LONGEST_SIDE, ""),
+            ("columns", 1, LONGEST_SIDE, ""),
+            ("komi_half_points", -1000, 1000, ""),
+            ("superko", SIMPLE, SITUATIONAL, " (0 simple, 1 positional, 2 situational)"),
+            ("suicide", 0, 1, " (0 forbidden, 1 allowed)"),
+            ("moves", 0, MOST_MOVES, " (0: twice the board's points)"),
+        ):
+            if not least <= getattr(self, option) <= most:
+                raise GameError(
+                    f"{option} must be {least} to {most}{unit}, got {getattr(self, option)}"
+                )
+
+    def initial_state(self) -> State:
+        """Return the empty board."""
+        header = [0, ONGOING, -1, *self.options.values(), FIRST_KEY, 0, 0]
+        points = np.zeros((self.rows + 2, self.columns + 1, 4), np.int64)
+        points[:, :, 0] = WALL
+        inner = points[1:-1, 1:, 0]
+        inner[:] = EMPTY + 4
+        for edge in (np.s_[0], np.s_[-1], np.s_[:, 0], np.s_[:, -1]):
+            inner[edge] -= 1
+        words = (points[:, :, 0].size + 63) // 64
+        sets = np.zeros((2 + 2 * HISTORY) * words, np.int64)
+        # A power of two, of which a quarter stays free when every move has brought a new position.
+        places = 1 << (4 * (self.max_moves + 2) // 3).bit_length() if self.superko else 0
+        seen = np.zeros(places, np.int64)
+        if places:
+            seen[FIRST_KEY % places] = FIRST_KEY
+        return np.concatenate([header, points.ravel(), sets, seen])
+
+    @property
+    def heuristic(self) -> Any:
+        """The area as it stands."""
+        return lead
+
+    @property
+    def num_actions(self) -> int:
+        """One action a point, and the pass."""
+        return self.rows * self.columns + 1
+
+    @property
+    def passing(self) -> int:
+        """The action that passes."""
+        return self.rows * self.columns
+
+    @property
+    def observation_shape(self) -> tuple[int, int, int]:
+        """Own and opponent's stones of 8 positions, colour to move."""
+        return 2 * HISTORY + 1, self.rows, self.columns
+
+    @property
+    def max_moves(self) -> int:
+        """The limit of moves."""
+        return self.moves or 2 * self.rows * self.columns
+
+    @property
+    def komi(self) -> float:
+        """What White gets for moving second, in points."""
+        return self.komi_half_points / 2
+
+    @property
+    def one_sided(self) -> bool:
+        """Where komi decides: it is more than half the board."""
+        return abs(self.komi_half_points) > self.rows * self.columns
+
+    def score(self, state: State) -> float:
+        """Return Black's area less White's and komi, in points, every stone taken for alive."""
+        return int(area(state)) - self.komi
+
+    @property
+    def look(self) -> Look:
+        """Crossing lines."""
+        return Look.POINTS
+
+    def action_cell(self, state: State, action: int) -> int | None:
+        """Return the point; None for the pass and for suicide, which leaves no stone."""
+        if action == self.passing:
+            return None
+        after = state.copy()
+        play(after, action)
+        return action if stones_of(after)[action] else None
+
+    def symmetries(self) -> Symmetries:
+        """The board's: 8 when it is square, else 4; the pass stays itself."""
+        cells = grid.board_symmetries(self.rows, self.columns)
+        passing = np.full((len(cells), 1), self.passing)
+        return Symmetries(np.concatenate([cells, passing], axis=1), cells)
+
+    def render(self, state: State) -> str:
+        """Draw the board with letters for columns and numbers for rows, and say how it stands."""
+        lines = grid.draw(stones_of(state), self.rows, self.columns)
+        labelled = [f"{self.rows - row:2} {line}" for row, line in enumerate(lines)]
+        letters = "   " + " ".join(grid.VERTEX_LETTERS[: self.columns])
+        return "\n".join([*labelled, letters, self._status(state)])
+
+    def _status(self, state: State) -> str:
+        """Write whose turn it is, or who won, and what the stones alone do not tell."""
+        moves, player = f"{state[PLY]} moves", to_play(state)
+        if state[OUTCOME] != ONGOING:
+            score = self.score(state)
+            won = f"{'X' if score > 0 else 'O'} wins by {abs(score):g}" if score else "a draw"
+            return f"{moves}, over: {won}; komi {self.komi:g}"
+        status = f"{moves}, {'XO'[player]} to play"
+        if state[LAST] == self.passing:
+            status += f", {'OX'[player]} passed"
+        free = self.legal_action_mask(without_past(state))
+        ko = np.flatnonzero(free & ~self.legal_action_mask(state)).tolist()
+        if ko:
+            status += ", ko at " + " ".join(self.action_name(state, action) for action in ko)
+        return f"{status}; komi {self.komi:g}"
+
+    def parse(self, diagram: str) -> State:
+        """Read a drawing of `render`, whose last line may be missing: then X begins.
+
+        Earlier positions are unknown, but for what the drawing says to be forbidden by ko.
+        """
+        stones = grid.read_drawing(diagram, self.rows, self.columns)
+        found = re.search(STATUS, diagram, re.MULTILINE)
+        if not found and "moves" in diagram:
+            raise GameError("the line below a diagram is written like '12 moves, X to play;'")
+        moves = int(found["moves"]) if found else 0
+        if moves > self.max_moves:
+            raise GameError(f"the game is over after {self.max_moves} moves, not {moves}")
+        if found and found["turn"] and found["turn"] != "XO"[moves % 2]:
+            raise GameError(f"after {moves} moves it is {'XO'[moves % 2]}'s turn")
+        state = set_up(self.initial_state(), stones, moves)
+        if found and (found["over"] or found["passed"]):
+            state[LAST] = self.passing
+        if moves == self.max_moves or (found and found["over"]):
+            state[OUTCOME] = np.sign(self.score(state))
+        elif found and found["ko"]:
+            self._forbid(state, found["ko"].split())
+        return state
+
+    def _forbid(self, state: State, names: list[str]) -> None:
+        """Forbid the points of these names by ko."""
+        actions = [self._read_point(name) for name in names[: state[PLY]]]
+        if not self.legal_action_mask(state)[actions].all():
+            raise GameError("the diagram names a ko where no stone may be laid anyway")
+        forbid(state, actions)
+        if self.legal_action_mask(state)[actions].any():
+            raise GameError("the diagram names more points than simple ko can forbid")
+
+    def action_name(self, state: State, action: int) -> str:  # noqa: ARG002
+        """A letter for the column and a number for the row from the bottom, like D4; or pass."""
+        if action == self.passing:
+            return "pass"
+        row, column = divmod(action, self.columns)
+        return f"{grid.VERTEX_LETTERS[column]}{self.rows - row}"
+
+    def _read_point(self, text: str) -> int:
+        """Return the action of a point's name."""
+        name = text.strip().upper()
+        column, number = grid.VERTEX_LETTERS.find(name[:1] or "?"), name[1:]
+        known = name.isascii() and number.isdigit() and 0 <= column < self.columns
+        if not known or len(number) > 2 or not 1 <= int(number) <= self.rows:
+            last = f"{grid.VERTEX_LETTERS[self.columns - 1]}{self.rows}"
+            raise GameError(
+                f"{text[:20]!r} is no point; type a letter and a number, A1 to {last}, or pass"
+            )
+        return (self.rows - int(number)) * self.columns + column
+
+    def parse_action(self, state: State, text: str) -> int:
+        """Read a point's name, or pass; capitals or not."""
+        action = self.passing if text.strip().lower() == "pass" else self._read_point(text)
+        if state[OUTCOME] != ONGOING:
+            raise GameError("the game is over")
+        if not self.legal_action_mask(state)[action]:
+            name = self.action_name(state, action)
+            if stones_of(state)[action]:
+                raise GameError(f"{name} is taken; type an empty point")
+            if self.legal_action_mask(without_past(state))[action]:
+                raise GameError(f"{name} is forbidden by ko: it brings an earlier position back")
+            raise GameError(f"{name} is forbidden: the stone would have no liberty")
+        return action

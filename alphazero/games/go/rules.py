@@ -1,0 +1,224 @@
+"""The rules of Go as kernels, and positions that no moves led to.
+
+The state is described in `go_board.py`. Letters: A actions, W words of 64 bits.
+"""
+
+import numpy as np
+from numba import types
+
+from alphazero.errors import GameError
+from alphazero.games.game import (
+    HEURISTIC_RULE,
+    LAST,
+    LEGAL_RULE,
+    OBSERVE_RULE,
+    ONGOING,
+    OUTCOME,
+    PLAY_RULE,
+    PLY,
+    SURE,
+    Mask,
+    Planes,
+    State,
+    to_play,
+)
+from alphazero.games.go.board import (
+    BLACK,
+    COLUMNS,
+    EMPTY,
+    FRONT,
+    HISTORY,
+    KEY,
+    KOMI,
+    MOVES,
+    NEWEST,
+    PREVIOUS,
+    ROWS,
+    SIMPLE,
+    SUICIDE,
+    SUPERKO,
+    WALL,
+    WHITE,
+    bit_of,
+    history_at,
+    key_after,
+    lives,
+    lost_at,
+    point_at,
+    put_stone,
+    remember,
+    sections,
+    sections_of,
+    situation,
+    situation_of,
+    was_seen,
+)
+from alphazero.utils.jit import helper, kernel
+
+
+@kernel(types.int64(types.int64[::1]))
+def area(state: State) -> int:
+    """Return Black's area less White's, in points, as Tromp and Taylor count.
+
+    A colour's area is its stones and the empty points from which a walk over empty points reaches
+    that colour alone. https://tromp.github.io/go.html
+    """
+    end = sections(state)[0]
+    down = 4 * (state[COLUMNS] + 1)
+    walked = np.zeros(end, np.bool_)
+    waiting = np.empty(end // 4, np.int64)
+    total = 0
+    for start in range(FRONT, end, 4):
+        if state[start] < WALL:
+            total += 3 - 2 * state[start]
+        elif state[start] >= EMPTY and not walked[start]:
+            walked[start], waiting[0], count, done, reached = True, start, 1, 0, 0
+            while done < count:
+                point = waiting[done]
+                done += 1
+                for beside in (point - down, point - 4, point + 4, point + down):
+                    if state[beside] < WALL:
+                        reached |= state[beside]
+                    elif state[beside] >= EMPTY and not walked[beside]:
+                        walked[beside], waiting[count] = True, beside
+                        count += 1
+            if reached in (BLACK, WHITE):
+                total += (3 - 2 * reached) * count
+    return total
+
+
+@helper
+def _limit(state: State) -> int:
+    """Return the number of moves after which the game is over."""
+    moves = state[MOVES]
+    return moves if moves > 0 else 2 * state[ROWS] * state[COLUMNS]  # type: ignore[no-any-return]
+
+
+@kernel(LEGAL_RULE)
+def legal(state: State, mask: Mask) -> int:
+    """Mark the points where a stone may be laid, and the pass; nothing when the game is over."""
+    rows, columns, colour = state[ROWS], state[COLUMNS], state[PLY] % 2 + 1
+    suicide, lost = state[SUICIDE] != 0, lost_at(state, colour)
+    if state[OUTCOME] != ONGOING:
+        mask[:] = False
+        return 0
+    count = 1
+    for row in range(rows):
+        point = point_at(state, row, 0)
+        for action in range(row * columns, (row + 1) * columns):
+            allowed = False
+            if state[point] >= EMPTY:
+                survives = lives(state, point, colour)
+                allowed = survives or suicide
+                # Only where a stone was lost can one bring an earlier position back.
+                if allowed and (not survives or bit_of(state, lost, point)):
+                    key = key_after(state, point, colour, survives)
+                    allowed = not was_seen(state, situation(state, key, colour))
+            mask[action] = allowed
+            count += allowed
+            point += 4
+    mask[rows * columns] = True
+    return count
+
+
+@kernel(PLAY_RULE)
+def play(state: State, action: int) -> None:
+    """Lay a stone of the player to move, or pass."""
+    columns, colour = state[COLUMNS], state[PLY] % 2 + 1
+    passes = action == state[ROWS] * columns
+    before = history_at(state, 0, BLACK)
+    state[NEWEST] = (state[NEWEST] + 1) % HISTORY
+    now = history_at(state, 0, BLACK)
+    for word in range(2 * sections(state)[3]):
+        state[now + word] = state[before + word]
+    state[PREVIOUS] = state[KEY]
+    if not passes:
+        put_stone(state, point_at(state, action // columns, action % columns), colour)
+    if state[SUPERKO] != SIMPLE:
+        remember(state, situation(state, state[KEY], colour))
+    if (passes and state[LAST] == action) or state[PLY] + 1 == _limit(state):
+        state[OUTCOME] = np.sign(2 * area(state) - state[KOMI])
+    state[PLY] += 1
+    state[LAST] = action
+
+
+@kernel(OBSERVE_RULE)
+def observe(state: State, planes: Planes) -> None:
+    """Write what AlphaGo Zero sees: 8 positions, and ones everywhere when Black is to move.
+
+    Planes 0 and 1 are own stones and the opponent's, planes 2 and 3 those of one move ago, and so
+    on; zeros before the game's first position. Silver et al., *Mastering the game of Go without
+    human knowledge* (2017), Methods, "Neural network architecture".
+    """
+    columns, own = state[COLUMNS], state[PLY] % 2 + 1
+    for age in range(HISTORY):
+        mine, theirs = history_at(state, age, own), history_at(state, age, 3 - own)
+        for row in range(state[ROWS]):
+            point = point_at(state, row, 0)
+            for column in range(columns):
+                planes[2 * age, row, column] = bit_of(state, mine, point)
+                planes[2 * age + 1, row, column] = bit_of(state, theirs, point)
+                point += 4
+    planes[2 * HISTORY] = 2 - own
+
+
+@kernel(HEURISTIC_RULE)
+def lead(state: State) -> int:
+    """Count the area as if the game were over.
+
+    A lead of d half points becomes d / (|d| + the board's points) of a win: our own choice.
+    """
+    half_points = (2 * area(state) - state[KOMI]) * (1 - 2 * (state[PLY] % 2))
+    board_points = state[ROWS] * state[COLUMNS]
+    return SURE * half_points // (abs(half_points) + board_points)  # type: ignore[no-any-return]
+
+
+def stones_of(state: State) -> State:
+    """Return the board, `int64 [rows * columns]`: 0 empty, 1 black, 2 white."""
+    points = state[FRONT : sections_of(state)[0] : 4]
+    grid = points.reshape(state[ROWS] + 2, state[COLUMNS] + 1)[1:-1, 1:]
+    return np.where(grid < WALL, grid, 0).ravel()
+
+
+def without_past(state: State) -> State:
+    """Return a position as if no other had come before it."""
+    state = state.copy()
+    lost, history, seen, _ = sections_of(state)
+    state[lost:history], state[seen:], state[PREVIOUS] = 0, 0, 0
+    if state[SUPERKO] != SIMPLE:
+        key = situation_of(state, state[KEY], 2 - to_play(state))
+        state[seen + (key & (len(state) - seen - 1))] = key
+    return state
+
+
+def set_up(state: State, stones: State, ply: int) -> State:
+    """Return the position of `stones` [rows * columns] after `ply` moves that nobody knows.
+
+    `state` is the game's first.
+
+    Raises:
+        GameError: when a chain has no liberty.
+    """
+    state = state.copy()
+    _, history, seen, words = sections_of(state)
+    # As every chain has a liberty in the end, it has one on the way, whatever the order.
+    for action in np.flatnonzero(stones):
+        state[PLY], state[seen:] = stones[action] - 1, 0
+        play(state, int(action))
+    if not np.array_equal(stones_of(state), stones):
+        raise GameError("a chain of stones in the diagram has no liberty")
+    ring = state[history:seen].reshape(HISTORY, 2 * words)
+    ring[np.arange(HISTORY) != state[NEWEST]] = 0
+    state[PLY], state[OUTCOME], state[LAST] = ply, ONGOING, -1
+    return without_past(state)
+
+
+def forbid(state: State, actions: list[int]) -> None:
+    """Let the positions that legal `actions` bring about have been there before."""
+    lost, history, seen, _ = sections_of(state)
+    for action in actions:
+        after = state.copy()
+        play(after, action)
+        state[seen:], state[PREVIOUS] = after[seen:], after[KEY]
+    if actions:
+        state[lost:history] = -1  # stones were lost, nobody knows where: look everywhere

@@ -1,0 +1,149 @@
+"""What games share that are won by a straight line of stones: Connect Four and m,n,k-games.
+
+State after the header: rows, columns, length, then the cells, row by row from the top left.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from alphazero.errors import GameError
+from alphazero.games import grid
+from alphazero.games.game import (
+    HEADER,
+    HEURISTIC_RULE,
+    LAST,
+    ONGOING,
+    OUTCOME,
+    PLY,
+    SURE,
+    Game,
+    State,
+)
+from alphazero.utils.jit import helper, kernel, shared
+
+ROWS, COLUMNS, LENGTH, CELLS = HEADER, HEADER + 1, HEADER + 2, HEADER + 3
+
+
+@shared
+def makes_line(cells: State, rows: int, columns: int, cell: int, length: int) -> bool:
+    """Whether the stone on `cell` stands in a straight line of at least `length` of its colour."""
+    row, column, stone = cell // columns, cell % columns, cells[cell]
+    for step in range(4):
+        down, right = (0, 1, 1, 1)[step], (1, 0, 1, -1)[step]
+        run = 1
+        for sign in (-1, 1):
+            r, c = row + sign * down, column + sign * right
+            while 0 <= r < rows and 0 <= c < columns and cells[r * columns + c] == stone:
+                run += 1
+                r += sign * down
+                c += sign * right
+        if run >= length:
+            return True
+    return False
+
+
+@helper
+def place_stone(state: State, cell: int, action: int) -> None:
+    """Put a stone of the player to move on `cell`, where `action` led it, and end the turn."""
+    rows, columns, cells = state[ROWS], state[COLUMNS], state[CELLS:]
+    ply, length = state[PLY], state[LENGTH]
+    player = ply % 2
+    cells[cell] = player + 1
+    state[PLY] = ply + 1
+    state[LAST] = action
+    # Before its last stone a line needs `length` - 1, with as many of the opponent's between.
+    if ply >= 2 * (length - 1) and makes_line(cells, rows, columns, cell, length):
+        state[OUTCOME] = 1 - 2 * player
+    elif ply + 1 == rows * columns:
+        state[OUTCOME] = 0
+
+
+@kernel(HEURISTIC_RULE)
+def open_lines(state: State) -> int:
+    """Compare the lines that each side can still fill.
+
+    A line counts 4 times as much for each further stone in it; the difference d of the two sums
+    becomes d / (|d| + 100) of a win, which keeps its order. The numbers are our own choice.
+    """
+    rows, columns, length = state[ROWS], state[COLUMNS], state[LENGTH]
+    cells, player, difference = state[CELLS:], state[PLY] % 2, 0
+    for step in range(4):
+        down, right = (0, 1, 1, 1)[step], (1, 0, 1, -1)[step]
+        reach = (length - 1) * right
+        for row in range(rows - (length - 1) * down):
+            for column in range(max(0, -reach), columns - max(0, reach)):
+                own, other, cell = 0, 0, row * columns + column
+                for _ in range(length):
+                    own += cells[cell] == player + 1
+                    other += cells[cell] == 2 - player
+                    cell += down * columns + right
+                if own > 0 and other == 0:
+                    difference += 4 ** min(own - 1, 10)
+                elif other > 0 and own == 0:
+                    difference -= 4 ** min(other - 1, 10)
+    share = abs(difference) * SURE // (abs(difference) + 100)
+    return share if difference > 0 else -share
+
+
+@dataclass(frozen=True)
+class LineGame(Game):
+    """A game on `rows` x `columns`, won by `length` or more in a line, drawn when it is full."""
+
+    rows: int
+    columns: int
+    length: int
+
+    last_move_matters = False
+
+    largest_side = 26
+
+    def __post_init__(self) -> None:
+        for side in ("rows", "columns"):
+            if not 1 <= getattr(self, side) <= self.largest_side:
+                raise GameError(
+                    f"{side} must be 1 to {self.largest_side}, got {getattr(self, side)}"
+                )
+        longest = max(self.rows, self.columns)
+        if not 2 <= self.length <= longest:
+            raise GameError(
+                f"length must be 2 to {longest}, the longer side of the board, got {self.length}"
+            )
+
+    def initial_state(self) -> State:
+        """Return the empty board."""
+        state = np.zeros(CELLS + self.rows * self.columns, np.int64)
+        state[OUTCOME], state[LAST] = ONGOING, -1
+        state[ROWS], state[COLUMNS], state[LENGTH] = self.rows, self.columns, self.length
+        return state
+
+    @property
+    def heuristic(self) -> Any:
+        """Open lines."""
+        return open_lines
+
+    @property
+    def max_moves(self) -> int:
+        """The board is full by then."""
+        return self.rows * self.columns
+
+    def parse(self, diagram: str) -> State:
+        """Read a drawing of `render`; which move came last is left unknown."""
+        state = self.initial_state()
+        cells = state[CELLS:]
+        cells[:] = grid.read_drawing(diagram, self.rows, self.columns)
+        state[PLY] = grid.stones_to_ply(cells)
+        winners = {
+            int(cells[cell])
+            for cell in np.flatnonzero(cells)
+            if makes_line(cells, self.rows, self.columns, int(cell), self.length)
+        }
+        if winners:
+            last_stone = 2 - int(state[PLY]) % 2
+            if winners != {last_stone}:
+                raise GameError("the diagram shows a line of a player who did not move last")
+            state[OUTCOME] = 1 if last_stone == 1 else -1
+        elif state[PLY] == self.max_moves:
+            state[OUTCOME] = 0
+        return state

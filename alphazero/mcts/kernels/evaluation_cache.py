@@ -1,0 +1,102 @@
+"""A bounded memory of evaluations: a position that was judged once is not judged again.
+
+Positions are told apart by what the network sees, through a hash of 64 bits. An entry has one
+possible place, and a newer one takes it, so memory never grows. With a million entries, a
+position is mistaken for another about once in 10^13 questions.
+
+Letters: N entries, A actions, R rows of a batch.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from alphazero.utils.jit import shared
+
+Floats = npt.NDArray[np.float32]
+Keys = npt.NDArray[np.uint64]
+Words = npt.NDArray[np.uint32]
+
+
+class Cache(NamedTuple):
+    """Evaluations by the hash of their observation."""
+
+    keys: Keys
+    """[N] the hash of the entry in each place, 0 for none; N is a power of two"""
+    logits: Floats
+    """[N, A]"""
+    values: Floats
+    """[N]"""
+    row_keys: Keys
+    """[R] the hashes of the batch under evaluation"""
+    counts: npt.NDArray[np.int64]
+    """[2] questions, and how many were answered"""
+
+
+CacheType = types.NamedTuple(
+    [
+        types.Array(types.uint64, 1, "C"),
+        types.Array(types.float32, 2, "C"),
+        types.Array(types.float32, 1, "C"),
+        types.Array(types.uint64, 1, "C"),
+        types.Array(types.int64, 1, "C"),
+    ],
+    Cache,
+)
+
+
+def new_cache(megabytes: int, num_actions: int, rows: int) -> Cache:
+    """Return an empty cache of at most `megabytes`; with 0, one that remembers nothing."""
+    entry = 8 + 4 * num_actions + 4
+    places = 1
+    while 2 * places * entry <= megabytes << 20:
+        places *= 2
+    remembering = places if megabytes else 0
+    return Cache(
+        np.zeros(remembering, np.uint64),
+        np.zeros((remembering, num_actions), np.float32),
+        np.zeros(remembering, np.float32),
+        np.zeros(rows, np.uint64),
+        np.zeros(2, np.int64),
+    )
+
+
+@shared
+def key_of(words: Words) -> int:
+    """Return a hash of an observation, given as the bits of its numbers, never 0.
+
+    Words are mixed by the finaliser of SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
+    """
+    key = np.uint64(0x9E3779B97F4A7C15)
+    for index in range(len(words)):
+        key = (key ^ np.uint64(words[index])) * np.uint64(0xBF58476D1CE4E5B9)
+        key ^= key >> np.uint64(29)
+    key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    key ^= key >> np.uint64(31)
+    return key if key != 0 else np.uint64(1)  # type: ignore[return-value]
+
+
+@shared
+def look_up(cache: Cache, key: int) -> int:
+    """Return the place of a remembered evaluation, or -1."""
+    if len(cache.keys) == 0:
+        return -1
+    place = key & np.uint64(len(cache.keys) - 1)
+    cache.counts[0] += 1
+    if cache.keys[place] != key:
+        return -1
+    cache.counts[1] += 1
+    return np.int64(place)  # type: ignore[return-value]
+
+
+@shared
+def remember(cache: Cache, key: int, logits: Floats, value: float) -> None:
+    """Keep an evaluation, `logits` [A], in place of whatever was there."""
+    if len(cache.keys) > 0:
+        place = key & np.uint64(len(cache.keys) - 1)
+        cache.keys[place] = key
+        for action in range(len(logits)):
+            cache.logits[place, action] = logits[action]
+        cache.values[place] = value

@@ -1,0 +1,341 @@
+"""The kernels for the roots of the forest: their noise, their moves, and what was found there.
+
+Letters as in `forest.py`; n slots.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from alphazero.games.game import RulesType
+from alphazero.mcts.kernels.equations import (
+    Selection,
+    SelectionType,
+    forced_visits,
+    puct,
+    puct_constant,
+)
+from alphazero.mcts.kernels.gumbel import best_with_visits, write_improved_logits
+from alphazero.mcts.kernels.proofs import is_proven
+from alphazero.mcts.kernels.transpositions import enter_all, mean_value
+from alphazero.mcts.kernels.tree import Doubles, Forest, ForestType, Slots, SlotsType
+from alphazero.mcts.rollout_methods import GUMBEL
+from alphazero.utils.jit import helper, kernel
+
+
+@helper
+def set_root_priors(forest: Forest, slot: int) -> None:
+    """Set the root's priors to (1 - epsilon) p + epsilon eta, eta ~ Dirichlet(alpha).
+
+    Silver et al., Nature 550 (2017), Methods, "Self-play". Gamma draws divided by their sum are
+    a Dirichlet draw; only legal actions have edges, so only they receive noise. Before that, p
+    becomes p^(1/T), renormalised, at the root's temperature T.
+    """
+    first, count = forest.nodes[slot, 0].first_edge, forest.nodes[slot, 0].edge_count
+    fraction, power = forest.slots[slot].noise_fraction, 1 / forest.slots[slot].root_temperature
+    noise, priors = 0.0, 0.0
+    for index in range(count):
+        noise += forest.root_noise[slot, index]
+        prior = float(forest.edges[slot, first + index].prior)
+        forest.policy[index] = prior if power == 1 else prior**power
+        priors += forest.policy[index]
+    for index in range(count):
+        prior = forest.policy[index] if power == 1 else forest.policy[index] / priors
+        if fraction > 0 and noise > 0:
+            prior = (1 - fraction) * prior + fraction * (forest.root_noise[slot, index] / noise)
+        forest.root_prior[slot, index] = prior
+
+
+@kernel(types.void(ForestType, SlotsType))
+def mix_noise(forest: Forest, slots: Slots) -> None:
+    """Give the roots of `slots` the noise that `root_noise` holds now.
+
+    A root that waits for its evaluation gets it when it is expanded.
+    """
+    for slot in slots:
+        if forest.slots[slot].num_nodes > 0:
+            set_root_priors(forest, slot)
+
+
+@kernel(
+    types.int64(
+        ForestType,
+        SlotsType,
+        types.int64,
+        types.boolean,
+        types.Array(types.float64, 2, "C"),
+        *(types.float64,) * 3,
+        types.boolean,
+    )
+)
+def begin_searches(
+    forest: Forest,
+    slots: Slots,
+    wanted: int,
+    halves: bool,
+    noise: Doubles,
+    fraction: float,
+    temperature: float,
+    forced_playouts: float,
+    awaits_noise: bool,
+) -> int:
+    """Want so many simulations in each of `slots` [n], whose roots get `noise` [n, A] or, [0, A],
+    none; return how many visits their roots have already.
+
+    With `halves`, sequential halving shares the simulations out among the root's actions. Visits
+    that a root has already tell it what an action is worth, and count no further.
+    """
+    kept = 0
+    for index in range(len(slots)):
+        slot = slots[index]
+        forest.slots[slot].remaining = wanted
+        forest.slots[slot].noise_fraction = fraction
+        forest.slots[slot].root_temperature = temperature
+        forest.slots[slot].forced_playouts = forced_playouts
+        forest.slots[slot].awaits_noise = awaits_noise
+        for action in range(forest.root_noise.shape[1]):
+            forest.root_noise[slot, action] = noise[index, action] if len(noise) > 0 else 0.0
+            forest.root_kept[slot, action] = 0
+        if forest.slots[slot].num_nodes > 0:
+            set_root_priors(forest, slot)
+            for edge in range(forest.nodes[slot, 0].edge_count):
+                kept += forest.edges[slot, edge].visits
+                if halves:
+                    forest.root_kept[slot, edge] = forest.edges[slot, edge].visits
+        forest.slots[slot].halved = wanted if halves else 0
+    return kept
+
+
+@helper
+def _number_below(forest: Forest, slot: int, root: int) -> int:
+    """Write into `forest.renumbered` what becomes of each node, and return how many are kept.
+
+    The root becomes 0, what it leads to keeps its order behind it, the rest is -1.
+    """
+    renumbered, waiting = forest.renumbered, forest.waiting
+    nodes = forest.slots[slot].num_nodes
+    for node in range(nodes):
+        renumbered[node] = -1
+    renumbered[root], waiting[0], count = 0, root, 1
+    while count > 0:
+        count -= 1
+        first = forest.nodes[slot, waiting[count]].first_edge
+        last = first + forest.nodes[slot, waiting[count]].edge_count
+        for edge in range(first, last):
+            child = forest.edges[slot, edge].child
+            if child >= 0 and renumbered[child] < 0:
+                renumbered[child], waiting[count] = 0, child
+                count += 1
+    kept = 1
+    for node in range(nodes):
+        if renumbered[node] == 0 and node != root:
+            renumbered[node] = kept
+            kept += 1
+    return kept
+
+
+@helper
+def _move_node(forest: Forest, slot: int, node: int, target: int) -> int:
+    """Move a node to its new number, its edges to `target`; return where these end."""
+    place, first = forest.renumbered[node], forest.nodes[slot, node].first_edge
+    last = first + forest.nodes[slot, node].edge_count
+    forest.nodes[slot, place] = forest.nodes[slot, node]
+    forest.nodes[slot, place].first_edge = target
+    for edge in range(first, last):
+        child = forest.edges[slot, edge].child
+        forest.edges[slot, target] = forest.edges[slot, edge]
+        forest.edges[slot, target].child = forest.renumbered[child] if child >= 0 else -1
+        target += 1
+    return target
+
+
+@helper
+def _keep_subtree(forest: Forest, slot: int, root: int) -> None:
+    """Move what is below `root` to the front of the slot's arrays; the rest is forgotten.
+
+    The root goes where the old one was, with room for its edges. The others follow in ascending
+    order, so that nodes and blocks of edges only ever move forward.
+    """
+    nodes, kept = forest.slots[slot].num_nodes, _number_below(forest, slot, root)
+    _move_node(forest, slot, root, 0)
+    target = forest.root_prior.shape[1]
+    for node in range(nodes):
+        if forest.renumbered[node] > 0:
+            target = _move_node(forest, slot, node, target)
+    forest.slots[slot].num_nodes = kept
+    forest.slots[slot].num_edges = target
+    enter_all(forest, slot)
+
+
+@kernel(types.void(RulesType, ForestType, SlotsType, SlotsType, types.boolean))
+def advance_trees(rules: Any, forest: Forest, slots: Slots, actions: Slots, keep: bool) -> None:
+    """Play `actions` [n] at the roots of `slots` [n]; with `keep`, the child becomes the root.
+
+    Nothing is kept of a tree whose child was not expanded.
+    """
+    for index in range(len(slots)):
+        slot, action = slots[index], actions[index]
+        rules.play(forest.root_state[slot], action)
+        child = -1
+        if keep and forest.slots[slot].num_nodes > 0:
+            for edge in range(forest.nodes[slot, 0].edge_count):
+                if forest.edges[slot, edge].action == action:
+                    child = forest.edges[slot, edge].child
+        if child >= 0 and forest.nodes[slot, child].edge_count > 0:
+            _keep_subtree(forest, slot, child)
+        else:
+            forest.slots[slot].num_nodes = 0
+            forest.slots[slot].num_edges = 0
+
+
+@helper
+def _root_score(forest: Forest, slot: int, edge: int, visits: int, total: int, c: float) -> float:
+    """Return the PUCT score that a root's visited edge would have with so many visits."""
+    value = forest.edges[slot, edge].value_sum / forest.edges[slot, edge].visits
+    return puct(value, forest.root_prior[slot, edge], visits, total, c)
+
+
+@helper
+def _earned_visits(forest: Forest, selection: Selection, slot: int, edge: int, best: int) -> int:
+    """Return the visits of a root's edge less those that it only got because they were forced.
+
+    As many of its forced visits are taken back as leave its PUCT score, at the end of the search,
+    below that of `best`, the most visited edge; a single visit that is left goes too. Wu,
+    *Accelerating Self-Play Learning in Go* (arXiv:1902.10565), section 3.2.
+    """
+    visits = forest.edges[slot, edge].visits
+    if edge == best or visits == 0:
+        return visits  # type: ignore[no-any-return]
+    total = 0
+    for each in range(forest.nodes[slot, 0].edge_count):
+        total += forest.edges[slot, each].visits
+    c = puct_constant(total, selection.c_puct, selection.c_puct_base)
+    limit = _root_score(forest, slot, best, forest.edges[slot, best].visits, total, c)
+    owed = int(
+        forced_visits(forest.root_prior[slot, edge], total, forest.slots[slot].forced_playouts)
+    )
+    while owed > 0 and visits > 0:
+        if _root_score(forest, slot, edge, visits - 1, total, c) >= limit:
+            break
+        owed, visits = owed - 1, visits - 1
+    return visits if visits > 1 else 0
+
+
+@helper
+def _is_kept(forest: Forest, selection: Selection, slot: int, edge: int) -> bool:
+    """Whether what is proven leaves a root's edge worth playing.
+
+    It is not when another one guarantees more than it can still bring, nor at a proven root when
+    it is not proven to keep the root's value.
+    """
+    if not selection.solver:
+        return True
+    child = forest.edges[slot, edge].child
+    lower, upper = -1, 1
+    if child >= 0:
+        lower, upper = -forest.nodes[slot, child].upper, -forest.nodes[slot, child].lower
+    guaranteed = forest.nodes[slot, 0].lower
+    return upper >= guaranteed and (lower == guaranteed or not is_proven(forest, slot, 0))
+
+
+@helper
+def _write_policies(
+    forest: Forest,
+    selection: Selection,
+    slot: int,
+    policy: npt.NDArray[np.float64],
+    target: npt.NDArray[np.float64],
+) -> None:
+    """Write by which shares [A] the root's move is drawn, and its search policy [A]."""
+    best, most = 0, -1
+    if selection.rule == GUMBEL:
+        write_improved_logits(forest, selection, slot, 0)
+    for edge in range(forest.nodes[slot, 0].edge_count):
+        if not _is_kept(forest, selection, slot, edge):
+            forest.policy[edge] = -np.inf
+        elif forest.edges[slot, edge].visits - forest.root_kept[slot, edge] > most:
+            best, most = edge, forest.edges[slot, edge].visits - forest.root_kept[slot, edge]
+    if selection.rule == GUMBEL:
+        best = best_with_visits(forest, slot, most)
+    for edge in range(forest.nodes[slot, 0].edge_count):
+        if not _is_kept(forest, selection, slot, edge):
+            continue
+        action = forest.edges[slot, edge].action
+        if selection.rule == GUMBEL:
+            policy[action] = edge == best
+            target[action] = math.exp(forest.policy[edge])
+        elif most <= 0:
+            policy[action] = target[action] = forest.edges[slot, edge].prior
+        else:
+            policy[action] = target[action] = forest.edges[slot, edge].visits
+            if forest.slots[slot].forced_playouts > 0:
+                target[action] = _earned_visits(forest, selection, slot, edge, best)
+    played, learned = policy.sum(), target.sum()
+    for action in range(len(policy)):
+        policy[action] /= played
+        target[action] /= learned
+
+
+@helper
+def _improved_value(
+    mean: float,
+    target: npt.NDArray[np.float64],
+    visits: npt.NDArray[np.int64],
+    values: npt.NDArray[np.float64],
+) -> float:
+    """Return the mean of the visited actions' `values` [A] under the improved policy `target` [A].
+
+    Halving tries actions alike whatever they bring, so the `mean` over its visits is too low; it
+    is returned where the policy gives all to actions without visits.
+    """
+    share, value = 0.0, 0.0
+    for action in range(len(target)):
+        if visits[action] > 0:
+            share += target[action]
+            value += target[action] * values[action]
+    return value / share if share > 0 else mean
+
+
+@kernel(
+    types.void(
+        ForestType,
+        SelectionType,
+        SlotsType,
+        types.Array(types.int64, 2, "C"),
+        *(types.Array(types.float64, 2, "C"),) * 4,
+        types.Array(types.float64, 1, "C"),
+    )
+)
+def read_roots(
+    forest: Forest,
+    selection: Selection,
+    slots: Slots,
+    visits: Slots,
+    priors: Doubles,
+    action_values: Doubles,
+    policies: Doubles,
+    targets: Doubles,
+    root_values: Doubles,
+) -> None:
+    """Write the statistics of the roots of `slots` [n], action by action [n, A].
+
+    The arrays are those of `wheel.Roots`, in its order; all but `action_values` come as zeros.
+    """
+    for index in range(len(slots)):
+        slot = slots[index]
+        count = forest.nodes[slot, 0].edge_count
+        for edge in range(count):
+            action, seen = forest.edges[slot, edge].action, forest.edges[slot, edge].visits
+            visits[index, action] = seen
+            priors[index, action] = forest.edges[slot, edge].prior
+            if seen > 0:
+                action_values[index, action] = forest.edges[slot, edge].value_sum / seen
+        _write_policies(forest, selection, slot, policies[index], targets[index])
+        root_values[index] = mean_value(forest, selection, slot, 0)
+        if selection.rule == GUMBEL and not (selection.solver and is_proven(forest, slot, 0)):
+            root_values[index] = _improved_value(
+                root_values[index], targets[index], visits[index], action_values[index]
+            )

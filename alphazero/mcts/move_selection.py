@@ -1,0 +1,129 @@
+"""From search policies to moves, and from visits and values to the final one.
+
+Letters: n positions, A actions.
+"""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from alphazero.mcts.kernels.tree import Doubles, Masks, Slots
+from alphazero.utils.jit import kernel
+
+LEAST_PRIOR = float(np.finfo(np.float32).tiny)
+"""The least normal number of float32."""
+
+_numbers = types.float64[::1]
+_rows = types.float64[:, ::1]
+
+
+@kernel(types.void(_rows, _numbers, _rows))
+def _temper(policies: Doubles, temperatures: Doubles, shares: Doubles) -> None:
+    """Write pi^(1/tau), renormalised, of each of `policies` [n, A] into `shares` [n, A]."""
+    for row in range(len(policies)):
+        highest, total = policies[row].max(), 0.0
+        for action in range(policies.shape[1]):
+            share = 0.0
+            if policies[row, action] == highest:
+                share = 1.0
+            elif policies[row, action] > 0 and temperatures[row] > 0:
+                share = math.exp(math.log(policies[row, action] / highest) / temperatures[row])
+            shares[row, action] = share
+            total += share
+        for action in range(policies.shape[1]):
+            shares[row, action] /= total
+
+
+def tempered(policies: npt.NDArray[np.floating], temperatures: Doubles) -> Doubles:
+    """Return pi^(1/tau), renormalised: `policies` [n, A] at `temperatures` [n] >= 0.
+
+    pi is proportional to the visits N, so this is N^(1/tau) of Silver et al., Nature 550 (2017),
+    Methods, "Play". Computed in logarithms, so that tau -> 0 is safe; at 0 the most visited
+    actions share everything.
+    """
+    shares = np.empty(policies.shape)
+    _temper(np.ascontiguousarray(policies, np.float64), temperatures, shares)
+    return shares
+
+
+@kernel(types.void(_rows, _rows, _numbers))
+def _diverge(policies: Doubles, priors: Doubles, sums: Doubles) -> None:
+    """Write KL(pi || p) of each row into `sums` [n]; a prior of 0 counts as `LEAST_PRIOR`."""
+    for row in range(len(policies)):
+        total = 0.0
+        for action in range(policies.shape[1]):
+            share = policies[row, action]
+            if share > 0:
+                total += share * math.log(share / max(priors[row, action], LEAST_PRIOR))
+        sums[row] = max(total, 0.0)  # rounding may leave less than nothing
+
+
+def divergences(policies: npt.NDArray[np.floating], priors: Doubles) -> Doubles:
+    """Return KL(pi || p) = sum of pi log(pi / p), in nats, [n]; both are [n, A].
+
+    A prior that rounding has made 0 counts as the least number that float32 holds: all is finite.
+    """
+    sums = np.empty(len(policies))
+    _diverge(np.ascontiguousarray(policies, np.float64), priors, sums)
+    return sums
+
+
+@kernel(types.void(_rows, _numbers, types.int64[::1]))
+def _draw(shares: Doubles, points: Doubles, actions: Slots) -> None:
+    """Write the action of each row of `shares` [n, A] that its point, in [0, 1), falls on."""
+    for row in range(len(shares)):
+        point, passed = points[row] * shares[row].sum(), 0.0
+        for action in range(shares.shape[1]):
+            if shares[row, action] > 0 and passed <= point:
+                actions[row] = action
+            passed += shares[row, action]
+
+
+def draw_actions(
+    policies: npt.NDArray[np.floating], temperatures: Doubles, rng: np.random.Generator
+) -> Slots:
+    """Draw one action a row from `policies` [n, A] at `temperatures` [n].
+
+    At temperature 0 no random number decides: the first of the most visited actions is taken.
+    """
+    shares = tempered(policies, temperatures)
+    points = np.where(temperatures > 0, rng.random(len(policies)), 0.0)
+    actions = np.zeros(len(policies), np.int64)
+    _draw(shares, points, actions)
+    return actions
+
+
+def lower_bounds(visits: Slots, action_values: Doubles, confidence: float) -> Doubles:
+    """Return v - A / sqrt(n), [n, A], for A = `confidence`; -inf where nothing was visited.
+
+    Chaslot et al. (2008), "secure child"; with A = 0 the values themselves.
+    """
+    bounds = action_values - confidence / np.sqrt(np.maximum(visits, 1))
+    return np.where(visits > 0, bounds, -np.inf)
+
+
+def best_actions(
+    final_move: str, visits: Slots, action_values: Doubles, confidence: float
+) -> Slots:
+    """Return the action that each root plays: one of `FINAL_MOVES`, by `visits` [n, A] > 0.
+
+    `action_values` [n, A] are NaN where not visited. Of equal values the more visited action is
+    taken, of equal visits the one with the higher value, then the first. `max_robust` takes the
+    robust child: whether it is the max child too is for `is_max_robust` to say.
+    """
+    values = lower_bounds(visits, action_values, confidence if final_move == "secure" else 0.0)
+    by_visits = final_move in ("robust", "max_robust")
+    first, second = (visits, values) if by_visits else (values, visits)
+    equal = first == first.max(axis=1, keepdims=True)
+    actions: Slots = np.where(equal, second, -np.inf).argmax(axis=1)
+    return actions
+
+
+def is_max_robust(visits: Slots, action_values: Doubles) -> Masks:
+    """Return whether one child has both the most visits and the highest value, [n]."""
+    robust = best_actions("robust", visits, action_values, 0.0)[:, None]
+    values = lower_bounds(visits, action_values, 0.0)
+    highest: Masks = np.take_along_axis(values, robust, axis=1)[:, 0] == values.max(axis=1)
+    return highest

@@ -1,0 +1,208 @@
+"""The tree search with a network, of many games at once, batched continuously.
+
+Every slot holds one position and its tree. One turn of the wheel is `think`: select leaves in
+every searching slot, evaluate them in one batch, back them up. `collect` names the slots that are
+done. A slot that is done can be moved on and asked again before the next `think`, so
+the batch stays full whatever number of simulations each slot has.
+
+Letters: G slots, n some of them, A actions, S state size.
+"""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from alphazero.config.schema import SearchConfig
+from alphazero.games.game import LAST, Game, State
+from alphazero.mcts.evaluator import Evaluator, Floats, under_symmetries
+from alphazero.mcts.kernels.equations import selection_of
+from alphazero.mcts.kernels.evaluation_cache import new_cache
+from alphazero.mcts.kernels.root import begin_searches, mix_noise
+from alphazero.mcts.kernels.simulation import backup_leaves, gather_trees, select_leaves
+from alphazero.mcts.kernels.tree import Doubles, Slots, new_forest
+from alphazero.mcts.rollout_methods import GUMBEL, UNLIMITED
+from alphazero.mcts.search import TREE_ROOM, Roots, TreeSearch
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """What makes a root look beyond what it believes, in self-play.
+
+    Its priors become P = (1 - `fraction`) p^(1/`temperature`) + `fraction` Dir(`alpha`), and
+    actions that were tried are forced to get sqrt(`forced` P sum N) visits.
+    """
+
+    fraction: float = 0.0
+    alpha: float = 0.3
+    shaped: bool = False
+    temperature: float = 1.0
+    forced: float = 0.0
+
+
+_NO_EXPLORATION = Exploration()
+
+
+def shaped_alphas(priors: Doubles, alpha: float) -> Doubles:
+    """Return the concentrations of shaped noise: `alpha` on the mean of the legal actions.
+
+    `priors` [n, A] are 0 exactly where an action is not legal, and there the result is 0. Half is
+    spread evenly, half in proportion to how far the logarithm of the prior, cut at 4 times the
+    even share, stands above the mean. KataGo, docs/KataGoMethods.md, "Shaped Dirichlet Noise",
+    cuts at 0.01, which is 3.6 times the even share on its board of 19 x 19.
+    """
+    legal = priors > 0
+    counts = legal.sum(axis=1, keepdims=True)
+    logs = np.log(np.clip(priors, 1e-20, 4 / np.maximum(counts, 1)))
+    means = (logs * legal).sum(axis=1, keepdims=True) / np.maximum(counts, 1)
+    above = np.maximum(logs - means, 0) * legal
+    sums = above.sum(axis=1, keepdims=True)
+    even = legal / np.maximum(counts, 1)
+    shape = np.where(sums > 0, (even + above / np.maximum(sums, 1e-20)) / 2, even)
+    return np.asarray(alpha * counts * shape)
+
+
+class Search(TreeSearch):
+    """A forest, an evaluator, and the wheel that turns them.
+
+    `leaves` is how many simulations of one tree make a round, kept apart by virtual loss: 1 with
+    many games, more with one. `rows` is how many leaves a batch may hold, by default all there
+    are; with fewer, slots take turns, each with one leaf. What the cache holds changes the work,
+    never the answer, where an evaluation does not depend on its batch (`FixedBatches`).
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        evaluator: Evaluator,
+        settings: SearchConfig,
+        *,
+        slots: int = 1,
+        nodes: int | None = None,
+        leaves: int = 1,
+        rows: int | None = None,
+        exploration: Exploration | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> None:
+        assert rows is None or leaves == 1, "slots take turns with one leaf each"
+        unseen = -1 if game.last_move_matters else LAST
+        selection = selection_of(settings)._replace(unseen=unseen)
+        room = TREE_ROOM * settings.simulations + 1 if nodes is None else nodes
+        forest = new_forest(game, slots, room, leaves, settings.transpositions, rows)
+        keep_trees = settings.reuse_tree and not selection.gumbel_below
+        super().__init__(game, selection, [forest], keep_trees, rng)
+        self.settings = settings
+        self.exploration = exploration
+        self.evaluator = under_symmetries(game, evaluator, settings.symmetry, self.rng)
+        self.batches = 0
+        self.seconds_evaluating = 0.0
+        """Time spent inside the evaluator, by the clock; reported, and nothing more."""
+        self.kept_visits = 0
+        """Visits that the roots of exploring searches had before these began."""
+        self.new_visits = 0
+        """Simulations that were asked of exploring searches."""
+        self._cache = new_cache(settings.cache_megabytes, game.num_actions, self.rows)
+        self._trees = gather_trees(forest, self._cache, selection)
+        self._observations = np.zeros((self.rows, *game.observation_shape), np.float32)
+        self._words = self._observations.reshape(self.rows, -1).view(np.uint32)
+        self._shaped = exploration is not None and exploration.shaped
+
+    def ask(self, slots: Slots, simulations: int | None = None, explore: bool = True) -> None:
+        """Start searching `slots`, for so many simulations (default: the configured number).
+
+        What the roots get of this search's exploration, if it has any and `explore` wants it, is
+        drawn once per move, never per simulation. Gumbel search halves at every root, also at one
+        that was kept; where the number is `UNLIMITED` it cannot plan, and chooses by PUCT.
+        """
+        wanted = self.settings.simulations if simulations is None else simulations
+        exploring = self.exploration if explore else None
+        exploration, gumbel = exploring or _NO_EXPLORATION, self._selection.rule == GUMBEL
+        shape = len(slots), self.game.num_actions
+        noise = np.zeros((0, self.game.num_actions))
+        if exploring and gumbel:
+            noise = self.rng.gumbel(size=shape)
+        elif exploring and not exploring.shaped:
+            noise = self.rng.standard_gamma(exploring.alpha, shape)
+        kept = begin_searches(
+            self._forest,
+            slots,
+            wanted,
+            gumbel and wanted < UNLIMITED,
+            noise,
+            0.0 if gumbel else exploration.fraction,
+            exploration.temperature,
+            exploration.forced,
+            exploration.shaped and not gumbel,
+        )
+        self._searching[slots] = True
+        if exploring:
+            self.kept_visits += kept
+            self.new_visits += wanted * len(slots)
+
+    def think(self) -> int:
+        """Turn the wheel once: select leaves in every searching slot, evaluate them, back them up.
+
+        Returns their number.
+        """
+        searching = self._searching.nonzero()[0]
+        if self._shaped:
+            self._draw_shaped_noise(searching)
+        rows = select_leaves(
+            self.game.rules, self._trees, searching, self._observations, self._words
+        )
+        if rows:
+            logits, values = self._evaluate(self._observations[:rows])
+            backup_leaves(self._trees, rows, logits, values)
+        return rows
+
+    def judge(self, states: State) -> Floats:
+        """Return the network's values [n] of `states` [n, S], apart from any tree."""
+        planes = np.stack([self.game.observe(state) for state in states])
+        batches = range(0, len(planes), self.rows)
+        return np.concatenate([self._evaluate(planes[at : at + self.rows])[1] for at in batches])
+
+    @property
+    def cache_hits(self) -> tuple[int, int]:
+        """How many positions were looked up among the remembered evaluations, and found."""
+        return int(self._cache.counts[0]), int(self._cache.counts[1])
+
+    def forget(self) -> None:
+        """Remember no evaluation any more, as when the network is another one; trees stay."""
+        self._cache.keys[:] = 0
+
+    def roots(self, slots: Slots) -> Roots:
+        """Return what the search of `slots` has found so far; their roots must be evaluated."""
+        return self._read_roots(self._forest, slots)
+
+    def _evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+        """Ask the network, and count what was asked."""
+        begin = time.perf_counter()
+        answers = self.evaluator.evaluate(observations)
+        self.seconds_evaluating += time.perf_counter() - begin
+        self.evaluations += len(observations)
+        self.batches += 1
+        return answers
+
+    def _draw_shaped_noise(self, slots: Slots) -> None:
+        """Draw the noise of those roots whose priors it waited for."""
+        forest = self._forest
+        ready = slots[forest.slots["awaits_noise"][slots] & (forest.slots["num_nodes"][slots] > 0)]
+        if len(ready):
+            assert self.exploration is not None
+            edges = np.arange(self.game.num_actions) < forest.nodes["edge_count"][ready, :1]
+            priors = np.where(edges, forest.edges["prior"][ready, : self.game.num_actions], 0.0)
+            alphas = shaped_alphas(priors, self.exploration.alpha)
+            forest.root_noise[ready] = self.rng.standard_gamma(alphas)
+            forest.slots["awaits_noise"][ready] = False
+            mix_noise(forest, ready)
+
+
+def ask_network(game: Game, evaluator: Evaluator, states: State) -> Roots:
+    """Return what the bare network says of `states` [n, S]: a search of no simulations."""
+    slots = np.arange(len(states))
+    settings = SearchConfig(cache_megabytes=0)
+    search = Search(game, evaluator, settings, slots=len(states), nodes=1)
+    search.start(slots, states)
+    search.ask(slots, 0)
+    search.think()
+    return search.roots(slots)

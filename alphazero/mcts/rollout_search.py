@@ -1,0 +1,150 @@
+"""Searches that need no network: flat Monte Carlo, flat UCB and UCT, on the tree of all searches.
+
+They differ from one another, and from the search with a network, in three things only, which
+`METHODS` lists: how an action is selected, how a leaf is evaluated, how deep the tree may grow.
+
+Letters: G slots, n some of them, A actions.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from alphazero.games.game import Game
+from alphazero.mcts.kernels.equations import Selection
+from alphazero.mcts.kernels.tree import EDGE, NODE, Forest, Slots, new_forest
+from alphazero.mcts.move_selection import best_actions, is_max_robust
+from alphazero.mcts.rollout_methods import METHODS, UNLIMITED_DEPTH, RolloutConfig
+from alphazero.mcts.search import TREE_ROOM, Roots, TreeSearch
+
+TURN = 1 << 15
+"""Moves played in one turn of the wheel, shared out among the slots: some milliseconds, after
+which somebody may look at the clock."""
+
+
+class RolloutSearch(TreeSearch):
+    """UCT and its flat forerunners, all inside compiled code.
+
+    With `threads` above 1 each position has as many trees, which share its simulations; in the
+    end their visits are added (root parallelism: Chaslot, Winands & van den Herik, *Parallel
+    Monte-Carlo Tree Search*, 2008, who measured it to be the strongest). No lock is needed, and
+    the result depends only on the seed and the number of threads, not on which one is faster; a
+    tree shared by several threads has neither of these.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        settings: RolloutConfig,
+        *,
+        slots: int = 1,
+        rng: np.random.Generator | None = None,
+    ) -> None:
+        self.settings = settings
+        method = METHODS[settings.method]
+        depth = min(method.depth, settings.depth or UNLIMITED_DEPTH)
+        # Values are twice as wide as the rewards that the constant is meant for: see `ucb1`.
+        selection = Selection(method.rule, depth, 2 * settings.exploration)
+        nodes = room_of(game, settings, slots) if depth > 1 else 1
+        from alphazero.mcts.kernels.rollouts import run_rollouts  # compiled when it is first wanted
+
+        self._run_rollouts = run_rollouts
+        forests = [new_forest(game, slots, nodes) for _ in range(settings.threads)]
+        # Where depth is limited, edges that lead nowhere have visits: no node may follow later.
+        keep_trees = settings.reuse_tree and depth == UNLIMITED_DEPTH
+        super().__init__(game, selection, forests, keep_trees, rng)
+        for forest in forests:
+            forest.slots["random"] = self.rng.integers(2**64, size=slots, dtype=np.uint64)
+        self._final_move = settings.final_move or method.final_move
+        self._wanted = np.zeros(slots, np.int64)
+        self._extra = np.zeros(slots, np.int64)
+        """Simulations that may still be added, until one child is both."""
+        self._pool = ThreadPoolExecutor(settings.threads) if settings.threads > 1 else None
+
+    def ask(self, slots: Slots, simulations: int | None = None, explore: bool = True) -> None:  # noqa: ARG002
+        """Start searching `slots`, for so many simulations (default: the configured number).
+
+        There is nothing to `explore` with but UCB1.
+        """
+        self._wanted[slots] = self.settings.simulations if simulations is None else simulations
+        for forest in self._forests:
+            forest.slots["remaining"][slots] = 0
+        self._add_simulations(slots, self._wanted[slots])
+        self._searching[slots] = True
+        if self._final_move == "max_robust":
+            self._extra[slots] = np.floor(self.settings.patience * self._wanted[slots])
+
+    def stop(self, slots: Slots) -> None:
+        """End the search of `slots` with what it has, whether its children agree or not."""
+        super().stop(slots)
+        self._extra[slots] = 0
+
+    def think(self) -> int:
+        """Run simulations for some milliseconds; return how many rollouts they were."""
+        searching = self._searching.nonzero()[0]
+        if not len(searching):
+            return 0
+        plies = max(1, TURN // len(searching))
+
+        def grow(forest: Forest) -> int:
+            return self._run_rollouts(self.game.rules, forest, self._selection, searching, plies)
+
+        each = self._pool.map if self._pool else map
+        rollouts = sum(each(grow, self._forests))
+        self.evaluations += rollouts
+        self._search_on()
+        return rollouts
+
+    def roots(self, slots: Slots) -> Roots:
+        """Return what the trees of `slots` have found together so far.
+
+        `policies` hold the one action that the final rule chooses; for `robust` the shares of the
+        visits, of which the greatest is the same action.
+        """
+        visits, priors, action_values, policies, targets, values = self._merged_roots(slots)
+        seen = visits.any(axis=1)
+        if self._final_move != "robust" and seen.any():
+            best = best_actions(
+                self._final_move, visits[seen], action_values[seen], self.settings.confidence
+            )
+            policies[seen] = np.eye(self.game.num_actions)[best]
+        return Roots(visits, priors, action_values, policies, targets, values)
+
+    def _merged_roots(self, slots: Slots) -> Roots:
+        """Add up what the trees of each slot have seen."""
+        trees = [self._read_roots(forest, slots) for forest in self._forests]
+        if len(trees) == 1:
+            return trees[0]
+        visits = np.sum([tree.visits for tree in trees], axis=0)
+        sums = np.nansum([tree.action_values * tree.visits for tree in trees], axis=0)
+        action_values = np.where(visits > 0, sums / np.maximum(visits, 1), np.nan)
+        looks = np.array([1 + tree.visits.sum(axis=1) for tree in trees])
+        values = (looks * [tree.values for tree in trees]).sum(axis=0) / looks.sum(axis=0)
+        totals = visits.sum(axis=1, keepdims=True)
+        shares = np.where(totals > 0, visits / np.maximum(totals, 1), trees[0].priors)
+        return Roots(visits, trees[0].priors, action_values, shares, shares.copy(), values)
+
+    def _add_simulations(self, slots: Slots, simulations: Slots) -> None:
+        """Share out `simulations` [n] among the trees of `slots` [n]."""
+        for index, forest in enumerate(self._forests):
+            shares = (simulations + len(self._forests) - 1 - index) // len(self._forests)
+            forest.slots["remaining"][slots] += shares
+
+    def _search_on(self) -> None:
+        """Let those go on whose most visited child is not the best one, as far as they may."""
+        slots = self._done()
+        slots = slots[self._extra[slots] > 0]
+        if len(slots):
+            roots = self._merged_roots(slots)
+            slots = slots[~is_max_robust(roots.visits, roots.action_values)]
+            more = np.minimum(self._extra[slots], self._wanted[slots] // 16 + 1)
+            self._extra[slots] -= more
+            self._add_simulations(slots, more)
+
+
+def room_of(game: Game, settings: RolloutConfig, slots: int) -> int:
+    """Return how many nodes each tree may have: what the simulations need, if memory allows."""
+    node = NODE.itemsize + EDGE.itemsize * game.num_actions
+    room = (settings.memory << 20) // (node * slots * settings.threads)
+    share = -(-settings.simulations // settings.threads)
+    return max(1, min(TREE_ROOM * share + 1, room))

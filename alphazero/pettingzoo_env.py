@@ -1,0 +1,165 @@
+"""A game as PettingZoo has it: agents that step one after the other.
+
+Terry et al., *PettingZoo: Gym for Multi-Agent Reinforcement Learning* (2021), section 4, "Agent
+Environment Cycle"; laid out as its classic games are.
+"""
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from alphazero.errors import AlphaZeroError
+from alphazero.games import ONGOING, Game, State, to_play, value_of
+from alphazero.games.game import PLY
+from alphazero.games.registry import read_game, write_game
+
+try:
+    import gymnasium
+    from gymnasium import spaces
+    from pettingzoo import AECEnv
+    from pettingzoo.utils import wrappers
+except ImportError as error:
+    raise AlphaZeroError(
+        "this needs PettingZoo; install it with: pip install 'alphazero[pettingzoo]'"
+    ) from error
+
+AGENTS: Final = ("player_0", "player_1")
+"""Player 0, who moves first, and player 1."""
+
+RENDER_MODES: Final = ("ansi", "human")
+
+Observation = dict[str, npt.NDArray[Any]]
+
+
+def pettingzoo_env(game: str | Game, render_mode: str | None = None) -> "AECEnv[str, Any, Any]":
+    """Return a game as a PettingZoo environment (AEC), wrapped as PettingZoo's classic games are.
+
+    An illegal move ends the game: -1 for the player who made it, 0 for the other
+    (`TerminateIllegalWrapper`). `GameEnv`, the result's `unwrapped`, documents the observations.
+
+    Args:
+        game: a game, or its name, with options if it has some: "mnk:rows=4,columns=4,length=3".
+        render_mode: "ansi": `render` returns the board as text; "human": it prints the board,
+            also after each move; None: nothing is drawn.
+
+    Raises:
+        GameError: for an unknown game.
+    """
+    env = GameEnv(read_game(game) if isinstance(game, str) else game, render_mode)
+    legal = wrappers.TerminateIllegalWrapper(env, illegal_reward=-1)
+    return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(legal))
+
+
+class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo brings no types
+    """One game, played by two agents.
+
+    An agent observes a dictionary:
+
+        observation    float32 [H, W, C], channels last, as the classic games have it; plane
+                       [..., 0] the agent's own stones, [..., 1] the opponent's, then what the
+                       game adds. Who waits sees the same position as if it were its turn.
+        action_mask    int8 [A], 1 for a legal action; all 0 for who waits, and at the end
+
+    Rewards come with the last move: 1, 0 or -1. There is no chance in these games, so a seed
+    changes nothing but, in PettingZoo's own spaces, the actions that are sampled.
+    """
+
+    def __init__(self, game: Game, render_mode: str | None = None) -> None:
+        super().__init__()
+        if render_mode not in (None, *RENDER_MODES):
+            raise AlphaZeroError(
+                f"render_mode must be None or one of {', '.join(RENDER_MODES)}, got {render_mode!r}"
+            )
+        self.game = game
+        self.position: State = game.initial_state()
+        """`int64 [S]`, as `game` takes it"""
+        self.render_mode = render_mode
+        self.metadata = {
+            "name": write_game(game),
+            "render_modes": list(RENDER_MODES),
+            "is_parallelizable": False,
+        }
+        channels, height, width = game.observation_shape
+        self.possible_agents = list(AGENTS)
+        self.agents = list(AGENTS)
+        self.observation_spaces = {
+            agent: spaces.Dict(
+                {
+                    "observation": spaces.Box(-1, 1, (height, width, channels), np.float32),
+                    "action_mask": spaces.Box(0, 1, (game.num_actions,), np.int8),
+                }
+            )
+            for agent in AGENTS
+        }
+        self.action_spaces = {agent: spaces.Discrete(game.num_actions) for agent in AGENTS}
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """Return what an agent may see."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """Return what an agent may do: the game's actions, by their numbers."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:  # noqa: ARG002
+        """Begin a game; neither `seed` nor `options` changes it."""
+        self.position = self.game.initial_state()
+        self.agents = list(AGENTS)
+        self.agent_selection = AGENTS[0]
+        self._skip_agent_selection = None
+        self.rewards: dict[str, float] = dict.fromkeys(AGENTS, 0)
+        self._cumulative_rewards: dict[str, float] = dict.fromkeys(AGENTS, 0)
+        self.terminations = dict.fromkeys(AGENTS, False)
+        self.truncations = dict.fromkeys(AGENTS, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in AGENTS}
+
+    def observe(self, agent: str) -> Observation:
+        """Return what an agent sees."""
+        player, state = AGENTS.index(agent), self.position
+        mask = np.zeros(self.game.num_actions, np.bool_)
+        if player == to_play(state):
+            mask = self.game.legal_action_mask(state)
+        else:
+            # Whose turn it is, and so from whose side a game is seen, is the ply's parity.
+            state = state.copy()
+            state[PLY] += 1
+        planes = np.ascontiguousarray(self.game.observe(state).transpose(1, 2, 0))
+        return {"observation": planes, "action_mask": mask.astype(np.int8)}
+
+    def step(self, action: int | None) -> None:
+        """Make the move of the agent whose turn it is; a finished agent steps with None.
+
+        Raises:
+            GameError: for an illegal move; the wrappers see to it that none comes here.
+        """
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        assert action is not None, "an agent that is alive makes a move"
+        self.position = self.game.play(self.position, int(action))
+        self._cumulative_rewards[agent] = 0
+        self._clear_rewards()
+        outcome = self.game.outcome(self.position)
+        if outcome != ONGOING:
+            self.rewards = {each: value_of(outcome, AGENTS.index(each)) for each in AGENTS}
+            self.terminations = dict.fromkeys(AGENTS, True)
+        self.agent_selection = AGENTS[to_play(self.position)]
+        self._accumulate_rewards()
+        if self.render_mode == "human":
+            self.render()
+
+    def render(self) -> str | None:
+        """Draw the board: return it, or print it."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("to render, make the environment with a render_mode")
+            return None
+        board = self.game.render(self.position)
+        if self.render_mode == "ansi":
+            return board
+        print(board)
+        return None
+
+    def close(self) -> None:
+        """Put nothing away: there is no window."""

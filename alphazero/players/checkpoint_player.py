@@ -1,0 +1,204 @@
+"""Players from checkpoints."""
+
+import contextlib
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from alphazero.arena.grade import grade
+from alphazero.config.fields import check_value, noted_fields
+from alphazero.config.schema import InferenceConfig, SearchConfig
+from alphazero.config.strict_yaml import WrongValueError
+from alphazero.games.game import Game
+from alphazero.games.registry import make_game
+from alphazero.mcts.evaluator import Evaluator, FixedBatches
+from alphazero.mcts.kernels.tree import EDGE
+from alphazero.mcts.network_search import Search
+from alphazero.mcts.rollout_methods import UNLIMITED
+from alphazero.mcts.search import TREE_ROOM
+from alphazero.network.backend import make_evaluator
+from alphazero.network.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from alphazero.network.header import find_checkpoint
+from alphazero.players.base import SearchPlayer
+from alphazero.solvers.exhaustive import Solution
+
+TREE_BYTES = 2 << 30
+"""Memory that the tree of one thinking player may take; only what it reaches is used."""
+
+LEAVES = 8
+"""Leaves of one tree that are evaluated together, where there is nothing else to fill a batch."""
+
+FEW = 32
+"""Simulations that are better spent one by one."""
+
+
+def search_settings(checkpoint: Checkpoint) -> SearchConfig:
+    """Return the search that the checkpoint was trained with; the defaults where it is unknown."""
+    known: dict[str, Any] = {}
+    told = checkpoint.details.get("search")
+    if isinstance(told, dict):
+        for field, kind, note in noted_fields(SearchConfig):
+            with contextlib.suppress(WrongValueError, KeyError):
+                known[field.name] = check_value(kind, note, told[field.name])
+    return SearchConfig(**known)
+
+
+@dataclass(frozen=True)
+class SavedPlayer:
+    """A checkpoint that was read: it can be seated at any number of tables, again and again."""
+
+    path: Path
+    checkpoint: Checkpoint
+    game: Game
+    evaluator: Evaluator
+    settings: SearchConfig
+    """How it searches: as in training, unless it was told otherwise."""
+
+    def seat(
+        self,
+        tables: int = 1,
+        *,
+        simulations: int | None = None,
+        seconds: float | None = None,
+        leaves: int | None = None,
+    ) -> SearchPlayer:
+        """Return the player, with trees for so many tables.
+
+        It thinks for `simulations` a move, or for `seconds` if given, or for as many simulations
+        as it was trained with. So many `leaves` of a tree are evaluated together; where nothing
+        is said, several at a single table, which has nothing else to fill a batch. With `leaves`
+        or a single table, what it finds does not depend on what it searched before, nor on other
+        tables, to the last bit; with many tables, last bits depend on how they share batches.
+        """
+        if simulations is None:
+            simulations = self.settings.simulations if seconds is None else UNLIMITED
+        settings = dataclasses.replace(self.settings, simulations=simulations)
+        evaluator: Evaluator = self.evaluator
+        if leaves is None and tables > 1:
+            leaves = 1
+        else:
+            leaves = leaves or (LEAVES if simulations > FEW else 1)
+            evaluator = FixedBatches(evaluator, leaves)
+        if seconds is not None:
+            # The clock shall measure thinking, not the first use of the evaluator.
+            for size in (1, 8):
+                evaluator.evaluate(np.zeros((size, *self.game.observation_shape), np.float32))
+        fresh = 1 if simulations == UNLIMITED else simulations + 1
+        room = TREE_BYTES // (EDGE.itemsize * self.game.num_actions * tables)
+        search = Search(
+            self.game,
+            evaluator,
+            settings,
+            slots=tables,
+            nodes=max(fresh, min(TREE_ROOM * simulations + 1, room)),
+            leaves=leaves,
+        )
+        return SearchPlayer(search, seconds=seconds)
+
+
+def load_saved(path: Path | str, inference: InferenceConfig | None = None) -> SavedPlayer:
+    """Read a checkpoint, or the best player of a run's folder.
+
+    Raises:
+        CheckpointError: in one line, for a file that is no player.
+    """
+    found = find_checkpoint(Path(path))
+    checkpoint = load_checkpoint(found)
+    return SavedPlayer(
+        found,
+        checkpoint,
+        make_game(checkpoint.game_name, **checkpoint.game_options),
+        make_evaluator(checkpoint.network(), inference or InferenceConfig()),
+        search_settings(checkpoint),
+    )
+
+
+def load_player(
+    path: Path | str, *, simulations: int | None = None, seconds: float | None = None
+) -> tuple[Game, SearchPlayer]:
+    """Read a checkpoint, or the best of a run's folder; return its game and its player.
+
+    The budget of a move is as in `SavedPlayer.seat`.
+
+    Raises:
+        CheckpointError: in one line, for a file that is no player.
+    """
+    saved = load_saved(path)
+    return saved.game, saved.seat(simulations=simulations, seconds=seconds)
+
+
+def optimal_share(
+    player: SavedPlayer, solutions: Sequence[Solution], simulations: int, workers: int = 1
+) -> float:
+    """Return the share of optimal moves, the mean over sets of solved positions; NaN for none."""
+    shares = [
+        grade(
+            player.game,
+            lambda tables: player.seat(tables, simulations=simulations),
+            solution,
+            workers=workers,
+        ).share
+        for solution in solutions
+    ]
+    return float(np.mean(shares)) if shares else float("nan")
+
+
+def grades_of(checkpoint: Checkpoint) -> list[str]:
+    """Return what a checkpoint's header tells of its strength, a line a measurement."""
+    told = checkpoint.details.get("grades")
+    return [line for line in told if isinstance(line, str)] if isinstance(told, list) else []
+
+
+def save_grades(saved: SavedPlayer, grades: Sequence[str], path: Path) -> None:
+    """Write a copy of a checkpoint whose header tells how strong it is, a line a measurement.
+
+    Raises:
+        RunError: when the file cannot be written.
+    """
+    details = saved.checkpoint.details | {"grades": list(grades)}
+    save_checkpoint(path, dataclasses.replace(saved.checkpoint, details=details))
+
+
+def describe_game(checkpoint: Checkpoint) -> str:
+    """Return the name and the options of a checkpoint's game."""
+    options = ", ".join(f"{name} {value}" for name, value in checkpoint.game_options.items())
+    return checkpoint.game_name + (f" ({options})" if options else "")
+
+
+def describe(path: Path, checkpoint: Checkpoint) -> str:
+    """Say what a checkpoint is, how it was trained and how strong it is."""
+    network, details = checkpoint.network_settings, checkpoint.details
+    weights = sum(tensor.numel() for tensor in checkpoint.weights.values())
+    search = search_settings(checkpoint)
+    parts = [f"{network.blocks} blocks x {network.filters} filters"]
+    if network.squeeze_excitation:
+        parts.append(f"squeeze-and-excitation {network.squeeze_excitation}")
+    if network.global_pooling:
+        parts.append(f"global pooling {network.global_pooling}")
+    if network.value_head != "scalar":
+        parts.append(f"{network.value_head} value head")
+    rating = "not measured"
+    if checkpoint.rating is not None:
+        rating = f"Elo {checkpoint.rating:+.0f}, where the run's untrained network has 0"
+
+    def count(name: str) -> str:
+        value = details.get(name)
+        return f"{value:,}" if isinstance(value, int) else "an unknown number of"
+
+    return "\n".join(
+        [
+            f"file      {path}",
+            f"game      {describe_game(checkpoint)}",
+            f"network   {', '.join(parts)}, {weights:,} weights",
+            f"trained   {count('games')} games, {count('positions')} positions, "
+            f"{checkpoint.step:,} steps, {checkpoint.iteration:,} iterations",
+            f"search    {search.simulations} simulations a move by {search.selection}"
+            f"{' in a graph' * search.transpositions}, c_puct {search.c_puct}",
+            f"strength  {rating}",
+            *(f"graded    {line}" for line in grades_of(checkpoint)),
+        ]
+    )

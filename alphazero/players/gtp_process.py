@@ -1,0 +1,227 @@
+"""Another program that speaks the Go Text Protocol: started, spoken to, and surely ended.
+
+Commands are sent without waiting; their answers come in the same order. A thread reads them, so
+that a program that hangs, or says too much, stops nobody but itself.
+"""
+
+import contextlib
+import os
+import queue
+import shlex
+import signal
+import subprocess
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable
+from typing import IO, Final, NamedTuple
+
+from alphazero.errors import PlayerError
+from alphazero.utils.files import reason, shown
+
+PATIENCE: Final = 300.0
+"""Seconds that a program may take for one answer."""
+
+FAREWELL: Final = 1.0
+"""Seconds that a program has to end by itself before it is ended."""
+
+_LONGEST_LINE: Final = 1 << 16
+_LONGEST_ANSWER: Final = 1 << 20
+_MOST_UNREAD: Final = 1000
+"""Bounds of what a program may say: bytes of a line, bytes of an answer, answers at once."""
+
+_TOO_MUCH: Final = "!"
+"""Stands in the queue, in place of an answer, where these bounds were passed."""
+
+
+class Answer(NamedTuple):
+    """What a program answered to a command."""
+
+    command: str
+    succeeded: bool
+    text: str
+    """without the sign and the number before it; lines apart by newlines"""
+
+
+class ProgramError(Exception):
+    """A program ended or fell silent: caught by the player that plays through it."""
+
+
+class Program:
+    """One process of another program.
+
+    Raises:
+        PlayerError: when it cannot be started.
+    """
+
+    def __init__(self, command: str) -> None:
+        words = split_command(command)
+        try:
+            process = subprocess.Popen(
+                words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                # A group of its own: Ctrl-C is for us, and what it starts is ended with it.
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            raise PlayerError(f"cannot start {shown(command)}: {reason(error)}") from error
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        self._process = process
+        self._stdin = process.stdin
+        self._said: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._complaints: deque[str] = deque(maxlen=1)
+        self._owed: deque[str] = deque()
+        self._since = 0.0
+        """When the oldest answer that is owed began to be waited for."""
+        # Threads know the pipes, not this object: once nobody else does either, the process ends.
+        self._listener = _start_reading(_read_complaints, process.stderr, self._complaints)
+        _start_reading(_read_answers, process.stdout, self._said)
+        self._end = weakref.finalize(self, _end, process)
+
+    def send(self, command: str) -> None:
+        """Send a command; its answer is owed from now on."""
+        if not self._owed:
+            self._since = time.monotonic()
+        self._owed.append(command)
+        # Of a program that has ended, `answers` tells.
+        with contextlib.suppress(OSError, ValueError):
+            self._stdin.write(f"{command}\n".encode())
+            self._stdin.flush()
+
+    def answers(self, seconds: float = 0.0) -> list[Answer]:
+        """Return the answers that have come; wait so long for the first, if one is owed.
+
+        Raises:
+            ProgramError: when it has ended, or said too much.
+        """
+        found: list[Answer] = []
+        while self._owed:
+            try:
+                text = self._said.get(timeout=0.0 if found else seconds)
+            except queue.Empty:
+                break
+            if text == _TOO_MUCH:
+                raise ProgramError("the program said too much at once")
+            if text is None:
+                raise ProgramError(self._obituary())
+            rest = text[1:].lstrip("0123456789").strip()
+            found.append(Answer(self._owed.popleft(), text[0] == "=", rest))
+            self._since = time.monotonic()
+        return found
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process has not ended."""
+        return self._process.poll() is None
+
+    @property
+    def owed(self) -> int:
+        """The number of commands that are not answered yet."""
+        return len(self._owed)
+
+    @property
+    def silence(self) -> float:
+        """Seconds for which an answer has been owed; 0 when none is."""
+        return time.monotonic() - self._since if self._owed else 0.0
+
+    def ask(self, command: str, seconds: float) -> Answer:
+        """Send a command and wait for its answer, and for those owed before; return the last.
+
+        Raises:
+            ProgramError: as `answers`, and when it is silent for so many seconds.
+        """
+        self.send(command)
+        answers: list[Answer] = []
+        while self._owed:
+            answers = self.answers(max(0.0, seconds - self.silence))
+            if self.silence >= seconds:
+                raise ProgramError(f"no answer to '{command}' within {seconds:g} s")
+        return answers[-1]
+
+    def close(self) -> None:
+        """End the process, kindly if it is quick."""
+        self.send("quit")
+        self._end()
+
+    def _obituary(self) -> str:
+        """Say how the process ended."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            code = self._process.wait(FAREWELL)
+            self._listener.join(FAREWELL)  # its last words may still be in the pipe
+            last = f", its last words: {shown(self._complaints[0])}" if self._complaints else ""
+            how = f"signal {-code}" if code < 0 else f"exit code {code}"
+            return f"the program ended ({how}){last}"
+        return "the program closed its output"
+
+
+def split_command(command: str) -> list[str]:
+    """Return the words of a command line, as a shell would split it; no shell ever sees it.
+
+    Raises:
+        PlayerError: for an empty one, or a quotation that does not end.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise PlayerError(f"gtp:{shown(command)}: {str(error).lower()}; mend the quotes") from None
+    if not words or "\0" in command:
+        raise PlayerError("gtp: needs a command, as in 'gtp:gnugo --mode gtp'")
+    return words
+
+
+def _start_reading(read: Callable[..., None], pipe: IO[bytes], where: object) -> threading.Thread:
+    """Start a thread that reads a pipe to its end."""
+    thread = threading.Thread(target=read, args=(pipe, where), daemon=True)
+    thread.start()
+    return thread
+
+
+def _read_answers(pipe: IO[bytes], said: "queue.SimpleQueue[str | None]") -> None:
+    """Put each answer, which an empty line ends, into a queue; None when there are no more.
+
+    An answer begins with a line that begins with `=` or `?`; what is said between two is ignored.
+    """
+    lines: list[str] = []
+    size = 0
+    with contextlib.suppress(OSError, ValueError), pipe:
+        while line := pipe.readline(_LONGEST_LINE):
+            text = line.decode("utf-8", "replace").strip()
+            if text and (lines or text[0] in "=?"):
+                lines.append(text)
+                size += len(line)
+            elif lines and not text:
+                said.put("\n".join(lines))
+                lines, size = [], 0
+            if size > _LONGEST_ANSWER or said.qsize() > _MOST_UNREAD:
+                said.put(_TOO_MUCH)
+                break
+    said.put(None)
+
+
+def _read_complaints(pipe: IO[bytes], last: "deque[str]") -> None:
+    """Keep the last line of what a program writes for people."""
+    with contextlib.suppress(OSError, ValueError), pipe:
+        while line := pipe.readline(_LONGEST_LINE):
+            text = line.decode("utf-8", "replace").strip()
+            if text:
+                last.append(text[:200])
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End a process and all that it started."""
+    assert process.stdin
+    with contextlib.suppress(OSError, ValueError):
+        process.stdin.close()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(FAREWELL)
+    with contextlib.suppress(OSError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    process.wait()

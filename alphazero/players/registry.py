@@ -1,0 +1,582 @@
+"""Players by name: one spelling wherever a player is named.
+
+    random                               a word of `KINDS`
+    uct:simulations=1000,seconds=2       with options; the first may go without its name: uct:1000
+    network:PATH, gtp:COMMAND            for some words all that follows is one option
+    PATH, PATH:simulations=200           a checkpoint, or a run's folder for its best player
+
+What exists as a path is that path, whatever it looks like; after that the words come first, so
+that a path with colons, such as `C:\\runs\\x.safetensors:seconds=1`, is read from its right end.
+
+Names are read, and files looked at, before torch is imported and kernels are compiled: what builds
+a player is imported where it is built.
+"""
+
+import dataclasses
+import functools
+import re
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import UnionType
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+
+from alphazero.config.fields import REQUIRED, Note, check_value, key, noted_fields, type_words
+from alphazero.config.schema import SELECTIONS
+from alphazero.config.strict_yaml import WrongValueError
+from alphazero.errors import PlayerError, did_you_mean
+from alphazero.mcts.rollout_methods import FINAL_MOVES, METHODS, UNLIMITED, RolloutConfig
+from alphazero.network.header import check_checkpoint, find_checkpoint
+from alphazero.players.gtp_process import PATIENCE, split_command
+from alphazero.utils.files import nearest_file, sha256_of, shown
+
+if TYPE_CHECKING:
+    from alphazero.games.game import Game
+    from alphazero.players.base import Player
+    from alphazero.players.checkpoint_player import SavedPlayer
+
+LONGEST = 4096
+"""Characters of a player's name, at most."""
+
+NO_HURRY = 999_999.0
+"""Seconds a move that no move takes."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What can be said of a player: documented keys, in the order in which they are written."""
+
+    @property
+    def game(self) -> "Game | None":
+        """The only game it plays; None: any."""
+        return None
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells this player from a later one of the same name; empty where none will be."""
+        return ""
+
+    @property
+    def by_clock(self) -> bool:
+        """Whether the clock ends its thinking, so that it wants a processor core to itself."""
+        return getattr(self, "seconds", None) is not None
+
+    @property
+    def searches(self) -> bool:
+        """Whether its values and policies are what a search or a network thinks of a position."""
+        return False
+
+    @property
+    def usual_simulations(self) -> int | None:
+        """The simulations of a move; None where time decides, or something else."""
+        return None
+
+    def check(self) -> None:
+        """Raise an error for what can be seen to be wrong before the player is loaded."""
+
+    def without_limit(self) -> "Options":
+        """Return the same for a face that says itself how long to think: a tree has room then."""
+        return self
+
+
+_SEARCH_KEYS = "selection", "transpositions", "value_weighting"
+"""What a checkpoint may do otherwise than in training."""
+
+
+@dataclass(frozen=True)
+class CheckpointOptions(Options):
+    """A checkpoint and how long it thinks; as long as in training where nothing is said."""
+
+    path: str = key(REQUIRED, "a .safetensors file, or a run's folder for its best player")
+    simulations: int | None = key(
+        None, "simulations a move; 0 is the bare network", at_least=0, at_most=10**9
+    )
+    seconds: float | None = key(None, "time for a move", unit="seconds", above=0, below=10**6)
+    selection: str | None = key(
+        None, "how the tree chooses, where not as in training", choices=SELECTIONS
+    )
+    transpositions: bool | None = key(
+        None, "whether a position has one node, where not as in training"
+    )
+    value_weighting: float | None = key(
+        None, "how much less bad moves count, where not as in training", at_least=0, at_most=1000
+    )
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The keys of its search that are not as in training."""
+        told = {name: getattr(self, name) for name in _SEARCH_KEYS}
+        return {name: value for name, value in told.items() if value is not None}
+
+    @functools.cached_property
+    def saved(self) -> "SavedPlayer":
+        """The checkpoint, read when it is first asked for."""
+        self.check()
+        from alphazero.players.checkpoint_player import load_saved
+
+        saved = load_saved(self.path)
+        settings = dataclasses.replace(saved.settings, **self.changes)
+        return dataclasses.replace(saved, settings=settings)
+
+    @property
+    def game(self) -> "Game | None":
+        """The game that it learned."""
+        return self.saved.game
+
+    @property
+    def searches(self) -> bool:
+        """It does."""
+        return True
+
+    @property
+    def usual_simulations(self) -> int | None:
+        """As many as it is told, or as in training."""
+        if self.simulations is None and self.seconds is None:
+            return self.saved.settings.simulations
+        return self.simulations
+
+    def check(self) -> None:
+        """Look at the beginning of the file."""
+        check_checkpoint(find_checkpoint(Path(self.path)))
+
+    def without_limit(self) -> "CheckpointOptions":
+        """Return the same without a number of simulations."""
+        endless = dataclasses.replace(self, simulations=None, seconds=NO_HURRY)
+        vars(endless)["saved"] = self.saved  # which is not read twice
+        return endless
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """The beginning of its file's SHA-256."""
+        return sha256_of(self.saved.path)[:16]
+
+
+@dataclass(frozen=True)
+class NetworkOptions(CheckpointOptions):
+    """The bare network of a checkpoint: the most probable move, without a search."""
+
+    simulations: int | None = 0
+    seconds: float | None = None
+    selection: str | None = None
+    transpositions: bool | None = None
+    value_weighting: float | None = None
+
+
+@dataclass(frozen=True)
+class RolloutOptions(Options):
+    """A search without a network; what is not said is as `RolloutConfig` has it."""
+
+    simulations: int | None = key(
+        None, "rollouts a move; without limit where only `seconds` are said", at_least=1
+    )
+    seconds: float | None = key(None, "time for a move", unit="seconds", above=0, below=10**6)
+    exploration: float | None = key(None, "C_p of UCB1, for rewards in [0, 1]", at_least=0)
+    final_move: str | None = key(None, "how the move is chosen", choices=FINAL_MOVES)
+    threads: int | None = key(None, "trees side by side", at_least=1, at_most=256)
+
+    @property
+    def searches(self) -> bool:
+        """It does."""
+        return True
+
+    @property
+    def usual_simulations(self) -> int | None:
+        """As many as it is told, or as `RolloutConfig` has it."""
+        if self.simulations is None and self.seconds is None:
+            return RolloutConfig().simulations
+        return self.simulations
+
+    def without_limit(self) -> "RolloutOptions":
+        """Return the same without a number of simulations."""
+        return dataclasses.replace(self, simulations=None, seconds=NO_HURRY)
+
+
+@dataclass(frozen=True)
+class MinimaxOptions(Options):
+    """How far alpha-beta looks."""
+
+    depth: int | None = key(None, "plies", at_least=1, at_most=1000)
+    seconds: float | None = key(None, "time for a move", unit="seconds", above=0, below=10**6)
+
+    def __post_init__(self) -> None:
+        """Ask for a budget."""
+        if self.depth is None and self.seconds is None:
+            raise PlayerError("minimax needs a depth in plies or seconds, as in minimax:depth=5")
+
+
+@dataclass(frozen=True)
+class GtpOptions(Options):
+    """Another program that speaks the Go Text Protocol."""
+
+    command: str = key(REQUIRED, "the command line that starts it")
+    patience: float = key(PATIENCE, "time for an answer", unit="seconds", above=0, below=10**6)
+
+    def __post_init__(self) -> None:
+        """Look for the program."""
+        program = split_command(self.command)[0]
+        if shutil.which(program) is None:
+            raise PlayerError(
+                f"gtp:{shown(self.command[:80])}: there is no program {shown(program[:80])!r}; "
+                "install it, or give its path"
+            )
+
+    @property
+    def by_clock(self) -> bool:
+        """It thinks by itself, on a core of its own."""
+        return True
+
+
+Builder = Callable[["Game", Any, int, np.random.Generator], "Player"]
+"""Makes a player of a game, from its options, for so many tables, with random numbers."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of player."""
+
+    meaning: str
+    options: type[Options] = Options
+    build: Builder | None = None
+    """None: a person, whom a face of the program seats"""
+    whole: bool = False
+    """All that follows the colon is the first option, whatever characters it has."""
+
+
+def _build_saved(
+    _: "Game", options: CheckpointOptions, tables: int, __: np.random.Generator
+) -> "Player":
+    return options.saved.seat(tables, simulations=options.simulations, seconds=options.seconds)
+
+
+def _build_random(game: "Game", _: Options, tables: int, rng: np.random.Generator) -> "Player":
+    from alphazero.players.base import RandomPlayer
+
+    return RandomPlayer(game, tables, rng)
+
+
+def _build_rollouts(
+    method: str, game: "Game", options: RolloutOptions, tables: int, rng: np.random.Generator
+) -> "Player":
+    from alphazero.mcts.rollout_search import RolloutSearch
+    from alphazero.players.base import SearchPlayer
+
+    told = {name: value for name, value in vars(options).items() if value is not None}
+    seconds = told.pop("seconds", None)
+    if seconds is not None:
+        told.setdefault("simulations", UNLIMITED)
+    search = RolloutSearch(game, RolloutConfig(method, **told), slots=tables, rng=rng)
+    return SearchPlayer(search, seconds=seconds)
+
+
+def _build_minimax(
+    game: "Game", options: MinimaxOptions, tables: int, rng: np.random.Generator
+) -> "Player":
+    from alphazero.players.solver_players import MinimaxPlayer
+
+    return MinimaxPlayer(game, tables, rng, depth=options.depth, seconds=options.seconds)
+
+
+def _build_solver(game: "Game", _: Options, tables: int, rng: np.random.Generator) -> "Player":
+    from alphazero.players.solver_players import SolverPlayer
+
+    return SolverPlayer(game, tables, rng)
+
+
+def _build_gtp(game: "Game", options: GtpOptions, tables: int, _: np.random.Generator) -> "Player":
+    from alphazero.players.gtp_player import GtpPlayer
+
+    return GtpPlayer(game, tables, options.command, options.patience)
+
+
+CHECKPOINT = Kind("a checkpoint", CheckpointOptions, _build_saved)
+
+KINDS: dict[str, Kind] = {
+    "random": Kind("plays any legal move, all alike", Options, _build_random),
+    **{
+        name: Kind(method.title, RolloutOptions, functools.partial(_build_rollouts, name))
+        for name, method in METHODS.items()
+    },
+    "minimax": Kind("alpha-beta, with the game's heuristic", MinimaxOptions, _build_minimax),
+    "solver": Kind("plays perfectly where it can solve in a second", Options, _build_solver),
+    "network": Kind("the bare network of a checkpoint", NetworkOptions, _build_saved, whole=True),
+    "gtp": Kind("another program, by its command", GtpOptions, _build_gtp, whole=True),
+    "human": Kind("a person, where moves are typed"),
+}
+"""Every kind of player but `CHECKPOINT` by its word."""
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A player by name, who can be seated at any number of tables, again and again."""
+
+    name: str
+    """the name as it is always written: two that differ are two players"""
+    kind: Kind
+    options: Options
+
+    @property
+    def game(self) -> "Game | None":
+        """The only game it plays; None: any."""
+        return self.options.game
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells it from a later player of the same name; empty where there will be none."""
+        return self.options.fingerprint
+
+    @property
+    def is_person(self) -> bool:
+        """Whether a face of the program must seat it."""
+        return self.kind.build is None
+
+    @property
+    def by_clock(self) -> bool:
+        """Whether the clock ends its thinking, so that it wants a processor core to itself."""
+        return self.options.by_clock
+
+    def seat(
+        self, game: "Game", tables: int = 1, rng: np.random.Generator | None = None
+    ) -> "Player":
+        """Return the player at so many tables of `game`."""
+        assert self.kind.build is not None, "a person is seated by a face of the program"
+        assert self.game in (None, game), "it plays another game"
+        return self.kind.build(game, self.options, tables, rng or np.random.default_rng(0))
+
+
+def read_player(
+    text: str,
+    *,
+    simulations: int | None = None,
+    seconds: float | None = None,
+    patience: float | None = None,
+    person: bool = False,
+) -> Entrant:
+    """Return the player that `text` names.
+
+    `simulations` or `seconds` is the budget of a player that takes it and was told none;
+    `patience` the seconds in which another program must answer.
+
+    Raises:
+        PlayerError: for an unknown word or option, or a value out of range; saying what exists.
+            Also for `human` unless `person`.
+        CheckpointError: for a file that is no player.
+    """
+    entrant = name_player(
+        text, simulations=simulations, seconds=seconds, patience=patience, person=person
+    )
+    _ = entrant.game  # a checkpoint that cannot be read is told now
+    return entrant
+
+
+def name_player(
+    text: str,
+    *,
+    simulations: int | None = None,
+    seconds: float | None = None,
+    patience: float | None = None,
+    person: bool = False,
+) -> Entrant:
+    """Return what `read_player` does, before the player is loaded; of a file, see its header alone.
+
+    Raises:
+        PlayerError, CheckpointError: as `read_player`, as far as that can be told so early.
+    """
+    if len(text) > LONGEST:
+        raise PlayerError(f"a player's name has at most {LONGEST} characters, got {len(text)}")
+    kind, values = _parse(text)
+    if kind.build is None and not person:
+        raise PlayerError(
+            f"{text!r} cannot be named here: a person sits down at `alphazero play PLAYER`"
+        )
+    budget = {"simulations": simulations, "seconds": seconds}
+    takes = {field.name for field, _, _ in noted_fields(kind.options)}
+    if not kind.whole and not budget.keys() & values.keys():
+        values |= {k: v for k, v in budget.items() if v is not None and k in takes}
+    if patience is not None and "patience" in takes:
+        values["patience"] = patience
+    entrant = Entrant(_write(kind, values), kind, kind.options(**values))
+    entrant.options.check()
+    return entrant
+
+
+def name_checkpoint(text: str) -> CheckpointOptions:
+    """Return the checkpoint that `text` names, as PATH or PATH:OPTIONS; see its header alone.
+
+    Raises:
+        PlayerError: for an unknown option, or one that says how long to think.
+        CheckpointError: for a file that is no player.
+    """
+    path, rest = (text, "") if _exists(text) else _split_path(text)
+    options = _read_options(text, CHECKPOINT, rest, given=bool(rest))
+    if budget := options.keys() - set(_SEARCH_KEYS):
+        raise PlayerError(f"{shown(text[:80])!r} may not say {min(budget)}: --simulations does")
+    named = CheckpointOptions(path or text, **options)
+    named.check()
+    return named
+
+
+def agreed_game(entrants: Iterable[Entrant], game: "Game | None" = None) -> "Game":
+    """Return the one game that all of them play; `game` is the one that was asked for, if any.
+
+    Raises:
+        PlayerError: when they play different games, or nobody says which.
+    """
+    from alphazero.games.registry import game_names, write_game
+
+    chosen, whose = game, "the game asked for is"
+    for entrant in entrants:
+        own = entrant.game
+        if own is not None and chosen not in (None, own):
+            assert chosen is not None
+            raise PlayerError(
+                f"{entrant.name} plays {write_game(own)}, but {whose} {write_game(chosen)}: "
+                "players need one game"
+            )
+        if chosen is None:
+            chosen, whose = own, f"{entrant.name} plays"
+    if chosen is None:
+        raise PlayerError(
+            "these players play any game: name one, as with --game "
+            f"{game_names()[0]} (known: {', '.join(game_names())})"
+        )
+    return chosen
+
+
+def seats_of(
+    game: "Game", players: Sequence[Entrant], rng: np.random.Generator
+) -> "Callable[[int], list[Player]]":
+    """Return what seats `players` at so many tables, each time with random numbers of their own."""
+
+    def seat_players(tables: int) -> "list[Player]":
+        return [player.seat(game, tables, rng.spawn(1)[0]) for player in players]
+
+    return seat_players
+
+
+def tables_for(players: Sequence[Entrant], workers: int) -> int:
+    """Return how many games at once suit the players: one a core where the clock decides."""
+    from alphazero.arena.match import TABLES
+
+    return workers if any(player.by_clock for player in players) else TABLES
+
+
+def _parse(text: str) -> tuple[Kind, dict[str, Any]]:
+    """Return the kind that `text` names and the options that it tells."""
+    word, colon, rest = text.partition(":")
+    if _exists(text):
+        return CHECKPOINT, {"path": text}
+    if word in KINDS:
+        kind = KINDS[word]
+        if kind.whole:
+            first = noted_fields(kind.options)[0][0].name
+            if not rest:
+                raise PlayerError(f"{word!r} needs more: {usage(word)}")
+            return kind, {first: rest}
+        return kind, _read_options(text, kind, rest, given=bool(colon))
+    path, rest = _split_path(text)
+    if path:
+        options = _read_options(text, CHECKPOINT, rest, given=bool(rest))
+        return CHECKPOINT, {"path": path, **options}
+    known = ", ".join(usage(each) for each in KINDS)
+    near = did_you_mean(word, KINDS) or nearest_file(Path(word), ".safetensors", "checkpoints")
+    raise PlayerError(
+        f"unknown player {shown(text[:80])!r}{near} (players: {known}; or a checkpoint: PATH or "
+        "PATH:simulations=N)"
+    )
+
+
+def _split_path(text: str) -> tuple[str, str]:
+    """Split `PATH:options`; return an empty path where `text` does not look like one."""
+    cuts = [match.start() for match in re.finditer(":", text)]
+    for cut in reversed(cuts):
+        if _exists(text[:cut]):
+            return text[:cut], text[cut + 1 :]
+    # None of it exists: the message is to name the path, so options are cut off.
+    head, _, tail = text.rpartition(":")
+    path, rest = (head, tail) if head and re.fullmatch(r"\d+|\w+=.*", tail) else (text, "")
+    return (path, rest) if re.search(r"[/\\]|\.safetensors$", path) else ("", "")
+
+
+def _exists(text: str) -> bool:
+    try:
+        return bool(text) and Path(text).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def usage(word: str) -> str:
+    """Write how a word of `KINDS` is used, as `uct[:simulations=,seconds=]`."""
+    kind = KINDS[word]
+    names = [field.name for field, _, _ in noted_fields(kind.options)]
+    if kind.whole:
+        return f"{word}:{names[0].upper()}"
+    return f"{word}[:{','.join(f'{name}=' for name in names)}]" if names else word
+
+
+def _read_options(text: str, kind: Kind, rest: str, given: bool) -> dict[str, Any]:
+    """Read `option=value,...`; the first may be a bare value."""
+    fields = {
+        field.name: (hint, note)
+        for field, hint, note in noted_fields(kind.options)
+        if field.name != "path"
+    }
+    values: dict[str, Any] = {}
+    place = f"player {shown(text[:80])!r}"
+    takes = ", ".join(fields) or "none"
+    for index, part in enumerate(rest.split(",") if given else []):
+        name, equals, value = part.partition("=")
+        if not equals and index == 0 and fields and part:
+            name, value = next(iter(fields)), part
+        if name not in fields:
+            hint = did_you_mean(name, fields)
+            raise PlayerError(f"{place}: no option {name[:60]!r}{hint} (options: {takes})")
+        if name in values:
+            raise PlayerError(f"{place}: {name} is given twice")
+        try:
+            values[name] = _read_value(*fields[name], value)
+        except WrongValueError as error:
+            raise PlayerError(f"{place}: {name}: {error}") from None
+    return values
+
+
+def _read_value(hint: Any, note: Note, text: str) -> Any:
+    """Read an option's value as its type."""
+    kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    value: Any = None
+    if bool in kinds and text in ("true", "false"):
+        value = text == "true"
+    elif int in kinds and re.fullmatch(r"[-+]?[0-9]{1,18}", text):
+        value = int(text)
+    elif float in kinds and re.fullmatch(r"[-+]?([0-9]*\.)?[0-9]+([eE][-+]?[0-9]{1,3})?", text):
+        value = float(text)
+    elif str in kinds:
+        value = text
+    if value is None:
+        raise WrongValueError(f"expected {type_words(kinds[0], note)}, got {text[:40]!r}")
+    return check_value(hint, note, value)
+
+
+def _write(kind: Kind, values: dict[str, Any]) -> str:
+    """Write the one name of a player: its first option, and the others where they are not usual."""
+    if kind is CHECKPOINT:
+        word = values["path"]
+    else:
+        word = next(word for word, each in KINDS.items() if each is kind)
+    options = dataclasses.asdict(kind.options(**values))
+    if kind.whole:
+        return f"{word}:{next(iter(options.values()))}"
+    told = []
+    for index, (field, _, _) in enumerate(noted_fields(kind.options)):
+        value = options[field.name]
+        if field.name != "path" and value is not None and (index == 0 or value != field.default):
+            told.append(f"{field.name}={_write_value(value)}")
+    return f"{word}:{','.join(told)}" if told else word
+
+
+def _write_value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)

@@ -1,0 +1,167 @@
+"""Players that count out instead of sampling: alpha-beta to a depth or a time, and exact play.
+
+Letters: n tables, A actions, S state size.
+"""
+
+import time
+from abc import abstractmethod
+from collections import deque
+from collections.abc import Generator
+
+import numpy as np
+
+from alphazero.errors import GameError
+from alphazero.games.game import SURE, Game, State
+from alphazero.mcts.kernels.tree import Slots
+from alphazero.players.base import Decisions, Player
+from alphazero.solvers.alphabeta import AlphaBeta, is_proven
+from alphazero.solvers.exact import solver_for
+
+SLICE = 5_000
+"""Positions between two looks at the clock: some milliseconds, on a large board some ten."""
+
+SOLVER_POSITIONS = 2_000_000
+"""What an exact answer may cost, in positions: about a second of Connect Four."""
+
+FALLBACK_POSITIONS = 100_000
+"""What alpha-beta may look at where there is no exact answer."""
+
+Steps = Generator[None, None, tuple[int, float]]
+"""Work that yields between slices and returns an action, and the value of the position."""
+
+
+class CountingPlayer(Player):
+    """Answers one table after the other, so that one search and its table serve them all."""
+
+    def __init__(self, game: Game, tables: int, rng: np.random.Generator) -> None:
+        self.game = game
+        self.rng = rng
+        self._states = np.zeros((tables, game.state_size), np.int64)
+        self._waiting: deque[int] = deque()
+        self._steps: Steps | None = None
+        self._answers: dict[int, tuple[int, float]] = {}
+
+    @abstractmethod
+    def work(self, state: State) -> Steps:
+        """Find a move in an unfinished position `int64 [S]`."""
+
+    def start(self, tables: Slots, states: State) -> None:
+        """Remember the positions; what was asked there before is void."""
+        self._states[tables] = states
+        for table in map(int, tables):
+            self._answers.pop(table, None)
+            if table in self._waiting:
+                if table == self._waiting[0]:
+                    self._steps = None
+                self._waiting.remove(table)
+
+    def follow(self, tables: Slots, actions: Slots) -> None:
+        """Play the moves on the remembered positions."""
+        for table, action in zip(tables, actions, strict=True):
+            self._states[table] = self.game.play(self._states[table], int(action))
+
+    def ask(self, tables: Slots) -> None:
+        """Remember where a move is owed."""
+        self._waiting.extend(map(int, tables))
+
+    def think(self) -> None:
+        """Go on with the first table that waits, for a moment."""
+        if not self._waiting:
+            return
+        if self._steps is None:
+            self._steps = self.work(self._states[self._waiting[0]])
+        try:
+            next(self._steps)
+        except StopIteration as done:
+            self._answers[self._waiting.popleft()] = done.value
+            self._steps = None
+
+    def decide(self) -> Decisions:
+        """Return the moves that were found."""
+        answers, self._answers = self._answers, {}
+        tables = np.array(list(answers), np.int64)
+        actions = np.array([action for action, _ in answers.values()], np.int64)
+        policies = np.zeros((len(tables), self.game.num_actions), np.float32)
+        policies[np.arange(len(tables)), actions] = 1
+        values = np.array([value for _, value in answers.values()], np.float32)
+        return Decisions(tables, actions, policies, values)
+
+
+class MinimaxPlayer(CountingPlayer):
+    """Looks ahead by alpha-beta, deepening until `depth` plies or `seconds` a move are spent.
+
+    Moves that are alike are chosen between by the seed.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        tables: int,
+        rng: np.random.Generator,
+        *,
+        depth: int | None = None,
+        seconds: float | None = None,
+    ) -> None:
+        super().__init__(game, tables, rng)
+        if depth is None and seconds is None:
+            raise GameError("minimax needs a depth in plies or seconds a move, such as depth=5")
+        if depth is not None and depth < 1:
+            raise GameError(f"minimax needs a depth of at least 1 ply, got {depth}")
+        self.depth = depth or game.max_moves
+        self.seconds = seconds
+        self.search = AlphaBeta(game)
+
+    def work(self, state: State) -> Steps:
+        """Deepen; one ply is always looked at."""
+        search, began = self.search, time.monotonic()
+        search.start(state, self.depth, preference=self.rng.permutation(self.game.num_actions))
+        while not search.go_on(SLICE):
+            late = self.seconds is not None and time.monotonic() - began >= self.seconds
+            if late and search.depth > 0:
+                break
+            yield
+        return search.best_action(), _value_of_score(search.score)
+
+
+class SolverPlayer(CountingPlayer):
+    """Plays perfectly: wins as soon as it can, and holds out as long as it can.
+
+    Where an exact answer would cost more than `positions`, it plays by alpha-beta instead. Moves
+    that are alike are chosen between by the seed.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        tables: int,
+        rng: np.random.Generator,
+        *,
+        positions: int = SOLVER_POSITIONS,
+    ) -> None:
+        super().__init__(game, tables, rng)
+        self.positions = positions
+        self.solver = solver_for(game)
+        self.search = AlphaBeta(game)
+
+    def work(self, state: State) -> Steps:
+        """Solve the position, or look ahead as far as is affordable."""
+        steps, last = self.solver.work(state), self.solver.nodes + self.positions
+        while self.solver.nodes < last:
+            try:
+                next(steps)
+            except StopIteration as done:
+                actions = np.flatnonzero(done.value.best)
+                return int(self.rng.choice(actions)), float(done.value.value)
+            yield
+        search = self.search
+        preference = self.rng.permutation(self.game.num_actions)
+        search.start(state, self.game.max_moves, preference=preference)
+        last = search.nodes + FALLBACK_POSITIONS
+        while (search.nodes < last or search.depth == 0) and not search.go_on(SLICE):
+            yield
+        return search.best_action(), _value_of_score(search.score)
+
+
+def _value_of_score(score: int) -> float:
+    """Return the value, from -1 to 1, that a score stands for; both are the mover's."""
+    return float(np.sign(score)) if is_proven(score) else score / SURE

@@ -1,0 +1,1 @@
+"""Played games as files: SGF, and one JSON line a game."""

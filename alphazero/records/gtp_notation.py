@@ -1,0 +1,131 @@
+"""Moves and colours as the Go Text Protocol writes them, for any game on a board of cells.
+
+A vertex is a letter for the column, without I, and a number for the row: D4. Go counts rows from
+the bottom; games whose own notation counts them from the top, such as Othello and Hex, are
+written so by their programs too. A move that has no cell is written as the game names it: pass.
+
+*Specification of the Go Text Protocol, version 2, draft 2* (Farnebäck 2002), section 2.11.
+"""
+
+import re
+from typing import Final
+
+import numpy as np
+
+from alphazero.errors import GameError
+from alphazero.games.game import ONGOING, Game, State, to_play
+from alphazero.games.grid import VERTEX_LETTERS
+
+COLOURS: Final = ("black", "white")
+"""The colours of player 0 and player 1."""
+
+PASS: Final = "pass"
+RESIGN: Final = "resign"
+
+
+class Vertices:
+    """The moves of one game by their names.
+
+    Raises:
+        GameError: when the board is larger than the protocol has letters for.
+    """
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        _, self.rows, self.columns = game.observation_shape
+        if max(self.rows, self.columns) > len(VERTEX_LETTERS):
+            raise GameError(
+                f"GTP names cells on boards up to {len(VERTEX_LETTERS)} x {len(VERTEX_LETTERS)}, "
+                f"not {self.rows} x {self.columns}"
+            )
+        self.has_cells = False
+        """Whether moves are cells at all."""
+        self.from_top = False
+        """Whether row 1 is the top one."""
+        self._look_at_names()
+
+    def cell_name(self, cell: int) -> str:
+        """Return the vertex of a cell, counted row by row from the top left."""
+        row, column = divmod(cell, self.columns)
+        return f"{VERTEX_LETTERS[column]}{self.row_label(row)}"
+
+    def row_label(self, row: int) -> int:
+        """Return the number of a row, counted from the top, from 0."""
+        return row + 1 if self.from_top else self.rows - row
+
+    def cell(self, text: str) -> int | None:
+        """Return the cell that a vertex names; None where there is no such cell on the board."""
+        found = re.fullmatch(r"([A-Z])([1-9][0-9]?)", text.strip().upper())
+        column = VERTEX_LETTERS.find(found[1]) if found else -1
+        if found is None or not 0 <= column < self.columns or int(found[2]) > self.rows:
+            return None
+        row = int(found[2]) - 1 if self.from_top else self.rows - int(found[2])
+        return row * self.columns + column
+
+    def name(self, state: State, action: int) -> str:
+        """Return how a legal action is written."""
+        cell = self.game.action_cell(state, action)
+        return self.game.action_name(state, action) if cell is None else self.cell_name(cell)
+
+    def names(self, state: State, actions: list[int]) -> list[str]:
+        """Return how moves are written that are played one after the other from `state`."""
+        written = []
+        for action in actions:
+            written.append(self.name(state, action))
+            state = self.game.play(state, action)
+        return written
+
+    def action(self, state: State, text: str) -> int | None:
+        """Return the legal action that is written so, upper case or lower; None for no such."""
+        wanted, cell = text.strip().lower(), self.cell(text)
+        for action in map(int, np.flatnonzero(self.game.legal_action_mask(state))):
+            own = self.game.action_cell(state, action)
+            if own == cell if own is not None else self._plain_name(state, action) == wanted:
+                return action
+        return None
+
+    def passing(self, state: State) -> int | None:
+        """Return the action that is a pass; None where there is none, or it is not legal."""
+        return self.action(state, PASS)
+
+    def _plain_name(self, state: State, action: int) -> str:
+        return self.game.action_name(state, action).lower()
+
+    def _look_at_names(self) -> None:
+        """Find out from the first position's moves whether they are cells, and how rows count."""
+        state = self.game.initial_state()
+        for action in map(int, np.flatnonzero(self.game.legal_action_mask(state))):
+            cell = self.game.action_cell(state, action)
+            if cell is None:
+                continue
+            self.has_cells = True
+            number = re.fullmatch(r"[A-Za-z]([0-9]+)", self.game.action_name(state, action))
+            row = cell // self.columns
+            if number and row + 1 != self.rows - row:
+                self.from_top = int(number[1]) == row + 1
+                return
+
+
+def pass_before(game: Game, state: State, player: int) -> tuple[int, ...]:
+    """Return the actions after which it is the player's turn: none, or the other side's pass.
+
+    Turns alternate strictly here; in the protocol and in SGF they need not.
+
+    Raises:
+        GameError: when the game is over, has no pass, or the pass would end it.
+    """
+    if game.outcome(state) != ONGOING:
+        raise GameError("the game is over")
+    if player == to_play(state):
+        return ()
+    passing = game.num_actions - 1
+    if game.action_name(state, passing) != PASS or not game.legal_action_mask(state)[passing]:
+        raise GameError(f"it is {COLOURS[1 - player]}'s turn")
+    if game.outcome(game.play(state, passing)) != ONGOING:
+        raise GameError(f"{COLOURS[1 - player]} would have to pass, as the last")
+    return (passing,)
+
+
+def plain(name: str) -> str:
+    """Return a game's name without what spellings differ in."""
+    return "".join(letter for letter in name.lower() if letter.isalnum())

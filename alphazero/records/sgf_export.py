@@ -1,0 +1,338 @@
+"""Played games as SGF, with what the players thought; and files of games, SGF or a line each.
+
+A file whose name ends in `.sgf` is SGF; any other has a game a line, as in `gamelog.py`.
+"""
+
+import dataclasses
+import itertools
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from alphazero.arena.match import GameRecord
+from alphazero.errors import AlphaZeroError, GameError, PlayerError
+from alphazero.games.game import ONGOING, Game, State, value_of
+from alphazero.games.grid import stones_seen
+from alphazero.games.registry import write_game
+from alphazero.records.gtp_notation import COLOURS
+from alphazero.records.jsonl import PlayedGame, holds_games, load_games, save_games
+from alphazero.records.sgf import (
+    OTHELLO,
+    SIZE_LIMIT,
+    SgfGame,
+    number_of,
+    read_collection,
+    write_sgf,
+)
+from alphazero.records.sgf_import import game_of, steps_of
+from alphazero.utils.files import check_writable, read_limited, shown, write_atomic
+
+SUFFIX: Final = ".sgf"
+
+REMARK: Final = (
+    "A comment says what the search of the player found who makes the move: win rate = "
+    "(1 + value) / 2, where a draw counts half; policy = the search policy, which is the share of "
+    "the visits unless the search is Gumbel's."
+)
+
+_OPENING: Final = "Moves drawn at random to open it: {}."
+_FAULT: Final = "Ended by adjudication: {}."
+"""What is said of the whole game, where there is something to say."""
+
+_LONGEST_RESULT: Final = 40
+_VALUE = re.compile(r"win rate [0-9]{1,3}% \(value ([+-](?:0\.[0-9]{2}|1\.00))\)")
+
+
+# --- what was thought ----------------------------------------------------------------------------
+
+
+def comment_of(
+    game: Game, state: State, action: int, value: float, policy: Any, visits: Any = None
+) -> str:
+    """Say what a search found before a move.
+
+    `value` is the player's who moves; `policy` [A] is the search policy, of zeros where it is not
+    known; `visits` [A] are the visits behind it where they are.
+    """
+    said = f"win rate {(1 + value) / 2:.0%} (value {value:+.2f})"
+    total = 0 if visits is None else int(visits.sum())
+    if total:
+        said += f", {int(visits[action]):,} of {total:,} visits"
+    elif policy.any():
+        said += f", policy {policy[action]:.0%}"
+    else:
+        return said
+    shares = visits / total if total else policy
+    order = [int(each) for each in np.argsort(-shares, kind="stable")[:3] if each != action]
+    others = [
+        f"{game.action_name(state, each)} {shares[each]:.0%}"
+        for each in order[:2]
+        if shares[each] >= 0.01
+    ]
+    return said + (f"; else {', '.join(others)}" if others else "")
+
+
+def value_in(comment: str) -> float | None:
+    """Return the value, the mover's, that a comment of `comment_of` tells; None where it is none.
+
+    As it was written, with two digits.
+    """
+    found = _VALUE.match(comment)
+    return float(found[1]) if found else None
+
+
+def commented(
+    played: PlayedGame, record: GameRecord, searched: tuple[bool, bool] = (True, True)
+) -> PlayedGame:
+    """Return the game of a record with comments on the moves of the players who search.
+
+    `searched` are the match's players; the opening's moves nobody searched.
+    """
+    comments = []
+    for ply, (state, action) in enumerate(zip(played.states(), played.actions, strict=False)):
+        thinks = ply >= played.opening and searched[record.pairing.seats[ply % 2]]
+        value, policy = float(record.values[ply]), record.policies[ply]
+        comments.append(comment_of(played.game, state, action, value, policy) if thinks else "")
+    return dataclasses.replace(played, comments=tuple(comments))
+
+
+# --- written -------------------------------------------------------------------------------------
+
+
+def has_sgf(game: Game) -> bool:
+    """Whether games of this kind can be written as SGF."""
+    try:
+        return bool(number_of(game))
+    except GameError:
+        return False
+
+
+def to_sgf(played: PlayedGame) -> str:
+    """Write a game as SGF.
+
+    Raises:
+        GameError: for a game that has no SGF.
+    """
+    state = played.states()[-1]
+    ending = "F" if played.fault else "R" if played.resigned else ""
+    remarks = [_FAULT.format(_printable(played.fault))] if played.fault else []
+    remarks += [_OPENING.format(played.opening)] if played.opening else []
+    remarks += [REMARK] if any(played.comments) else []
+    return write_sgf(
+        played.game,
+        played.actions,
+        result=played.told or result_of(played.game, state, played.outcome, ending),
+        players=played.players,
+        comments=played.comments,
+        remark="\n".join(remarks),
+    )
+
+
+def result_of(game: Game, state: State, outcome: int, ending: str = "") -> str:
+    """Return SGF's result: B+3.5 or W+12 where points are counted, else B+, W+; 0 for a draw.
+
+    `ending` is R where somebody resigned and F where the game was taken from a player. A game
+    that is not over has no result.
+    """
+    if outcome == ONGOING:
+        return ""
+    if outcome == 0:
+        return points_of(0)
+    if not ending and outcome == game.outcome(state):
+        points = lead(game, state)
+        if points is not None:
+            return points_of(points)
+    return f"{'B' if value_of(outcome, 0) > 0 else 'W'}+{ending}"
+
+
+def points_of(lead: float) -> str:
+    """Return the result of a game that Black leads by so many points."""
+    return f"{'B' if lead > 0 else 'W'}+{abs(lead):g}" if lead else "0"
+
+
+def lead(game: Game, state: State) -> float | None:
+    """Return by how many points Black leads; None where none are counted."""
+    score = getattr(game, "score", None)
+    if score is not None:
+        return float(score(state))
+    if has_sgf(game) and number_of(game) == OTHELLO:
+        first, second = stones_seen(game, state).sum(axis=1)
+        return float(first - second)
+    return None
+
+
+# --- read ----------------------------------------------------------------------------------------
+
+
+def from_sgf(record: SgfGame) -> PlayedGame:
+    """Return a record as a game that was played, with the result that it tells.
+
+    What `to_sgf` has written comes back as it was.
+
+    Raises:
+        GameError: as `game_of` and `steps_of`.
+    """
+    game = game_of(record)
+    steps = steps_of(game, record)
+    actions, comments = list(steps[0]), [""] * len(steps[0])
+    for step, comment in zip(steps[1:], record.comments, strict=True):
+        actions += step
+        comments += [""] * (len(step) - 1) + [_printable(comment)]
+    state = game.play(game.initial_state(), *actions)
+    outcome = ends = game.outcome(state)
+    result = _printable(record.result)[:_LONGEST_RESULT]
+    winner, plus, how = result.partition("+")
+    if plus and winner in ("B", "W"):
+        outcome = 1 if winner == "B" else -1
+    elif result in ("0", "Draw"):
+        outcome = 0
+    ending = {"R": "R", "Resign": "R", "F": "F", "Forfeit": "F"}.get(how, "") if plus else ""
+    # Who resigns or forfeits does so before the rules have ended the game.
+    is_ours = result == result_of(game, state, outcome, ending) and outcome in (
+        {1, -1} if ending and ends == ONGOING else {ends}
+    )
+    faults = {"T": "out of time", "Time": "out of time", "F": "forfeit", "Forfeit": "forfeit"}
+    fault = faults.get(how, "") if plus else ""
+    return PlayedGame(
+        game,
+        (record.players[0] or COLOURS[0], record.players[1] or COLOURS[1]),
+        tuple(actions),
+        outcome,
+        resigned=ending == "R",
+        opening=min(int(_said(_OPENING, record.remark, "[0-9]{1,6}") or 0), len(actions)),
+        fault=fault and (_printable(_said(_FAULT, record.remark)) or fault),
+        comments=tuple(comments) if any(comments) else (),
+        told="" if is_ours else result,
+    )
+
+
+def _said(remark: str, text: str, what: str = ".+") -> str:
+    """Return what stands in the gap of a remark of ours, on a line of a text; empty: nothing."""
+    before, after = map(re.escape, remark.split("{}"))
+    found = re.search(f"^{before}({what}){after}$", text, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def _printable(text: str) -> str:
+    """Return a comment on one line without what a terminal would obey."""
+    words = "".join(letter if letter.isprintable() else " " for letter in text).split()
+    return " ".join(words)
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def check_savable(path: Path, game: Game) -> None:
+    """Raise an error where games could not be saved: to be asked before they are played.
+
+    Raises:
+        GameError: where `path` is SGF, and the game has none.
+        RunError: where no file can be put.
+    """
+    if _is_sgf(path):
+        number_of(game)
+    check_writable(path)
+
+
+def save_played(path: Path, games: Sequence[PlayedGame]) -> None:
+    """Write games, in place of what was there: as SGF, or a line each, by the file's name.
+
+    Raises:
+        GameError, RunError: as `check_savable`.
+    """
+    if _is_sgf(path):
+        write_atomic(path, "".join(map(to_sgf, games)).encode("utf-8", "replace"))
+    else:
+        save_games(path, games)
+
+
+def save_match(
+    path: Path,
+    game: Game,
+    records: Sequence[GameRecord],
+    names: tuple[str, str],
+    searched: tuple[bool, bool],
+) -> None:
+    """Write the games of a match between two players, so called; SGF tells what they thought.
+
+    `searched` is whether they search, as in `commented`.
+
+    Raises:
+        GameError, RunError: as `check_savable`.
+    """
+    played = [PlayedGame.of(game, record, names) for record in records]
+    if _is_sgf(path):
+        played = list(map(commented, played, records, itertools.repeat(searched)))
+    save_played(path, played)
+
+
+def holds_played(path: Path) -> bool:
+    """Whether `path` is a file of games."""
+    return _is_sgf(path) or holds_games(path)
+
+
+def load_played(path: Path) -> list[PlayedGame]:
+    """Read a file of games, of which there is at least one.
+
+    Raises:
+        PlayerError: naming the game or line that is none.
+        RunError: when the file cannot be read.
+    """
+    if not _is_sgf(path):
+        return load_games(path)
+    text = read_limited(path, SIZE_LIMIT).decode("utf-8", "replace")
+    games: list[PlayedGame] = []
+    try:
+        games.extend(map(from_sgf, read_collection(text)))
+    except AlphaZeroError as error:
+        said = ascii(str(error))[1:-1][:300]
+        raise PlayerError(f"{shown(path)}: game {len(games) + 1}: {said}") from None
+    return games
+
+
+def begin_from(path: Path, moves: int | None, game: Game | None) -> PlayedGame:
+    """Return a file's first game up to so many moves, to be gone on with in `game` if one is given.
+
+    Raises:
+        PlayerError: where the file has another game, fewer moves, or none that are legal there.
+    """
+    played = load_played(path)[0]
+    count = len(played.actions)
+    if moves is not None and moves > count:
+        raise PlayerError(f"{shown(path)}: has {count} moves; go on after at most so many")
+    if game is None:
+        game = played.game
+    if type(game) is not type(played.game) or (
+        game.observation_shape[1:] != played.game.observation_shape[1:]
+    ):
+        raise PlayerError(
+            f"{shown(path)}: holds a game of {write_game(played.game)}, but {write_game(game)} is "
+            "what is played"
+        )
+    actions, state = played.actions[:moves], game.initial_state()
+    for number, action in enumerate(actions, 1):
+        try:
+            state = game.play(state, action)
+        except GameError:
+            raise PlayerError(
+                f"{shown(path)}: move {number} is not legal in {write_game(game)}; go on after at "
+                f"most {number - 1}"
+            ) from None
+    return dataclasses.replace(
+        played,
+        game=game,
+        actions=actions,
+        outcome=game.outcome(state),
+        resigned=False,
+        opening=0,
+        fault="",
+        comments=played.comments[:moves],
+        told="",
+    )
+
+
+def _is_sgf(path: Path) -> bool:
+    return path.suffix.lower() == SUFFIX

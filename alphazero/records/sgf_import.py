@@ -1,0 +1,131 @@
+"""What an SGF record tells, as a game of ours and its actions.
+
+Turns alternate strictly here, in SGF they need not: stones are set up, handicaps are given, and
+some programs leave a forced wait out. So a move out of turn is preceded by a pass of the other
+side, where the game has one.
+"""
+
+from typing import Final
+
+import numpy as np
+
+from alphazero.errors import GameError
+from alphazero.games.game import ONGOING, Game, State
+from alphazero.games.grid import stones_seen
+from alphazero.games.registry import make_game, read_game, write_game
+from alphazero.records.gtp_notation import COLOURS, pass_before
+from alphazero.records.sgf import GO, HEX, LINES, OTHELLO, RULES, SWAP, SgfGame, number_of
+
+BOARDS: Final = {GO: "Go", OTHELLO: "Othello", LINES: "gomoku", HEX: "Hex"}
+"""Names of the games by the property GM."""
+
+
+def game_of(record: SgfGame) -> Game:
+    """Return the game that a record is of: the one it names if we wrote it, else by its board.
+
+    Go then has the komi of the file, and the rules it names where they are in `RULES`; lines of
+    five win in gomoku, and Hex knows the swap where one was played.
+
+    Raises:
+        GameError: for a game that is not known, or has no such board.
+    """
+    sizes = {"rows": record.rows, "columns": record.columns}
+    if record.spelling:
+        game = read_game(ascii(record.spelling)[1:-1])
+        if number_of(game) != record.number or game.observation_shape[1:] != tuple(sizes.values()):
+            raise GameError(
+                f"SGF: AZ says {write_game(game)}, which GM[{record.number}] and the board of "
+                f"{record.columns} x {record.rows} are not; leave AZ out"
+            )
+        return game
+    if record.number not in BOARDS:
+        known = ", ".join(f"{number} {name}" for number, name in BOARDS.items())
+        raise GameError(f"SGF: game {record.number} (GM) is not known; these are: {known}")
+    if record.number == GO:
+        komi = 2 * (record.komi or 0)
+        if komi != int(komi):
+            raise GameError(f"SGF: the komi (KM) is a multiple of a half, got {record.komi:g}")
+        rules = next((key for key, name in RULES.items() if name == record.rules), (1, 0))
+        superko, suicide = rules
+        return make_game(
+            "go", **sizes, komi_half_points=int(komi), superko=superko, suicide=suicide
+        )
+    if record.number not in (OTHELLO, HEX):
+        return make_game("gomoku", **sizes, length=min(5, max(sizes.values())))
+    if record.rows != record.columns:
+        raise GameError(
+            f"SGF: {BOARDS[record.number]} has a square board, not {record.columns} x {record.rows}"
+        )
+    if record.number == OTHELLO:
+        return make_game("othello", size=record.rows)
+    swap = int(any(move == SWAP for _, move in record.moves))
+    return make_game("hex", size=record.rows, swap=swap)
+
+
+def steps_of(game: Game, record: SgfGame, last: int | None = None) -> list[tuple[int, ...]]:
+    """Return the actions by which a record is played in `game`, step by step.
+
+    The first step sets stones up, if there are any; each other is a move, with the pass before it
+    if that needs one. Only the first `last` moves are wanted.
+
+    Raises:
+        GameError: for a record of another game, or naming the move that is not legal, or stones
+            that cannot be set up.
+    """
+    if number_of(game) != record.number:
+        other = BOARDS.get(record.number, "another game")
+        raise GameError(f"SGF: this is {other} (GM[{record.number}]), not {write_game(game)}")
+    state = game.initial_state()
+    try:
+        setup, state = _set_up(game, state, record)
+    except GameError as error:
+        raise GameError(f"the stones cannot be set up (AB, AW): {error}") from None
+    steps = [setup]
+    for number, (player, move) in enumerate(record.moves[:last], 1):
+        try:
+            step, state = _step(game, state, player, move)
+        except GameError as error:
+            where = move if isinstance(move, str) else game.action_name(state, move)
+            raise GameError(f"move {number}, {COLOURS[player]} {where}: {error}") from None
+        steps.append(step)
+    return steps
+
+
+def _set_up(game: Game, state: State, record: SgfGame) -> tuple[tuple[int, ...], State]:
+    """Return the actions that set up a record's stones, and the position after them."""
+    wanted = np.zeros((2, record.rows * record.columns), np.bool_)
+    for player, cells in enumerate((record.black, record.white)):
+        wanted[player, cells] = True
+    if not wanted.any() or (stones_seen(game, state) == wanted).all():  # Othello's first four discs
+        return (), state
+    setup: list[int] = []
+    for turn in range(max(len(record.black), len(record.white))):
+        for player, cells in enumerate((record.black, record.white)):
+            if turn < len(cells):
+                step, state = _step(game, state, player, cells[turn])
+                setup += step
+    if game.outcome(state) != ONGOING:
+        raise GameError("so many moves end the game")
+    if not (stones_seen(game, state) == wanted).all():
+        raise GameError("they take one another off the board")
+    return tuple(setup), state
+
+
+def _step(game: Game, state: State, player: int, move: int | str) -> tuple[tuple[int, ...], State]:
+    """Return the actions by which a player makes a move, and the position after them."""
+    actions = pass_before(game, state, player)
+    state = game.play(state, *actions)
+    action = _action(game, state, move)
+    if action is None:
+        raise GameError(f"{write_game(game)} has no such move")
+    # Which says what is wrong with a move that is not legal.
+    action = game.parse_action(state, game.action_name(state, action))
+    return (*actions, action), game.play(state, action)
+
+
+def _action(game: Game, state: State, move: int | str) -> int | None:
+    """Return the action of a cell, or of a move without one; None where the game has none."""
+    if isinstance(move, int):
+        return move
+    last = game.num_actions - 1
+    return last if game.action_name(state, last) == move else None

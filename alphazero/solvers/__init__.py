@@ -1,0 +1,1 @@
+"""Exact answers: alpha-beta search and solvers."""

@@ -1,0 +1,371 @@
+"""Negamax with alpha-beta, a transposition table and iterative deepening, for any game.
+
+Knuth & Moore, *An Analysis of Alpha-Beta Pruning* (1975); Marsland, *A Review of Game-Tree
+Pruning* (1986), for the table, the history heuristic and iterative deepening.
+
+A *score* is relative, like a value: for the player to move. A win that comes after ply p of the
+game scores WON - p, a loss p - WON, a draw 0; in between lie the game's heuristic estimates. As
+scores name plies of the game and not of the search, they hold wherever a position is met.
+
+The recursion is written as a stack of frames, so that a search can be left at any node and gone on
+with: that is what keeps a clock, and Ctrl-C. Letters: D frames, S state size, A actions, N
+entries of the table.
+"""
+
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from alphazero.games.game import (
+    LAST,
+    ONGOING,
+    PLY,
+    SURE,
+    Game,
+    RulesType,
+    State,
+    estimate_of,
+    mark_legal,
+    outcome_of,
+    value_of,
+)
+from alphazero.utils.jit import helper, kernel
+
+Records = npt.NDArray[Any]
+
+WON = 10 * SURE
+"""More than any heuristic or ply; `is_proven` tells scores of finished games from estimates."""
+INFINITE = 2 * WON
+
+EXACT, AT_LEAST, AT_MOST = 0, 1, 2
+"""What a remembered score says of the true one."""
+
+TABLE_ENTRIES = 1 << 18
+"""10 MiB."""
+
+FRAME = np.dtype(
+    [
+        ("alpha", np.int64),  # the window when the position was entered
+        ("beta", np.int64),
+        ("best", np.int64),  # the best score so far, for the player to move
+        ("best_action", np.int64),
+        ("depth", np.int64),  # plies still to look ahead
+        ("count", np.int64),  # legal actions
+        ("cursor", np.int64),  # of these, already looked at
+        ("key", np.int64),
+        ("check", np.int64),
+    ]
+)
+ENTRY = np.dtype(
+    [
+        ("key", np.int64),
+        ("check", np.int64),
+        ("score", np.int64),
+        ("stamp", np.int64),  # the search that wrote it; 0 for none
+        ("action", np.int32),
+        ("depth", np.int16),
+        ("bound", np.int16),
+    ]
+)
+
+
+class Tree(NamedTuple):
+    """All arrays of a search. Only kernels write to them once it has begun."""
+
+    frames: Records
+    """[D] of FRAME"""
+    states: State
+    """[D, S]"""
+    actions: State
+    """[D, A] legal actions, those already looked at first"""
+    merits: State
+    """[D, A] how promising each of them looks"""
+    history: State
+    """[2, A] by player: how often an action cut off a position, weighted by the depth below"""
+    preference: State
+    """[A] a permutation that breaks ties between moves"""
+    table: Records
+    """[N] of ENTRY, N a power of two"""
+    mask: npt.NDArray[np.bool_]
+    """[A] scratch"""
+    counters: State
+    """[4]: the entries TOP, NODES, STAMP, SKIPPED below"""
+
+
+TOP, NODES, STAMP, SKIPPED = range(4)
+"""The frame in work; positions looked at; the search's number, from 1; the entry of states that no
+key depends on, -1 for none."""
+
+_rows = types.Array(types.int64, 2, "C")
+TreeType = types.NamedTuple(
+    [
+        types.Array(numba.from_dtype(FRAME), 1, "C"),
+        _rows,
+        _rows,
+        _rows,
+        _rows,
+        types.int64[::1],
+        types.Array(numba.from_dtype(ENTRY), 1, "C"),
+        types.boolean[::1],
+        types.int64[::1],
+    ],
+    Tree,
+)
+
+
+@helper
+def _set_key(tree: Tree, place: int) -> None:
+    """Hash the position of frame `place` twice, into 128 bits.
+
+    The first hash finds the entry and is compared whole, the second guards against chance: two
+    positions of one search that agree in both are not to be met (a billion positions make
+    it once in 10^20 searches).
+    """
+    key, check = 0x2545F4914F6CDD1D, 0x5851F42D4C957F2D
+    for entry in range(tree.states.shape[1]):
+        if entry != tree.counters[SKIPPED]:
+            number = tree.states[place, entry]
+            key = (key ^ number) * 0x369DEA0F31A53F85
+            key ^= key >> 29
+            check = (check + number) * 0x27BB2EE687B0B0FD
+            check ^= check >> 32
+    tree.frames[place].key, tree.frames[place].check = key, check
+
+
+@helper
+def _find(tree: Tree, place: int) -> int:
+    """Return the entry that remembers the position of frame `place`, or -1."""
+    first = tree.frames[place].key & (len(tree.table) - 1)
+    for entry in (first, first ^ 1):
+        if (
+            tree.table[entry].stamp == tree.counters[STAMP]
+            and tree.table[entry].key == tree.frames[place].key
+            and tree.table[entry].check == tree.frames[place].check
+        ):
+            return entry  # type: ignore[no-any-return]
+    return -1
+
+
+@helper
+def _remember(tree: Tree, place: int) -> None:
+    """Write what was found for frame `place` over itself, the shallower, or the second entry."""
+    frame, entry = tree.frames[place], _find(tree, place)
+    if entry < 0:
+        entry = frame.key & (len(tree.table) - 1)
+        if tree.table[entry].stamp == tree.counters[STAMP]:
+            entry ^= tree.table[entry].depth > frame.depth
+    tree.table[entry].key, tree.table[entry].check = frame.key, frame.check
+    tree.table[entry].stamp = tree.counters[STAMP]
+    tree.table[entry].score, tree.table[entry].depth = frame.best, frame.depth
+    tree.table[entry].action = frame.best_action
+    bound = AT_MOST if frame.best <= frame.alpha else EXACT
+    tree.table[entry].bound = AT_LEAST if frame.best >= frame.beta else bound
+
+
+@helper
+def _enter(rules: Any, tree: Tree, place: int, depth: int, alpha: int, beta: int) -> bool:
+    """Begin with the position in `states[place]`; whether its moves must be looked at.
+
+    If not, its score is already in `best`: the game is over, or the depth is spent, or the table
+    knows enough.
+    """
+    state, player = tree.states[place], tree.states[place, PLY] % 2
+    tree.frames[place].alpha, tree.frames[place].beta = alpha, beta
+    tree.frames[place].depth = depth
+    outcome = outcome_of(rules, state)
+    if outcome != ONGOING:
+        tree.frames[place].best = value_of(outcome, player) * (WON - state[PLY])
+        return False
+    if depth == 0:
+        tree.frames[place].best = estimate_of(rules, state)
+        return False
+    _set_key(tree, place)
+    entry, remembered = _find(tree, place), -1
+    if entry >= 0:
+        remembered = tree.table[entry].action
+        score, bound = tree.table[entry].score, tree.table[entry].bound
+        if tree.table[entry].depth >= depth and (
+            bound == EXACT
+            or (bound == AT_LEAST and score >= beta)
+            or (bound == AT_MOST and score <= alpha)
+        ):
+            tree.frames[place].best, tree.frames[place].best_action = score, remembered
+            return False
+    mark_legal(rules, state, tree.mask)
+    count = 0
+    for action in range(len(tree.mask)):
+        if tree.mask[action]:
+            merit = tree.history[player, action] * len(tree.mask) + tree.preference[action]
+            tree.actions[place, count] = action
+            tree.merits[place, count] = np.iinfo(np.int64).max if action == remembered else merit
+            count += 1
+    tree.frames[place].count, tree.frames[place].cursor = count, 0
+    tree.frames[place].best, tree.frames[place].best_action = -INFINITE, -1
+    return True
+
+
+@helper
+def _next_action(tree: Tree, place: int) -> int:
+    """Return the most promising action that frame `place` has not looked at."""
+    actions, merits = tree.actions[place], tree.merits[place]
+    cursor, chosen = tree.frames[place].cursor, tree.frames[place].cursor
+    for index in range(cursor + 1, tree.frames[place].count):
+        if merits[index] > merits[chosen]:
+            chosen = index
+    actions[cursor], actions[chosen] = actions[chosen], actions[cursor]
+    merits[cursor], merits[chosen] = merits[chosen], merits[cursor]
+    tree.frames[place].cursor += 1
+    return actions[cursor]  # type: ignore[no-any-return]
+
+
+@helper
+def _back_up(tree: Tree, place: int) -> None:
+    """Hand the next frame's score to frame `place`, whose player sees it with a turned sign."""
+    score = -tree.frames[place + 1].best
+    if score > tree.frames[place].best:
+        action = tree.actions[place, tree.frames[place].cursor - 1]
+        tree.frames[place].best, tree.frames[place].best_action = score, action
+        if score >= tree.frames[place].beta:
+            player, depth = tree.states[place, PLY] % 2, tree.frames[place].depth
+            tree.history[player, action] += depth * depth
+
+
+@kernel(types.boolean(RulesType, TreeType, types.int64, types.int64, types.int64))
+def begin(rules: Any, tree: Tree, depth: int, alpha: int, beta: int) -> bool:
+    """Begin to look `depth` plies ahead from `states[0]`; whether there is anything to look at."""
+    tree.counters[TOP] = 0
+    return _enter(rules, tree, 0, depth, alpha, beta)
+
+
+@kernel(types.boolean(RulesType, TreeType, types.int64))
+def go_on(rules: Any, tree: Tree, nodes: int) -> bool:
+    """Look at `nodes` more positions; return whether the search is over."""
+    last = tree.counters[NODES] + nodes
+    while tree.counters[NODES] < last:
+        top = tree.counters[TOP]
+        frame = tree.frames[top]
+        if frame.cursor < frame.count and frame.best < frame.beta:
+            action = _next_action(tree, top)
+            tree.states[top + 1] = tree.states[top]
+            rules.play(tree.states[top + 1], action)
+            tree.counters[NODES] += 1
+            alpha = max(frame.alpha, frame.best)
+            if _enter(rules, tree, top + 1, frame.depth - 1, -frame.beta, -alpha):
+                tree.counters[TOP] += 1
+            else:
+                _back_up(tree, top)
+        else:
+            _remember(tree, top)
+            if top == 0:
+                return True
+            tree.counters[TOP] -= 1
+            _back_up(tree, top - 1)
+    return False
+
+
+def is_proven(score: int) -> bool:
+    """Whether a score is that of a forced win or loss."""
+    return abs(score) > SURE
+
+
+class AlphaBeta:
+    """A search that deepens ply by ply; it can be asked for its best move at any time.
+
+    What it finds depends on the position, the depth and `preference` alone, not on earlier
+    searches.
+    """
+
+    def __init__(self, game: Game, entries: int = TABLE_ENTRIES) -> None:
+        self.game = game
+        places, actions = game.max_moves + 1, game.num_actions
+        self._tree = Tree(
+            np.zeros(places, FRAME),
+            np.zeros((places, game.state_size), np.int64),
+            np.zeros((places, actions), np.int64),
+            np.zeros((places, actions), np.int64),
+            np.zeros((2, actions), np.int64),
+            np.arange(actions)[::-1].copy(),
+            np.zeros(entries, ENTRY),
+            np.zeros(actions, np.bool_),
+            np.array([0, 0, 0, -1 if game.last_move_matters else LAST]),
+        )
+        self.score, self.action, self.depth = 0, -1, 0
+        self._wanted, self._window = 0, (-INFINITE, INFINITE)
+
+    def start(
+        self,
+        state: State,
+        depth: int,
+        window: tuple[int, int] = (-INFINITE, INFINITE),
+        preference: State | None = None,
+        keep: bool = False,
+    ) -> None:
+        """Begin at an unfinished position `int64 [S]`, to look at most `depth` >= 1 plies ahead.
+
+        Scores need to be known only between the ends of `window`: one at or beyond an end is a
+        bound. `preference` [A], a permutation, decides between moves that are otherwise alike: the
+        greater is preferred. With `keep` the table goes on to serve from the search before.
+        """
+        tree = self._tree
+        if not keep:
+            tree.counters[STAMP] += 1
+            tree.history[:] = 0
+        if preference is not None:
+            tree.preference[:] = preference
+        tree.states[0] = state
+        self._wanted = min(depth, self.game.max_moves - int(state[PLY]))
+        self._window = window
+        self.score, self.action, self.depth = 0, -1, 0
+        self._begin_next()
+
+    @property
+    def nodes(self) -> int:
+        """Positions looked at so far, in all searches."""
+        return int(self._tree.counters[NODES])
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the score is the exact one, or an exact bound beyond the window.
+
+        A forced win is a win whatever else there is, but the shortest one only once all that is
+        shorter was looked at.
+        """
+        alpha, beta = self._window
+        proven = is_proven(self.score)
+        if proven and (beta <= self.score > 0 or alpha >= self.score < 0):
+            return True
+        end = WON - abs(self.score) if proven else self.game.max_moves
+        return 0 < self.depth >= end - int(self._tree.states[0, PLY])
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the wanted depth was reached, or the exact answer."""
+        return self.depth >= self._wanted or self.is_exact
+
+    def go_on(self, nodes: int) -> bool:
+        """Look at `nodes` more positions at most; return whether the search is over."""
+        last = self.nodes + nodes
+        while not self.is_over and self.nodes < last:
+            if go_on(self.game.rules, self._tree, last - self.nodes):
+                self._finish_depth()
+        return self.is_over
+
+    def best_action(self) -> int:
+        """Return the best action known: of the last finished depth, or better ones of this one."""
+        root = self._tree.frames[0]
+        under_way = not self.is_over and root["best_action"] >= 0
+        return int(root["best_action"]) if under_way else self.action
+
+    def _finish_depth(self) -> None:
+        root = self._tree.frames[0]
+        self.score, self.action = int(root["best"]), int(root["best_action"])
+        self.depth = int(root["depth"])
+        if not self.is_over:
+            self._begin_next()
+
+    def _begin_next(self) -> None:
+        if not begin(self.game.rules, self._tree, self.depth + 1, *self._window):
+            self._finish_depth()

@@ -1,0 +1,235 @@
+"""Exact answers for single positions, where they can be had: what each move leads to.
+
+Connect Four's lines of four have a solver of their own, `bitboard.py`; every other game is
+searched to its end by `alphabeta.py`. Letters: A actions, S state size.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from alphazero.errors import GameError
+from alphazero.games.connect_four import ConnectFour
+from alphazero.games.game import ONGOING, OUTCOME, PLY, Game, Mask, State, to_play, value_of
+from alphazero.games.line_games import CELLS
+from alphazero.solvers.alphabeta import WON, AlphaBeta
+from alphazero.solvers.connect_four import BitboardSolver, fits
+from alphazero.solvers.exhaustive import ILLEGAL
+
+Steps = Generator[None, None, "Answer"]
+"""Work that yields between slices, so that others get a turn, and returns the answer."""
+
+TABLE_ENTRIES = 1 << 22
+"""160 MiB, of which a short search touches little."""
+
+SLICE = 10_000
+"""Positions of alpha-beta between two looks at the rest of the world: at most 0.1 s."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a position is worth when both play without mistake, and how."""
+
+    value: int
+    """+1, 0 or -1 for the player to move"""
+    end: int
+    """the ply after which the game is won, when the winner hurries and the loser holds out; 0 for
+    a draw"""
+    best: Mask
+    """[A] the moves that lead there"""
+
+
+class ExactSolver(ABC):
+    """Finds answers; what it learns from one position may serve the next."""
+
+    @property
+    @abstractmethod
+    def nodes(self) -> int:
+        """Positions looked at so far."""
+
+    @property
+    @abstractmethod
+    def affordable(self) -> int:
+        """How many positions take some ten to thirty seconds."""
+
+    @abstractmethod
+    def work(self, state: State) -> Steps:
+        """Solve an unfinished position `int64 [S]`, slice by slice; one at a time."""
+
+    @abstractmethod
+    def value(self, state: State) -> int:
+        """Return what an unfinished position is worth, +1, 0 or -1, without asking how fast."""
+
+
+def solver_for(game: Game) -> ExactSolver:
+    """Return the best solver there is for a game."""
+    if type(game) is ConnectFour and game.length == 4 and fits(game.rows, game.columns):
+        return _FourSolver(game)
+    return _GenericSolver(game)
+
+
+def answer(
+    solver: ExactSolver, state: State, nodes: int, show: Callable[[int], object] = bool
+) -> Answer:
+    """Solve an unfinished position by looking at about `nodes` positions at most.
+
+    `show` is called with the number of positions that were looked at.
+
+    Raises:
+        GameError: when these are not enough, or the game is over.
+    """
+    if state[OUTCOME] != ONGOING:
+        raise GameError("the game is over: there is nothing to solve")
+    steps, last = solver.work(state), solver.nodes + nodes
+    while (before := solver.nodes) < last:
+        try:
+            next(steps)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+        finally:
+            show(solver.nodes - before)
+    raise GameError(
+        f"too large to solve: looking at {nodes:,} positions was not enough; play some moves "
+        "first, or allow more"
+    )
+
+
+def action_values(game: Game, solver: ExactSolver, state: State) -> npt.NDArray[np.int64]:
+    """Return what each action of an unfinished position leads to, as `Solution` has it, [A]."""
+    values = np.full(game.num_actions, ILLEGAL)
+    for action in np.flatnonzero(game.legal_action_mask(state)):
+        child = game.play(state, int(action))
+        outcome = game.outcome(child)
+        over = outcome != ONGOING
+        values[action] = value_of(outcome, to_play(state)) if over else -solver.value(child)
+    return values
+
+
+def describe(game: Game, state: State, found: Answer) -> str:
+    """Draw a position and say what it is worth, for people."""
+    result = {
+        1: f"the player to move wins with move {found.end} at the latest",
+        0: "a draw",
+        -1: f"the player to move loses with move {found.end} at the earliest",
+    }[found.value]
+    sign = "+" if found.value else ""
+    best = " ".join(game.action_name(state, int(action)) for action in np.flatnonzero(found.best))
+    return f"{game.render(state)}\nvalue  {found.value:{sign}d}, {result}\nbest   {best}"
+
+
+class _GenericSolver(ExactSolver):
+    """Looks at everything that matters, by alpha-beta."""
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self._search = AlphaBeta(game, TABLE_ENTRIES)
+
+    @property
+    def nodes(self) -> int:
+        return self._search.nodes
+
+    @property
+    def affordable(self) -> int:
+        return 400_000_000 // self.game.state_size
+
+    def work(self, state: State) -> Steps:
+        """Deepen until the score is exact; then ask of each move whether it is as good."""
+        search, longest = self._search, self.game.max_moves
+        search.start(state, longest)
+        while not search.go_on(SLICE):
+            yield
+        score = search.score
+        value = int(np.sign(score))
+        end = WON - abs(score) if value else 0
+        best = np.zeros(self.game.num_actions, np.bool_)
+        for action in np.flatnonzero(self.game.legal_action_mask(state)):
+            child = self.game.play(state, int(action))
+            if self.game.outcome(child) != ONGOING:
+                reached = value_of(self.game.outcome(child), to_play(state))
+                best[action] = reached == value and (end == child[PLY] or not value)
+                continue
+            depth = (end or longest) - int(child[PLY])
+            if depth == 0:
+                continue  # others end here and are better
+            search.start(child, depth, (-score, 1 - score), keep=True)
+            while not search.go_on(SLICE):
+                yield
+            best[action] = search.score <= -score
+        return Answer(value, end, best)
+
+    def value(self, state: State) -> int:
+        """Look at everything, with the window between a loss and a win."""
+        self._search.start(state, self.game.max_moves, (-1, 1))
+        while not self._search.go_on(SLICE):
+            pass
+        return int(np.sign(self._search.score))
+
+
+class _FourSolver(ExactSolver):
+    """Connect Four on bitboards."""
+
+    def __init__(self, game: ConnectFour) -> None:
+        self.game = game
+        self._solver = BitboardSolver(game.rows, game.columns)
+
+    @property
+    def nodes(self) -> int:
+        return self._solver.nodes
+
+    @property
+    def affordable(self) -> int:
+        return 100_000_000
+
+    def work(self, state: State) -> Steps:
+        """Score the position; then ask of each move whether it is as good."""
+        game, player = self.game, to_play(state)
+        score = yield from self._solver.score(*bits_of(game, state))
+        best = np.zeros(game.num_actions, np.bool_)
+        for action in np.flatnonzero(game.legal_action_mask(state)):
+            child = game.play(state, int(action))
+            if game.outcome(child) != ONGOING:
+                # Who can win at once has no better move; a draw ends with the last free cell.
+                best[action] = True
+                continue
+            if score == winning_score(game.max_moves, int(state[PLY])):
+                continue  # others win at once
+            bits = bits_of(game, child)
+            best[action] = (yield from self._solver.search(*bits, -score, 1 - score)) <= -score
+        value = int(np.sign(score))
+        winner = player if value > 0 else 1 - player
+        end = _winning_ply(game.max_moves, abs(score), winner) if value else 0
+        return Answer(value, end, best)
+
+    def value(self, state: State) -> int:
+        """Search with the window between a loss and a win."""
+        steps = self._solver.search(*bits_of(self.game, state), -1, 1)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as done:
+                return int(np.sign(done.value))
+
+
+def bits_of(game: ConnectFour, state: State) -> tuple[int, int]:
+    """Return the stones of the player to move and all stones, as `bitboard.py` has them."""
+    columns = state[CELLS:].reshape(game.rows, game.columns)[::-1].T
+    stones, filled = 0, 0
+    for column, row in np.argwhere(columns != 0).tolist():
+        bit = 1 << column * (game.rows + 1) + row
+        filled |= bit
+        stones |= bit * (columns[column, row] == to_play(state) + 1)
+    return stones, filled
+
+
+def winning_score(cells: int, ply: int) -> int:
+    """Return the score of a player who is to move after `ply` moves and wins at once."""
+    return (cells + 1 - ply) // 2
+
+
+def _winning_ply(cells: int, size: int, winner: int) -> int:
+    """Return the ply after which `winner` has won, from the score's size."""
+    before = cells + 1 - 2 * size
+    return before + 1 if before % 2 == winner else before

@@ -1,0 +1,1 @@
+"""Recorded games: files of them, the replay buffer and its targets."""

@@ -1,0 +1,378 @@
+"""The replay window: the newest positions of self-play, and batches drawn from them.
+
+Games are kept as they were played, moves and search policies; observations are made when a
+batch is drawn, by replaying the moves.
+
+Letters: P positions (one for each move played), A actions, B batch, [C, H, W] observation.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from alphazero.arena.match import Floats
+from alphazero.config.schema import ReplayConfig
+from alphazero.errors import RunError
+from alphazero.games.game import ONGOING, PLY, Game, Rules, RulesType, State, value_of
+from alphazero.mcts.kernels.evaluation_cache import Keys, Words, key_of
+from alphazero.training.data.game_shard import Games, Integers
+from alphazero.utils.jit import kernel
+
+Doubles = npt.NDArray[np.float64]
+
+_integers = types.Array(types.int64, 1, "C")
+
+
+class Batch(NamedTuple):
+    """Samples (s, pi, z) for one optimizer step."""
+
+    observations: Floats
+    """[B, C, H, W]"""
+    policies: Floats
+    """[B, A] the search policies pi"""
+    values: Floats
+    """[B] the outcomes z, for the player to move, mixed with the search's values if so asked"""
+
+
+@kernel(
+    types.void(
+        RulesType,
+        *(_integers,) * 3,
+        types.Array(types.float64, 1, "C"),
+        types.Array(types.float32, 2, "C"),
+        types.Array(types.float32, 1, "C"),
+        types.float64,
+        *(_integers,) * 2,
+        *(types.Array(types.int64, 2, "C"),) * 2,
+        types.Array(types.float32, 4, "C"),
+        types.Array(types.float32, 2, "C"),
+        types.Array(types.float32, 1, "C"),
+    )
+)
+def _fill(
+    rules: Rules,
+    initial_state: State,
+    moves: Integers,
+    starts: Integers,
+    results: Doubles,
+    policies: Floats,
+    search_values: Floats,
+    value_mix: float,
+    positions: Integers,
+    symmetries: Integers,
+    action_images: Integers,
+    cell_images: Integers,
+    observations: Floats,
+    targets: Floats,
+    values: Floats,
+) -> None:
+    """Replay the games to `positions` [B] and write each as seen under its symmetry [B].
+
+    `starts` [P] belong to the game that a position is of; `results` [P] are for player 0.
+    """
+    _, channels, height, width = observations.shape
+    planes = np.zeros((channels, height, width), np.float32)
+    for row in range(len(positions)):
+        position, symmetry = positions[row], symmetries[row]
+        state = initial_state.copy()
+        for move in range(starts[position], position):
+            rules.play(state, moves[move])
+        rules.observe(state, planes)
+        for channel in range(channels):
+            for cell in range(height * width):
+                image = cell_images[symmetry, cell]
+                observations[row, channel, image // width, image % width] = planes[
+                    channel, cell // width, cell % width
+                ]
+        for action in range(policies.shape[1]):
+            targets[row, action_images[symmetry, action]] = policies[position, action]
+        value = value_of(results[position], state[PLY] % 2)
+        values[row] = (1 - value_mix) * value + value_mix * search_values[position]
+
+
+@kernel(
+    types.void(
+        RulesType,
+        *(_integers,) * 3,
+        types.Array(types.float32, 3, "C"),
+        types.Array(types.uint32, 1, "C"),
+        types.Array(types.uint64, 1, "C"),
+    )
+)
+def _write_keys(
+    rules: Rules,
+    initial_state: State,
+    moves: Integers,
+    lengths: Integers,
+    planes: Floats,
+    words: Words,
+    keys: Keys,
+) -> None:
+    """Write the hash of every position [P] of the games: equal where observation and player are.
+
+    `planes` [C, H, W] and `words`, their bits, are scratch.
+    """
+    position = 0
+    for length in lengths:
+        state = initial_state.copy()
+        for _ in range(length):
+            rules.observe(state, planes)
+            keys[position] = key_of(words) ^ np.uint64(state[PLY] % 2)
+            rules.play(state, moves[position])
+            position += 1
+
+
+def _keys(game: Game, games: Games) -> Keys:
+    """Return the hash of every position of the games, [P]."""
+    planes = np.zeros(game.observation_shape, np.float32)
+    keys = np.zeros(len(games.actions), np.uint64)
+    _write_keys(
+        game.rules,
+        game.initial_state(),
+        games.actions.astype(np.int64),
+        games.lengths.astype(np.int64),
+        planes,
+        planes.reshape(-1).view(np.uint32),
+        keys,
+    )
+    return keys
+
+
+def _surprise_weights(surprises: Floats, games: Integers, share: float) -> Doubles:
+    """Return how often each position [P] is drawn, 1 on average over each game.
+
+    `games` [P] number the game that a position is of. A `share` of a game's draws goes to its
+    positions in proportion to their `surprises`, the rest to all alike. KataGo,
+    docs/KataGoMethods.md, "Policy Surprise Weighting"; ours takes the network's prior without
+    noise, and draws with replacement in place of writing positions down repeatedly.
+    """
+    totals = np.bincount(games, surprises)
+    counts = np.bincount(games)
+    fair = np.divide(counts, totals, out=np.zeros(len(counts)), where=totals > 0)
+    by_surprise = np.where(totals[games] > 0, surprises * fair[games], 1.0)
+    return (1 - share) + share * by_surprise
+
+
+def _results(games: Games, blunder: float) -> Doubles:
+    """Return the result of every position [P], for player 0: what its game's value learns.
+
+    That is the game's outcome, unless a blunder follows: a move after which the mover's value, as
+    the next search sees it, has fallen by more than `blunder` (0: none is). The outcome says
+    little about a position before one; the search's value just before the first does instead.
+    Leela Chess Zero's rescorer does the same with the values of one search (`--deblunder`).
+    """
+    lengths = games.lengths.astype(np.int64)
+    ends = np.repeat(np.cumsum(lengths), lengths)
+    results = np.repeat(games.outcomes.astype(np.float64), lengths)
+    if not blunder:
+        return results
+    places = np.arange(len(ends))
+    plies = places - (ends - np.repeat(lengths, lengths))
+    signs = np.where(plies % 2, value_of(1, 1), value_of(1, 0))
+    falls = np.zeros(len(ends))
+    falls[:-1] = np.where(ends[:-1] == ends[1:], games.values[:-1] + games.values[1:], 0)
+    nexts = np.minimum.accumulate(np.where(falls > blunder, places, len(ends))[::-1])[::-1]
+    before = nexts < ends
+    results[before] = (signs * games.values)[nexts[before]]
+    return results
+
+
+@dataclass
+class _Shard:
+    iteration: int
+    games: Games
+    keys: Keys
+    """[P] hashes of the positions; empty where repeats are kept"""
+    results: Doubles
+    """[P] what each position's value learns"""
+    trainable: Integers
+    """The positions that were searched fully, and are learned from, by their places in `games`."""
+
+
+class Replay:
+    """The window over the newest games, and the games themselves, an iteration a shard."""
+
+    def __init__(self, game: Game, settings: ReplayConfig) -> None:
+        self.game = game
+        self.settings = settings
+        self.total_positions = 0
+        """Positions ever added."""
+        self._shards: list[_Shard] = []
+        self._room: dict[str, npt.NDArray[Any]] = {}
+        """Memory that the shards are laid end to end in."""
+        self._symmetries = game.symmetries()
+        self._cumulated: Doubles | None = None
+        """Weights of the window's positions, added up; None until they are asked for."""
+        self._join()
+
+    @property
+    def iterations(self) -> list[int]:
+        """The iterations whose games are held, oldest first."""
+        return [shard.iteration for shard in self._shards]
+
+    @property
+    def shards(self) -> list[Games]:
+        """The games that are held, an iteration each, oldest first."""
+        return [shard.games for shard in self._shards]
+
+    @property
+    def window(self) -> int:
+        """How many of the newest positions training may draw."""
+        wanted = int(self.settings.window_fraction * self.total_positions)
+        bounded = max(self.settings.window_minimum, min(wanted, self.settings.window_maximum))
+        return min(bounded, sum(len(shard.trainable) for shard in self._shards))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the games, and of the arrays that they are laid end to end in."""
+        parts = [*self._room.values(), self._starts, self._born, self._trainable]
+        for shard in self._shards:
+            parts += [*shard.games, shard.keys, shard.results, shard.trainable]
+        return sum(part.nbytes for part in parts)
+
+    def add(self, iteration: int, games: Games, total_positions: int | None = None) -> None:
+        """Append an iteration's games; drop the oldest shards once they are out of the window.
+
+        `total_positions` is given when games come back from the disk, where older ones are gone.
+
+        Raises:
+            RunError: when a game is not finished, so that nothing can be learnt from it.
+        """
+        if (games.outcomes == ONGOING).any():
+            raise RunError(f"the games of iteration {iteration} include one that is not finished")
+        self._shards.append(self._shard(iteration, games))
+        new = len(self._shards[-1].trainable)
+        self.total_positions = (
+            self.total_positions + new if total_positions is None else total_positions
+        )
+        kept = sum(len(shard.trainable) for shard in self._shards)
+        while len(self._shards) > 1 and kept - len(self._shards[0].trainable) >= self.window:
+            kept -= len(self._shards.pop(0).trainable)
+        self._join()
+
+    def sample(
+        self, batch_size: int, rng: np.random.Generator, augment: bool, value_mix: float = 0.0
+    ) -> Batch:
+        """Draw a batch from the window, every position alike unless the settings weigh them.
+
+        With `augment` each is seen under a random symmetry; its value is (1 - `value_mix`) z +
+        `value_mix` q, where q is the search's value.
+        """
+        positions = self._draw(batch_size, rng)
+        kinds = len(self._symmetries.actions) if augment else 1
+        symmetries = rng.integers(0, kinds, batch_size)
+        batch = Batch(
+            np.empty((batch_size, *self.game.observation_shape), np.float32),
+            np.empty((batch_size, self.game.num_actions), np.float32),
+            np.empty(batch_size, np.float32),
+        )
+        _fill(
+            self.game.rules,
+            self.game.initial_state(),
+            self._moves,
+            self._starts,
+            self._results,
+            self._policies,
+            self._values,
+            value_mix,
+            positions,
+            symmetries,
+            self._symmetries.actions,
+            self._symmetries.cells,
+            *batch,
+        )
+        return batch
+
+    def mean_age(self, iteration: int) -> float:
+        """Return the mean age of the window's positions at `iteration`, in iterations."""
+        if not self.window:
+            return 0.0
+        return iteration - float(self._born[self._newest].mean())
+
+    @property
+    def _newest(self) -> Integers:
+        """The positions of the window, oldest first."""
+        return self._trainable[len(self._trainable) - self.window :]
+
+    def _draw(self, batch_size: int, rng: np.random.Generator) -> Integers:
+        """Draw positions of the window, with replacement."""
+        if not self.settings.surprise_weight and self.settings.repeats == "keep":
+            first = len(self._trainable) - self.window
+            return self._trainable[rng.integers(first, len(self._trainable), batch_size)]
+        if self._cumulated is None:
+            self._cumulated = np.cumsum(self._weigh())
+        points = rng.random(batch_size) * self._cumulated[-1]
+        drawn = np.searchsorted(self._cumulated, points, side="right")
+        positions: Integers = self._newest[np.minimum(drawn, self.window - 1)]
+        return positions  # the last where a product was rounded up to the sum
+
+    def _weigh(self) -> Doubles:
+        """Return how often each position of the window is drawn; merge its repeats."""
+        newest = self._newest
+        weights = np.ones(len(newest))
+        if self.settings.surprise_weight:
+            _, games = np.unique(self._starts[newest], return_inverse=True)
+            share = self.settings.surprise_weight
+            weights = _surprise_weights(self._surprises[newest], games, share)
+        if self.settings.repeats != "keep":
+            weights *= self._merge_repeats(newest)
+        return weights
+
+    def _merge_repeats(self, positions: Integers) -> Doubles:
+        """Give equal `positions` their mean targets; return what each one's weight shrinks to.
+
+        Weights: 1 + log2(n) or 1 for all n of them together, as LOG_WEIGHT and CONSTANT_WEIGHT of
+        AlphaZero.jl (src/params.jl, SamplesWeighingPolicy). Every one stays where it is, so that
+        nothing needs room but a few numbers a position.
+        """
+        keys = np.concatenate([shard.keys for shard in self._shards])[positions]
+        _, groups, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        repeated = counts[groups] > 1
+        places, members = positions[repeated], (np.cumsum(counts > 1) - 1)[groups[repeated]]
+        sizes = counts[counts > 1]
+        for targets in (*self._policies.T, self._values, self._results):
+            targets[places] = (np.bincount(members, targets[places]) / sizes)[members]
+        together = 1 + np.log2(counts) if self.settings.repeats == "log" else np.ones(len(counts))
+        return (together / counts)[groups]
+
+    def _shard(self, iteration: int, games: Games) -> _Shard:
+        """Return the games with all that is reckoned of them once."""
+        merging = self.settings.repeats != "keep"
+        return _Shard(
+            iteration,
+            games,
+            _keys(self.game, games) if merging else np.zeros(0, np.uint64),
+            _results(games, self.settings.blunder),
+            np.flatnonzero(games.policies.any(axis=1)),
+        )
+
+    def _join(self) -> None:
+        """Lay all shards end to end, for drawing."""
+        shards = self._shards or [self._shard(0, Games.of(self.game, []))]
+        games = [shard.games for shard in shards]
+        lengths = np.concatenate([each.lengths for each in games]).astype(np.int64)
+        sizes = np.array([len(each.actions) for each in games])
+        self._moves = self._lay("moves", np.int64, [each.actions for each in games])
+        self._policies = self._lay("policies", np.float32, [each.policies for each in games])
+        self._values = self._lay("values", np.float32, [each.values for each in games])
+        self._results = self._lay("results", np.float64, [shard.results for shard in shards])
+        self._surprises = self._lay("surprises", np.float32, [each.surprises for each in games])
+        self._starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
+        self._born = np.repeat([float(shard.iteration) for shard in shards], sizes)
+        begins = np.cumsum(sizes) - sizes
+        trainable = [shard.trainable + begin for shard, begin in zip(shards, begins, strict=True)]
+        self._trainable: Integers = np.concatenate(trainable)
+        self._cumulated = None
+
+    def _lay(
+        self, name: str, kind: type[np.generic], parts: Sequence[npt.NDArray[Any]]
+    ) -> npt.NDArray[Any]:
+        """Return `parts` end to end, where those of the same name were: fresh memory is slow."""
+        size = sum(map(len, parts))
+        if name not in self._room or len(self._room[name]) < size:
+            self._room[name] = np.empty((size + size // 4, *parts[0].shape[1:]), kind)
+        return np.concatenate(parts, out=self._room[name][:size])

@@ -1,0 +1,1 @@
+"""Self-play by actors on several machines, through Ray."""

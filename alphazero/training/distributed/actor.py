@@ -1,0 +1,131 @@
+"""An actor: a process that plays for a run on another core or computer.
+
+What reaches it and what it returns are texts, numbers and bytes: a YAML text, checkpoints,
+positions and recorded games, each verified where it arrives. It knows nothing of Ray (see
+cluster.py).
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from alphazero.arena.match import Pairing
+from alphazero.config.loader import parse_config
+from alphazero.errors import RunError
+from alphazero.games.registry import make_game
+from alphazero.mcts.evaluator import Evaluator
+from alphazero.network.backend import make_evaluator, useful_workers
+from alphazero.network.checkpoint import read_checkpoint
+from alphazero.network.openvino_evaluator import OpenVINOEvaluator
+from alphazero.training.data.game_shard import Games
+from alphazero.training.gate import play_gate
+from alphazero.training.selfplay import Hall, Work
+from alphazero.utils.jobs import Progress, run_jobs, shares
+
+PlainPairing: TypeAlias = tuple[tuple[int, int], tuple[int, ...], int]
+"""Seats, opening and label of a `Pairing`."""
+
+
+class Actor:
+    """Plays self-play and gate games of one run, one call after the other.
+
+    `config` is the run's, as YAML; `seed` is this actor's own; it plays on `cores` cores.
+    """
+
+    def __init__(self, config: str, seed: Sequence[int], cores: int) -> None:
+        torch.set_num_threads(1)
+        self._config = parse_config(config, "the run's configuration")
+        self._game = make_game(self._config.game.name, **self._config.game.options)
+        tables = self._config.selfplay.parallel_games
+        workers = useful_workers(self._config.inference, cores, tables)
+        self._tables = shares(tables, workers)
+        self._rngs = [np.random.default_rng([*seed, worker]) for worker in range(len(self._tables))]
+        self._halls: list[Hall] = []
+        self._exploring = "", False
+        """The network at the tables, and whether it is in int8."""
+        self._evaluators: dict[str, Evaluator] = {}
+        self._reported = Work()
+        self._left = Work()
+        """What was done at tables that have been left."""
+
+    def meet(self, name: str, checkpoint: bytes, keep: Sequence[str]) -> None:
+        """Take up a network, and forget those that are not named in `keep`.
+
+        Raises:
+            CheckpointError: when the bytes are no checkpoint.
+        """
+        kept = {old: each for old, each in self._evaluators.items() if old in keep}
+        network = read_checkpoint(checkpoint, f"checkpoint {name}, as received").network()
+        self._evaluators = kept | {name: make_evaluator(network, self._config.inference)}
+
+    def play(
+        self, name: str, resign_below: float, games: int, calibration: bytes = b""
+    ) -> tuple[bytes, Mapping[str, float]]:
+        """Play on until `games` more have ended; return those, or a few more, and the work done.
+
+        Games under way go on in the next call. Where the network is another one than in the call
+        before, or in another precision, their trees do not. With `calibration`, observations
+        float32 [B, C, H, W], it plays in int8, rounded on the first that came with it, where it
+        has OpenVINO.
+
+        Raises:
+            RunError: when the calibration is no such observations.
+        """
+        if (name, bool(calibration)) != self._exploring:
+            self._seat(name, calibration)
+        progress = Progress()
+        jobs = []
+        for hall, target in zip(self._halls, shares(games, len(self._halls)), strict=False):
+            hall.resign_below(resign_below)
+            jobs.append(partial(hall.play, target, progress))
+        records = [record for played in run_jobs(jobs, progress) for record in played]
+        total = sum((hall.work for hall in self._halls), self._left)
+        work, self._reported = total - self._reported, total
+        return Games.of(self._game, records).to_bytes(), vars(work)
+
+    def compete(self, challenger: str, best: str, pairings: Sequence[PlainPairing]) -> bytes:
+        """Play games of a gate; return them in the order of their labels and seats."""
+        records = play_gate(
+            self._game,
+            self._config,
+            self._evaluators[challenger],
+            self._evaluators[best],
+            [Pairing(*each) for each in pairings],
+            len(self._tables),
+        )
+        records.sort(key=lambda record: (record.pairing.label, record.pairing.seats))
+        return Games.of(self._game, records).to_bytes()
+
+    def _seat(self, name: str, calibration: bytes) -> None:
+        """Let the network called `name` play on at all tables."""
+        under_way = [hall.leave() for hall in self._halls] or [[] for _ in self._tables]
+        self._left = sum((hall.work for hall in self._halls), self._left)
+        evaluator = self._evaluators[name]
+        if calibration:
+            observations = _read_observations(calibration, self._game.observation_shape)
+            if isinstance(evaluator, OpenVINOEvaluator):
+                evaluator = evaluator.quantized(observations)
+        self._halls = [
+            Hall(self._game, self._config, evaluator, rng, tables, unfinished)
+            for rng, tables, unfinished in zip(self._rngs, self._tables, under_way, strict=True)
+        ]
+        self._exploring = name, bool(calibration)
+
+
+def _read_observations(data: bytes, shape: tuple[int, int, int]) -> npt.NDArray[np.float32]:
+    """Return observations [B, *shape], B above 0, from their bytes.
+
+    Raises:
+        RunError: when they are none.
+    """
+    each = int(np.prod(shape))
+    if not data or len(data) % (4 * each):
+        raise RunError(f"an actor was sent {len(data):,} bytes that are no observations {shape}")
+    observations = np.frombuffer(data, np.float32).reshape(-1, *shape).copy()
+    if not np.isfinite(observations).all():
+        raise RunError("an actor was sent observations with NaN or infinity")
+    return observations

@@ -1,0 +1,404 @@
+"""Ray: where the actors of a crew run, on this machine or on many.
+
+Ray moves its calls and answers as pickles, so whoever reaches the ports of a cluster can run
+programs in it. Hence the one rule here: no cluster without a token. One that this run starts
+itself gets a token of its own and listens on the loopback interface alone; one that it joins is
+asked, before anything else, whether it would have let in a stranger.
+
+What we let travel are texts, numbers and bytes, and both ends verify the bytes (actor.py).
+"""
+
+import contextlib
+import importlib.util
+import logging
+import math
+import os
+import re
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, Final
+
+from tqdm import tqdm
+
+from alphazero.config.loader import dump_config
+from alphazero.config.schema import Config, RayConfig
+from alphazero.errors import AlphaZeroError, RunError
+from alphazero.games.game import Game
+from alphazero.training.distributed import ray_supervisor
+from alphazero.training.distributed.actor import Actor
+from alphazero.training.distributed.actor_pool import Crew, Hand
+from alphazero.utils.jit import source_hash
+
+STARTING: Final = 300.0
+"""Seconds that Ray may take to start; it takes five where nothing else runs."""
+
+ACTOR_MEMORY: Final = 330 << 20
+"""Bytes that an actor takes at least: its share (PSS) on Linux, with a tiny network."""
+
+# Ray reads it everywhere, in spite of its name: 0 means that nothing outside this machine is
+# listened to. Without it, Ray on Linux listens on every interface, whatever address it is given.
+_LOOPBACK_ONLY: Final = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+
+_SETTINGS: Final = {
+    "RAY_USAGE_STATS_ENABLED": "0",  # nothing is sent to the makers of Ray
+    # A machine that is busy playing starts Ray slowly.
+    "RAY_raylet_start_wait_time_s": str(int(STARTING)),
+    "RAY_agent_register_timeout_ms": str(int(STARTING * 1000)),
+    "RAY_worker_register_timeout_seconds": str(int(STARTING)),
+    # A GPU that an actor is not given, it does not see: `device: auto` is then the CPU.
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "1",
+}
+
+_LONGEST_PLACE: Final = 103 - len(
+    "/alphazero-ray-12345678/r/session_2000-01-01_00-00-00_000000_4194304/sockets/plasma_store"
+)
+"""Letters that the temporary directory may have; the path of a socket has 103 at most (macOS)."""
+
+_TOKEN: Final = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
+
+# Asks a cluster something, as somebody who has no token.
+_STRANGER: Final = """\
+import sys
+from ray._raylet import GcsClient
+from ray.exceptions import AuthenticationError
+try:
+    GcsClient(address=sys.argv[1]).internal_kv_keys(b"", timeout=20)
+except AuthenticationError:
+    print("closed")
+else:
+    print("open")
+"""
+
+
+def open_crew(game: Game, config: Config, iteration: int) -> Crew:
+    """Start or join the cluster of `selfplay.workers`, and hire its actors.
+
+    `iteration` is the one that was published last: a run that goes on plays other games.
+
+    Raises:
+        RunError: when there is no Ray, no such cluster, an open one, or one that is too small.
+    """
+    settings = config.selfplay.workers
+    assert settings is not None
+    hiring = RayHiring(config, settings, iteration)
+    try:
+        hiring.check()
+        return Crew(game, config, settings, hiring)
+    except BaseException:
+        hiring.close()
+        raise
+
+
+class RayHiring:
+    """Hires Ray actors; a `Hiring` (crew.py)."""
+
+    def __init__(self, config: Config, settings: RayConfig, iteration: int) -> None:
+        if importlib.util.find_spec("ray") is None:
+            raise RunError(
+                "selfplay.workers: Ray is not installed; pip install 'alphazero[ray]', or leave "
+                "this key out"
+            )
+        os.environ.update(_SETTINGS)
+        self._text, self._seed = dump_config(config), [config.run.seed, iteration]
+        self._settings = settings
+        self._local: LocalRay | None = None
+        self._closing = threading.Event()
+        address = settings.address
+        if address == "local":
+            _warn_of_cores(settings)
+            self._local = LocalRay(settings.actors * settings.cpus_per_actor)
+            address = self._local.address
+        else:
+            _check_token(address, settings.allow_open)
+        try:
+            self._ray = _connect(address)
+            self._watch_node()
+        except BaseException:
+            self.close()
+            raise
+        self._actor = self._ray.remote(Actor)
+
+    def _watch_node(self) -> None:
+        """End this process with one line when Ray's node here dies; Ray would end it with none."""
+        own = self._ray.get_runtime_context().get_node_id()
+        (node,) = (each for each in self._ray.nodes() if each["NodeID"] == own)
+        line = socket.socket(socket.AF_UNIX)
+        line.connect(node["RayletSocketName"])
+
+        def watch() -> None:
+            with line, contextlib.suppress(OSError):
+                line.recv(1)  # nothing is ever sent: it returns when the node is gone
+            if not self._closing.is_set():
+                print(
+                    "error: Ray's node on this machine has died (it was killed, or memory ran "
+                    "out); the last saved iteration is whole, go on with --resume",
+                    file=sys.stderr,
+                    flush=True,
+                )
+                os._exit(2)  # Ray ends this process a moment later, whatever is raised here
+
+        threading.Thread(target=watch, name="node", daemon=True).start()
+
+    def check(self) -> None:
+        """See that all actors find room, and that their program is this one.
+
+        Raises:
+            RunError: when they do not, or it is not.
+        """
+        ray, settings = self._ray, self._settings
+        _check_room(settings, ray.cluster_resources())
+        try:
+            theirs = ray.get(ray.remote(num_cpus=0)(_program).remote())
+        except ray.exceptions.RayError as error:
+            raise RunError(
+                "the nodes of the cluster cannot import alphazero; install it there, in the "
+                f"environment in which `ray start` runs ({_last_line(error)})"
+            ) from None
+        if theirs != _program():
+            raise RunError(
+                "the nodes of the cluster have another version of alphazero, or of what it needs, "
+                "than this process; install the same on all"
+            )
+
+    def hire(self, number: int, incarnation: int) -> Hand:
+        """Begin an actor."""
+        settings = self._settings
+        handle = self._actor.options(
+            num_cpus=settings.cpus_per_actor, num_gpus=settings.gpus_per_actor
+        ).remote(self._text, [*self._seed, number, incarnation], settings.cpus_per_actor)
+        return _RayHand(self._ray, handle)
+
+    def share(self, data: bytes) -> Any:
+        """Put bytes into the object store."""
+        return self._ray.put(data)
+
+    def last_words(self, error: BaseException) -> str | None:
+        """Return why an actor died, in one line; None for an error that it raised."""
+        exceptions = self._ray.exceptions
+        if isinstance(error, exceptions.RayTaskError) and not isinstance(
+            error, exceptions.RayActorError
+        ):
+            return None
+        return _last_line(error) if isinstance(error, exceptions.RayError) else None
+
+    def close(self) -> None:
+        """Leave the cluster; end one that was started here."""
+        self._closing.set()
+        with contextlib.suppress(AttributeError):
+            self._ray.shutdown()
+        if self._local is not None:
+            self._local.close()
+
+
+class _RayHand:
+    """One Ray actor; a `Hand` (crew.py)."""
+
+    def __init__(self, ray: Any, handle: Any) -> None:
+        self._ray, self._handle = ray, handle
+
+    def ask(self, method: str, *arguments: Any) -> "Future[Any]":
+        """Call a method."""
+        answer: Future[Any] = Future()
+        inner = getattr(self._handle, method).remote(*arguments).future()
+        exceptions = self._ray.exceptions
+
+        def pass_on(landed: "Future[Any]") -> None:
+            error = landed.exception()
+            cause = getattr(error, "cause", None)
+            if isinstance(cause, AlphaZeroError):
+                answer.set_exception(RunError(f"an actor had to stop: {cause}"))
+            elif isinstance(cause, Exception) and not isinstance(error, exceptions.RayActorError):
+                answer.set_exception(cause)
+            elif error is not None:
+                answer.set_exception(error)
+            else:
+                answer.set_result(landed.result())
+
+        inner.add_done_callback(pass_on)
+        return answer
+
+    def stop(self) -> None:
+        """Kill the actor."""
+        with contextlib.suppress(self._ray.exceptions.RayError):
+            self._ray.kill(self._handle)
+
+
+class LocalRay:
+    """A Ray of this machine for this process alone, with a token of its own."""
+
+    def __init__(self, cores: int) -> None:
+        if not any(os.environ.get(name) for name in _TOKEN):
+            os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+        os.environ |= {**_LOOPBACK_ONLY, "RAY_AUTH_MODE": "token"}
+        self._folder, self._files = _make_folder()
+        arguments = [
+            *("--head", "--node-ip-address=127.0.0.1", "--port=0", f"--num-cpus={cores}"),
+            *("--include-dashboard=false", "--disable-usage-stats"),
+        ]
+        self._guard = subprocess.Popen(
+            [sys.executable, ray_supervisor.__file__, self._folder, self._files, *arguments],
+            stdin=subprocess.PIPE,
+            start_new_session=True,  # its own, so that all of it can be found, and Ctrl-C is ours
+        )
+        try:
+            self.address = self._wait()
+        except BaseException:
+            self.close()
+            raise
+
+    def _wait(self) -> str:
+        """Return the address once Ray has started."""
+        place, deadline = self._files / ray_supervisor.STARTED, time.monotonic() + STARTING
+        while time.monotonic() < deadline:
+            if self._guard.poll() is not None:
+                break
+            if place.exists() and (address := place.read_text().strip()):
+                return address
+            time.sleep(0.05)
+        log = self._folder / "start.log"
+        said = log.read_text(errors="replace").split("\n") if log.exists() else [""]
+        last = next((line for line in reversed(said) if line.strip()), "it said nothing")
+        raise RunError(f"Ray did not start on this machine: {last.strip()[:300]}")
+
+    def close(self) -> None:
+        """End every process of it."""
+        assert self._guard.stdin is not None
+        self._guard.stdin.close()
+        try:
+            self._guard.wait(30)
+        except subprocess.TimeoutExpired:
+            self._guard.kill()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _make_folder() -> tuple[Path, Path]:
+    """Make a folder of this user's alone; return it, and the one in it that Ray may have.
+
+    Ray opens its own folder to everybody. Names are short, since the paths of sockets are limited.
+    """
+    place = tempfile.gettempdir()
+    if len(place) > _LONGEST_PLACE:
+        place = "/tmp"
+    folder = Path(tempfile.mkdtemp(prefix="alphazero-ray-", dir=place))
+    return folder, folder / "r"
+
+
+def _warn_of_cores(settings: RayConfig) -> None:
+    """Say in one line when actors want more cores than this machine has."""
+    wanted, there = settings.actors * settings.cpus_per_actor, os.cpu_count() or 1
+    if wanted > there:
+        tqdm.write(
+            f"selfplay.workers.ray: {settings.actors} actors want {wanted} cores, and this machine "
+            f"has {there}; they start slowly, and play no more games in a second than actors: "
+            f"{max(there // settings.cpus_per_actor, 1)}",
+            file=sys.stdout,
+        )
+
+
+def _check_room(settings: RayConfig, there: Mapping[str, float]) -> None:
+    """Raise RunError unless all actors find room in what the cluster has, as Ray names it."""
+    for name, each in (("CPU", settings.cpus_per_actor), ("GPU", settings.gpus_per_actor)):
+        wanted = settings.actors * each
+        if wanted > there.get(name, 0):
+            raise RunError(
+                f"selfplay.workers.ray: {settings.actors} actors need {wanted:g} {name}s, and "
+                f"the cluster has {there.get(name, 0):g}; start more nodes, or ask for less"
+            )
+    memory = there.get("memory", math.inf)
+    if settings.actors * ACTOR_MEMORY > memory:
+        raise RunError(
+            f"selfplay.workers.ray: {settings.actors} actors need about "
+            f"{settings.actors * ACTOR_MEMORY / 2**30:.1f} GiB of memory, and Ray has "
+            f"{memory / 2**30:.1f} for them; set actors to {int(memory // ACTOR_MEMORY)} or less"
+        )
+
+
+def _program() -> str:
+    """Return the hash of the program that runs here."""
+    return source_hash(Path(__file__).parents[2])
+
+
+def _connect(address: str) -> Any:
+    """Join the cluster at `address`; return the module `ray`."""
+    import ray
+
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        ray.init(
+            address=address,
+            namespace=f"alphazero-{secrets.token_hex(4)}",
+            log_to_driver=False,
+            logging_level=logging.CRITICAL,
+        )
+    except (ray.exceptions.RayError, ConnectionError, RuntimeError, ValueError) as error:
+        raise RunError(
+            f"cannot join the Ray cluster at {address}: {_last_line(error)}; see that it runs, "
+            f"and that its token is in {_TOKEN[0]}, {_TOKEN[1]} or ~/.ray/auth_token"
+        ) from None
+    finally:
+        with contextlib.suppress(ValueError):  # Ray takes SIGTERM for itself
+            signal.signal(signal.SIGTERM, before)
+    return ray
+
+
+def _check_token(address: str, allow_open: bool) -> None:
+    """See that the cluster at `address` would not let in a stranger.
+
+    Raises:
+        RunError: when it would, or cannot be asked.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9.\-]+:[0-9]{1,5}", address):
+        raise RunError(
+            f"selfplay.workers.ray.address: expected local or host:port, as in 10.0.0.5:6379, got "
+            f"{address[:80]!r}"
+        )
+    plain = {name: value for name, value in os.environ.items() if name not in _TOKEN}
+    # Without a home there is no ~/.ray/auth_token.
+    with tempfile.TemporaryDirectory() as nobody:
+        stranger = {**plain, "RAY_AUTH_MODE": "disabled", "HOME": nobody}
+        asked = subprocess.run(
+            [sys.executable, "-c", _STRANGER, address],
+            env=stranger,
+            capture_output=True,
+            text=True,
+            timeout=STARTING,
+            check=False,
+        )
+    answer = asked.stdout.strip()
+    if answer == "closed":
+        os.environ["RAY_AUTH_MODE"] = "token"
+    elif answer != "open":
+        last = (asked.stderr.strip().splitlines() or ["it did not answer"])[-1]
+        raise RunError(
+            f"there is no Ray cluster at {address} ({last[:200]}); start one with `ray start "
+            "--head --port=6379`, see the README"
+        )
+    elif not allow_open:
+        raise RunError(
+            f"the Ray cluster at {address} asks for no token: anybody who reaches its ports can "
+            "run programs as you, since Ray unpickles what it is sent. Start every node with "
+            "RAY_AUTH_MODE=token and one token (`ray get-auth-token --generate`), or, where "
+            "nobody else can reach it, set selfplay.workers.ray.allow_open: true"
+        )
+
+
+def _last_line(error: BaseException) -> str:
+    """Return what an error of Ray's says about the cause, in one line."""
+    text = " ".join(str(error).split())
+    for mark in ("Worker exit detail: ", "The actor is dead because "):
+        if mark in text:
+            text = text.partition(mark)[2]
+    lines = str(error).strip().splitlines()
+    if "Traceback" in str(error) or "ray::" in str(error):
+        text = lines[-1]
+    return text.partition(" Some common causes")[0][:300]

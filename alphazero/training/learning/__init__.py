@@ -1,0 +1,1 @@
+"""The optimizer steps: losses, optimizers, several processes."""

@@ -1,0 +1,176 @@
+"""Learning in several processes, a GPU each: one optimizer step is shared out among them.
+
+`torchrun --nproc-per-node N -m alphazero train ...` starts N equal processes. The one of rank 0
+leads: it trains as ever, but cuts each batch into N parts. The others follow: they do the same
+steps on their parts. All hold the same weights, because the gradients are averaged before each
+step, and normalisation takes its mean and variance over the whole batch: so N processes do what
+one does, but for rounding.
+
+Letters: b positions of one process's part, [C, H, W] observation, A actions, F filters.
+"""
+
+import os
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any, Final, cast
+
+import torch
+from torch import Tensor, distributed, nn
+
+from alphazero.errors import RunError
+from alphazero.training.data.replay_buffer import Batch
+
+PATIENCE: Final = timedelta(days=7)
+"""How long a follower waits for the next step, while the leader plays; torchrun ends orphans."""
+
+_STEP, _STOP, _RENEW = 1, 0, 2
+
+
+class Group:
+    """The processes of a `torchrun`, all of them members."""
+
+    def __init__(self) -> None:
+        self.rank, self.size = distributed.get_rank(), distributed.get_world_size()
+
+    def check(self, batch_size: int) -> None:
+        """Raise RunError unless a batch can be cut into equal parts."""
+        if batch_size % self.size:
+            raise RunError(
+                f"learner.batch_size ({batch_size}) must be a multiple of {self.size}, the number "
+                "of processes that learn"
+            )
+
+    def meet(self) -> None:
+        """Wait until every process is here."""
+        distributed.barrier()
+
+    def hand_out(self, batch: Batch) -> Batch:
+        """As the leader: give every process its part of a batch; return the leader's own."""
+        self._announce(_STEP)
+        parts = []
+        for array in batch:
+            pieces = list(torch.from_numpy(array).chunk(self.size))
+            part = torch.empty_like(pieces[0])
+            distributed.scatter(part, pieces, src=0)
+            parts.append(part.numpy())
+        return Batch(*parts)
+
+    def receive(self, batch_size: int, observation: tuple[int, ...], actions: int) -> Batch | bool:
+        """As a follower: return this process's part of the next batch.
+
+        True: none comes for this network, but there is another one; False: none comes any more.
+        """
+        order = torch.zeros(1, dtype=torch.int64)
+        distributed.broadcast(order, src=0)
+        if order.item() != _STEP:
+            return order.item() == _RENEW
+        rows = batch_size // self.size
+        parts = [torch.empty(rows, *observation), torch.empty(rows, actions), torch.empty(rows)]
+        for part in parts:
+            distributed.scatter(part, src=0)
+        return Batch(*(part.numpy() for part in parts))
+
+    def dismiss(self) -> None:
+        """As the leader: let the followers end."""
+        self._announce(_STOP)
+
+    def renew(self) -> None:
+        """As the leader: let the followers take up another network, which has been published."""
+        self._announce(_RENEW)
+        self.show()
+
+    def show(self) -> None:
+        """As the leader: wait until the followers have read what is published."""
+        self.meet()
+        self.meet()
+
+    def average(self, tensors: Iterable[Tensor]) -> None:
+        """Replace tensors, in place, by their means over all processes."""
+        tensors = list(tensors)
+        joined = torch.cat([each.reshape(-1).float() for each in tensors])
+        distributed.all_reduce(joined)
+        joined /= self.size
+        means = torch.split(joined, [tensor.numel() for tensor in tensors])
+        for tensor, mean in zip(tensors, means, strict=True):
+            tensor.copy_(mean.view(tensor.shape))
+
+    def _announce(self, order: int) -> None:
+        distributed.broadcast(torch.tensor([order]), src=0)
+
+
+def join() -> Group | None:
+    """Return the group that this process was started in; None when it is alone."""
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+        return None
+    if not distributed.is_initialized():
+        backend = "gloo"
+        if torch.cuda.is_available():
+            # Its own GPU is what this process means by "cuda".
+            torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+            backend = "cpu:gloo,cuda:nccl"
+        distributed.init_process_group(backend, timeout=PATIENCE)
+    return Group()
+
+
+class _Sum(torch.autograd.Function):
+    """The sum of a tensor over all processes; its gradient is the sum of theirs."""
+
+    @staticmethod
+    def forward(ctx: Any, tensor: Tensor) -> Tensor:  # noqa: ARG004  (torch passes it)
+        total = tensor.clone()
+        distributed.all_reduce(total)
+        return total
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Tensor:  # noqa: ARG004
+        total = gradients[0].clone()
+        distributed.all_reduce(total)
+        return total
+
+
+def _sum(tensor: Tensor) -> Tensor:
+    return cast(Tensor, _Sum.apply(tensor))  # type: ignore[no-untyped-call]
+
+
+class SharedNormalisation(nn.BatchNorm2d):
+    """Batch normalisation over the parts of all processes together.
+
+    torch's own (`SyncBatchNorm`) is for GPUs only; this one is tested without any.
+    """
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Map features [b, F, H, W] to the same shape."""
+        if not self.training:
+            return super().forward(features)
+        wide = features.float()
+        count = distributed.get_world_size() * wide.numel() // self.num_features
+        mean = _sum(wide.sum((0, 2, 3))) / count
+        centred = wide - mean[:, None, None]
+        variance = _sum((centred * centred).sum((0, 2, 3))) / count
+        with torch.no_grad():
+            assert self.running_mean is not None
+            assert self.running_var is not None
+            assert self.num_batches_tracked is not None
+            assert self.momentum is not None
+            self.running_mean.lerp_(mean.detach(), self.momentum)
+            unbiased = variance.detach() * (count / max(count - 1, 1))
+            self.running_var.lerp_(unbiased, self.momentum)
+            self.num_batches_tracked.add_(1)
+        scale = self.weight * torch.rsqrt(variance + self.eps)
+        normalised = centred * scale[:, None, None] + self.bias[:, None, None]
+        return normalised.to(features.dtype)
+
+
+def share_normalisation(network: nn.Module) -> None:
+    """Let every batch normalisation of `network` be over the parts of all processes.
+
+    Its parameters and statistics stay the very same tensors, under the same names.
+    """
+    for module in list(network.modules()):
+        for name, child in list(module.named_children()):
+            if type(child) is nn.BatchNorm2d:
+                shared = SharedNormalisation(child.num_features, child.eps, child.momentum)
+                shared.weight, shared.bias = child.weight, child.bias
+                shared.running_mean, shared.running_var = child.running_mean, child.running_var
+                shared.num_batches_tracked = child.num_batches_tracked
+                setattr(module, name, shared)

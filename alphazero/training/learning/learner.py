@@ -1,0 +1,334 @@
+"""The learner: one optimizer step after another on the loss of AlphaGo Zero.
+
+Letters: B batch, A actions, [C, H, W] observation.
+"""
+
+import copy
+import math
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from alphazero.config.schema import LearnerConfig
+from alphazero.errors import RunError
+from alphazero.network.inference import resolve_device, resolve_precision
+from alphazero.network.resnet import ResNet
+from alphazero.training.data.replay_buffer import Batch
+from alphazero.training.learning.data_parallel import Group, share_normalisation
+from alphazero.training.learning.muon import Muon
+
+SMALL_STEP = 10**9
+"""Products of a forward pass below which a step stays on one core."""
+
+
+Parts: TypeAlias = dict[str, Tensor]
+"""What a step reports, as scalars by their names in `StepReport`."""
+
+
+class Losses(NamedTuple):
+    """The parts of the loss (z - v)^2 - pi . log p + c |theta|^2, and what goes with them."""
+
+    policy: Tensor
+    """-pi . log p, the cross-entropy, mean over the batch"""
+    value: Tensor
+    """(z - v)^2, or the cross-entropy of win, draw and loss; mean over the batch"""
+    entropy: Tensor
+    """-p . log p, of the network's policy, mean over the batch"""
+    error: Tensor
+    """|z - v|, mean over the batch"""
+
+
+def win_draw_loss(targets: Tensor) -> Tensor:
+    """Return the distribution over win, draw and loss [B, 3] with the means `targets` [B].
+
+    An outcome of -1, 0 or 1 is certain. A mean between them leaves open how often the game is
+    drawn; Leela Chess Zero records that in its search and gives the rest, (1 - draw + mean) / 2,
+    to the win (lczero-training, tf/chunkparser.py). Our search keeps means alone, so the draw gets
+    the most that the mean allows, 1 - |mean|: of win and loss only one is left. P(win) - P(loss),
+    all that the search sees, is then learnt without bias; with a `value_mix` above 0 P(draw) alone
+    reads too high.
+    """
+    targets = targets.clamp(-1, 1)  # means of a search may be outside by their rounding
+    return torch.stack([targets.relu(), 1 - targets.abs(), (-targets).relu()], dim=1)
+
+
+def losses(
+    policy_logits: Tensor,
+    values: Tensor,
+    policies: Tensor,
+    outcomes: Tensor,
+    outcome_logits: Tensor | None = None,
+) -> Losses:
+    """Compare the network's answers with the samples.
+
+    `policy_logits` [B, A], `values` [B] and, of a head that tells win, draw and loss apart,
+    `outcome_logits` [B, 3] are the network's; `policies` [B, A] are search policies,
+    `outcomes` [B] the games' results for the player to move. The policy is over all actions,
+    illegal ones too: their targets are zero, so the network learns to give them nothing.
+    Silver et al., Nature 550 (2017), equation 1.
+    """
+    log_p = functional.log_softmax(policy_logits, dim=1)
+    if outcome_logits is None:
+        value = ((outcomes - values) ** 2).mean()
+    else:
+        value = functional.cross_entropy(outcome_logits, win_draw_loss(outcomes))
+    return Losses(
+        policy=-(policies * log_p).sum(dim=1).mean(),
+        value=value,
+        entropy=-(log_p.exp() * log_p).sum(dim=1).mean(),
+        error=(outcomes - values).abs().mean().detach(),
+    )
+
+
+def squared_norm(parameters: Iterable[Tensor]) -> Tensor:
+    """Return |theta|^2 over all parameters."""
+    return torch.stack([(each.detach() ** 2).sum() for each in parameters]).sum()
+
+
+@contextmanager
+def _without_denormals() -> Iterator[None]:
+    """Take numbers below the smallest normal one, 1e-38, for 0: processors are slow with them.
+
+    What a filter that died still has is halved again and again, in weights and in momentum.
+    """
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(False)
+
+
+class StepReport(NamedTuple):
+    """Means over the steps of one iteration; NaN when no step was due."""
+
+    steps: int
+    total: float
+    policy: float
+    value: float
+    l2: float
+    entropy: float
+    error: float
+    gradient_norm: float
+    learning_rate: float
+
+
+class Learner:
+    """A network, its optimizer, and the number of steps done.
+
+    In a `group` of processes each has one, and all do the same steps, on parts of one batch.
+    """
+
+    def __init__(
+        self,
+        network: ResNet,
+        settings: LearnerConfig,
+        device: str = "auto",
+        group: Group | None = None,
+        born: int = 0,
+    ) -> None:
+        self.settings = settings
+        self.born = born
+        """The step that this network began at: until soon after, the average follows it closely."""
+        self.group = group
+        if group is not None:
+            group.check(settings.batch_size)
+            share_normalisation(network)
+        self.device = torch.device(resolve_device(device))
+        self.network = network.to(self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.player = copy.deepcopy(network) if settings.average else network
+        """What plays: the network, or the running average of its weights."""
+        self.step = 0
+        self._bfloat16 = resolve_precision(settings.precision, self.device.type) == "bfloat16"
+        self._optimizers = self._make_optimizers()
+
+    @property
+    def useful_threads(self) -> int:
+        """How many cores one step can use without waiting more than it computes.
+
+        Threads inside a step wait for each other at every layer; where layers are small, and
+        other programs run, that costs far more than it saves.
+        """
+        _, height, width = self.network.observation_shape
+        weights = sum(each.numel() for each in self.network.parameters())
+        products = weights * height * width * self.settings.batch_size
+        return 1 if products < SMALL_STEP else 1 << 16
+
+    def _make_optimizers(self) -> list[torch.optim.Optimizer]:
+        """Build what the configuration calls the optimizer: of Muon's two, AdamW has the vectors.
+
+        The gradient of c |theta|^2 is 2 c theta, which SGD adds as weight decay 2 c. The others'
+        decay is decoupled from the loss and spares biases and normalisation, as is usual; their
+        2 c theta is added to the gradient in `train_step`.
+        """
+        settings, parameters = self.settings, list(self.network.parameters())
+        rate, decay = settings.rate_at(0), settings.weight_decay
+        if settings.optimizer == "sgd":
+            return [
+                torch.optim.SGD(
+                    parameters, rate, momentum=settings.momentum, weight_decay=2 * settings.l2
+                )
+            ]
+        matrices = [each for each in parameters if each.ndim > 1]
+        vectors = {"params": [each for each in parameters if each.ndim <= 1], "weight_decay": 0.0}
+        if settings.optimizer == "muon":
+            muon = Muon(matrices, rate, settings.momentum, decay)
+            return [muon, torch.optim.AdamW([vectors], rate)]
+        return [torch.optim.AdamW([{"params": matrices, "weight_decay": decay}, vectors], rate)]
+
+    def train_step(self, batch: Batch) -> Parts:
+        """Do one optimizer step; return the parts of its loss as scalars.
+
+        Raises:
+            RunError: when the batch, the loss or the gradient is not finite; the weights (but
+                not the statistics of normalisation) are then still those before the step.
+        """
+        for name, array in zip(Batch._fields, batch, strict=True):
+            if not np.isfinite(array).all():
+                self._fail(f"a batch whose {name} are not finite")
+        return self._step_on(batch if self.group is None else self.group.hand_out(batch))
+
+    def follow(self) -> bool:
+        """Do the steps of the group's leader, on this process's parts, until it says otherwise.
+
+        Returns whether there is another network to follow; False: we are dismissed.
+        """
+        assert self.group is not None
+        network, size = self.network, self.settings.batch_size
+        while True:
+            part = self.group.receive(size, network.observation_shape, network.num_actions)
+            if isinstance(part, bool):
+                return part
+            self._step_on(part)
+
+    @_without_denormals()
+    def _step_on(self, batch: Batch) -> Parts:
+        """Do one optimizer step on a batch, or on this process's part of one."""
+        settings = self.settings
+        observations, policies, outcomes = (
+            torch.from_numpy(array).to(self.device) for array in batch
+        )
+        observations = observations.contiguous(memory_format=torch.channels_last)
+        self.network.train()
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self._bfloat16):
+            answers = self.network.answer(observations)
+        parts = losses(
+            answers.policy_logits, answers.values, policies, outcomes, answers.outcome_logits
+        )
+        l2 = settings.l2 * squared_norm(self.network.parameters())
+        self.network.zero_grad()
+        (parts.policy + parts.value).backward()  # type: ignore[no-untyped-call]
+        if self.group is not None:
+            parts = Losses(*(each.detach() for each in parts))
+            gradients = [each.grad for each in self.network.parameters() if each.grad is not None]
+            self.group.average([*gradients, *parts])
+        if settings.optimizer != "sgd" and settings.l2 > 0:
+            for each in self.network.parameters():
+                assert each.grad is not None
+                each.grad.add_(each.detach(), alpha=2 * settings.l2)
+        limit = settings.clip_norm or float("inf")
+        norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), limit)
+        total = parts.policy.detach() + parts.value.detach() + l2
+        if not bool(torch.isfinite(norm + total)):
+            self._fail(
+                f"a loss of {total.item():g} (policy {parts.policy.item():g}, value "
+                f"{parts.value.item():g}) and a gradient of norm {norm.item():g}"
+            )
+        for optimizer in self._optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = settings.rate_at(self.step)
+            optimizer.step()
+        self.step += 1
+        self._update_average()
+        return {
+            "total": total,
+            "policy": parts.policy.detach(),
+            "value": parts.value.detach(),
+            "l2": l2,
+            "entropy": parts.entropy.detach(),
+            "error": parts.error,
+            "gradient_norm": norm,
+        }
+
+    @torch.no_grad()
+    def _update_average(self) -> None:
+        """Move the player's weights towards the network's; quickly at first, when they are young.
+
+        Statistics of normalisation are averaged alike; counters are copied.
+        """
+        if self.player is self.network:
+            return
+        age = self.step - self.born
+        decay = min(self.settings.average, (1 + age) / (10 + age))
+        current = self.network.state_dict()
+        for name, average in self.player.state_dict().items():
+            if average.is_floating_point():
+                average.lerp_(current[name], 1 - decay)
+            else:
+                average.copy_(current[name])
+
+    def train(self, batches: Iterable[Batch], earlier: Iterable[Parts] = ()) -> StepReport:
+        """Do one step for each batch and return the means, over `earlier` steps as well."""
+        reports = [*earlier, *(self.train_step(batch) for batch in batches)]
+        names = ("total", "policy", "value", "l2", "entropy", "error", "gradient_norm")
+        means = {
+            name: float(torch.stack([report[name] for report in reports]).double().mean())
+            if reports
+            else math.nan
+            for name in names
+        }
+        rate = self.settings.rate_at(max(self.step - 1, 0))
+        return StepReport(steps=len(reports), learning_rate=rate, **means)
+
+    def state(self) -> dict[str, Tensor]:
+        """Return copies of weights and optimizer as named tensors."""
+        tensors = {f"network.{name}": each for name, each in self.network.state_dict().items()}
+        if self.player is not self.network:
+            tensors |= {f"player.{name}": each for name, each in self.player.state_dict().items()}
+        for optimizer, numbers in self._numbered():
+            for index, values in optimizer.state_dict()["state"].items():
+                for name, value in values.items():
+                    if value is not None:
+                        tensors[f"optimizer.{numbers[index]}.{name}"] = torch.as_tensor(value)
+        return {
+            name: each.detach().cpu().clone(memory_format=torch.contiguous_format)
+            for name, each in tensors.items()
+        }
+
+    def restore(self, tensors: dict[str, Tensor], step: int) -> None:
+        """Take up the tensors of `state`."""
+        weights: dict[str, dict[str, Tensor]] = {"network": {}, "player": {}}
+        moments: dict[int, dict[str, Tensor]] = {}
+        for name, tensor in tensors.items():
+            kind, rest = name.split(".", 1)
+            if kind in weights:
+                weights[kind][rest] = tensor
+            else:
+                index, part = rest.split(".")
+                moments.setdefault(int(index), {})[part] = tensor.clone()
+        self.network.load_state_dict(weights["network"])
+        if self.player is not self.network:
+            self.player.load_state_dict(weights["player"] or weights["network"])
+        for optimizer, numbers in self._numbered():
+            groups = optimizer.state_dict()["param_groups"]
+            own = {index: moments[each] for index, each in enumerate(numbers) if each in moments}
+            optimizer.load_state_dict({"state": own, "param_groups": groups})
+        self.step = step
+
+    def _numbered(self) -> Iterator[tuple[torch.optim.Optimizer, range]]:
+        """Yield each optimizer with the numbers of its parameters in the tensors of `state`."""
+        first = 0
+        for optimizer in self._optimizers:
+            count = sum(len(group["params"]) for group in optimizer.param_groups)
+            yield optimizer, range(first, first + count)
+            first += count
+
+    def _fail(self, what: str) -> None:
+        raise RunError(
+            f"training stopped at step {self.step}: it met {what}; lower learner.learning_rate "
+            "or learner.clip_norm and resume, the last saved iteration is whole"
+        )

@@ -1,0 +1,1 @@
+"""What an iteration reports: metrics, TensorBoard, pictures."""

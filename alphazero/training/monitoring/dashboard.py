@@ -1,0 +1,150 @@
+"""The story of a run: which curves belong together, in the order in which they are read.
+
+`alphazero plot` draws it on paper and TensorBoard shows it under *Custom Scalars*: both from the
+one table here, whose names are those of the table of metrics.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from alphazero.config.schema import Config
+from alphazero.training.monitoring.metrics import Layout, pattern_of
+
+
+class Panel(NamedTuple):
+    """A chart: curves over the iterations that share an axis."""
+
+    title: str
+    unit: str
+    """what the axis says"""
+    curves: Mapping[str, str]
+    """what a legend calls each, by its name in the table of metrics; a `<word>` of the name
+    stands in its legend as `{word}`"""
+    interval: bool = False
+    """whether beside the curve x there are x_low and x_high, the ends of its interval"""
+
+
+STORY: Final[Mapping[str, tuple[Panel, ...]]] = {
+    "strength": (
+        Panel(
+            "the best player, by the ladder",
+            "Elo, with 95 % interval",
+            {"ladder/elo": "best"},
+            interval=True,
+        ),
+        Panel(
+            "the best player's score against the ladder",
+            "share",
+            {"ladder/<anchor>/score": "{anchor}"},
+        ),
+        Panel(
+            "optimal moves in solved positions",
+            "share",
+            {"solved/<who>_optimal/<stage>": "{who} {stage}"},
+        ),
+        Panel(
+            "the best player, gains at the gates added up",
+            "Elo",
+            {"gate/rating": "best"},
+        ),
+        Panel(
+            "the challenger against the best, at the gate",
+            "Elo, with 95 % interval",
+            {"gate/elo": "challenger"},
+            interval=True,
+        ),
+    ),
+    "loss": (
+        Panel(
+            "loss and its parts",
+            "mean; policy in nats",
+            {
+                "loss/total": "total",
+                "loss/policy": "policy",
+                "loss/value": "value",
+                "loss/l2": "weights",
+            },
+        ),
+        Panel(
+            "entropy of the policies",
+            "nats",
+            {"learner/policy_entropy": "network", "selfplay/search_entropy": "search"},
+        ),
+    ),
+    "self-play": (
+        Panel("length of the games", "moves", {"selfplay/game_length": "mean"}),
+        Panel(
+            "how games end for the first player",
+            "share",
+            {
+                "selfplay/first_player_wins": "won",
+                "selfplay/draws": "drawn",
+                "selfplay/first_player_losses": "lost",
+            },
+        ),
+    ),
+    "speed": (
+        Panel(
+            "throughput of self-play",
+            "1/s",
+            {
+                "speed/simulations_per_second": "simulations",
+                "speed/evaluations_per_second": "evaluations",
+            },
+        ),
+        Panel(
+            "time of an iteration",
+            "s",
+            {
+                "seconds/play": "self-play",
+                "seconds/learn": "learning",
+                "seconds/gate": "gate",
+                "seconds/measure": "measuring",
+                "seconds/save": "saving",
+            },
+        ),
+    ),
+}
+"""The panels of each chapter; the most telling first."""
+
+
+def named(name: str, label: str, drawn: Iterable[str]) -> dict[str, str]:
+    """Return the curves among `drawn` that `name` of the table stands for, each with its legend."""
+    words = re.compile(re.sub("<([a-z]+)>", r"(?P<\1>[^/]+)", name))
+    found = ((each, words.fullmatch(each)) for each in drawn)
+    return {each: label.format_map(match.groupdict()) for each, match in found if match}
+
+
+def interval_of(name: str) -> tuple[str, str]:
+    """Return the names of the curves that are the ends of a curve's interval."""
+    return f"{name}_low", f"{name}_high"
+
+
+def tensorboard_layout(config: Config) -> Layout:
+    """Return the story for TensorBoard, without panels that this run never has curves for."""
+    asked = {
+        "ladder": config.evaluation.ladder,
+        "solved": config.evaluation.positions,
+        "gate": config.gate.games,
+    }
+    absent = {section for section, anything in asked.items() if not anything}
+    return {
+        chapter: {
+            panel.title: _chart(panel)
+            for panel in panels
+            if not all(name.split("/")[0] in absent for name in panel.curves)
+        }
+        for chapter, panels in STORY.items()
+    }
+
+
+def _chart(panel: Panel) -> Sequence[str | Sequence[str]]:
+    """Return a chart's kind and its curves.
+
+    TensorBoard holds regular expressions of a chart of lines against the beginning of each name.
+    """
+    if panel.interval:
+        (name,) = panel.curves
+        return ["Margin", [name, *interval_of(name)]]
+    return ["Multiline", [f"{pattern_of(name)}$" for name in panel.curves]]

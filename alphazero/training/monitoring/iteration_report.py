@@ -1,0 +1,170 @@
+"""What is told of an iteration: a line, a point on every curve, pictures, and games to look at."""
+
+import functools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from alphazero.arena.elo import MatchResult
+from alphazero.arena.match import GameRecord
+from alphazero.config.schema import Config
+from alphazero.games.game import Game
+from alphazero.records.jsonl import PlayedGame
+from alphazero.records.sgf_export import commented, has_sgf, to_sgf
+from alphazero.training.data.replay_buffer import Replay
+from alphazero.training.evaluation import Figures
+from alphazero.training.int8 import Comparison
+from alphazero.training.learning.learner import StepReport
+from alphazero.training.manifest import State
+from alphazero.training.monitoring.metrics import peak_megabytes
+from alphazero.training.monitoring.surprise import Findings, find_surprise
+from alphazero.training.resignation import measure_resignation
+from alphazero.training.selfplay import SelfPlay
+
+TEXT: Final = ".txt"
+"""Ends the name of games written for people."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """An iteration that has come to its end, but for saving."""
+
+    config: Config
+    state: State
+    games: SelfPlay
+    steps: StepReport
+    gate: MatchResult | None
+    """of the match that ended in it, if one did"""
+    measured: Figures
+    """what tests of strength have brought, by their names in the table of metrics"""
+    int8: Comparison | None
+    resign_below: float
+    replay: Replay
+    seconds: Mapping[str, float]
+    """of each stage"""
+
+    @functools.cached_property
+    def _findings(self) -> Findings:
+        return Findings.of(self.games.finished)
+
+    @property
+    def _playing(self) -> float:
+        """Seconds of self-play."""
+        return self.seconds["play"] if self.games.seconds is None else self.games.seconds
+
+    def line(self) -> str:
+        """Say it in one line."""
+        state, seconds = self.state, self._playing
+        line = (
+            f"iteration {state.iteration}: {state.games:,} games, {state.positions:,} positions; "
+            f"{self._learned()}; "
+            f"{self.games.work.simulations / seconds:,.0f} simulations/s, "
+            f"{3600 * len(self.games.finished) / seconds:,.0f} games/h"
+        )
+        gate = self.gate
+        if gate is not None:
+            accepted = self.config.gate.accepts(gate.score, gate.verdict)
+            verdict = "accepted" if accepted else "refused"
+            line += f"; gate {gate.score:.1%}, Elo {gate.elo:+.0f}, {verdict}"
+        if "ladder/elo" in self.measured:
+            line += f"; ladder Elo {self.measured['ladder/elo']:+.0f}"
+        return line
+
+    def _learned(self) -> str:
+        """Say what the steps of the iteration brought, if there were any."""
+        state, steps = self.state, self.steps
+        if steps.steps:
+            return f"loss {steps.total:.3f} (policy {steps.policy:.3f}, value {steps.value:.3f})"
+        if state.step:
+            return "no step was due"
+        wanted = self.config.learner.batch_size / self.config.replay.reuse
+        return f"nothing learned yet, the first step takes {math.ceil(wanted):,} positions"
+
+    def figures(self) -> dict[str, float]:
+        """Return the points of all curves, by their names in the table of metrics.
+
+        Where no step was due there is nothing to tell of learning.
+        """
+        state, steps, games = self.state, self.steps, self.games
+        count, seconds, entropies = len(games.finished), self._playing, self._findings.entropies
+        outcomes = np.array([record.outcome for record in games.finished])
+        moves = sum(len(record.actions) for record in games.finished)
+        figures = {
+            "learner/steps": state.step,
+            "selfplay/game_length": moves / count,
+            "selfplay/first_player_wins": float((outcomes == 1).mean()),
+            "selfplay/draws": float((outcomes == 0).mean()),
+            "selfplay/first_player_losses": float((outcomes == -1).mean()),
+            "selfplay/search_entropy": float(entropies.sum()) / max(len(entropies), 1),
+            "selfplay/kept_visits": games.work.kept_share,
+            "selfplay/positions": state.positions,
+            "selfplay/evaluations": state.evaluations,
+            "speed/games_per_second": count / seconds,
+            "speed/simulations_per_second": games.work.simulations / seconds,
+            "speed/evaluations_per_second": games.work.evaluations / seconds,
+            "speed/cache_hits": games.work.cache_hits,
+            "speed/search_efficiency": games.work.search_efficiency,
+            "speed/batch_fill": games.work.batch_fill,
+            "speed/peak_memory": peak_megabytes(),
+            "replay/window": self.replay.window,
+            "replay/mean_age": self.replay.mean_age(state.iteration),
+        }
+        figures |= {f"seconds/{stage}": spent for stage, spent in self.seconds.items()}
+        figures |= self.measured
+        if steps.steps:
+            figures |= {
+                "loss/total": steps.total,
+                "loss/policy": steps.policy,
+                "loss/value": steps.value,
+                "loss/l2": steps.l2,
+                "learner/policy_entropy": steps.entropy,
+                "learner/value_error": steps.error,
+                "learner/learning_rate": steps.learning_rate,
+                "learner/gradient_norm": steps.gradient_norm,
+            }
+        if self.config.selfplay.resign_share:
+            figures |= measure_resignation(games.finished, self.resign_below)
+        if self.int8:
+            figures["inference/int8_agreement"] = self.int8.agreement
+            figures["inference/int8_value_error"] = self.int8.value_error
+        if self.gate is not None:
+            figures |= {
+                "gate/score": self.gate.score,
+                "gate/elo": self.gate.elo,
+                "gate/elo_low": self.gate.elo_low,
+                "gate/elo_high": self.gate.elo_high,
+                "gate/distinct_games": self.gate.distinct / self.gate.games,
+                "gate/rating": state.rating,
+            }
+        return figures
+
+    def histograms(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the numbers of which histograms are drawn."""
+        return {
+            "selfplay/search_entropies": self._findings.entropies,
+            "selfplay/search_values": self._findings.values,
+        }
+
+    def pictures(self, game: Game) -> dict[str, Image.Image]:
+        """Return what is drawn of single positions."""
+        surprise = find_surprise(game, self.games.finished, self.games.evaluator)
+        title = f"{self.config.game.name}, iteration {self.state.iteration}"
+        return {"selfplay/surprise": surprise.draw(game, title)} if surprise else {}
+
+
+def sample_files(game: Game, kind: str, records: Sequence[GameRecord]) -> dict[str, str]:
+    """Write some games of self-play or of a gate; return the files by how their names end.
+
+    As text, and for programs as SGF, or a line each where the game has no SGF.
+    """
+    text = "\n\n".join(record.describe(game) for record in records)
+    names = ("challenger", "best") if kind == "gate" else ("best", "best")
+    played = [PlayedGame.of(game, record, names) for record in records]
+    if has_sgf(game):
+        return {TEXT: f"{text}\n", ".sgf": "".join(map(to_sgf, map(commented, played, records)))}
+    return {TEXT: f"{text}\n", ".jsonl": "".join(f"{each.to_line()}\n" for each in played)}

@@ -1,0 +1,132 @@
+"""What an iteration's searches found, for people to look at; nothing here is learned from.
+
+Letters: n positions, A actions.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from alphazero.arena.match import GameRecord
+from alphazero.drawing.position import draw_position
+from alphazero.games.game import Game, State, to_play, value_of
+from alphazero.mcts.evaluator import Evaluator
+from alphazero.mcts.kernels.tree import Doubles
+from alphazero.mcts.move_selection import divergences
+from alphazero.mcts.network_search import ask_network
+
+EXAMINED = 64
+"""Positions among which a surprise is looked for: a batch that costs next to nothing."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the full searches of some games answered; the quick ones are not looked at."""
+
+    entropies: Doubles
+    """[n] of the search policies, in nats"""
+    values: Doubles
+    """[n] for the player to move"""
+
+    @classmethod
+    def of(cls, records: Sequence[GameRecord]) -> "Findings":
+        """Gather them from `records`, at least one."""
+        policies = np.concatenate([record.policies for record in records])
+        values = np.concatenate([record.values for record in records])
+        full = policies.any(axis=1)
+        return cls(entropies_of(policies[full]), values[full].astype(np.float64))
+
+
+@dataclass(frozen=True)
+class Surprise:
+    """A position whose search came to another policy than the network."""
+
+    record: GameRecord
+    """the game it is of"""
+    move: int
+    """its place there: so many moves had been made"""
+    prior: Doubles
+    """[A] the network's policy p, legal actions only"""
+    network_value: float
+    """for the player to move, as all values here"""
+    divergence: float
+    """of the search policy from the prior, in nats"""
+
+    def draw(self, game: Game, title: str) -> Image.Image:
+        """Draw it: prior, visits and value side by side."""
+        state, record = self._state(game, self.move), self.record
+        policy, played = record.policies[self.move], int(record.actions[self.move])
+        last_cell = None
+        if self.move:
+            before, last = self._state(game, self.move - 1), int(record.actions[self.move - 1])
+            last_cell = game.action_cell(before, last)
+
+        def told(shares: npt.NDArray[np.floating]) -> str:
+            best = int(shares.argmax())
+            return f"{game.action_name(state, best)} ({100 * shares[best]:.0f} %)"
+
+        picture = draw_position(
+            game,
+            state,
+            title=f"{title}, move {self.move + 1}",
+            policies={"network's prior, %": self.prior, "search's visits, %": policy},
+            values={
+                "network": self.network_value,
+                "search": float(record.values[self.move]),
+                "outcome": float(value_of(record.outcome, to_play(state))),
+            },
+            last_cell=last_cell,
+            played=played,
+            notes=[
+                f"The network prefers {told(self.prior)}, the search {told(policy)}; "
+                f"{game.action_name(state, played)} was played.",
+                f"The search differs from the prior by {self.divergence:.2f} nats.",
+            ],
+        )
+        return picture.finish()
+
+    def _state(self, game: Game, moves: int) -> State:
+        return state_after(game, self.record, moves)
+
+
+def find_surprise(
+    game: Game, records: Sequence[GameRecord], evaluator: Evaluator
+) -> Surprise | None:
+    """Return where the search differs most from the network, among the newest full searches.
+
+    The difference is KL(π‖p), of the search policy from the network's; `EXAMINED` positions are
+    looked at, from the end of the last of `records` backwards, because the first games to end in
+    an iteration may have begun with an older network. The first of equals wins. None when no
+    move was searched fully.
+    """
+    newest = [
+        (record, int(move))
+        for record in reversed(records)
+        for move in np.flatnonzero(record.policies.any(axis=1))[::-1]
+    ][:EXAMINED]
+    if not newest:
+        return None
+    states = np.stack([state_after(game, record, move) for record, move in newest])
+    answers = ask_network(game, evaluator, states)
+    policies = np.stack([record.policies[move] for record, move in newest])
+    differences = divergences(policies, answers.priors)
+    index = int(differences.argmax())
+    record, move = newest[index]
+    return Surprise(
+        record, move, answers.priors[index], float(answers.values[index]), float(differences[index])
+    )
+
+
+def entropies_of(policies: npt.NDArray[np.floating]) -> Doubles:
+    """Return -Σ_a π log π in nats, [n], of `policies` [n, A]; from 0 to log A."""
+    shares = policies.astype(np.float64)
+    entropies: Doubles = -(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=1)
+    return entropies
+
+
+def state_after(game: Game, record: GameRecord, moves: int) -> State:
+    """Return the position of a game after so many of its moves."""
+    return game.play(game.initial_state(), *map(int, record.actions[:moves]))

@@ -1,0 +1,352 @@
+"""The run's folder: what is where, and how a state is published so that no kill can tear it.
+
+Every iteration writes new files under new names and then, last, `state/manifest.json`, which
+names them with their hashes. Until that rename the old manifest and all its files stand; files
+that no manifest names are left-overs and are swept away.
+"""
+
+import contextlib
+import dataclasses
+import functools
+import json
+import platform
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+from filelock import FileLock, Timeout
+from torch import Tensor
+
+from alphazero.arena.match import GameRecord
+from alphazero.config.loader import dump_config, load_config
+from alphazero.config.schema import Config
+from alphazero.errors import RunError
+from alphazero.games import Game, make_game
+from alphazero.network.checkpoint import Checkpoint, load_checkpoint, load_tensors, save_tensors
+from alphazero.network.checkpoint import save_checkpoint as write_checkpoint
+from alphazero.training.data.game_shard import Games
+from alphazero.training.manifest import (
+    CONFIG,
+    FORMAT,
+    FORMAT_VERSION,
+    MANIFEST,
+    NEXT_CONFIG,
+    State,
+    check_config,
+    check_new,
+    check_resumable,
+    digest_of,
+    folder_of,
+    player_name,
+    read_manifest,
+    shard_name,
+)
+from alphazero.utils.files import (
+    TEMPORARY_SUFFIX,
+    check_regular,
+    read_limited,
+    reason,
+    remove,
+    sha256_hex,
+    shown,
+    write_atomic,
+)
+
+if sys.platform != "win32":
+    import fcntl
+
+LEARNER_FORMAT: Final = "alphazero-learner"
+SAMPLE_NAME: Final = re.compile(r"(selfplay|gate)-([0-9]{6,9})\.(txt|sgf|jsonl)")
+"""What games for people are called in `games/`: their kind, iteration and format."""
+_SIZE_LIMIT: Final = 4 << 30
+
+
+def is_of_run(player: Checkpoint, config: Config) -> bool:
+    """Whether a player is of a configuration's game and has the shape of one of its networks."""
+    game = (config.game.name, config.game.options)
+    return game == (player.game_name, player.game_options) and (
+        player.network_settings in config.networks
+    )
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other processes out of a run's folder; the lock dies with this process.
+
+    Raises:
+        RunError: when another process holds it, or the folder cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / "run.lock")
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise _in_use(folder) from None
+    except (OSError, ValueError) as error:
+        raise RunError(f"cannot create {shown(folder)}: {reason(error)}") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextlib.contextmanager
+def kept_still(folder: Path) -> Iterator[None]:
+    """Keep other processes from changing a run's folder, and write nothing into it.
+
+    Raises:
+        RunError: when a process holds the lock of the folder, or the lock is no regular file.
+    """
+    path = folder / "run.lock"
+    with contextlib.ExitStack() as stack:
+        try:
+            if path.exists():  # a copy may lack it
+                check_regular(path)
+                _share_lock(stack.enter_context(path.open("rb")).fileno())
+        except BlockingIOError:
+            raise _in_use(folder) from None
+        except OSError as error:
+            raise RunError(f"cannot read {shown(path)}: {reason(error)}") from error
+        yield
+
+
+def _share_lock(descriptor: int) -> None:
+    """Lock an open file against `locked` until it is closed, where the system has such locks."""
+    if sys.platform != "win32":
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+
+
+def _in_use(folder: Path) -> RunError:
+    return RunError(
+        f"{shown(folder)} is in use by another process; wait for it to end, or stop it with Ctrl-C"
+    )
+
+
+class Run:
+    """A run's folder, its configuration, and the state it has last published."""
+
+    def __init__(self, folder: Path, config: Config, state: State) -> None:
+        self.folder = folder
+        self.config = config
+        self.state = state
+
+    @functools.cached_property
+    def game(self) -> Game:
+        """The game that is learned."""
+        return make_game(self.config.game.name, **self.config.game.options)
+
+    @classmethod
+    def create(cls, config: Config) -> "Run":
+        """Make a new run's folder.
+
+        Raises:
+            RunError: when the folder already holds a run, or cannot be made.
+        """
+        folder = folder_of(config)
+        check_new(folder)
+        try:
+            for name in ("state", "replay", "games", "tensorboard"):
+                (folder / name).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RunError(f"cannot create {shown(folder)}: {reason(error)}") from error
+        run = cls(folder, config, State())
+        run._write(CONFIG, run._config_text())
+        return run
+
+    @classmethod
+    def look(cls, folder: Path) -> "Run":
+        """Open a run to look at it, finished or under way.
+
+        Raises:
+            RunError: when the folder holds no run, or its manifest is damaged.
+        """
+        check_resumable(folder)
+        return cls(folder, load_config(folder / CONFIG), read_manifest(folder / MANIFEST))
+
+    @classmethod
+    def resume(cls, folder: Path, overrides: Sequence[str] = ()) -> "Run":
+        """Open a run that was interrupted, or that is to go on with a larger budget.
+
+        Raises:
+            RunError: when the folder holds no run, is damaged, or its game, its network, its
+                optimizer or its name would change.
+        """
+        check_resumable(folder)
+        state = read_manifest(folder / MANIFEST)
+        found = check_config(folder, state)
+        before = load_config(folder / CONFIG)
+        config = load_config(folder / CONFIG, overrides)
+        if (before.run.name, before.run.folder) != (config.run.name, config.run.folder):
+            raise RunError(
+                f"{shown(folder)}: run.name and run.folder of a run cannot change; move its folder"
+            )
+        run = cls(folder, config, state)
+        learned = run.state.positions
+        grows_alike = before.network_at(learned) == config.network_at(learned)
+        if not (grows_alike and is_of_run(run.load_best(), config)):
+            raise RunError(
+                f"{shown(folder)}: the game and the network of a run cannot change; start a new "
+                "one with another run.name"
+            )
+        if before.learner.optimizer != config.learner.optimizer:
+            raise RunError(
+                f"{shown(folder)}: learner.optimizer of a run cannot change; start a new one with "
+                "another run.name"
+            )
+        state.hashes.pop(NEXT_CONFIG, None)
+        state.hashes[CONFIG] = found
+        if config != before:
+            run._change_config()
+        return run
+
+    def save_player(self, checkpoint: Checkpoint) -> str:
+        """Write a player under the name of its step; return that name."""
+        name = player_name(checkpoint.step)
+        if name not in self.state.hashes:
+            self.state.hashes[name] = write_checkpoint(self.folder / name, checkpoint)
+        return name
+
+    def save_learner(self, tensors: dict[str, Tensor]) -> None:
+        """Write the learner's weights and optimizer."""
+        name = f"state/learner-{self.state.iteration:06d}.safetensors"
+        self.state.hashes[name] = save_tensors(
+            self.folder / name, tensors, {"format": LEARNER_FORMAT}
+        )
+        self.state.learner = name
+
+    def save_unfinished(self, games: Sequence[GameRecord]) -> None:
+        """Write the games under way."""
+        name = f"state/unfinished-{self.state.iteration:06d}.npz"
+        self._write(name, Games.of(self.game, games).to_bytes())
+        self.state.unfinished = name
+
+    def save_games(self, games: Games) -> None:
+        """Write the games of this iteration for the window."""
+        self._write(shard_name(self.state.iteration), games.to_bytes())
+
+    def save_text(self, name: str, text: str) -> None:
+        """Write something for people into `games/`."""
+        write_atomic(self.folder / "games" / name, text.encode())
+
+    def publish(self) -> None:
+        """Make what was saved the state that a resumed run begins from."""
+        state = self.state
+        named = {state.best, state.learner, state.unfinished, player_name(state.step), CONFIG}
+        named |= {shard_name(iteration) for iteration in state.shards}
+        state.hashes = {name: state.hashes[name] for name in sorted(named)}
+        self._write_manifest()
+        self.tidy()
+
+    def _write_manifest(self) -> None:
+        content = {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            **dataclasses.asdict(self.state),
+        }
+        content["sha256"] = digest_of(content)
+        write_atomic(self.folder / MANIFEST, json.dumps(content, indent=1).encode() + b"\n")
+
+    def tidy(self) -> None:
+        """Do what a kill just after publishing leaves undone: renew the best, sweep the rest."""
+        self._refresh_best()
+        self._sweep()
+
+    def _refresh_best(self) -> None:
+        """Let `best.safetensors` be a copy of the best player's checkpoint."""
+        best = self.folder / "best.safetensors"
+        data = self.read(self.state.best)
+        try:
+            fresh = read_limited(best, _SIZE_LIMIT) == data
+        except RunError:  # it is missing, or no file
+            fresh = False
+        if not fresh:
+            write_atomic(best, data)
+
+    def load_best(self) -> Checkpoint:
+        """Read the best player."""
+        self.read(self.state.best)
+        return load_checkpoint(self.folder / self.state.best)
+
+    def load_learner(self) -> dict[str, Tensor]:
+        """Read the learner's weights and optimizer."""
+        self.read(self.state.learner)
+        return load_tensors(self.folder / self.state.learner, LEARNER_FORMAT)[0]
+
+    def load_unfinished(self) -> list[GameRecord]:
+        """Read the games under way."""
+        return self.load_games(self.state.unfinished).records()
+
+    def load_shards(self) -> Iterator[tuple[int, Games]]:
+        """Read the games that the window holds, oldest first."""
+        for iteration in self.state.shards:
+            yield iteration, self.load_shard(iteration)
+
+    def load_shard(self, iteration: int) -> Games:
+        """Read the games of one iteration that the window holds."""
+        return self.load_games(shard_name(iteration))
+
+    def load_games(self, name: str) -> Games:
+        """Read the games of a file that the manifest names, and replay them by the rules."""
+        return Games.from_bytes(self.game, self.read(name), shown(self.folder / name))
+
+    def _write(self, name: str, data: bytes) -> None:
+        write_atomic(self.folder / name, data)
+        self.state.hashes[name] = sha256_hex(data)
+
+    def read(self, name: str) -> bytes:
+        """Return the bytes of a file that the manifest names, if they are those it names."""
+        data = read_limited(self.folder / name, _SIZE_LIMIT)
+        if sha256_hex(data) != self.state.hashes.get(name):
+            raise RunError(
+                f"{shown(self.folder / name)} is damaged: its SHA-256 is not the one in "
+                f"{MANIFEST}; restore the file from a copy"
+            )
+        return data
+
+    def _change_config(self) -> None:
+        """Write another configuration, which the manifest knows before it is there and after."""
+        text = self._config_text()
+        self.state.hashes[NEXT_CONFIG] = sha256_hex(text)
+        self._write_manifest()
+        self._write(CONFIG, text)
+        del self.state.hashes[NEXT_CONFIG]
+        self._write_manifest()
+
+    def _config_text(self) -> bytes:
+        """Return what stands in `config.yaml`."""
+        packages = ("torch", "numpy", "numba")
+        versions = ", ".join(f"{name} {version(name)}" for name in packages)
+        head = (
+            f"# The resolved configuration of this run.\n# alphazero {version('alphazero')}, "
+            f"Python {platform.python_version()}, "
+        )
+        return f"{head}{versions}\n{dump_config(self.config)}".encode()
+
+    def _sweep(self) -> None:
+        """Remove what no manifest names: older states, shards out of the window, left-overs.
+
+        Of checkpoints and of games for people, what is older than the configuration keeps.
+        """
+        state, keep = self.state, set(self.state.hashes)
+        for folder, pattern in (("state", "*-*"), ("replay", "games-*")):
+            for path in (self.folder / folder).glob(pattern):
+                if f"{folder}/{path.name}" not in keep:
+                    remove(path)
+        for path in self.folder.rglob(f".*{TEMPORARY_SUFFIX}"):
+            remove(path)
+        if self.config.run.keep_games:
+            for path in (self.folder / "games").glob("*-*"):
+                named = SAMPLE_NAME.fullmatch(path.name)
+                if named and int(named[2]) <= state.iteration - self.config.run.keep_games:
+                    remove(path)
+        players = sorted(self.folder.glob("step-*.safetensors"))
+        for path in players:
+            if path.name > player_name(state.step) and path.name not in keep:
+                remove(path)
+        if self.config.run.keep_checkpoints:
+            for path in players[: -self.config.run.keep_checkpoints]:
+                if path.name not in keep:
+                    remove(path)

@@ -1,0 +1,1 @@
+"""Files, interrupts, compilation and arrays: what every package uses."""

@@ -1,0 +1,252 @@
+"""Compilation by numba, with a cache that is never stale, never foreign and never in the way.
+
+numba's own file cache misses a change in a callee that lives in another file, a truncated cache
+file makes every later start fail, and a flipped bit in machine code is run. So the cache lives in a
+private folder named after a hash of this package's sources and of numba's and numpy's versions, and
+each file ends with its SHA-256; what is damaged there is dropped, with one warning, and compiled
+anew.
+"""
+
+import atexit
+import functools
+import hashlib
+import io
+import os
+import shutil
+import stat
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from tqdm import tqdm
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_MONTH = 30 * 24 * 3600.0
+_DIGEST_BYTES = hashlib.sha256().digest_size
+
+
+def source_hash(package: Path) -> str:
+    """Return a hash of every `.py` file below `package` and of numba's and numpy's versions."""
+    digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}".encode())
+    for path in sorted(package.rglob("*.py")):
+        digest.update(path.relative_to(package).as_posix().encode() + b"\0")
+        digest.update(path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _is_private(folder: Path) -> bool:
+    """Whether `folder` is ours and nobody else may write into it: its files are pickles."""
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode):
+        return False
+    if not hasattr(os, "getuid"):
+        return True
+    return status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _lets_others_replace(parent: Path) -> bool:
+    """Whether somebody else could put another folder in the place of one of ours in `parent`."""
+    if not hasattr(os, "getuid"):
+        return False
+    status = parent.stat()
+    open_to_all = status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX
+    return bool(open_to_all) or status.st_uid not in (0, os.getuid())
+
+
+def _forget_old_caches(parent: Path, current: Path) -> None:
+    """Remove the caches of other versions that nobody has opened for a month."""
+    for folder in parent.glob("kernels-" + "[0-9a-f]" * 16):
+        with suppress(FileNotFoundError):  # another start may have removed it just now
+            if folder != current and time.time() - folder.lstat().st_mtime > _MONTH:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+@functools.cache
+def cache_folder() -> Path:
+    """Return the private folder of compiled kernels for exactly these sources.
+
+    `ALPHAZERO_CACHE_DIR` moves it. Where no private folder can be had, a temporary one serves
+    this process alone.
+    """
+    chosen = os.environ.get("ALPHAZERO_CACHE_DIR")
+    base = chosen or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "alphazero"
+    try:
+        parent = Path(base).expanduser()
+        folder = parent / f"kernels-{source_hash(Path(__file__).parents[1])}"
+        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if not _is_private(folder) or _lets_others_replace(parent):
+            raise PermissionError("others may write there")
+        # Where numba cannot write it would quietly turn to __pycache__, which can go stale.
+        tempfile.TemporaryFile(dir=folder).close()
+        os.utime(folder)
+        _forget_old_caches(parent, folder)
+    except (OSError, RuntimeError) as error:  # RuntimeError: there is no home
+        warnings.warn(
+            f"compiled kernels cannot be kept in {base} ({error}); compiling for this "
+            "process alone; set ALPHAZERO_CACHE_DIR to a folder of your own",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        folder = Path(tempfile.mkdtemp(prefix="alphazero-kernels-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+class _HashedFiles(IndexDataCacheFile):  # type: ignore[misc]
+    """The two files of a cached kernel, each followed by its SHA-256, which pickle does not read.
+
+    numba writes and reads them by these methods from 0.61, the oldest that is allowed, to 0.68.
+    """
+
+    @contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[io.BytesIO]:
+        content = io.BytesIO()
+        yield content
+        data = content.getvalue()
+        with super()._open_for_write(filepath) as file:
+            file.write(data + hashlib.sha256(data).digest())
+
+    def _load_index(self) -> Any:
+        self._verify(Path(self._index_path))
+        return super()._load_index()
+
+    def _load_data(self, name: str) -> Any:
+        self._verify(Path(self._data_path(name)))
+        return super()._load_data(name)
+
+    @staticmethod
+    def _verify(path: Path) -> None:
+        """Raise ValueError where a file is not as it was written."""
+        with suppress(FileNotFoundError):
+            data = path.read_bytes()
+            if hashlib.sha256(data[:-_DIGEST_BYTES]).digest() != data[-_DIGEST_BYTES:]:
+                raise ValueError(f"the SHA-256 of {path.name} does not match")
+
+
+class _KernelCache(FunctionCache):  # type: ignore[misc]
+    """numba's cache of one function, in files that are verified before anything is unpickled.
+
+    Where it has nothing, compiling begins, and a line on a terminal says so: `bar`.
+    """
+
+    bar: "tqdm[Any] | None" = None
+    compiled = 0
+    """kernels that this process has compiled"""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        locator, base = self._impl.locator, self._impl.filename_base
+        self._cache_file = _HashedFiles(self._cache_path, base, locator.get_source_stamp())
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the compiled function, or None; then it is about to be compiled."""
+        found = super().load_overload(sig, target_context)
+        if found is None:
+            self.bar = tqdm(
+                desc=f"compiling for later starts too: {self._py_func.__name__}",
+                initial=_KernelCache.compiled,
+                unit="kernel",
+                leave=False,
+                disable=None,
+            )
+        return found
+
+    def finish(self) -> None:
+        """Take the line away."""
+        if self.bar is not None:
+            self.bar.close()
+            _KernelCache.compiled += 1
+
+
+@contextmanager
+def _numba_cache_in(folder: Path) -> Iterator[None]:
+    """Let numba place the cache of what is compiled here into `folder`."""
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(folder)
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+def _drop_cache(error: Exception) -> None:
+    folder = cache_folder()
+    warnings.warn(
+        f"the compiled kernels in {folder} could not be read "
+        f"({type(error).__name__}: {error}); compiling them again",
+        RuntimeWarning,
+        stacklevel=4,
+    )
+    for path in folder.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def kernel(signature: Any) -> Callable[[Function], Function]:
+    """Compile a function for exactly `signature`, cached on disk; it runs without the GIL."""
+
+    def compiled(function: Function) -> Function:
+        def compile_now(cache: bool = True) -> Function:
+            with _numba_cache_in(cache_folder()):
+                dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
+                if cache:
+                    dispatcher._cache = _KernelCache(function)
+                try:
+                    dispatcher.compile(signature)
+                finally:
+                    if cache:
+                        dispatcher._cache.finish()
+                dispatcher.disable_compile()
+                return dispatcher  # type: ignore[no-any-return]
+
+        try:
+            return compile_now()
+        except numba.errors.NumbaError:
+            raise
+        except Exception as error:
+            _drop_cache(error)
+        try:
+            return compile_now()
+        except OSError:  # nothing can be written, as on a full disk
+            return compile_now(cache=False)
+
+    return compiled
+
+
+def helper(function: Function) -> Function:
+    """Mark a function that kernels call: it is compiled into each of them, where it is called.
+
+    Python calls its `py_func`: leaving out numba's wrapper saves a tenth of the time to compile.
+    It allocates nothing, so it need not count references to the arrays that it is given: numba
+    would do so with two locked instructions for each of a forest's arrays in every call, which
+    took half of the time of a search. So it must not return an array either, and it reaches a
+    game's rules through those marked as `rule_caller` (`play_move` and its like in `game.py`).
+    """
+    return _compiled_into_kernels(function, forceinline=True, no_cpython_wrapper=True, _nrt=False)
+
+
+def rule_caller(function: Function) -> Function:
+    """Mark a helper that calls one of a game's rules: to reach it, references must be counted."""
+    return _compiled_into_kernels(function, forceinline=True, no_cpython_wrapper=True, _nrt=True)
+
+
+def shared(function: Function) -> Function:
+    """Mark a function that kernels and Python both call."""
+    return _compiled_into_kernels(function, no_cpython_wrapper=False)
+
+
+def _compiled_into_kernels(function: Function, **options: bool) -> Function:
+    decorate = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)
+    return decorate(function)  # type: ignore[no-any-return]

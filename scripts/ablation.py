@@ -1,0 +1,288 @@
+"""Measure what each choice of search and training is worth, on a small Connect Four network.
+
+python scripts/ablation.py [POSITIONS ...] [--evaluations 1000000] [--seeds 1,2] [--only NAME NAME]
+
+Prints the README's table. POSITIONS are solved positions as `alphazero grade` reads them.
+"""
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+from alphazero.arena.elo import MatchResult
+from alphazero.arena.head_to_head import contest
+from alphazero.arena.match import paired_openings
+from alphazero.arena.solved_positions import position_files, read_positions
+from alphazero.cli.argument_types import even_number, whole_number, whole_numbers
+from alphazero.cli.main import told
+from alphazero.errors import AlphaZeroError, RunError, did_you_mean
+from alphazero.games import make_game
+from alphazero.players.base import Player
+from alphazero.players.checkpoint_player import SavedPlayer, load_saved, optimal_share
+from alphazero.solvers.exhaustive import Solution
+from alphazero.training.manifest import holds_run
+from alphazero.utils.machine import usable_cores
+
+BASE = "base"
+"""The variant that the others are compared with."""
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """What is compared: a configuration, its variants, and the seeds of each."""
+
+    config: Path
+    variants: Mapping[str, Sequence[str]]
+    """overrides of the configuration by the name of the variant; `BASE` has none of its own"""
+    shared: Sequence[str]
+    """overrides for all of them"""
+    seeds: Sequence[int]
+    folder: Path
+
+    def run_of(self, variant: str, seed: int) -> Path:
+        """Return the folder of a run."""
+        name = "".join(letter if letter.isalnum() else "-" for letter in variant)
+        return self.folder / f"{name}-{seed}"
+
+    def train(self, workers: int, show: Callable[[int], object] = bool) -> None:
+        """Train every variant with every seed, `workers` runs at once.
+
+        Raises:
+            RunError: with the last words of a run that failed.
+        """
+        runs = [(variant, seed) for seed in self.seeds for variant in self.variants]
+
+        def train_one(variant: str, seed: int) -> None:
+            folder = self.run_of(variant, seed)
+            command = [sys.executable, "-m", "alphazero", "train"]
+            if holds_run(folder):
+                command += ["--resume", str(folder), *self.shared]  # the budget may have grown
+            else:
+                own = [f"run.folder={self.folder}", f"run.name={folder.name}", f"run.seed={seed}"]
+                command += [str(self.config), *self.shared, *self.variants[variant], *own]
+            ended = subprocess.run(command, check=False, capture_output=True, text=True)
+            if ended.returncode:
+                raise RunError(f"{folder}: {(ended.stderr or ended.stdout).strip()[-500:]}")
+            show(1)
+
+        with ThreadPoolExecutor(workers) as pool:
+            for future in [pool.submit(train_one, *run) for run in runs]:
+                future.result()
+
+    def compare(
+        self,
+        games: int,
+        simulations: int,
+        solutions: Sequence[Solution],
+        workers: int,
+        show: Callable[[int], object] = bool,
+    ) -> list["Row"]:
+        """Measure every variant: matches against the base of the same seed, and optimal moves.
+
+        Players think for `simulations` a move; without `solutions` no optimal moves are counted.
+        """
+        rows = []
+        for variant in self.variants:
+            matches, bare, searched = [], [], []
+            for seed in self.seeds:
+                player = load_saved(self.run_of(variant, seed))
+                bare.append(optimal_share(player, solutions, 0, workers))
+                searched.append(optimal_share(player, solutions, simulations, workers))
+                if variant != BASE:
+                    pair = player, load_saved(self.run_of(BASE, seed))
+                    matches.append(_compare(pair, games, simulations, seed, workers))
+                show(1)
+            rows.append(Row(variant, matches, float(np.mean(bare)), float(np.mean(searched))))
+        return rows
+
+
+def _compare(
+    players: Sequence[SavedPlayer], games: int, simulations: int, seed: int, workers: int
+) -> MatchResult:
+    """Let two players play a match from openings of four random moves."""
+
+    def seat_players(tables: int) -> list[Player]:
+        return [player.seat(tables, simulations=simulations) for player in players]
+
+    game = players[0].game
+    schedule = paired_openings(game, games, 4, np.random.default_rng(seed))
+    return contest(game, seat_players, schedule, workers=workers)[0]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What came of a variant."""
+
+    variant: str
+    matches: Sequence[MatchResult]
+    """against the base, one a seed"""
+    bare: float
+    """share of optimal moves of the network alone, mean over sets and seeds; NaN: not counted"""
+    searched: float
+    """and of the search"""
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Write rows as a Markdown table."""
+    lines = [
+        "| variant | Elo against the base, each seed | optimal, network | optimal, search |",
+        "| --- | --- | --- | --- |",
+    ]
+    for row in rows:
+        elo = ", ".join(
+            f"{each.elo:+.0f} ({each.elo_low:+.0f} to {each.elo_high:+.0f})" for each in row.matches
+        )
+        lines.append(f"| {row.variant} | {elo or '0'} | {row.bare:.1%} | {row.searched:.1%} |")
+    return "\n".join(lines)
+
+
+CONFIG = Path(__file__).parent.parent / "configs" / "connect_four.yaml"
+
+SMALL = [
+    "run.threads=1",
+    "run.keep_checkpoints=1",
+    "network.blocks=3",
+    "network.filters=32",
+    "network.policy_filters=8",
+    "network.value_filters=8",
+    "network.value_hidden=32",
+    "network.global_pooling=16",
+    "search.simulations=48",
+    "search.selection=puct",
+    "search.c_puct=1.5",
+    "search.first_play=parent",
+    "search.first_play_reduction=0.2",
+    "search.transpositions=false",
+    "search.value_weighting=0.0",
+    "selfplay.fast_simulations=8",
+    "selfplay.plain_trees=false",
+    "selfplay.temperature=1.0",
+    "selfplay.temperature_moves=14",
+    "selfplay.final_temperature=0.2",
+    "selfplay.noise_alpha=1.0",
+    "selfplay.random_starts=0.4",
+    "selfplay.random_start_moves=20",
+    "selfplay.random_start_choices=1",
+    "selfplay.games_per_iteration=128",
+    "selfplay.parallel_games=128",
+    "replay.window_minimum=10000",
+    "replay.window_fraction=0.5",
+    "replay.reuse=4.0",
+    "replay.blunder=0.0",
+    "learner.optimizer=adamw",
+    "learner.learning_rate=0.002",
+    "learner.weight_decay=0.01",
+    "learner.batch_size=256",
+    "learner.average=0.98",
+    "learner.value_mix=0.3",
+    "gate.games=0",
+    "inference.selfplay_precision=same",
+    "budget.samples=null",
+]
+"""What makes the shipped configuration small enough for dozens of runs, and what it was before
+blunders, temperature and quick searches were looked at together, and weight decay, Gumbel search
+and Muon after them."""
+
+VARIANTS = {
+    BASE: [],
+    "all moves searched fully": ["selfplay.full_share=1.0"],
+    "temperature 0.5": ["selfplay.temperature=0.5"],
+    "temperature for 6 moves": ["selfplay.temperature_moves=6"],
+    "quick searches of 16": ["selfplay.fast_simulations=16"],
+    "no random starts": ["selfplay.random_starts=0.0"],
+    "no solver": ["search.solver=false"],
+    "first play 0": ["search.first_play=zero"],
+    "more random starts": ["selfplay.random_starts=0.8", "selfplay.random_start_moves=24"],
+    "more random starts, each the most open of three": [
+        "selfplay.random_starts=0.8",
+        "selfplay.random_start_moves=24",
+        "selfplay.random_start_choices=3",
+    ],
+    "weight decay 0.5": ["learner.weight_decay=0.5"],
+    "Muon": [
+        "learner.optimizer=muon",
+        "learner.learning_rate=0.005",
+        "learner.weight_decay=0.8",
+    ],
+    "newest weights, no average": ["learner.average=0.0"],
+    "value target z alone": ["learner.value_mix=0.0"],
+    "values thrown away": ["replay.blunder=0.25", "learner.value_mix=0.1"],
+    "the same, temperature 0.5": [
+        "replay.blunder=0.25",
+        "learner.value_mix=0.1",
+        "selfplay.temperature=0.5",
+    ],
+    "the paper's heads": [
+        "network.policy_filters=2",
+        "network.value_filters=1",
+    ],
+    "no global pooling": ["network.global_pooling=0"],
+    "squeeze-and-excitation": ["network.squeeze_excitation=16"],
+    "win-draw-loss head": ["network.value_head=wdl"],
+    "Gumbel search": ["search.selection=gumbel"],
+    "Gumbel search above PUCT": ["search.selection=gumbel_root"],
+    "Gumbel search, c_scale 0.1": ["search.selection=gumbel", "search.gumbel_scale=0.1"],
+    "one node for a position": ["search.transpositions=true"],
+    "the same, bad moves count less": [
+        "search.transpositions=true",
+        "search.value_weighting=2.0",
+    ],
+    "the same, at play alone": [
+        "search.transpositions=true",
+        "search.value_weighting=2.0",
+        "selfplay.plain_trees=true",
+    ],
+    "forced playouts": ["selfplay.forced_playouts=2.0"],
+    "shaped noise": ["selfplay.noise_shaped=true"],
+    "root temperature 1.25": ["selfplay.root_temperature=1.25"],
+    "random symmetries at leaves": ["search.symmetry=random"],
+    "averaged symmetries at leaves": ["search.symmetry=average"],
+    "resignation": ["selfplay.resign_share=0.9"],
+    "surprise weighting": ["replay.surprise_weight=0.5"],
+    "repeats merged": ["replay.repeats=log"],
+    "int8 self-play": ["inference.selfplay_precision=int8"],
+}
+"""Each changes one choice of the base."""
+
+
+def main() -> None:
+    """Train what is missing, compare, print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("positions", nargs="*", type=Path, metavar="POSITIONS")
+    parser.add_argument("--evaluations", type=whole_number, default=1_000_000, help="of each run")
+    parser.add_argument("--seeds", type=whole_numbers, default="1,2", help="comma-separated")
+    parser.add_argument("--only", nargs="+", default=list(VARIANTS), metavar="NAME")
+    parser.add_argument("--games", type=even_number, default=200, help="of each match")
+    parser.add_argument("--folder", type=Path, default=Path("checkpoints/ablations"))
+    options = parser.parse_args()
+    for name in options.only:
+        if name not in VARIANTS:
+            raise AlphaZeroError(f"unknown variant {name!r}{did_you_mean(name, VARIANTS)}")
+    ablation = Ablation(
+        CONFIG,
+        {name: VARIANTS[name] for name in dict.fromkeys([BASE, *options.only])},
+        [*SMALL, f"budget.evaluations={options.evaluations}"],
+        options.seeds,
+        options.folder,
+    )
+    solutions = [
+        read_positions(make_game("connect_four"), path)
+        for path in position_files(options.positions)
+    ]
+    workers, runs = usable_cores(), len(ablation.variants) * len(ablation.seeds)
+    with tqdm(total=runs, desc="training", unit="run") as bar:
+        ablation.train(workers, bar.update)
+    with tqdm(total=runs, desc="comparing", unit="run") as bar:
+        rows = ablation.compare(options.games, 48, solutions, workers, bar.update)
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    sys.exit(told(main))

@@ -1,0 +1,256 @@
+"""Measure how self-play scales with actors: on this machine's cores, and with actors that sleep.
+
+python scripts/benchmark_actors.py configs/connect_four.yaml [section.key=value ...] [--seconds 60]
+python scripts/benchmark_actors.py configs/connect_four.yaml --sleep 2,8,32,128,256 [--ray]
+
+The first compares the loop of one process with one and with two Ray actors: games a second, and
+what a game costs more. The second asks how many actors one driver serves: they play no games but
+sleep, and then bring one, so that the driver is the only one at work; ideal is what they would
+bring if it cost nothing. With --ray the games travel through Ray, else through this process.
+"""
+
+import argparse
+import asyncio
+import dataclasses
+import heapq
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, NamedTuple
+
+from alphazero.arena.match import NEVER_RESIGN
+from alphazero.cli.main import told
+from alphazero.config.loader import load_config
+from alphazero.config.schema import Config, RayConfig
+from alphazero.games import Game, make_game
+from alphazero.network.backend import make_evaluator
+from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
+from alphazero.network.resnet import ResNet
+from alphazero.training.data.game_shard import Games
+from alphazero.training.distributed.actor_pool import Crew
+from alphazero.training.distributed.ray_cluster import LocalRay, open_crew
+from alphazero.training.monitoring.metrics import peak_megabytes
+from alphazero.training.play_backend import Embedded, Orders, Producer, Version
+from alphazero.training.selfplay import Work, play_games
+
+
+class Rate(NamedTuple):
+    """What a driver took in."""
+
+    games: float
+    """a second"""
+    cpu: float
+    """of the driver, seconds of a core a second"""
+
+
+def first_version(game: Game, config: Config) -> Version:
+    """Return the untrained network of a run."""
+    network = ResNet(game.observation_shape, game.num_actions, config.network, config.run.seed)
+    name, options = config.game.name, dict(config.game.options)
+    player = Checkpoint(name, options, config.network, network.state_dict(), 0, 0)
+    evaluator = make_evaluator(network, config.inference)
+    return Version("first", evaluator, lambda: checkpoint_bytes(player, "first"))
+
+
+def measure(producer: Producer, best: Version, seed: int, seconds: float) -> Rate:
+    """Take games for about `seconds`, once the first iteration, which warms up, is over.
+
+    Each iteration has another name for its network: one that stayed the same would be remembered.
+    """
+    unfinished = producer.play(Orders(best, [seed, 0], NEVER_RESIGN, []), bool, bool).unfinished
+    begin, cpu, games, turn = time.perf_counter(), time.process_time(), 0, 1
+    while (spent := time.perf_counter() - begin) < seconds or turn == 1:
+        version = best._replace(name=f"{best.name}-{turn}")
+        orders = Orders(version, [seed, turn], NEVER_RESIGN, unfinished)
+        played = producer.play(orders, bool, bool)
+        games, unfinished, turn = games + len(played.finished), played.unfinished, turn + 1
+    spent = time.perf_counter() - begin
+    return Rate(games / spent, (time.process_time() - cpu) / spent)
+
+
+def compare_cores(game: Game, config: Config, seconds: float) -> None:
+    """Print how fast one process and as many actors play."""
+    best = first_version(game, config)
+    print("cores  in process     actors    a game costs more   driver CPU")
+    for cores in (1, 2):
+        alone = measure(Embedded(game, config, cores), best, config.run.seed, seconds).games
+        workers = RayConfig(actors=cores)
+        selfplay = dataclasses.replace(config.selfplay, workers=workers)
+        crew = open_crew(game, dataclasses.replace(config, selfplay=selfplay), 0)
+        try:
+            rate = measure(crew, best, config.run.seed, seconds)
+        finally:
+            crew.close()
+        more = (cores / rate.games - cores / alone) * 1000
+        print(
+            f"{cores:5}  {alone:8.2f}/s {rate.games:8.2f}/s  {more:12.1f} ms     {rate.cpu:8.1%}",
+            flush=True,
+        )
+
+
+class Sleepers:
+    """A hiring whose actors sleep for a game, then bring one, all in one thread."""
+
+    def __init__(self, seconds: float, brought: Any) -> None:
+        self.seconds, self.brought = seconds, brought
+        self._due: list[tuple[float, int, Future[Any]]] = []
+        self._news = threading.Condition()
+        self._asked = 0
+        threading.Thread(target=self._wake, daemon=True).start()
+
+    def hire(self, number: int, incarnation: int) -> "Sleepers.Hand":  # noqa: ARG002
+        """Begin an actor."""
+        return Sleepers.Hand(self)
+
+    class Hand:
+        """An actor that sleeps."""
+
+        def __init__(self, sleepers: "Sleepers") -> None:
+            self.sleepers, self.free = sleepers, 0.0
+
+        def ask(self, method: str, *_: Any) -> Future[Any]:
+            """Sleep once what was asked before is slept."""
+            if method == "play":
+                self.free = max(time.monotonic(), self.free) + self.sleepers.seconds
+            return self.sleepers.at(self.free, method)
+
+        def stop(self) -> None:
+            """Nothing runs."""
+
+    def at(self, when: float, method: str) -> Future[Any]:
+        """Return an answer that comes at `when`."""
+        future: Future[Any] = Future()
+        if method != "play":
+            future.set_result(None)
+            return future
+        with self._news:
+            self._asked += 1
+            heapq.heappush(self._due, (when, self._asked, future))
+            self._news.notify()
+        return future
+
+    def _wake(self) -> None:
+        while True:
+            with self._news:
+                while not self._due or (wait := self._due[0][0] - time.monotonic()) > 0:
+                    self._news.wait(wait if self._due else None)
+                future = heapq.heappop(self._due)[2]
+            future.set_result(self.brought)
+
+    def share(self, data: bytes) -> bytes:
+        """Put nothing anywhere."""
+        return data
+
+    def last_words(self, error: BaseException) -> None:
+        """Nobody dies here."""
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class Bed:
+    """Where actors that sleep lie, when games are to travel through Ray: one process for all."""
+
+    def __init__(self, seconds: float, brought: Any) -> None:
+        self.seconds, self.brought = seconds, brought
+        self.turns: dict[int, asyncio.Lock] = {}
+
+    async def play(self, number: int) -> Any:
+        """Sleep, one game after the other for each number."""
+        async with self.turns.setdefault(number, asyncio.Lock()):
+            await asyncio.sleep(self.seconds)
+        return self.brought
+
+
+class RaySleepers(Sleepers):
+    """The same, through Ray."""
+
+    def __init__(self, seconds: float, brought: Any, actors: int) -> None:
+        super().__init__(seconds, brought)
+        self.local = LocalRay(1)
+        import ray
+
+        ray.init(address=self.local.address, log_to_driver=False)
+        self.ray = ray
+        options = {"num_cpus": 0, "max_concurrency": 4 * actors}
+        self.bed = ray.remote(**options)(Bed).remote(seconds, brought)
+
+    def hire(self, number: int, incarnation: int) -> Any:  # noqa: ARG002
+        """Begin an actor."""
+        bed = self.bed
+
+        class Hand(Sleepers.Hand):
+            def ask(self, method: str, *_: Any) -> Future[Any]:
+                """Sleep in the bed."""
+                if method != "play":
+                    return self.sleepers.at(0, method)
+                future: Future[Any] = bed.play.remote(number).future()
+                return future
+
+        return Hand(self)
+
+    def close(self) -> None:
+        """End Ray."""
+        self.ray.shutdown()
+        self.local.close()
+
+
+def compare_sleepers(
+    game: Game, config: Config, numbers: list[int], nap: float, seconds: float, through_ray: bool
+) -> None:
+    """Print how many games a driver takes in from actors that sleep."""
+    best = first_version(game, config)
+    small = dataclasses.replace(config.selfplay, games_per_iteration=8, parallel_games=8)
+    quick = dataclasses.replace(
+        config, selfplay=small, search=dataclasses.replace(config.search, simulations=2)
+    )
+    record = play_games(game, quick, best.evaluator, [1]).finished[0]
+    data = Games.of(game, [record]).to_bytes()
+    print(f"a game is {len(record.actions)} moves, {len(data):,} bytes; it takes {nap:g} s")
+    print("actors       ideal    games/s   share   driver CPU   a game   peak memory")
+    for actors in numbers:
+        selfplay = dataclasses.replace(
+            config.selfplay, games_per_iteration=4 * actors, workers=RayConfig(actors=actors)
+        )
+        make: Callable[..., Sleepers] = Sleepers
+        arguments: tuple[Any, ...] = (nap, (data, [0], vars(Work())))
+        if through_ray:
+            make, arguments = RaySleepers, (*arguments, actors)
+        run = dataclasses.replace(config, selfplay=selfplay)
+        assert selfplay.workers is not None
+        crew = Crew(game, run, selfplay.workers, make(*arguments))
+        try:
+            rate = measure(crew, best, 0, seconds)
+        finally:
+            crew.close()
+        ideal = actors / nap
+        print(
+            f"{actors:6} {ideal:9.1f}/s {rate.games:8.1f}/s {rate.games / ideal:7.1%} "
+            f"{rate.cpu:12.1%} {rate.cpu / rate.games * 1000:5.2f} ms {peak_megabytes():9.0f} MiB",
+            flush=True,
+        )
+
+
+def main() -> None:
+    """Measure."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("config", metavar="CONFIG", help="the YAML file of a run")
+    parser.add_argument("overrides", nargs="*", metavar="section.key=value")
+    parser.add_argument("--seconds", type=float, default=60.0, help="of each measurement")
+    parser.add_argument("--sleep", metavar="N,N", help="numbers of actors that sleep")
+    parser.add_argument("--nap", type=float, default=0.5, help="seconds that one sleeps for a game")
+    parser.add_argument("--ray", action="store_true", help="let their games travel through Ray")
+    options = parser.parse_intermixed_args()
+    config = load_config(options.config, options.overrides)
+    game = make_game(config.game.name, **config.game.options)
+    if options.sleep:
+        numbers = [int(each) for each in options.sleep.split(",")]
+        compare_sleepers(game, config, numbers, options.nap, options.seconds, options.ray)
+    else:
+        compare_cores(game, config, options.seconds)
+
+
+if __name__ == "__main__":
+    sys.exit(told(main))

@@ -1,0 +1,237 @@
+"""Measure UCT with random rollouts beside OpenSpiel's and beside plain Python, from the first move.
+
+python scripts/benchmark_rollouts.py [--simulations 5000] [--repeats 5] [--threads 2]
+
+Prints rollouts a second and their ratios, the best of the repeats, by the processor's clock on
+one thread; with several threads by the clock on the wall. OpenSpiel is optional: pip install
+open_spiel.
+"""
+
+import argparse
+import math
+import random
+import sys
+import time
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from alphazero.cli.argument_types import whole_number
+from alphazero.cli.main import told
+from alphazero.games import Game, make_game
+from alphazero.games.line_games import LineGame
+from alphazero.mcts.rollout_methods import RolloutConfig
+from alphazero.mcts.rollout_search import RolloutSearch
+
+
+class Case(NamedTuple):
+    """A game as we and as OpenSpiel call it; plain Python knows those that are won by a line."""
+
+    title: str
+    game: Game
+    spiel: str
+    falling: bool = False
+
+
+GOMOKU = make_game("gomoku", rows=8, columns=8)
+CASES = [
+    Case("tic-tac-toe", make_game("tic_tac_toe"), "tic_tac_toe"),
+    Case("Connect Four 6x7", make_game("connect_four"), "connect_four", falling=True),
+    Case("Gomoku 8x8 (mnk)", GOMOKU, "mnk(m=8,n=8,k=5)"),
+    Case("Gomoku 8x8 (gomoku)", GOMOKU, "gomoku(size=8)"),
+    Case("Othello 8x8", make_game("othello"), "othello"),
+    Case("Hex 11x11", make_game("hex"), "hex"),
+    Case("Go 9x9", make_game("go"), "go(board_size=9,komi=7.5)"),
+    Case("Go 19x19", make_game("go", rows=19, columns=19), "go(board_size=19,komi=7.5)"),
+]
+FIRST = np.array([0])
+
+
+class Board:
+    """The rules in plain Python: stones are +1 and -1, an action is the cell it fills."""
+
+    def __init__(self, rows: int, columns: int, length: int, falling: bool) -> None:
+        self.columns, self.length, self.falling = columns, length, falling
+        self.cells = [0] * (rows * columns)
+        self.first = list(range((rows - 1) * columns if falling else 0, rows * columns))
+        self.rays = [
+            [
+                [self._ray(rows, cell, sign * down, sign * right) for sign in (1, -1)]
+                for down, right in ((0, 1), (1, 0), (1, 1), (1, -1))
+            ]
+            for cell in range(rows * columns)
+        ]
+
+    def _ray(self, rows: int, cell: int, down: int, right: int) -> list[int]:
+        """Return the cells on a line that leaves `cell`."""
+        row, column, ray = cell // self.columns + down, cell % self.columns + right, []
+        while 0 <= row < rows and 0 <= column < self.columns:
+            ray.append(row * self.columns + column)
+            row, column = row + down, column + right
+        return ray
+
+    def wins(self, cells: list[int], cell: int) -> bool:
+        """Whether the stone on `cell` stands in a line."""
+        stone = cells[cell]
+        for rays in self.rays[cell]:
+            run = 1
+            for ray in rays:
+                for other in ray:
+                    if cells[other] != stone:
+                        break
+                    run += 1
+            if run >= self.length:
+                return True
+        return False
+
+    def play(self, cells: list[int], free: list[int], index: int, player: int) -> int:
+        """Fill the free cell at `index`; return 0, or the player who won by it."""
+        cell = free[index]
+        cells[cell] = player
+        above = cell - self.columns
+        if self.falling and above >= 0:
+            free[index] = above
+        else:
+            free[index] = free[-1]
+            free.pop()
+        return player if self.wins(cells, cell) else 0
+
+
+class Node:
+    """A position of the tree."""
+
+    def __init__(self, untried: list[int], winner: int) -> None:
+        self.visits, self.total, self.winner = 0, 0, winner
+        self.untried, self.children = untried, dict[int, Node]()
+
+
+def plain_uct(board: Board, simulations: int, rng: random.Random) -> Node:
+    """Search the empty board and return its node, as one would write it down.
+
+    Browne et al., *A Survey of Monte Carlo Tree Search Methods* (2012), algorithm 2.
+    """
+    root = Node(board.first.copy(), 0)
+    for _ in range(simulations):
+        cells, free, player, node, path = board.cells.copy(), board.first.copy(), 1, root, [root]
+        while not node.untried and node.children:
+            width = math.sqrt(4 * math.log(node.visits))
+            action, node = max(
+                node.children.items(),
+                key=lambda item: (
+                    (item[1].total + width * math.sqrt(item[1].visits)) / item[1].visits
+                ),
+            )
+            board.play(cells, free, free.index(action), player)
+            path.append(node)
+            player = -player
+        winner = node.winner
+        if node.untried:
+            action = node.untried.pop(rng.randrange(len(node.untried)))
+            winner = board.play(cells, free, free.index(action), player)
+            player = -player
+            node.children[action] = Node([] if winner else free.copy(), winner)
+            path.append(node.children[action])
+        while not winner and free:
+            winner = board.play(cells, free, int(rng.random() * len(free)), player)
+            player = -player
+        mover = -1
+        for node in path:
+            node.visits += 1
+            node.total += winner * mover
+            mover = -mover
+    return root
+
+
+def ours(game: Game, simulations: int, seed: int, threads: int = 1) -> Callable[[], object]:
+    """Return our search, ready to begin."""
+    settings = RolloutConfig(simulations=simulations, threads=threads)
+    search = RolloutSearch(game, settings, rng=np.random.default_rng(seed))
+    search.start(FIRST, game.initial_state()[None])
+    search.ask(FIRST)
+
+    def run() -> None:
+        while not len(search.collect()):
+            search.think()
+
+    return run
+
+
+def plain(case: Case, simulations: int, seed: int) -> Callable[[], object]:
+    """Return the search in plain Python."""
+    sizes = case.game.options
+    board = Board(sizes["rows"], sizes["columns"], sizes["length"], case.falling)
+    return lambda: plain_uct(board, simulations, random.Random(seed))
+
+
+def spiel(module: Any, name: str, simulations: int, seed: int) -> Callable[[], object]:
+    """Return OpenSpiel's search in C++, with as much room as it likes and without its solver."""
+    game = module.load_game(name)
+    rollout = module.RandomRolloutEvaluator(1, seed)
+    bot = module.MCTSBot(game, rollout, math.sqrt(2), simulations, 1000, False, seed, False)
+    state = game.new_initial_state()
+    return lambda: bot.mcts_search(state)
+
+
+def rate(
+    prepare: Callable[[int], Callable[[], object]],
+    simulations: int,
+    repeats: int,
+    clock: Callable[[], float] = time.thread_time,
+) -> float:
+    """Return simulations a second, the best of `repeats`; `prepare` makes one from a seed."""
+    best = 0.0
+    for seed in range(repeats):
+        run = prepare(seed)
+        begin = clock()
+        run()
+        best = max(best, simulations / (clock() - begin))
+    return best
+
+
+def measure(case: Case, module: Any, simulations: int, repeats: int, threads: int) -> str:
+    """Return a row of the table; `module` is OpenSpiel's, or None."""
+    game, few, total = case.game, max(1, simulations // 10), simulations * threads
+    fast = rate(lambda seed: ours(game, simulations, seed), simulations, repeats)
+    wall = time.perf_counter
+    many = rate(lambda seed: ours(game, total, seed, threads), total, repeats, wall)
+    python, gain, other, ratio = "", "", "", ""
+    if isinstance(game, LineGame):
+        slow = rate(lambda seed: plain(case, few, seed), few, repeats)
+        python, gain = f"{slow:,.0f}", f"{fast / slow:.1f}"
+    if module is not None:
+        theirs = rate(
+            lambda seed: spiel(module, case.spiel, simulations, seed), simulations, repeats
+        )
+        other, ratio = f"{theirs:,.0f}", f"{fast / theirs:.2f}"
+    return f"| {case.title} | {python} | {other} | {fast:,.0f} | {many:,.0f} | {ratio} | {gain} |"
+
+
+def main() -> None:
+    """Measure and print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--simulations", type=whole_number, default=5_000, help="of a search")
+    parser.add_argument("--repeats", type=whole_number, default=5)
+    parser.add_argument("--threads", type=whole_number, default=2, help="of the last column")
+    options = parser.parse_args()
+    for name in ("simulations", "repeats", "threads"):
+        if not getattr(options, name):
+            parser.error(f"--{name} must be at least 1, got 0")
+    try:
+        module = import_module("pyspiel")
+    except ImportError as error:
+        module = None
+        print(f"OpenSpiel is missing ({error}): pip install open_spiel. Its column stays empty.")
+    print(
+        f"| game | plain Python | OpenSpiel | ours | {options.threads} threads "
+        "| to OpenSpiel | to Python |"
+    )
+    print("| --- " * 7 + "|")
+    ours(GOMOKU, 1, 0, 1)()  # the first use of a compiled function is slow
+    for case in CASES:
+        print(measure(case, module, options.simulations, options.repeats, options.threads))
+
+
+if __name__ == "__main__":
+    sys.exit(told(main))

@@ -1,0 +1,301 @@
+"""Show bias against variance: the tree on which flat Monte Carlo never finds the best move.
+
+python scripts/flat_mc_bias.py [--simulations 300000] [--runs 20] [--seed 0] [--plot bias.png]
+
+Prints what flat Monte Carlo and UCT believe of both moves as their simulations grow, beside
+minimax, and draws it.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+
+from alphazero.cli.argument_types import whole_number
+from alphazero.cli.main import told
+from alphazero.drawing.canvas import COLOURS, GRID, INK, MARGIN, PAPER, Canvas, save_picture
+from alphazero.errors import GameError
+from alphazero.games.game import (
+    HEADER,
+    HEURISTIC_RULE,
+    LAST,
+    LEGAL_RULE,
+    OBSERVE_RULE,
+    ONGOING,
+    OUTCOME,
+    PLAY_RULE,
+    PLY,
+    SURE,
+    Game,
+    Mask,
+    Planes,
+    State,
+    Symmetries,
+    outcome,
+)
+from alphazero.mcts.rollout_methods import METHODS, RolloutConfig
+from alphazero.mcts.rollout_search import RolloutSearch
+from alphazero.utils.jit import kernel
+
+LEAVES = ((50, 48), (62, 45, 58))
+"""Wins of the first player in a hundred, for each branch and each answer to it."""
+HUNDRED = 100
+ANSWERS = 3
+_CHOSEN, _WORTH = HEADER, HEADER + 1
+"""Where a state holds what was chosen: the branch, then the leaf's worth; leaves come after."""
+
+
+@kernel(LEGAL_RULE)
+def _legal(state: State, mask: Mask) -> int:
+    """Mark the branches, then the answers to the chosen one, then every last move."""
+    count = 0
+    for action in range(HUNDRED):
+        mask[action] = state[OUTCOME] == ONGOING
+        if state[PLY] == 0:
+            mask[action] = action < (len(state) - _WORTH - 1) // ANSWERS
+        elif state[PLY] == 1:
+            leaf = _WORTH + 1 + state[_CHOSEN] * ANSWERS + action
+            mask[action] = action < ANSWERS and state[min(leaf, len(state) - 1)] >= 0
+        count += mask[action]
+    return count
+
+
+@kernel(PLAY_RULE)
+def _play(state: State, action: int) -> None:
+    """Choose a branch, a leaf, or a last move, of which as many win as the leaf is worth."""
+    if state[PLY] == 0:
+        state[_CHOSEN] = action
+    elif state[PLY] == 1:
+        state[_WORTH] = state[_WORTH + 1 + state[_CHOSEN] * ANSWERS + action]
+    else:
+        state[OUTCOME] = 1 if action < state[_WORTH] else -1
+    state[PLY] += 1
+    state[LAST] = action
+
+
+@kernel(OBSERVE_RULE)
+def _observe(state: State, planes: Planes) -> None:
+    """Write how many moves were made: no network learns this."""
+    planes[0, 0, 0] = state[PLY]
+
+
+@kernel(HEURISTIC_RULE)
+def _leaf_value(state: State) -> int:
+    """Return the first player's expectation at a leaf, where it is to move; elsewhere nothing."""
+    return (2 * state[_WORTH] - HUNDRED) * SURE // HUNDRED if state[PLY] == 2 else 0
+
+
+@dataclass(frozen=True)
+class TwoPlyTree(Game):
+    """The tree of `LEAVES` as a game; below a leaf, chance is a hundred last moves.
+
+    Who searches it with walks of two plies meets chance there alone, in the rollouts.
+    """
+
+    rule_functions = (_legal, _play, outcome, _observe)
+
+    @property
+    def heuristic(self) -> Any:
+        """What a leaf is worth."""
+        return _leaf_value
+
+    def initial_state(self) -> State:
+        """Return the root."""
+        worth = [list(answers) + [-1] * (ANSWERS - len(answers)) for answers in LEAVES]
+        header = [0, ONGOING, -1, -1, -1]
+        return np.array([*header, *np.ravel(worth)], np.int64)
+
+    num_actions = HUNDRED
+    observation_shape = (1, 1, 1)
+    max_moves = 3
+
+    def symmetries(self) -> Symmetries:
+        """None but the identity."""
+        return Symmetries(np.arange(HUNDRED)[None], np.zeros((1, 1), np.int64))
+
+    def render(self, state: State) -> str:
+        """Write the moves that were made."""
+        return f"{state[PLY]} moves, branch {state[_CHOSEN] + 1}, worth {state[_WORTH]}"
+
+    def parse(self, diagram: str) -> State:
+        """Refuse: nobody types this game's positions."""
+        raise GameError(f"no position of this tree can be typed, got {diagram[:20]!r}")
+
+    def action_name(self, state: State, action: int) -> str:
+        """Write b1, c1 or a number, by the ply."""
+        return f"{('b', 'c', '')[min(int(state[PLY]), 2)]}{action + 1}"
+
+    def parse_action(self, state: State, text: str) -> int:
+        """Read what `action_name` writes."""
+        for action in np.flatnonzero(self.legal_action_mask(state)):
+            if self.action_name(state, int(action)) == text.strip():
+                return int(action)
+        raise GameError(f"{text[:20]!r} is no move here")
+
+
+def minimax_percentages() -> list[float]:
+    """Return what each branch is worth by minimax, in percent."""
+    from alphazero.solvers.alphabeta import AlphaBeta  # compiled when it is first wanted
+
+    game, found = TwoPlyTree(), []
+    search = AlphaBeta(game, entries=1 << 10)
+    for branch in range(len(LEAVES)):
+        search.start(game.play(game.initial_state(), branch), depth=1)
+        while not search.go_on(HUNDRED):
+            pass
+        # The score is the second player's, who is to move there.
+        found.append(HUNDRED * (1 - search.score / SURE) / 2)
+    return found
+
+
+class Estimates(NamedTuple):
+    """What searches believe of each branch as their simulations grow, over several runs."""
+
+    methods: tuple[str, ...]
+    simulations: tuple[int, ...]
+    means: npt.NDArray[np.float64]
+    """[M, P, B] win percentages, means over the runs"""
+    deviations: npt.NDArray[np.float64]
+    """[M, P, B] standard deviations among the runs"""
+    chosen: npt.NDArray[np.float64]
+    """[M, P, B] share of the runs that would play the branch"""
+
+
+def estimate(
+    simulations: Sequence[int], runs: int, seed: int, methods: Sequence[str] = ("flat_mc", "uct")
+) -> Estimates:
+    """Search the tree with each of `METHODS` that is named, `runs` times from different seeds.
+
+    `simulations` are the totals, in rising order, at which the searches are looked at.
+    """
+    game, every, branches = TwoPlyTree(), np.arange(runs), len(LEAVES)
+    found = np.zeros((3, len(methods), len(simulations), branches))
+    for index, method in enumerate(methods):
+        settings = RolloutConfig(method=method, depth=2, simulations=simulations[-1])
+        search = RolloutSearch(game, settings, slots=runs, rng=np.random.default_rng(seed))
+        search.start(every, np.tile(game.initial_state(), (runs, 1)))
+        for place, total in enumerate(simulations):
+            search.ask(every, total - (simulations[place - 1] if place else 0))
+            done = 0
+            while done < runs:
+                search.think()
+                done += len(search.collect())
+            roots = search.roots(every)
+            percentages = 50 * (roots.action_values[:, :branches] + 1)
+            found[0, index, place] = percentages.mean(axis=0)
+            found[1, index, place] = percentages.std(axis=0)
+            best = roots.policies.argmax(axis=1)
+            found[2, index, place] = np.bincount(best, minlength=branches)[:branches] / runs
+    return Estimates(tuple(methods), tuple(simulations), *found)
+
+
+def table(estimates: Estimates) -> str:
+    """Write estimates beside minimax: mean and standard deviation, and how many runs play b1."""
+    exact = minimax_percentages()
+    best = int(np.argmax(exact))
+    names = [f"b{branch + 1}" for branch in range(len(exact))]
+    worth = ", ".join(f"{name} {value:.1f}" for name, value in zip(names, exact, strict=True))
+    lines = [f"minimax: {worth}; best is {names[best]}"]
+    for index, method in enumerate(estimates.methods):
+        lines += ["", f"{METHODS[method].title}, win percentages:"]
+        head = "".join(f"{name:>14}" for name in names)
+        lines.append(f"{'simulations':>11}{head}{f'plays {names[best]}':>12}")
+        for place, total in enumerate(estimates.simulations):
+            cells = "".join(
+                f"{mean:7.1f} ± {deviation:4.1f}"
+                for mean, deviation in zip(
+                    estimates.means[index, place], estimates.deviations[index, place], strict=True
+                )
+            )
+            lines.append(f"{total:11,}{cells}{estimates.chosen[index, place, best]:12.0%}")
+    return "\n".join(lines)
+
+
+WIDTH, HEIGHT, SPACE, LEFT, TOP = 360, 260, 70, 56, 96
+"""Of a panel, between panels, and where the first one lies, in pixels."""
+LOWEST, HIGHEST = 40, 60
+"""Ends of the axis, in percent."""
+
+
+def draw(estimates: Estimates) -> Image.Image:
+    """Return a picture: a panel for each method, a line for each branch, bars of one deviation.
+
+    Thin lines are the minimax values.
+    """
+    canvas = Canvas()
+    canvas.write(MARGIN, 14, "More simulations cure variance, not bias", 20)
+    x = float(MARGIN)
+    for branch, answers in enumerate(LEAVES):
+        canvas.fill((x, 50, x + 12, 62), COLOURS[branch], GRID)
+        text = f"b{branch + 1}, answered by {', '.join(map(str, answers))} % wins"
+        x += 18 + canvas.write(x + 18, 47, text, 14) + 24
+    canvas.write(x, 47, "thin lines: minimax", 14)
+    for index, method in enumerate(estimates.methods):
+        left = LEFT + index * (WIDTH + SPACE)
+        canvas.write(left, TOP - 24, METHODS[method].title, 15)
+        _draw_panel(canvas, left, estimates, index)
+    return canvas.finish()
+
+
+def _draw_panel(canvas: Canvas, left: int, estimates: Estimates, index: int) -> None:
+    """Draw one method's estimates over the logarithm of the simulations."""
+    logs = np.log10(estimates.simulations)
+    first, last = np.floor(logs[0]), np.ceil(logs[-1])
+
+    def across(log: float) -> float:
+        return float(left + WIDTH * (log - first) / max(last - first, 1))
+
+    def up(percentage: float) -> float:
+        share = (min(max(percentage, LOWEST), HIGHEST) - LOWEST) / (HIGHEST - LOWEST)
+        return TOP + HEIGHT * (1 - share)
+
+    for percentage in range(LOWEST, HIGHEST + 1, 5):
+        canvas.line([(left, up(percentage)), (left + WIDTH, up(percentage))], GRID)
+        canvas.write(left - 8, up(percentage), f"{percentage}", 13, "rm")
+    for power in range(int(first), int(last) + 1):
+        canvas.write(across(power), TOP + HEIGHT + 8, f"{10**power:,}", 13, "ma")
+    canvas.write(left + WIDTH / 2, TOP + HEIGHT + 28, "simulations", 14, "ma")
+    canvas.line([(left + WIDTH + 30, TOP + HEIGHT + 44)] * 2, PAPER)  # room for the labels
+    canvas.line([(left, TOP), (left, TOP + HEIGHT), (left + WIDTH, TOP + HEIGHT)], INK)
+    for branch, exact in enumerate(minimax_percentages()):
+        colour = COLOURS[branch]
+        canvas.line([(left, up(exact)), (left + WIDTH, up(exact))], colour)
+        means = estimates.means[index, :, branch]
+        spreads = estimates.deviations[index, :, branch]
+        for log, mean, spread in zip(logs, means, spreads, strict=True):
+            canvas.line(
+                [(across(log), up(mean - spread)), (across(log), up(mean + spread))], colour
+            )
+        places = [(across(log), up(mean)) for log, mean in zip(logs, means, strict=True)]
+        canvas.line(places, colour, 2)
+        for x, y in places:
+            canvas.disc(x, y, 3.5, colour)
+
+
+def main() -> None:
+    """Search, print the table, write the picture."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--simulations", type=whole_number, default=300_000, help="at the end")
+    parser.add_argument("--runs", type=whole_number, default=20, help="from different seeds")
+    parser.add_argument("--seed", type=whole_number, default=0)
+    parser.add_argument("--plot", type=Path, metavar="FILE.png", help="where to draw it")
+    options = parser.parse_args()
+    for name, least in (("simulations", 10), ("runs", 1)):
+        if getattr(options, name) < least:
+            parser.error(f"--{name} must be at least {least}, got {getattr(options, name)}")
+    totals = [digit * 10**power for power in range(9) for digit in (1, 3)]
+    looks = [total for total in totals if 10 <= total < options.simulations]
+    estimates = estimate([*looks, options.simulations], options.runs, options.seed)
+    print(table(estimates))
+    if options.plot is not None:
+        save_picture(options.plot, draw(estimates))
+
+
+if __name__ == "__main__":
+    sys.exit(told(main))

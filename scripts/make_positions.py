@@ -1,0 +1,42 @@
+"""Make a file of solved positions, for `alphazero grade` and the curves of a training run.
+
+python scripts/make_positions.py connect_four FILE [--each 200] [--first-ply 8] [--seed 1]
+
+Connect Four's shipped file, alphazero/arena/positions/connect_four.txt, was made so. The fewer
+moves were played, the longer a position takes to solve: on one core some three seconds after 8.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from tqdm import tqdm
+
+from alphazero.arena.solved_positions import STAGES, make_positions
+from alphazero.cli.argument_types import positive_number, whole_number
+from alphazero.cli.main import told
+from alphazero.games.registry import read_game
+from alphazero.utils.files import check_writable, write_atomic
+
+
+def main() -> None:
+    """Write the file."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("game", metavar="GAME", help="as connect_four, or mnk:rows=4,columns=4")
+    parser.add_argument("file", type=Path, metavar="FILE")
+    parser.add_argument("--each", type=positive_number, default=200, help="of each stage")
+    parser.add_argument(
+        "--first-ply", type=whole_number, default=8, help="moves played before it, at least"
+    )
+    parser.add_argument("--seed", type=whole_number, default=1, help="of all chance")
+    options = parser.parse_args()
+
+    game = read_game(options.game)
+    check_writable(options.file)
+    with tqdm(total=options.each * len(STAGES), unit="position") as bar:
+        text = make_positions(game, options.each, options.seed, options.first_ply, bar.update)
+    write_atomic(options.file, text.encode())
+
+
+if __name__ == "__main__":
+    sys.exit(told(main))

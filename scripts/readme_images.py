@@ -1,0 +1,116 @@
+"""Draw the pictures of the README again.
+
+python scripts/readme_images.py series RUN [--moves "a1 b2"] [--networks 3] --save series.svg
+python scripts/readme_images.py run RUN --save run.svg
+python scripts/readme_images.py page PLAYER [--moves "a1 b2"] [--chromium PATH] --save page.png
+
+`series`: one position as early, middle and late networks of a run see it. `run`: its curves.
+`page`: the web page while it analyses; it needs the extras `serve` and `browser`.
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from alphazero.cli.argument_types import positive_number
+from alphazero.cli.main import told
+from alphazero.diagnostics.run_figure import plot_run
+from alphazero.diagnostics.run_history import draw_series
+from alphazero.drawing.canvas import save_picture, save_svg
+from alphazero.drawing.position import DARK, OPINIONS
+from alphazero.utils.files import check_writable
+
+
+def series(options: argparse.Namespace) -> None:
+    """Draw a position as networks of a run see it."""
+    picture = draw_series(options.run, options.moves, options.networks)
+    if options.save.suffix == ".svg":
+        title = f"A position of {options.run.name} as its networks see it"
+        save_svg(options.save, picture.svg(title, DARK))
+    else:
+        save_picture(options.save, picture.finish())
+
+
+def run(options: argparse.Namespace) -> None:
+    """Draw the curves of a run."""
+    plot_run(options.run, [options.save])
+
+
+def page(options: argparse.Namespace) -> None:
+    """Take a picture of the web page, in a browser that nobody sees, while a search goes on."""
+    from playwright.sync_api import sync_playwright
+
+    command = [sys.executable, "-m", "alphazero", "serve", options.player, "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        words = (word for line in server.stdout for word in line.split())
+        address = next(word for word in words if word.startswith("http")).rstrip("/")
+        try:
+            with sync_playwright() as playwright:
+                browser = playwright.chromium.launch(executable_path=options.chromium)
+                tab = browser.new_page(viewport={"width": 1280, "height": 800})
+                _look(tab, address, options.moves)
+                tab.screenshot(path=options.save)
+                browser.close()
+        finally:
+            server.terminate()
+
+
+def _look(tab: Any, address: str, moves: str) -> None:
+    """Open a game in which `moves` are played, and a person meets the first player there is."""
+    player = tab.request.get(f"{address}/api/setup").json()["players"][0]
+    seats = [{"player": "human"}, {"player": player["name"]}]
+    sessions = f"{address}/api/sessions"
+    session = tab.request.post(sessions, data={"game": player["game"], "seats": seats}).json()["id"]
+    tab.request.post(f"{sessions}/{session}/paste", data={"moves": moves})
+    tab.add_init_script(f"sessionStorage.setItem('alphazero-session', '{session}')")
+    tab.goto(address)
+    for _ in moves.split():  # so that the graph knows each position's value
+        tab.get_by_role("button", name="Hint").click()
+        tab.locator(".candidates tbody tr").first.wait_for()
+        tab.get_by_role("button", name="One move back").click()
+    tab.get_by_role("button", name="Last position").click()
+    tab.get_by_role("button", name="Analyze").click()
+    tab.wait_for_function("""() => {
+        const effort = document.querySelector("#note").textContent;
+        return parseInt(effort.replace(",", "")) >= 5000;
+    }""")
+
+
+def main() -> None:
+    """Read what is asked for and draw it."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parts = parser.add_subparsers(required=True, metavar="PICTURE")
+
+    part = parts.add_parser("series", help="a position as networks of a run see it")
+    part.add_argument("run", type=Path, metavar="RUN", help="a run's folder with step-* files")
+    part.add_argument("--moves", default="", help="that lead to the position")
+    part.add_argument("--networks", type=positive_number, default=3, help=f"1 to {len(OPINIONS)}")
+    part.set_defaults(draw=series)
+
+    part = parts.add_parser("run", help="a run's curves")
+    part.add_argument("run", type=Path, metavar="RUN", help="its folder")
+    part.set_defaults(draw=run)
+
+    part = parts.add_parser("page", help="the web page")
+    part.add_argument("player", metavar="PLAYER", help="a checkpoint")
+    part.add_argument("--moves", default="", help="that lead to the position")
+    part.add_argument("--chromium", default=shutil.which("chromium"), metavar="PATH")
+    part.set_defaults(draw=page)
+
+    for part in parts.choices.values():
+        part.add_argument("--save", type=Path, required=True, metavar="FILE", help=".svg or .png")
+    options = parser.parse_args()
+    if options.save.suffix not in (".svg", ".png"):
+        parser.error(f"--save must end in .svg or .png, got {options.save}")
+    if not 1 <= getattr(options, "networks", 1) <= len(OPINIONS):
+        parser.error(f"--networks must be 1 to {len(OPINIONS)}, got {options.networks}")
+    check_writable(options.save)
+    options.draw(options)
+
+
+if __name__ == "__main__":
+    sys.exit(told(main))

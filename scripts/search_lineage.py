@@ -1,0 +1,179 @@
+"""Rate the searches that led to AlphaGo Zero, at equal simulations and at equal time.
+
+python scripts/search_lineage.py [checkpoints/connect_four.safetensors] [--simulations 1000]
+    [--seconds 0.05] [--games 40] [--plot FILE.png]
+
+Prints the table of the README's chapter "From Monte Carlo to AlphaGo Zero".
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from PIL import Image
+from tqdm import tqdm
+
+from alphazero.arena.tournament import Standing, Tournament, standings
+from alphazero.cli.argument_types import even_number, positive_number, seconds, whole_number
+from alphazero.cli.main import told
+from alphazero.drawing.canvas import save_picture
+from alphazero.drawing.charts import Point, draw_ranks
+from alphazero.mcts.rollout_methods import METHODS
+from alphazero.network.checkpoint import load_checkpoint
+from alphazero.network.header import find_checkpoint
+from alphazero.players.registry import agreed_game, read_player
+from alphazero.utils.files import check_writable
+from alphazero.utils.machine import usable_cores
+
+SIMULATIONS, SECONDS = "simulations", "seconds"
+"""What the methods are given alike, by the name of the players' option."""
+
+BASELINE = "UCT"
+"""The method that has 0 Elo: all others win and lose against it, so that intervals are narrow."""
+
+
+class Row(NamedTuple):
+    """A method, in the words of the table."""
+
+    title: str
+    selection: str
+    evaluation: str
+    player: str
+    """its name, to which a budget is added"""
+    budgets: tuple[str, ...] = (SIMULATIONS, SECONDS)
+    """those that it can be given, halving only a number that it can plan with; a player without
+    any is the same under each"""
+
+
+def lineage(checkpoint: Path) -> list[Row]:
+    """Return the methods from the oldest on; a checkpoint's network serves those that need one."""
+    rollouts = [
+        Row(method.title, method.selection, method.evaluation, word)
+        for word, method in METHODS.items()
+    ]
+    plain = f"{checkpoint}:transpositions=false,value_weighting=0"  # as all the others' trees are
+    return [
+        Row("random play", "none", "none", "random", ()),
+        Row("minimax", "alpha-beta", "heuristic", "minimax", (SECONDS,)),
+        *rollouts,
+        Row("the network alone", "its policy", "none", f"network:{checkpoint}", ()),
+        Row("AlphaGo Zero", "PUCT", "network", f"{plain},selection=puct"),
+        Row(
+            "Gumbel AlphaZero",
+            "sequential halving",
+            "network",
+            f"{plain},selection=gumbel",
+            (SIMULATIONS,),
+        ),
+    ]
+
+
+def compare(
+    rows: Sequence[Row],
+    budget: str,
+    amount: float,
+    games: int,
+    seed: int = 0,
+    workers: int = 1,
+    show: Callable[[int], object] = bool,
+) -> dict[str, Standing]:
+    """Let every two methods play `games` games with the same budget; return standings by title.
+
+    `BASELINE` has 0 Elo. `show` is called with the number of games that ended.
+    """
+    names = {row.title: player_name(row, budget, amount) for row in rows}
+    names = {title: name for title, name in names.items() if name}
+    entrants = [read_player(name) for name in names.values()]
+    tournament = Tournament(agreed_game(entrants), entrants, games, seed=seed)
+    tournament.play(workers, show)
+    found, _ = standings(tournament, anchor=list(names).index(BASELINE))
+    by_name = {standing.name: standing for standing in found}
+    return {title: by_name[entrant.name] for title, entrant in zip(names, entrants, strict=True)}
+
+
+def player_name(row: Row, budget: str, amount: float) -> str:
+    """Return the player of a method with a budget; empty where it cannot be given that one."""
+    if not row.budgets:
+        return row.player
+    joint = "," if ":" in row.player else ":"
+    return f"{row.player}{joint}{budget}={amount:g}" if budget in row.budgets else ""
+
+
+def games_to_play(rows: Sequence[Row], budget: str, games: int) -> int:
+    """Return how many games `compare` plays."""
+    players = sum(bool(player_name(row, budget, 1)) for row in rows)
+    return games * players * (players - 1) // 2
+
+
+def table(rows: Sequence[Row], results: Mapping[str, Mapping[str, Standing]]) -> str:
+    """Write the methods and their ratings under each heading as a table in Markdown."""
+    headings = ["method", "selection", "leaf evaluation", *results]
+    lines = [f"| {' | '.join(headings)} |", "| --- " * len(headings) + "|"]
+    for row in rows:
+        ratings = [_rating(each.get(row.title)) for each in results.values()]
+        cells = [row.title, row.selection, row.evaluation, *ratings]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _rating(standing: Standing | None) -> str:
+    if standing is None:
+        return ""
+    elo, low, high = (round(x) for x in (standing.elo, standing.elo_low, standing.elo_high))
+    return f"{elo:+d}" if low == high else f"{elo:+d} ({low:+d} to {high:+d})"
+
+
+def draw(
+    rows: Sequence[Row], results: Mapping[str, Mapping[str, Standing]], title: str
+) -> Image.Image:
+    """Draw the ratings of the methods side by side, a series for each heading."""
+    series = {
+        heading: {
+            place: Point(
+                place, each[row.title].elo, each[row.title].elo_low, each[row.title].elo_high
+            )
+            for place, row in enumerate(rows)
+            if row.title in each
+        }
+        for heading, each in results.items()
+    }
+    return draw_ranks(title, "Elo, with 95 % interval", [row.title for row in rows], series)
+
+
+SHIPPED = Path(__file__).parent.parent / "checkpoints/connect_four.safetensors"
+
+
+def main() -> None:
+    """Play two tournaments, print the table, write the picture."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("checkpoint", nargs="?", type=Path, default=SHIPPED, metavar="CHECKPOINT")
+    parser.add_argument("--simulations", type=positive_number, default=1000, help="a move")
+    parser.add_argument("--seconds", type=seconds, default=0.05, help="a move")
+    parser.add_argument("--games", type=even_number, default=40, help="of every two players")
+    parser.add_argument("--seed", type=whole_number, default=0, help="of all chance")
+    parser.add_argument("--plot", type=Path, metavar="FILE.png", help="where to draw it")
+    options = parser.parse_args()
+
+    game = load_checkpoint(find_checkpoint(options.checkpoint)).game_name
+    if options.plot:
+        check_writable(options.plot)
+    rows = lineage(options.checkpoint)
+    budgets = {
+        f"Elo, {options.simulations:,} simulations a move": (SIMULATIONS, options.simulations),
+        f"Elo, {options.seconds:g} s a move": (SECONDS, options.seconds),
+    }
+    total = sum(games_to_play(rows, budget, options.games) for budget, _ in budgets.values())
+    with tqdm(total=total, unit="game") as bar:
+        results = {
+            heading: compare(rows, *budget, options.games, options.seed, usable_cores(), bar.update)
+            for heading, budget in budgets.items()
+        }
+    print(table(rows, results))
+    if options.plot:
+        save_picture(options.plot, draw(rows, results, f"From Monte Carlo to AlphaGo Zero: {game}"))
+
+
+if __name__ == "__main__":
+    sys.exit(told(main))

@@ -1,0 +1,68 @@
+"""Grade the checkpoints of a run: strength against time, games and evaluations, as a table.
+
+python scripts/strength_curve.py RUN POSITIONS... [--simulations 0,64,600] [--points 8]
+
+Train with `run.keep_checkpoints=0`, so that every checkpoint is kept.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+from alphazero.arena.solved_positions import position_files, read_positions
+from alphazero.cli.argument_types import whole_number, whole_numbers
+from alphazero.cli.main import told
+from alphazero.diagnostics.run_history import curves_of, training_minutes
+from alphazero.errors import RunError
+from alphazero.players.checkpoint_player import load_saved, optimal_share
+from alphazero.utils.machine import usable_cores
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("run", type=Path, metavar="RUN")
+    parser.add_argument("positions", nargs="+", type=Path, metavar="POSITIONS")
+    parser.add_argument(
+        "--simulations", type=whole_numbers, default="0,64,600", help="comma-separated"
+    )
+    parser.add_argument("--points", type=whole_number, default=8, help="checkpoints, evenly spaced")
+    options = parser.parse_args()
+
+    checkpoints = sorted(options.run.glob("step-*.safetensors"))
+    if not checkpoints:
+        raise RunError(f"{options.run} holds no step-*.safetensors; give the folder of a run")
+    (evaluations,) = curves_of(options.run, ["selfplay/evaluations"])
+    minutes = training_minutes(options.run)
+    chosen = np.linspace(0, len(checkpoints) - 1, options.points + 1).round().astype(int)[1:]
+    game = load_saved(checkpoints[-1]).game
+    solutions = [read_positions(game, path) for path in position_files(options.positions)]
+    rows = []
+    for index in tqdm(chosen, unit="checkpoint"):
+        player = load_saved(checkpoints[index])
+        iteration = player.checkpoint.iteration
+        shares = [
+            optimal_share(player, solutions, simulations, usable_cores())
+            for simulations in options.simulations
+        ]
+        rows.append(
+            f"| {minutes.get(iteration, float('nan')):.0f} "
+            f"| {player.checkpoint.details['games']:,} "
+            f"| {evaluations.get(iteration, float('nan')) / 1e6:.1f} M | "
+            + " | ".join(f"{share:.1%}" for share in shares)
+            + " |"
+        )
+    print(
+        "| minutes | games | evaluations | "
+        + " | ".join(f"{n}" for n in options.simulations)
+        + " |"
+    )
+    print("| --- " * (3 + len(options.simulations)) + "|")
+    print("\n".join(rows))
+
+
+if __name__ == "__main__":
+    sys.exit(told(main))
