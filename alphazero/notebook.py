@@ -14,8 +14,8 @@ from alphazero.drawing.position import DARK, draw_position
 from alphazero.errors import PlayerError
 from alphazero.games.game import Game
 from alphazero.games.registry import read_game, write_game
-from alphazero.mcts.kernels.tree import Doubles, Slots
-from alphazero.players.base import SearchPlayer
+from alphazero.players.search_player import SearchPlayer
+from alphazero.utils.arrays import Doubles, Slots
 
 
 @dataclass(frozen=True)

@@ -17,15 +17,16 @@ import numpy as np
 from tqdm import tqdm
 
 from alphazero.arena.elo import MatchResult
+from alphazero.arena.grade import optimal_share
 from alphazero.arena.head_to_head import contest
-from alphazero.arena.match import paired_openings
+from alphazero.arena.openings import paired_openings
 from alphazero.arena.solved_positions import position_files, read_positions
 from alphazero.cli.argument_types import even_number, whole_number, whole_numbers
 from alphazero.cli.main import told
 from alphazero.errors import AlphaZeroError, RunError, did_you_mean
 from alphazero.games import make_game
 from alphazero.players.base import Player
-from alphazero.players.checkpoint_player import SavedPlayer, load_saved, optimal_share
+from alphazero.players.checkpoint_player import SavedPlayer, load_saved
 from alphazero.solvers.exhaustive import Solution
 from alphazero.training.manifest import holds_run
 from alphazero.utils.machine import usable_cores

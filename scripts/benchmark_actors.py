@@ -20,7 +20,6 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, NamedTuple
 
-from alphazero.arena.match import NEVER_RESIGN
 from alphazero.cli.main import told
 from alphazero.config.loader import load_config
 from alphazero.config.schema import Config, RayConfig
@@ -28,12 +27,14 @@ from alphazero.games import Game, make_game
 from alphazero.network.backend import make_evaluator
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
 from alphazero.network.resnet import ResNet
+from alphazero.records.game_record import NEVER_RESIGN
 from alphazero.training.data.game_shard import Games
 from alphazero.training.distributed.actor_pool import Crew
 from alphazero.training.distributed.ray_cluster import LocalRay, open_crew
-from alphazero.training.monitoring.metrics import peak_megabytes
 from alphazero.training.play_backend import Embedded, Orders, Producer, Version
-from alphazero.training.selfplay import Work, play_games
+from alphazero.training.selfplay import play_games
+from alphazero.training.selfplay_stats import Work
+from alphazero.utils.machine import peak_megabytes
 
 
 class Rate(NamedTuple):

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from alphazero.arena.solved_positions import STAGES, make_positions
+from alphazero.arena.position_generator import make_positions
+from alphazero.arena.solved_positions import STAGES
 from alphazero.cli.argument_types import positive_number, whole_number
 from alphazero.cli.main import told
 from alphazero.games.registry import read_game

@@ -18,7 +18,7 @@ from typing import Any
 from alphazero.cli.argument_types import positive_number
 from alphazero.cli.main import told
 from alphazero.diagnostics.run_figure import plot_run
-from alphazero.diagnostics.run_history import draw_series
+from alphazero.diagnostics.run_pictures import draw_series
 from alphazero.drawing.canvas import save_picture, save_svg
 from alphazero.drawing.position import DARK, OPINIONS
 from alphazero.utils.files import check_writable

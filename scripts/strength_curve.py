@@ -12,12 +12,13 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
+from alphazero.arena.grade import optimal_share
 from alphazero.arena.solved_positions import position_files, read_positions
 from alphazero.cli.argument_types import whole_number, whole_numbers
 from alphazero.cli.main import told
 from alphazero.diagnostics.run_history import curves_of, training_minutes
 from alphazero.errors import RunError
-from alphazero.players.checkpoint_player import load_saved, optimal_share
+from alphazero.players.checkpoint_player import load_saved
 from alphazero.utils.machine import usable_cores
 
 

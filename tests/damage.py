@@ -128,8 +128,8 @@ def hostile_header(data: bytes, choice: random.Random) -> bytes:
 
 def forged(path: Path, choice: random.Random) -> bytes:
     """Return a player that is wrong, under a hash that is right."""
-    from alphazero.network.checkpoint import load_tensors, save_tensors
     from alphazero.network.header import PLAYER_FORMAT
+    from alphazero.network.tensor_file import load_tensors, save_tensors
 
     tensors, texts = load_tensors(path, PLAYER_FORMAT)
     player = json.loads(texts["player"])

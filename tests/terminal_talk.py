@@ -17,9 +17,11 @@ from alphazero.games.game import ONGOING
 from alphazero.games.registry import read_game
 from alphazero.mcts.evaluator import UniformEvaluator
 from alphazero.mcts.network_search import Search
-from alphazero.players.base import Player, SearchPlayer
-from alphazero.players.registry import Entrant, Kind, Options
-from alphazero.records.jsonl import PlayedGame
+from alphazero.players.base import Player
+from alphazero.players.options import Options
+from alphazero.players.registry import Entrant, Kind
+from alphazero.players.search_player import SearchPlayer
+from alphazero.records.played_game import PlayedGame
 
 FIRST, SECOND, BOTH, NONE = (True, False), (False, True), (True, True), (False, False)
 

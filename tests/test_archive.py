@@ -7,12 +7,12 @@ import pytest
 from tiny import ITERATIONS, fingerprint, tiny_config
 from web import serving
 
-from alphazero.arena.match import GameRecord
 from alphazero.diagnostics.run_archive import GATE, SELFPLAY, RunArchive
 from alphazero.diagnostics.verify import verify
 from alphazero.errors import AlphaZeroError, RunError
 from alphazero.players.registry import read_player
-from alphazero.records.jsonl import PlayedGame
+from alphazero.records.game_record import GameRecord
+from alphazero.records.played_game import PlayedGame
 from alphazero.training.loop import resume, train
 from alphazero.training.manifest import MANIFEST, read_manifest
 from alphazero.training.run_directory import Run

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from test_search import HashedEvaluator as FastEvaluator
 
-from alphazero.arena.match import random_opening
+from alphazero.arena.openings import random_opening
 from alphazero.config.schema import InferenceConfig, SearchConfig
 from alphazero.games import ONGOING, Game, State, make_game
 from alphazero.games.game import to_play
 from alphazero.mcts.evaluator import Floats
 from alphazero.mcts.kernels.evaluation_cache import key_of, look_up, new_cache, remember
 from alphazero.mcts.network_search import Search
-from alphazero.network.inference import threads_per_evaluation
 from alphazero.players.checkpoint_player import load_player, load_saved
+from alphazero.utils.jobs import threads_per_evaluation
 
 CHECKPOINTS = Path(__file__).parent.parent / "checkpoints"
 GAMES = {"tic_tac_toe": {}, "connect_four": {"rows": 4, "columns": 5, "length": 3}}

@@ -20,14 +20,9 @@ import alphazero
 from alphazero.config.schema import NetworkConfig
 from alphazero.errors import CheckpointError, RunError
 from alphazero.network import header
-from alphazero.network.checkpoint import (
-    Checkpoint,
-    load_checkpoint,
-    load_tensors,
-    save_checkpoint,
-    save_tensors,
-)
+from alphazero.network.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from alphazero.network.resnet import ResNet
+from alphazero.network.tensor_file import load_tensors, save_tensors
 from alphazero.utils.files import sha256_of
 
 SETTINGS = NetworkConfig(blocks=1, filters=4, policy_filters=2, value_filters=1, value_hidden=4)

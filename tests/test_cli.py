@@ -23,9 +23,10 @@ from alphazero.arena import solved_positions
 from alphazero.cli.main import main, parser
 from alphazero.config.schema import NetworkConfig
 from alphazero.games import game_names, make_game
-from alphazero.network.checkpoint import Checkpoint, save_checkpoint, save_tensors
+from alphazero.network.checkpoint import Checkpoint, save_checkpoint
 from alphazero.network.header import PLAYER_FORMAT
 from alphazero.network.resnet import ResNet
+from alphazero.network.tensor_file import save_tensors
 from alphazero.players.checkpoint_player import load_player, search_settings
 from alphazero.solvers import exhaustive
 from alphazero.training.loop import train

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 import alphazero.games
-from alphazero.config.fields import Reader, check_value, noted_fields
+from alphazero.config.fields import Reader, WrongValueError, check_value, noted_fields
 from alphazero.config.loader import (
     config_from,
     describe_schema,
@@ -28,7 +28,7 @@ from alphazero.config.schema import (
     RatePoint,
     RayConfig,
 )
-from alphazero.config.strict_yaml import MAXIMUM_BYTES, Document, WrongValueError, yaml_scalar
+from alphazero.config.strict_yaml import MAXIMUM_BYTES, Document, yaml_scalar
 from alphazero.errors import ConfigError, GameError
 from alphazero.training import loop
 

@@ -14,7 +14,6 @@ from test_openvino import needs_openvino
 from tiny import ITERATIONS, manifest_of, random_records, tiny_config, torn_files
 
 from alphazero.arena.elo import judge
-from alphazero.arena.match import Pairing
 from alphazero.config.loader import dump_config
 from alphazero.config.schema import Config
 from alphazero.errors import RunError
@@ -23,6 +22,7 @@ from alphazero.mcts.evaluator import UniformEvaluator
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
+from alphazero.records.game_record import Pairing
 from alphazero.training import selfplay
 from alphazero.training.data.game_shard import Games
 from alphazero.training.distributed import ray_cluster
@@ -30,7 +30,7 @@ from alphazero.training.distributed.actor import Actor
 from alphazero.training.distributed.actor_pool import LIVES, Crew
 from alphazero.training.loop import resume, train
 from alphazero.training.play_backend import Orders, Version
-from alphazero.training.selfplay import Work
+from alphazero.training.selfplay_stats import Work
 
 GAME = make_game("tic_tac_toe")
 HANG = 300

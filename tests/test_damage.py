@@ -20,9 +20,10 @@ from alphazero.config.loader import parse_config
 from alphazero.config.schema import NetworkConfig
 from alphazero.errors import CheckpointError, ConfigError
 from alphazero.games import make_game
-from alphazero.network import checkpoint
-from alphazero.network.checkpoint import Checkpoint, load_checkpoint, load_tensors, save_checkpoint
+from alphazero.network import header, tensor_file
+from alphazero.network.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from alphazero.network.resnet import ResNet
+from alphazero.network.tensor_file import load_tensors
 from alphazero.training import run_directory as run_module
 
 Capture = pytest.CaptureFixture[str]
@@ -107,8 +108,7 @@ def test_there_is_a_player_and_a_run_of_every_released_format() -> None:
     players = {path.name for path in DATA.glob("player-format-*")}
     runs = {path.name for path in DATA.glob("run-format-*")}
     assert players == {
-        f"player-format-{version}.safetensors"
-        for version in range(1, checkpoint.FORMAT_VERSION + 1)
+        f"player-format-{version}.safetensors" for version in range(1, header.FORMAT_VERSION + 1)
     }
     assert runs == {f"run-format-{version}" for version in range(1, run_module.FORMAT_VERSION + 1)}
 
@@ -142,12 +142,12 @@ def test_a_newer_format_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.Mo
     path = tmp_path / "newer.safetensors"
     shutil.copy(DATA / "player-format-1.safetensors", path)
     saved = load_checkpoint(path)
-    newer = checkpoint.FORMAT_VERSION + 1
+    newer = header.FORMAT_VERSION + 1
     with monkeypatch.context() as patch:
-        patch.setattr(checkpoint, "FORMAT_VERSION", newer)
+        patch.setattr(tensor_file, "FORMAT_VERSION", newer)
         save_checkpoint(path, saved)
     with pytest.raises(CheckpointError) as caught:
-        load_tensors(path, checkpoint.PLAYER_FORMAT)
+        load_tensors(path, header.PLAYER_FORMAT)
     assert str(caught.value) == (
         f"cannot read {path}: written by a newer alphazero (format {newer}; this one reads up to "
         f"{newer - 1}): upgrade"

@@ -10,13 +10,14 @@ import pytest
 from test_unseen import GAME
 from tiny import manifest_of, random_records, tiny_config
 
-from alphazero.arena.match import Floats, GameRecord
 from alphazero.cli.main import main
 from alphazero.diagnostics.doctor import diagnose, examine
 from alphazero.diagnostics.doctor_rules import RULES, Evidence, chance_of
+from alphazero.records.game_record import Floats, GameRecord
 from alphazero.training.data.game_shard import Games
 from alphazero.training.loop import Training, train
-from alphazero.training.monitoring.metrics import METRICS, Curves
+from alphazero.training.monitoring.metrics import METRICS
+from alphazero.training.monitoring.tensorboard import Curves
 from alphazero.training.run_directory import Run
 
 Capture = pytest.CaptureFixture[str]

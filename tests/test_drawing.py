@@ -19,8 +19,8 @@ from alphazero.games.game import Game, Look, State
 from alphazero.games.grid import read_drawing
 from alphazero.games.mnk import Mnk
 from alphazero.games.registry import read_game
-from alphazero.players.base import SearchPlayer
 from alphazero.players.registry import read_player
+from alphazero.players.search_player import SearchPlayer
 
 SVG = "{http://www.w3.org/2000/svg}"
 

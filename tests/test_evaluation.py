@@ -11,7 +11,6 @@ from test_metrics import points
 from tiny import fingerprint, tiny_config
 
 from alphazero.arena.bradley_terry import rate
-from alphazero.arena.match import GameRecord
 from alphazero.arena.tournament import Tournament
 from alphazero.cli.main import main
 from alphazero.errors import ConfigError
@@ -21,10 +20,11 @@ from alphazero.games.nim import LEFT
 from alphazero.mcts.evaluator import Floats
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.players.registry import read_player
+from alphazero.records.game_record import GameRecord
 from alphazero.training import evaluation
 from alphazero.training.evaluation import OPENING_MOVES, Examination, Ladder
 from alphazero.training.loop import resume, train
-from alphazero.training.monitoring.metrics import Curves
+from alphazero.training.monitoring.tensorboard import Curves
 
 LADDER = ("random", "uct:20", "minimax:2")
 NAMES = "[" + ", ".join(f'"{name}"' for name in LADDER) + "]"

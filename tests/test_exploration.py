@@ -8,7 +8,7 @@ import pytest
 from test_search import CONNECT_FOUR, FIRST, GAMES, HashedEvaluator, finish, random_position
 from tiny import tiny_config
 
-from alphazero.arena.match import GameRecord, Match
+from alphazero.arena.match import Match
 from alphazero.config.schema import SearchConfig
 from alphazero.games import Game, make_game
 from alphazero.mcts.evaluator import (
@@ -17,8 +17,10 @@ from alphazero.mcts.evaluator import (
     SymmetricEvaluator,
     UniformEvaluator,
 )
-from alphazero.mcts.network_search import Exploration, Search, shaped_alphas
+from alphazero.mcts.exploration import Exploration, shaped_alphas
+from alphazero.mcts.network_search import Search
 from alphazero.players.base import Decisions
+from alphazero.records.game_record import GameRecord
 from alphazero.training.selfplay import play_games
 
 

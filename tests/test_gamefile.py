@@ -20,9 +20,9 @@ from test_replay import (
     window,
 )
 
-from alphazero.arena.match import Pairing
 from alphazero.errors import RunError
 from alphazero.games import ONGOING, Game, make_game
+from alphazero.records.game_record import Pairing
 from alphazero.training.data.game_shard import MAY_RESIGN, PLAYED_OUT, RESIGNED, Games
 from alphazero.training.data.replay_buffer import Replay
 

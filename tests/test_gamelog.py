@@ -16,7 +16,8 @@ from alphazero.errors import AlphaZeroError, GameError, PlayerError
 from alphazero.frontends.terminal.replay_viewer import PROMPT, replay
 from alphazero.games import ONGOING, Game, game_names, make_game
 from alphazero.games.registry import read_game, write_game
-from alphazero.records.jsonl import BEGINNING, PlayedGame, holds_games, load_games, save_games
+from alphazero.records.jsonl import BEGINNING, holds_games, load_games, save_games
+from alphazero.records.played_game import PlayedGame
 
 TIC_TAC_TOE = make_game("tic_tac_toe")
 WON = "a1 a2 b1 b2 c1"

@@ -22,9 +22,10 @@ from tiny import tiny_config
 from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, State, make_game, to_play
 from alphazero.games.game import LAST
+from alphazero.mcts.exploration import Exploration
 from alphazero.mcts.kernels.equations import relative_weight
 from alphazero.mcts.kernels.transpositions import is_graph
-from alphazero.mcts.network_search import Exploration, Search
+from alphazero.mcts.network_search import Search
 from alphazero.training.selfplay import seat_explorer
 
 MANY = GAMES | {"go 3x3": make_game("go", rows=3, columns=3)}

@@ -14,11 +14,13 @@ import numpy as np
 import pytest
 from gtp_talk import SlowClock, Talk, regress
 
-from alphazero.arena.match import paired_openings, play_schedule
+from alphazero.arena.match import play_schedule
+from alphazero.arena.openings import paired_openings
 from alphazero.cli import main as cli
 from alphazero.frontends import analyzer
 from alphazero.frontends.gtp import session
-from alphazero.frontends.gtp.protocol import Command, Lines, answer, read_command
+from alphazero.frontends.gtp.protocol import Command, answer, read_command
+from alphazero.frontends.line_reader import Lines
 from alphazero.games import ONGOING, game_names, make_game
 from alphazero.games.registry import read_game
 from alphazero.players.base import Player, RandomPlayer

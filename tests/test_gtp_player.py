@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from alphazero.arena.match import GameRecord, paired_openings, play_schedule
+from alphazero.arena.match import play_schedule
+from alphazero.arena.openings import paired_openings
 from alphazero.cli import main as cli
 from alphazero.errors import PlayerError
 from alphazero.games import make_game
@@ -17,7 +18,9 @@ from alphazero.players.base import Player, RandomPlayer
 from alphazero.players.gtp_player import GtpPlayer
 from alphazero.players.gtp_process import Program, ProgramError
 from alphazero.players.registry import read_player
-from alphazero.records.jsonl import PlayedGame, load_games
+from alphazero.records.game_record import GameRecord
+from alphazero.records.jsonl import load_games
+from alphazero.records.played_game import PlayedGame
 
 TIC_TAC_TOE = make_game("tic_tac_toe")
 FAKE = Path(__file__).with_name("fake_gtp.py")

@@ -12,10 +12,11 @@ from test_search import FIRST, GAMES, HashedEvaluator, assert_same_tree, finish
 from alphazero.config.schema import SearchConfig
 from alphazero.games import make_game
 from alphazero.mcts.evaluator import UniformEvaluator
+from alphazero.mcts.exploration import Exploration
 from alphazero.mcts.kernels.equations import considered_visits, improvement, mixed_value
-from alphazero.mcts.network_search import Exploration, Search
+from alphazero.mcts.network_search import Search
 from alphazero.mcts.rollout_methods import UNLIMITED
-from alphazero.players.base import SearchPlayer
+from alphazero.players.search_player import SearchPlayer
 
 RECORDS = json.loads((Path(__file__).parent / "data" / "mctx.json").read_text())
 """What mctx found; `record_mctx.py` wrote it."""

@@ -11,17 +11,17 @@ from alphazero.cli.main import main
 from alphazero.diagnostics.run_figure import draw_run
 from alphazero.diagnostics.run_history import (
     curves_of,
-    draw_progress,
     find_anchor,
     read_curves,
     read_field,
     step_checkpoints,
     training_minutes,
 )
+from alphazero.diagnostics.run_pictures import draw_progress
 from alphazero.errors import PlayerError, RunError
 from alphazero.players.registry import read_player
 from alphazero.training.loop import resume, train
-from alphazero.training.monitoring.metrics import Curves
+from alphazero.training.monitoring.tensorboard import Curves
 
 
 @pytest.fixture

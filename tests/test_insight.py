@@ -9,7 +9,6 @@ import pytest
 from test_metrics import read
 from tiny import ITERATIONS, tiny_config
 
-from alphazero.arena.match import GameRecord, Pairing
 from alphazero.drawing.board import MARK, STONES
 from alphazero.drawing.position import OPINIONS, board_at
 from alphazero.games.connect_four import ConnectFour
@@ -18,6 +17,7 @@ from alphazero.games.mnk import Mnk
 from alphazero.mcts import network_search
 from alphazero.mcts.evaluator import Floats
 from alphazero.mcts.network_search import ask_network
+from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.training import play_backend, selfplay
 from alphazero.training.loop import train
 from alphazero.training.monitoring import iteration_report
@@ -27,7 +27,8 @@ from alphazero.training.monitoring.surprise import (
     entropies_of,
     find_surprise,
 )
-from alphazero.training.selfplay import SelfPlay, Work
+from alphazero.training.selfplay import SelfPlay
+from alphazero.training.selfplay_stats import Work
 
 
 class Stub:

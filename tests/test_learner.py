@@ -30,7 +30,8 @@ from alphazero.games import make_game
 from alphazero.network.resnet import ResNet
 from alphazero.training.data.game_shard import Games
 from alphazero.training.data.replay_buffer import Batch, Replay
-from alphazero.training.learning.learner import Learner, losses, squared_norm, win_draw_loss
+from alphazero.training.learning.learner import Learner
+from alphazero.training.learning.losses import losses, squared_norm, win_draw_loss
 from alphazero.training.learning.muon import orthogonalized
 from alphazero.training.loop import Training
 from alphazero.training.run_directory import Run

@@ -13,14 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from alphazero.arena.match import (
-    GameRecord,
-    Match,
-    Pairing,
-    paired_openings,
-    play_schedule,
-    random_opening,
-)
+from alphazero.arena.match import Match, play_schedule
+from alphazero.arena.openings import paired_openings, random_opening
 from alphazero.config.schema import Config, GameConfig, GateConfig, SearchConfig, SelfplayConfig
 from alphazero.errors import GameError
 from alphazero.games import ONGOING, Game, State, make_game
@@ -30,8 +24,10 @@ from alphazero.games.mnk import Mnk
 from alphazero.mcts.evaluator import UniformEvaluator
 from alphazero.mcts.network_search import Search
 from alphazero.mcts.rollout_methods import UNLIMITED
-from alphazero.players import base as player_module
-from alphazero.players.base import Decisions, Player, RandomPlayer, SearchPlayer
+from alphazero.players import search_player as player_module
+from alphazero.players.base import Decisions, Player, RandomPlayer
+from alphazero.players.search_player import SearchPlayer
+from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.training.gate import run_gate
 from alphazero.training.selfplay import SelfPlay, play_games
 from alphazero.utils.jit import kernel

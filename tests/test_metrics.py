@@ -19,8 +19,9 @@ from alphazero.diagnostics.run_history import read_curves
 from alphazero.drawing.position import draw_position
 from alphazero.errors import RunError
 from alphazero.games import make_game
-from alphazero.training.monitoring.metrics import METRICS, Curves
+from alphazero.training.monitoring.metrics import METRICS
 from alphazero.training.monitoring.surprise import EXAMINED
+from alphazero.training.monitoring.tensorboard import Curves
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

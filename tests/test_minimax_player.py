@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from alphazero.arena.match import GameRecord, Pairing, paired_openings, play_schedule
+from alphazero.arena.match import play_schedule
+from alphazero.arena.openings import paired_openings
 from alphazero.errors import GameError
 from alphazero.games import Game, make_game
 from alphazero.games.connect_four import ConnectFour
@@ -11,6 +12,7 @@ from alphazero.games.mnk import Mnk
 from alphazero.games.nim import LEFT, Nim
 from alphazero.players.base import Player, RandomPlayer
 from alphazero.players.solver_players import MinimaxPlayer, SolverPlayer
+from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.solvers.exhaustive import solve
 
 

@@ -13,8 +13,10 @@ from alphazero.games import ONGOING, make_game
 from alphazero.network.checkpoint import Checkpoint, save_checkpoint
 from alphazero.network.resnet import ResNet
 from alphazero.players import registry
-from alphazero.players.base import RandomPlayer, SearchPlayer
-from alphazero.players.registry import Kind, Options, agreed_game, read_player, usage
+from alphazero.players.base import RandomPlayer
+from alphazero.players.options import Options
+from alphazero.players.registry import Kind, agreed_game, read_player, usage
+from alphazero.players.search_player import SearchPlayer
 
 TINY = NetworkConfig(blocks=1, filters=4, policy_filters=2, value_filters=1, value_hidden=4)
 TIC_TAC_TOE = make_game("tic_tac_toe")

@@ -15,17 +15,11 @@ from torch.nn import functional
 
 from alphazero.config.schema import InferenceConfig, NetworkConfig
 from alphazero.errors import ConfigError, RunError
-from alphazero.network import backend, inference
-from alphazero.network.inference import (
-    BATCH_SIZES,
-    EagerBatch,
-    TorchEvaluator,
-    padded_size,
-    resolve_device,
-    resolve_precision,
-    threads_per_evaluation,
-)
+from alphazero.network import backend, torch_evaluator
+from alphazero.network.inference import BATCH_SIZES, padded_size, resolve_device, resolve_precision
 from alphazero.network.resnet import GlobalPooling, ResNet, folded
+from alphazero.network.torch_evaluator import EagerBatch, TorchEvaluator
+from alphazero.utils.jobs import threads_per_evaluation
 
 SHAPE, ACTIONS = (3, 6, 7), 7
 SETTINGS = NetworkConfig(blocks=3, filters=16, policy_filters=2, value_filters=3, value_hidden=20)
@@ -466,7 +460,7 @@ def test_where_nothing_can_be_recorded_the_network_is_run_all_the_same(
 ) -> None:
     expected = TorchEvaluator(trained_like(), "cpu", "float32").evaluate(positions(5))
     evaluator = TorchEvaluator(trained_like(), "cpu", "float32")
-    monkeypatch.setattr(inference, "RecordedBatch", Unrecordable)
+    monkeypatch.setattr(torch_evaluator, "RecordedBatch", Unrecordable)
     evaluator._records = True
     for _ in range(2):
         for mine, theirs in zip(evaluator.evaluate(positions(5)), expected, strict=True):
@@ -493,7 +487,7 @@ class Recorder(EagerBatch):
 def test_one_batch_at_a_time_is_recorded_and_used_again_by_any_thread(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(inference, "RecordedBatch", Recorder)
+    monkeypatch.setattr(torch_evaluator, "RecordedBatch", Recorder)
     monkeypatch.setattr(Recorder, "begun", [])
     evaluator = TorchEvaluator(trained_like(), "cpu", "float32")
     evaluator._records = True

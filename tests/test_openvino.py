@@ -13,13 +13,13 @@ from alphazero.config.schema import InferenceConfig, NetworkConfig
 from alphazero.errors import ConfigError, RunError
 from alphazero.network import backend
 from alphazero.network.backend import explain_backend, make_evaluator, resolve_backend
-from alphazero.network.inference import TorchEvaluator
 from alphazero.network.openvino_evaluator import (
     CompiledBatch,
     OpenVINOEvaluator,
     openvino_is_installed,
 )
 from alphazero.network.resnet import ResNet, folded
+from alphazero.network.torch_evaluator import TorchEvaluator
 
 needs_openvino = pytest.mark.skipif(not openvino_is_installed(), reason="OpenVINO not installed")
 

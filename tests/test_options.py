@@ -8,15 +8,17 @@ import torch
 from test_learner import make_batch, make_learner
 from tiny import fingerprint, tiny_config
 
-from alphazero.arena.match import GameRecord, Pairing, play_schedule
+from alphazero.arena.match import play_schedule
 from alphazero.config.schema import SearchConfig
 from alphazero.diagnostics.benchmark import benchmark
 from alphazero.games import make_game, to_play, value_of
 from alphazero.mcts.evaluator import Floats, UniformEvaluator
+from alphazero.mcts.exploration import Exploration
 from alphazero.mcts.move_selection import divergences
-from alphazero.mcts.network_search import Exploration, Search
-from alphazero.players import base as player_module
-from alphazero.players.base import PlayoutCap, SearchPlayer
+from alphazero.mcts.network_search import Search
+from alphazero.players import search_player as player_module
+from alphazero.players.search_player import PlayoutCap, SearchPlayer
+from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.training import loop
 from alphazero.training.data.game_shard import RESIGNED, Games
 from alphazero.training.data.replay_buffer import Replay

@@ -14,8 +14,8 @@ from tiny import YAML
 
 from alphazero.cli.main import main, told
 from alphazero.games import make_game
-from alphazero.records.jsonl import PlayedGame
-from alphazero.records.sgf_export import save_played
+from alphazero.records.game_files import save_played
+from alphazero.records.played_game import PlayedGame
 
 CHECKPOINT = Path(__file__).parent.parent / "checkpoints" / "tic_tac_toe.safetensors"
 

@@ -19,9 +19,9 @@ import pytest
 from PIL import Image
 from web import Served, serving
 
-from alphazero.arena.match import GameRecord, Pairing
 from alphazero.games import make_game
 from alphazero.games.game import ONGOING, Game, to_play
+from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.records.jsonl import read_line
 
 playwright = pytest.importorskip(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from alphazero.arena.elo import MatchResult, elo_difference, judge
-from alphazero.arena.match import GameRecord, Pairing
+from alphazero.records.game_record import GameRecord, Pairing
 
 NONE = np.zeros(0, np.float32)
 

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from alphazero.arena.match import GameRecord, Pairing
 from alphazero.config.schema import ReplayConfig
 from alphazero.errors import RunError
 from alphazero.games import ONGOING, Game, make_game
 from alphazero.games.game import to_play
+from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.training.data.game_shard import Games
 from alphazero.training.data.replay_buffer import Batch, Replay
 

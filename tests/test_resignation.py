@@ -10,11 +10,12 @@ from test_match import ScriptedPlayer, first_legal
 from test_replay import TIC_TAC_TOE, taught
 from tiny import tiny_config
 
-from alphazero.arena.match import NEVER_RESIGN, GameRecord, Match, Pairing
+from alphazero.arena.match import Match
 from alphazero.games.game import ONGOING, PLY
 from alphazero.mcts.evaluator import UniformEvaluator
 from alphazero.mcts.search import Roots
 from alphazero.players.base import Decisions
+from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing
 from alphazero.training.data.game_shard import PLAYED_OUT, RESIGNED, Games
 from alphazero.training.loop import Training
 from alphazero.training.resignation import (

@@ -11,7 +11,7 @@ import pytest
 from plain_rollouts import PlainNode, PlainRollouts, SplitMix
 from test_search import finish, guarded, random_position
 
-from alphazero.arena.match import Pairing, play_schedule
+from alphazero.arena.match import play_schedule
 from alphazero.games import ONGOING, Game, State, make_game, to_play, value_of
 from alphazero.games.game import LEGAL_RULE, OUTCOME_RULE, Mask
 from alphazero.games.mnk import Mnk
@@ -19,7 +19,9 @@ from alphazero.mcts.kernels.equations import ucb1, ucb1_width
 from alphazero.mcts.move_selection import best_actions, is_max_robust
 from alphazero.mcts.rollout_methods import FINAL_MOVES, METHODS, UNLIMITED, RolloutConfig
 from alphazero.mcts.rollout_search import RolloutSearch
-from alphazero.players.base import Player, RandomPlayer, SearchPlayer
+from alphazero.players.base import Player, RandomPlayer
+from alphazero.players.search_player import SearchPlayer
+from alphazero.records.game_record import Pairing
 from alphazero.solvers.exhaustive import solve
 from alphazero.utils.jit import kernel
 

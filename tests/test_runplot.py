@@ -23,7 +23,8 @@ from alphazero.diagnostics.run_history import curves_of
 from alphazero.errors import RunError
 from alphazero.training.loop import resume, train
 from alphazero.training.monitoring.dashboard import STORY, interval_of, named, tensorboard_layout
-from alphazero.training.monitoring.metrics import METRICS, Curves
+from alphazero.training.monitoring.metrics import METRICS
+from alphazero.training.monitoring.tensorboard import Curves
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

@@ -15,12 +15,13 @@ from plain_search import PlainSearch
 from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, Game, State, make_game
 from alphazero.mcts.evaluator import Evaluator, UniformEvaluator
+from alphazero.mcts.exploration import Exploration
 from alphazero.mcts.kernels import simulation
 from alphazero.mcts.kernels.equations import first_play_value, puct, puct_constant
 from alphazero.mcts.kernels.simulation import gather_trees
 from alphazero.mcts.kernels.tree import Forest
 from alphazero.mcts.move_selection import draw_actions, tempered
-from alphazero.mcts.network_search import Exploration, Search
+from alphazero.mcts.network_search import Search
 from alphazero.mcts.search import Roots
 
 Floats = npt.NDArray[np.float32]

@@ -19,9 +19,9 @@ from alphazero.games import make_game
 from alphazero.network.backend import make_evaluator
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.network.device_check import TOLERANCES, check_evaluator, fixed_positions
-from alphazero.network.inference import TorchEvaluator
 from alphazero.network.openvino_evaluator import openvino_is_installed
 from alphazero.network.resnet import ResNet
+from alphazero.network.torch_evaluator import TorchEvaluator
 from alphazero.training import loop
 from alphazero.training.loop import train
 

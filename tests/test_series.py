@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from alphazero.diagnostics.run_history import draw_series
+from alphazero.diagnostics.run_pictures import draw_series
 from alphazero.drawing.position import DARK
 from alphazero.errors import GameError, RunError
 from alphazero.network.checkpoint import load_checkpoint, save_checkpoint

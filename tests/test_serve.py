@@ -32,7 +32,8 @@ from alphazero.games import make_game
 from alphazero.games.game import ONGOING, Game, State, to_play
 from alphazero.mcts.evaluator import Evaluator, UniformEvaluator
 from alphazero.players.checkpoint_player import LEAVES
-from alphazero.players.registry import CheckpointOptions, Entrant, read_player
+from alphazero.players.options import CheckpointOptions
+from alphazero.players.registry import Entrant, read_player
 from alphazero.records.jsonl import read_line
 from alphazero.records.sgf import read_sgf
 from alphazero.records.sgf_export import from_sgf, to_sgf

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from tiny import tiny_config
 
-from alphazero.arena.match import GameRecord, Pairing
 from alphazero.cli.main import main
 from alphazero.errors import AlphaZeroError, GameError, PlayerError
 from alphazero.frontends.game_tree import PERSON
@@ -20,17 +19,17 @@ from alphazero.frontends.terminal.session import Sitting
 from alphazero.games import ONGOING, Game, game_names, make_game
 from alphazero.games.registry import read_game
 from alphazero.players.registry import read_player
-from alphazero.records.jsonl import PlayedGame, read_line
+from alphazero.records.game_files import begin_from, load_played, save_played
+from alphazero.records.game_record import GameRecord, Pairing
+from alphazero.records.jsonl import read_line
+from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf import read_collection, read_sgf
 from alphazero.records.sgf_export import (
     REMARK,
-    begin_from,
     comment_of,
     commented,
     from_sgf,
     has_sgf,
-    load_played,
-    save_played,
     to_sgf,
     value_in,
 )

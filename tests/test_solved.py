@@ -7,12 +7,8 @@ import numpy as np
 import pytest
 
 from alphazero.arena.grade import grade
-from alphazero.arena.solved_positions import (
-    make_positions,
-    read_positions,
-    solved_positions,
-    stages_of,
-)
+from alphazero.arena.position_generator import make_positions
+from alphazero.arena.solved_positions import read_positions, solved_positions, stages_of
 from alphazero.errors import GameError
 from alphazero.games import ONGOING, make_game
 from alphazero.games.game import PLY, to_play, value_of

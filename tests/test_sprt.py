@@ -9,11 +9,12 @@ from test_ratings import match, swapped
 
 from alphazero.arena.elo import expected_score
 from alphazero.arena.head_to_head import FEWEST, contest
-from alphazero.arena.match import paired_openings
+from alphazero.arena.match import seats_of
+from alphazero.arena.openings import paired_openings
 from alphazero.arena.sprt import PAIR_SCORES, UNSEEN, Sprt, count_pairs
 from alphazero.errors import AlphaZeroError
 from alphazero.games import make_game
-from alphazero.players.registry import read_player, seats_of
+from alphazero.players.registry import read_player
 
 
 def likeliest(counts: Sequence[float], mean: float) -> float:

@@ -11,7 +11,7 @@ from alphazero.frontends.game_tree import Study, Thought
 from alphazero.games import make_game
 from alphazero.games.game import ONGOING
 from alphazero.players.registry import read_player
-from alphazero.records.jsonl import PlayedGame
+from alphazero.records.played_game import PlayedGame
 
 GAME = make_game("tic_tac_toe")
 

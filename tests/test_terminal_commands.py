@@ -15,7 +15,7 @@ from alphazero.games import game_names, make_game
 from alphazero.games.game import ONGOING
 from alphazero.games.registry import read_game
 from alphazero.players.registry import read_player
-from alphazero.records.sgf_export import load_played
+from alphazero.records.game_files import load_played
 
 FAKE = Path(__file__).parent / "fake_gtp.py"
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from alphazero.frontends.terminal.screen import Screen
-from alphazero.records.sgf_export import load_played
+from alphazero.records.game_files import load_played
 
 pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
 termios = pytest.importorskip("termios")

@@ -22,8 +22,10 @@ from alphazero.games import State, make_game
 from alphazero.games.game import value_of
 from alphazero.players import registry
 from alphazero.players.base import Decisions, RandomPlayer
-from alphazero.players.registry import Entrant, Kind, Options, read_player
-from alphazero.records.jsonl import PlayedGame, load_games, save_games
+from alphazero.players.options import Options
+from alphazero.players.registry import Entrant, Kind, read_player
+from alphazero.records.jsonl import load_games, save_games
+from alphazero.records.played_game import PlayedGame
 
 GAME = make_game("tic_tac_toe")
 

@@ -9,17 +9,18 @@ import torch
 from test_metrics import read
 from tiny import ITERATIONS, random_records, tiny_config
 
-from alphazero.arena.match import Floats
 from alphazero.config.schema import LearnerConfig, ReplayConfig, SearchConfig
 from alphazero.games import make_game
-from alphazero.mcts.network_search import Exploration, Search
+from alphazero.mcts.exploration import Exploration
+from alphazero.mcts.network_search import Search
 from alphazero.network.resnet import ResNet
+from alphazero.records.game_record import Floats
 from alphazero.training.data.game_shard import Games
 from alphazero.training.data.replay_buffer import Replay
 from alphazero.training.learning.learner import Learner
 from alphazero.training.loop import train
 from alphazero.training.monitoring.holdout import examine_values
-from alphazero.training.selfplay import Work
+from alphazero.training.selfplay_stats import Work
 
 GAME = make_game("tic_tac_toe")
 SETTINGS = LearnerConfig(precision="float32")

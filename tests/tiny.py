@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from alphazero.arena.match import GameRecord, Pairing, play_schedule
+from alphazero.arena.match import play_schedule
 from alphazero.config.loader import parse_config
 from alphazero.config.schema import Config
 from alphazero.games import Game
 from alphazero.players.base import RandomPlayer
+from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.utils.files import sha256_of
 
 ITERATIONS = 4

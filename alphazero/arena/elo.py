@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alphazero.arena.match import GameRecord
 from alphazero.games.game import value_of
+from alphazero.records.game_record import GameRecord
 
 CONFIDENCE = 1.96
 """Standard deviations of the reported interval, when pairs are many: 95 %."""

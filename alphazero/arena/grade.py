@@ -4,7 +4,7 @@ Letters: P positions, A actions, S state size.
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from alphazero.arena.match import TABLES
 from alphazero.games.game import Game
 from alphazero.players.base import Player
+from alphazero.players.checkpoint_player import SavedPlayer
 from alphazero.solvers.exhaustive import Solution
 from alphazero.utils.jobs import Progress, run_jobs
 
@@ -157,3 +158,19 @@ def _describe(game: Game, solution: Solution, position: int, actions: npt.NDArra
     played = game.action_name(state, int(actions[position]))
     names = ", ".join(game.action_name(state, int(action)) for action in best)
     return f"{game.render(state)}\nplayed {played}; optimal: {names}"
+
+
+def optimal_share(
+    player: SavedPlayer, solutions: Sequence[Solution], simulations: int, workers: int = 1
+) -> float:
+    """Return the share of optimal moves, the mean over sets of solved positions; NaN for none."""
+    shares = [
+        grade(
+            player.game,
+            lambda tables: player.seat(tables, simulations=simulations),
+            solution,
+            workers=workers,
+        ).share
+        for solution in solutions
+    ]
+    return float(np.mean(shares)) if shares else float("nan")

@@ -4,10 +4,11 @@ import dataclasses
 from collections.abc import Callable, Sequence
 
 from alphazero.arena.elo import MatchResult, judge
-from alphazero.arena.match import TABLES, GameRecord, Pairing, play_schedule
+from alphazero.arena.match import TABLES, play_schedule
 from alphazero.arena.sprt import Sprt
 from alphazero.games.game import Game
 from alphazero.players.base import Player
+from alphazero.records.game_record import GameRecord, Pairing
 
 LOOKS = 8
 """How often a sequential test looks at the games so far, at most."""

@@ -13,60 +13,41 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from numba import types
 
 from alphazero.errors import GameError
-from alphazero.games.game import ONGOING, PLY, Game, Mask, RulesType, State, value_of
+from alphazero.games.game import ONGOING, PLY, Game, RulesType, State, value_of
 from alphazero.games.registry import write_game
-from alphazero.mcts.kernels.tree import Slots
 from alphazero.players.base import Decisions, Forfeit, Player
+from alphazero.players.registry import Entrant
+from alphazero.records.game_record import (
+    MISCOUNTED,
+    NEVER_RESIGN,
+    RESIGNED,
+    GameRecord,
+    Notes,
+    Pairing,
+)
+from alphazero.utils.arrays import Slots
 from alphazero.utils.jit import kernel
 from alphazero.utils.jobs import Progress, run_jobs
 
 TABLES = 128
 """Games at once where nobody says how many: enough to fill the batches of two cores."""
 
-NEVER_RESIGN = -1.0
-"""A threshold that no value is below."""
-
-Floats = npt.NDArray[np.float32]
-
-RESIGNED = 3
-"""In place of an outcome: the player to move gives up."""
-
-MISCOUNTED = 4
-"""In place of an outcome: the ply is not the number of moves played, or is beyond `max_moves`."""
-
-
-class _Notes(NamedTuple):
-    """What is written down of the games on the tables, move by move, as `Decisions` tell it."""
-
-    actions: npt.NDArray[np.int32]
-    """[T, length]"""
-    policies: Floats
-    """[T, length, A]"""
-    values: Floats
-    """[T, length]"""
-    surprises: Floats
-    """[T, length]"""
-    prospects: Floats
-    """[T, length]"""
-
-
 _floats = types.float32[::1]
-_slots = types.int64[::1]
+slots_type = types.int64[::1]
 _NotesType = types.NamedTuple(
-    [types.int32[:, ::1], types.float32[:, :, ::1], *(types.float32[:, ::1],) * 3], _Notes
+    [types.int32[:, ::1], types.float32[:, :, ::1], *(types.float32[:, ::1],) * 3], Notes
 )
 _DecisionsType = types.NamedTuple(
-    [_slots, _slots, types.float32[:, ::1], *(_floats,) * 3], Decisions
+    [slots_type, slots_type, types.float32[:, ::1], *(_floats,) * 3], Decisions
 )
 
 
-@kernel(types.void(RulesType, types.int64[:, ::1], _NotesType, _DecisionsType, _slots))
+@kernel(types.void(RulesType, types.int64[:, ::1], _NotesType, _DecisionsType, slots_type))
 def _play_all(
-    rules: Any, states: State, notes: _Notes, decisions: Decisions, outcomes: Slots
+    rules: Any, states: State, notes: Notes, decisions: Decisions, outcomes: Slots
 ) -> None:
     """Write `decisions` [n] down, play their moves on `states` [T, S] and write `outcomes` [n].
 
@@ -90,76 +71,6 @@ def _play_all(
             outcomes[index] = rules.outcome(states[table])
             if states[table, PLY] != ply + 1:
                 outcomes[index] = MISCOUNTED
-
-
-@dataclass(frozen=True)
-class Pairing:
-    """A game to be played: who sits where, and the moves it begins with."""
-
-    seats: tuple[int, int] = (0, 0)
-    """Indices into the match's players: who is player 0, who is player 1."""
-    opening: tuple[int, ...] = ()
-    label: int = 0
-    """For the caller's own use."""
-    may_resign: bool = False
-    """Whether the players may resign; otherwise they play to the end."""
-
-
-@dataclass(frozen=True)
-class GameRecord:
-    """A game, finished or under way; T moves."""
-
-    pairing: Pairing
-    actions: npt.NDArray[np.int32]
-    """[T]"""
-    policies: Floats
-    """[T, A] search policies; rows of zeros for moves that are not to be learned from"""
-    values: Floats
-    """[T] the searches' values, for the player to move; zeros for the opening's moves"""
-    surprises: Floats
-    """[T] KL(search policy || network's prior), nats; 0 for moves not to be learned from"""
-    prospects: Floats
-    """[T] the better of the value and that of the best action; zeros for the opening's moves"""
-    outcome: int
-    """For player 0: +1, 0, -1, or ONGOING."""
-    resigned: bool = False
-    """Whether the player to move after the last move resigned."""
-    fault: str = ""
-    """Why the game was taken from the player who lost it, in words; empty: it was not."""
-
-    @classmethod
-    def opening(cls, game: Game, pairing: Pairing) -> "GameRecord":
-        """Return a game under way that has only its opening's moves, which nobody searched."""
-        length = len(pairing.opening)
-        nothing = np.zeros(length, np.float32)
-        policies = np.zeros((length, game.num_actions), np.float32)
-        actions = np.array(pairing.opening, np.int32)
-        return cls(pairing, actions, policies, nothing, nothing, nothing, ONGOING)
-
-    @property
-    def notes(self) -> _Notes:
-        """What was written down of each move, as a match writes it."""
-        return _Notes(self.actions, self.policies, self.values, self.surprises, self.prospects)
-
-    def moves(self, game: Game) -> list[str]:
-        """Return the moves in the game's notation."""
-        names, state = [], game.initial_state()
-        for action in self.actions:
-            names.append(game.action_name(state, int(action)))
-            state = game.play(state, int(action))
-        return names
-
-    def describe(self, game: Game) -> str:
-        """Write the game for people: who won, the moves, the last position."""
-        winner = {1: "the first player won", 0: "a draw", -1: "the second player won"}
-        result = "unfinished" if self.outcome == ONGOING else winner[self.outcome]
-        if self.resigned:
-            result += " by resignation"
-        if self.fault:
-            result += f" by adjudication: {self.fault}"
-        state = game.play(game.initial_state(), *map(int, self.actions))
-        moves = " ".join(self.moves(game))
-        return f"{result}, {len(self.actions)} moves\n{moves}\n{game.render(state)}"
 
 
 class _Ending(NamedTuple):
@@ -193,7 +104,7 @@ class Match:
         self._pairings: list[Pairing | None] = [None] * self.tables
         self._seats = np.zeros((self.tables, 2), np.int64)
         shape = self.tables, length
-        self._notes = _Notes(
+        self._notes = Notes(
             np.zeros(shape, np.int32),
             np.zeros((*shape, game.num_actions), np.float32),
             np.zeros(shape, np.float32),
@@ -377,45 +288,17 @@ def play_schedule(
     return [record for part in run_jobs(jobs, progress) for record in part] if jobs else []
 
 
-@kernel(types.int64(RulesType, _slots, types.boolean[::1], types.float64[::1], _slots))
-def _play_at_random(
-    rules: Any, state: State, mask: Mask, points: npt.NDArray[np.float64], actions: Slots
-) -> int:
-    """Play the legal action on which each of `points`, in [0, 1), falls, and write `actions`.
+def seats_of(
+    game: "Game", players: Sequence[Entrant], rng: np.random.Generator
+) -> "Callable[[int], list[Player]]":
+    """Return what seats `players` at so many tables, each time with random numbers of their own."""
 
-    Returns how many left the game open: all, or those before the one that ended it.
-    """
-    for move in range(len(points)):
-        place = int(points[move] * rules.legal(state, mask))
-        for action in range(len(mask)):
-            if mask[action]:
-                if place == 0:
-                    actions[move] = action
-                place -= 1
-        rules.play(state, actions[move])
-        if rules.outcome(state) != ONGOING:
-            return move
-    return len(points)
+    def seat_players(tables: int) -> "list[Player]":
+        return [player.seat(game, tables, rng.spawn(1)[0]) for player in players]
+
+    return seat_players
 
 
-def random_opening(game: Game, moves: int, rng: np.random.Generator) -> tuple[int, ...]:
-    """Draw an opening of `moves` random legal moves that does not end the game.
-
-    Where a draw ends the game the next is shorter, so that tiny games have openings too.
-    """
-    mask = np.zeros(game.num_actions, np.bool_)
-    for length in range(min(moves, game.max_moves - 1), 0, -1):
-        actions = np.zeros(length, np.int64)
-        points = rng.random(length)
-        if _play_at_random(game.rules, game.initial_state(), mask, points, actions) == length:
-            return tuple(actions.tolist())
-    return ()
-
-
-def paired_openings(game: Game, games: int, moves: int, rng: np.random.Generator) -> list[Pairing]:
-    """Return `games` pairings of players 0 and 1: each opening twice, with colours swapped."""
-    pairings = []
-    for pair in range(games // 2):
-        opening = random_opening(game, moves, rng)
-        pairings += [Pairing((0, 1), opening, pair), Pairing((1, 0), opening, pair)]
-    return pairings
+def tables_for(players: Sequence[Entrant], workers: int) -> int:
+    """Return how many games at once suit the players: one a core where the clock decides."""
+    return workers if any(player.by_clock for player in players) else TABLES

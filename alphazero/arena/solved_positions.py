@@ -8,8 +8,7 @@ player to move wins, 0 for a draw, negative when it loses; LABELS has a characte
 Letters: P positions, A actions, S state size.
 """
 
-import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,11 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from alphazero.errors import GameError, RunError
-from alphazero.games.game import ONGOING, PLY, Game, State
+from alphazero.games.game import PLY, Game, State
 from alphazero.games.registry import write_game
-from alphazero.mcts.rollout_methods import RolloutConfig
-from alphazero.mcts.rollout_search import RolloutSearch
-from alphazero.players.base import SearchPlayer, Temperature
 from alphazero.solvers.exhaustive import ILLEGAL, Solution, solve
 from alphazero.utils.files import is_folder, read_limited, reason, shown
 
@@ -108,7 +104,7 @@ class _Line(NamedTuple):
 
 
 _WORTH = {"+": 1, "=": 0, "-": -1, ".": ILLEGAL}
-_LABELS = {worth: label for label, worth in _WORTH.items()}
+LABELS = {worth: label for label, worth in _WORTH.items()}
 
 
 def _read_line(game: Game, line: str) -> _Line:
@@ -122,54 +118,3 @@ def _read_line(game: Game, line: str) -> _Line:
     if values.max() != value:
         raise ValueError(f"the score {score[:40]} contradicts the labels {labels}")
     return _Line(state, value, values)
-
-
-def make_positions(
-    game: Game,
-    each: int,
-    seed: int,
-    first_ply: int = 0,
-    show: Callable[[int], object] = bool,
-) -> str:
-    """Make a file of solved positions: `each` of every stage, from `first_ply` on.
-
-    They come from games in which UCT and chance take turns, as in practice, so that no network
-    has ever chosen them; only positions where some legal move is wrong are taken, none twice.
-    `show` is called with 1 for each.
-    """
-    from alphazero.solvers.exact import action_values, solver_for  # compiled when first wanted
-
-    solver, rng = solver_for(game), np.random.default_rng(seed)
-    search = RolloutSearch(game, RolloutConfig("uct", simulations=200), rng=rng)
-    player = SearchPlayer(search, temperature=Temperature(1.0, game.max_moves, 1.0))
-    bounds = [stage * game.max_moves // len(STAGES) for stage in range(len(STAGES) + 1)]
-    lines: dict[str, bytes] = {}
-    for low, high in itertools.pairwise(bounds):
-        wanted = len(lines) + each
-        while len(lines) < wanted:
-            plies = int(rng.integers(max(low, first_ply), high))
-            moves, state = _wander(game, player, plies, rng)
-            if game.outcome(state) != ONGOING or state.tobytes() in lines.values():
-                continue
-            values = action_values(game, solver, state)
-            if len(set(values.tolist()) - {ILLEGAL}) > 1:
-                labels = "".join(_LABELS[value] for value in values.tolist())
-                lines[f"{moves} {values.max()} {labels}"] = state.tobytes()
-                show(1)
-    return "\n".join(lines) + "\n"
-
-
-def _wander(
-    game: Game, player: SearchPlayer, plies: int, rng: np.random.Generator
-) -> tuple[str, State]:
-    """Return the moves of a game of `plies` moves at most, a third of them random, and its end."""
-    names: list[str] = []
-    state = game.initial_state()
-    while len(names) < plies and game.outcome(state) == ONGOING:
-        if rng.random() < 1 / 3:
-            action = int(rng.choice(np.flatnonzero(game.legal_action_mask(state))))
-        else:
-            action = player.choose(state)
-        names.append(game.action_name(state, action))
-        state = game.play(state, action)
-    return ("," if max(map(len, names), default=0) > 1 else "").join(names), state

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from alphazero.arena.elo import expected_score, scores_by_pair
-from alphazero.arena.match import GameRecord
 from alphazero.errors import AlphaZeroError
+from alphazero.records.game_record import GameRecord
 
 PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
 """What a pair of games may score: the five outcomes of a "pentanomial" model."""

@@ -18,16 +18,18 @@ import numpy as np
 
 from alphazero.arena.bradley_terry import Ratings, rate
 from alphazero.arena.head_to_head import contest
-from alphazero.arena.match import Pairing, random_opening
+from alphazero.arena.match import seats_of, tables_for
+from alphazero.arena.openings import random_opening
 from alphazero.errors import PlayerError, RunError
 from alphazero.games.game import ONGOING, Game
-from alphazero.players.registry import Entrant, seats_of, tables_for
-from alphazero.records.jsonl import PlayedGame, load_games, save_games
+from alphazero.players.registry import Entrant
+from alphazero.records.game_record import Pairing
+from alphazero.records.jsonl import load_games, save_games
+from alphazero.records.played_game import PlayedGame
 from alphazero.utils.files import reason, shown, write_atomic
 
 GAMES_FILE = "games.jsonl"
 """The file in a tournament's folder that holds its games."""
-
 
 Counts = np.ndarray[tuple[int, int, int], np.dtype[np.int64]]
 

@@ -6,12 +6,12 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from importlib.metadata import version
 from typing import NamedTuple
 
-from alphazero import __version__
-from alphazero.cli import arguments, commands
+from alphazero.cli import evaluation, foundations, play, training
 from alphazero.cli.argument_types import Parser
-from alphazero.cli.commands import INTERRUPTED
+from alphazero.cli.shared import INTERRUPTED
 from alphazero.errors import AlphaZeroError, did_you_mean
 from alphazero.utils.printing import spell_what_cannot_be_written
 
@@ -34,124 +34,124 @@ class Command(NamedTuple):
 COMMANDS = (
     Command(
         "train",
-        commands.train,
+        training.train,
         "train a player from a YAML file, or go on with a run",
         "alphazero train configs/tic_tac_toe.yaml run.seed=7 budget.minutes=5",
-        arguments.train_arguments,
+        training.train_arguments,
     ),
     Command(
         "play",
-        commands.play,
+        play.play,
         "play against a checkpoint, or another player, in the terminal",
         "alphazero play checkpoints/tic_tac_toe --side second --simulations 200",
-        arguments.play_arguments,
+        play.play_arguments,
     ),
     Command(
         "serve",
-        commands.serve,
+        play.serve,
         "play and look at games in a browser, on a page of this machine",
         "alphazero serve checkpoints/connect_four.safetensors --open",
-        arguments.serve_arguments,
+        play.serve_arguments,
     ),
     Command(
         "gtp",
-        commands.gtp,
+        play.gtp,
         "serve a player to Go programs, over the Go Text Protocol",
         "alphazero gtp checkpoints/connect_four.safetensors --seconds 2",
-        arguments.gtp_arguments,
+        play.gtp_arguments,
     ),
     Command(
         "gomocup",
-        commands.gomocup,
+        play.gomocup,
         "serve a player to managers of gomoku matches, over the Gomocup protocol",
         "alphazero gomocup uct:simulations=1000",
-        arguments.gomocup_arguments,
+        play.gomocup_arguments,
     ),
     Command(
         "grade",
-        commands.grade,
+        evaluation.grade,
         "count how often a checkpoint plays an optimal move",
         "alphazero grade checkpoints/tic_tac_toe --simulations 0,50",
-        arguments.grade_arguments,
+        evaluation.grade_arguments,
     ),
     Command(
         "match",
-        commands.match,
+        evaluation.match,
         "let two players play each other",
         "alphazero match checkpoints/new checkpoints/old --simulations 200 --sprt 0,30",
-        arguments.match_arguments,
+        evaluation.match_arguments,
     ),
     Command(
         "rate",
-        commands.rate,
+        evaluation.rate,
         "rate players, or the checkpoints of a run, by a tournament",
         "alphazero rate checkpoints/connect_four random --simulations 64 --plot elo.png",
-        arguments.rate_arguments,
+        evaluation.rate_arguments,
     ),
     Command(
         "show",
-        commands.show,
+        play.show,
         "say what a checkpoint is and how strong, or replay saved games",
         "alphazero show checkpoints/tic_tac_toe",
-        arguments.show_arguments,
+        play.show_arguments,
     ),
     Command(
         "plot",
-        commands.plot,
+        training.plot,
         "draw the curves of a run as one figure, for print too",
         "alphazero plot checkpoints/tic_tac_toe --save curves.svg",
-        arguments.plot_arguments,
+        training.plot_arguments,
     ),
     Command(
         "verify",
-        commands.verify,
+        training.verify,
         "read a run or a checkpoint again and say what is damaged",
         "alphazero verify checkpoints/tic_tac_toe",
-        arguments.verify_arguments,
+        training.verify_arguments,
     ),
     Command(
         "bench",
-        commands.bench,
+        training.bench,
         "measure self-play beside the bare network",
         "alphazero bench configs/connect_four.yaml search.cache_megabytes=0 --seconds 40",
-        arguments.bench_arguments,
+        training.bench_arguments,
     ),
     Command(
         "plan",
-        commands.plan,
+        training.plan,
         "measure this machine for a moment and say what a run will take, or has",
         "alphazero plan configs/connect_four.yaml budget.samples=100000",
-        arguments.plan_arguments,
+        training.plan_arguments,
     ),
     Command(
         "doctor",
-        commands.doctor,
+        training.doctor,
         "say what is wrong with a run, and which key to change",
         "alphazero doctor checkpoints/connect_four",
-        arguments.doctor_arguments,
+        training.doctor_arguments,
     ),
     Command(
         "solve",
-        commands.solve,
+        evaluation.solve,
         "say what a position is worth and which moves are best, exactly",
         'alphazero solve connect_four "4444 52 35 17"',
-        arguments.solve_arguments,
+        evaluation.solve_arguments,
     ),
     Command(
         "foundations",
-        commands.foundations,
+        foundations.foundations,
         "run one of the ideas that came before, and draw what it finds",
         "alphazero foundations blackjack-exploring-starts --episodes 10000000",
-        arguments.foundations_arguments,
+        foundations.foundations_arguments,
     ),
     Command(
         "check",
-        commands.check,
+        training.check,
         "hold the rules of a game to the contract that every game keeps",
         "alphazero check mnk:rows=4,columns=4,length=3",
-        arguments.check_arguments,
+        training.check_arguments,
     ),
-    Command("games", commands.games, "list the games and their options", "alphazero games"),
+    Command("games", training.games, "list the games and their options", "alphazero games"),
 )
 
 
@@ -213,7 +213,7 @@ def parser() -> argparse.ArgumentParser:
         prog="alphazero",
         description="From a game's rules to a strong player, by self-play.",
     )
-    whole.add_argument("--version", action="version", version=f"alphazero {__version__}")
+    whole.add_argument("--version", action="version", version=f"alphazero {version('alphazero')}")
     added = whole.add_subparsers(metavar="COMMAND", required=True)
     for command in COMMANDS:
         one = added.add_parser(

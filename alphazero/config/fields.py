@@ -13,7 +13,6 @@ from alphazero.config.strict_yaml import (
     Document,
     KeyPath,
     Problem,
-    WrongValueError,
     described,
     quoted,
     yaml_scalar,
@@ -201,3 +200,7 @@ class Reader:
 def dotted(path: KeyPath) -> str:
     """A key path as people write it: `learner.learning_rate[1].step`."""
     return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path).lstrip(".")
+
+
+class WrongValueError(Exception):
+    """A value that its key does not take; the text says why. `Reader` turns it into a problem."""

@@ -10,8 +10,16 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, NamedTuple, get_type_hints
 
-from alphazero.config.fields import REQUIRED, Note, Reader, check_value, dotted, key
-from alphazero.config.strict_yaml import KeyPath, WrongValueError, described, quoted
+from alphazero.config.fields import (
+    REQUIRED,
+    Note,
+    Reader,
+    WrongValueError,
+    check_value,
+    dotted,
+    key,
+)
+from alphazero.config.strict_yaml import KeyPath, described, quoted
 
 GameOption = int | float | bool | str
 PRECISIONS = ("auto", "float32", "bfloat16")

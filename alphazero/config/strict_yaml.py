@@ -38,10 +38,6 @@ class Document(NamedTuple):
     problems: list[Problem]
 
 
-class WrongValueError(Exception):
-    """A value that its key does not take; the text says why. `Reader` turns it into a problem."""
-
-
 def read_text(path: Path) -> str:
     """The text of a file of at most 1 MiB of UTF-8; raises ConfigError."""
     try:

@@ -14,9 +14,10 @@ from alphazero.mcts.evaluator import Evaluator
 from alphazero.network.backend import make_evaluator
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
-from alphazero.training.monitoring.metrics import peak_megabytes
-from alphazero.training.selfplay import Work, seat_explorer
+from alphazero.training.selfplay import seat_explorer
+from alphazero.training.selfplay_stats import Work
 from alphazero.utils.jobs import Progress, run_jobs, shares
+from alphazero.utils.machine import peak_megabytes
 
 ROUNDS = 16
 """Self-play and the bare network take turns, because the speed of machines drifts."""

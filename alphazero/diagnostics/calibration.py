@@ -12,20 +12,23 @@ from typing import Final
 
 import numpy as np
 
-from alphazero.arena.match import Match, Pairing, paired_openings, play_schedule
+from alphazero.arena.match import Match, play_schedule
+from alphazero.arena.openings import paired_openings
 from alphazero.config.schema import Config
 from alphazero.diagnostics.benchmark import Bench, Benchmark, Played, time_matches, time_network
 from alphazero.network.backend import useful_workers
-from alphazero.network.inference import padded_size, threads_per_evaluation
-from alphazero.players.base import Player, RandomPlayer, SearchPlayer
+from alphazero.network.inference import padded_size
+from alphazero.players.base import Player, RandomPlayer
 from alphazero.players.registry import Entrant
+from alphazero.players.search_player import SearchPlayer
+from alphazero.records.game_record import Pairing
 from alphazero.training.data.game_shard import Games
 from alphazero.training.data.replay_buffer import Replay
 from alphazero.training.evaluation import OPENING_MOVES, Evaluation
 from alphazero.training.gate import seat
 from alphazero.training.learning.learner import Learner
-from alphazero.training.monitoring.metrics import peak_megabytes
-from alphazero.utils.jobs import shares
+from alphazero.utils.jobs import shares, threads_per_evaluation
+from alphazero.utils.machine import peak_megabytes
 
 PARTS: Final = 4
 """Parts of a calibration, for a bar."""

@@ -11,11 +11,11 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import Final
 
-from alphazero.arena.match import GameRecord
 from alphazero.errors import RunError
 from alphazero.games.game import Game
-from alphazero.records.jsonl import PlayedGame
-from alphazero.records.sgf_export import load_played
+from alphazero.records.game_files import load_played
+from alphazero.records.game_record import GameRecord
+from alphazero.records.played_game import PlayedGame
 from alphazero.training.manifest import check_resumable
 from alphazero.training.run_directory import SAMPLE_NAME, Run
 from alphazero.utils.files import reason, shown

@@ -16,7 +16,7 @@ from tqdm import tqdm
 from alphazero.config.loader import load_config
 from alphazero.errors import AlphaZeroError, RunError
 from alphazero.network.checkpoint import load_checkpoint
-from alphazero.records.sgf_export import load_played
+from alphazero.records.game_files import load_played
 from alphazero.training.manifest import (
     CONFIG,
     MANIFEST,

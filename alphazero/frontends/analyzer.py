@@ -15,8 +15,9 @@ from alphazero.errors import PlayerError
 from alphazero.games.game import Game, State
 from alphazero.mcts.rollout_methods import UNLIMITED
 from alphazero.mcts.search import Roots, TreeSearch
-from alphazero.players.base import Player, SearchPlayer
+from alphazero.players.base import Player
 from alphazero.players.registry import Entrant
+from alphazero.players.search_player import SearchPlayer
 
 LONGEST_LINE = 16
 """Moves of a line that is shown."""

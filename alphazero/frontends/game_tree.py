@@ -13,7 +13,7 @@ import numpy as np
 
 from alphazero.frontends.analyzer import EVERY, Candidate, Thinker
 from alphazero.games.game import ONGOING, PLY, Game, State, to_play, value_of
-from alphazero.records.jsonl import PlayedGame
+from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf_export import comment_of, value_in
 
 PERSON: Final = "person"

@@ -17,7 +17,6 @@ from alphazero.utils.jit import helper
 SIGNS = ".XO"
 """How a cell is drawn: empty, player 0, player 1."""
 
-
 VERTEX_LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 """Letters of the columns in Go, and in its programs' protocol: without I."""
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from alphazero.mcts.kernels.tree import Doubles, Masks, Slots
+from alphazero.utils.arrays import Doubles, Masks, Slots
 from alphazero.utils.jit import kernel
 
 LEAST_PRIOR = float(np.finfo(np.float32).tiny)

@@ -9,57 +9,21 @@ Letters: G slots, n some of them, A actions, S state size.
 """
 
 import time
-from dataclasses import dataclass
 
 import numpy as np
 
 from alphazero.config.schema import SearchConfig
 from alphazero.games.game import LAST, Game, State
 from alphazero.mcts.evaluator import Evaluator, Floats, under_symmetries
-from alphazero.mcts.kernels.equations import selection_of
+from alphazero.mcts.exploration import NO_EXPLORATION, Exploration, shaped_alphas
+from alphazero.mcts.kernels.equations import Selection
 from alphazero.mcts.kernels.evaluation_cache import new_cache
 from alphazero.mcts.kernels.root import begin_searches, mix_noise
 from alphazero.mcts.kernels.simulation import backup_leaves, gather_trees, select_leaves
-from alphazero.mcts.kernels.tree import Doubles, Slots, new_forest
-from alphazero.mcts.rollout_methods import GUMBEL, UNLIMITED
+from alphazero.mcts.kernels.tree import new_forest
+from alphazero.mcts.rollout_methods import GUMBEL, PUCT, UNLIMITED
 from alphazero.mcts.search import TREE_ROOM, Roots, TreeSearch
-
-
-@dataclass(frozen=True)
-class Exploration:
-    """What makes a root look beyond what it believes, in self-play.
-
-    Its priors become P = (1 - `fraction`) p^(1/`temperature`) + `fraction` Dir(`alpha`), and
-    actions that were tried are forced to get sqrt(`forced` P sum N) visits.
-    """
-
-    fraction: float = 0.0
-    alpha: float = 0.3
-    shaped: bool = False
-    temperature: float = 1.0
-    forced: float = 0.0
-
-
-_NO_EXPLORATION = Exploration()
-
-
-def shaped_alphas(priors: Doubles, alpha: float) -> Doubles:
-    """Return the concentrations of shaped noise: `alpha` on the mean of the legal actions.
-
-    `priors` [n, A] are 0 exactly where an action is not legal, and there the result is 0. Half is
-    spread evenly, half in proportion to how far the logarithm of the prior, cut at 4 times the
-    even share, stands above the mean. KataGo, docs/KataGoMethods.md, "Shaped Dirichlet Noise",
-    cuts at 0.01, which is 3.6 times the even share on its board of 19 x 19.
-    """
-    legal = priors > 0
-    counts = legal.sum(axis=1, keepdims=True)
-    logs = np.log(np.clip(priors, 1e-20, 4 / np.maximum(counts, 1)))
-    means = (logs * legal).sum(axis=1, keepdims=True) / np.maximum(counts, 1)
-    above = np.maximum(logs - means, 0) * legal
-    sums = above.sum(axis=1, keepdims=True)
-    even = legal / np.maximum(counts, 1)
-    shape = np.where(sums > 0, (even + above / np.maximum(sums, 1e-20)) / 2, even)
-    return np.asarray(alpha * counts * shape)
+from alphazero.utils.arrays import Slots
 
 
 class Search(TreeSearch):
@@ -116,7 +80,7 @@ class Search(TreeSearch):
         """
         wanted = self.settings.simulations if simulations is None else simulations
         exploring = self.exploration if explore else None
-        exploration, gumbel = exploring or _NO_EXPLORATION, self._selection.rule == GUMBEL
+        exploration, gumbel = exploring or NO_EXPLORATION, self._selection.rule == GUMBEL
         shape = len(slots), self.game.num_actions
         noise = np.zeros((0, self.game.num_actions))
         if exploring and gumbel:
@@ -206,3 +170,20 @@ def ask_network(game: Game, evaluator: Evaluator, states: State) -> Roots:
     search.ask(slots, 0)
     search.think()
     return search.roots(slots)
+
+
+def selection_of(settings: SearchConfig) -> Selection:
+    """Return the constants that the configuration asks for."""
+    return Selection(
+        PUCT if settings.selection == "puct" else GUMBEL,
+        c_puct=float(settings.c_puct),
+        c_puct_base=float(settings.c_puct_base),
+        first_play_parent=settings.first_play == "parent",
+        first_play_reduction=float(settings.first_play_reduction),
+        solver=settings.solver,
+        value_weighting=float(settings.value_weighting),
+        gumbel_actions=settings.gumbel_actions,
+        gumbel_visits=float(settings.gumbel_visits),
+        gumbel_scale=float(settings.gumbel_scale),
+        gumbel_below=settings.selection == "gumbel",
+    )

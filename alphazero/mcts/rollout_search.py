@@ -12,10 +12,11 @@ import numpy as np
 
 from alphazero.games.game import Game
 from alphazero.mcts.kernels.equations import Selection
-from alphazero.mcts.kernels.tree import EDGE, NODE, Forest, Slots, new_forest
+from alphazero.mcts.kernels.tree import EDGE, NODE, Forest, new_forest
 from alphazero.mcts.move_selection import best_actions, is_max_robust
 from alphazero.mcts.rollout_methods import METHODS, UNLIMITED_DEPTH, RolloutConfig
 from alphazero.mcts.search import TREE_ROOM, Roots, TreeSearch
+from alphazero.utils.arrays import Slots
 
 TURN = 1 << 15
 """Moves played in one turn of the wheel, shared out among the slots: some milliseconds, after

@@ -14,8 +14,10 @@ import numpy as np
 
 from alphazero.games.game import Game, State
 from alphazero.mcts.kernels.equations import Selection
-from alphazero.mcts.kernels.root import advance_trees, read_roots
-from alphazero.mcts.kernels.tree import Doubles, Forest, Records, Slots
+from alphazero.mcts.kernels.root import read_roots
+from alphazero.mcts.kernels.subtree import advance_trees
+from alphazero.mcts.kernels.tree import Forest
+from alphazero.utils.arrays import Doubles, Records, Slots
 
 TREE_ROOM = 4
 """Nodes per simulation that a tree has room for: what is kept between moves needs some."""

@@ -4,9 +4,10 @@ from typing import Final
 
 from alphazero.config.schema import InferenceConfig
 from alphazero.errors import ConfigError
-from alphazero.network.inference import BatchedEvaluator, TorchEvaluator, resolve_device
+from alphazero.network.inference import BatchedEvaluator, resolve_device
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator, openvino_is_installed
 from alphazero.network.resnet import ResNet
+from alphazero.network.torch_evaluator import TorchEvaluator
 
 
 def resolve_backend(settings: InferenceConfig) -> str:

@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from alphazero.arena.grade import grade
-from alphazero.config.fields import check_value, noted_fields
+from alphazero.config.fields import WrongValueError, check_value, noted_fields
 from alphazero.config.schema import InferenceConfig, SearchConfig
-from alphazero.config.strict_yaml import WrongValueError
 from alphazero.games.game import Game
 from alphazero.games.registry import make_game
 from alphazero.mcts.evaluator import Evaluator, FixedBatches
@@ -23,8 +21,7 @@ from alphazero.mcts.search import TREE_ROOM
 from alphazero.network.backend import make_evaluator
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from alphazero.network.header import find_checkpoint
-from alphazero.players.base import SearchPlayer
-from alphazero.solvers.exhaustive import Solution
+from alphazero.players.search_player import SearchPlayer
 
 TREE_BYTES = 2 << 30
 """Memory that the tree of one thinking player may take; only what it reaches is used."""
@@ -129,22 +126,6 @@ def load_player(
     """
     saved = load_saved(path)
     return saved.game, saved.seat(simulations=simulations, seconds=seconds)
-
-
-def optimal_share(
-    player: SavedPlayer, solutions: Sequence[Solution], simulations: int, workers: int = 1
-) -> float:
-    """Return the share of optimal moves, the mean over sets of solved positions; NaN for none."""
-    shares = [
-        grade(
-            player.game,
-            lambda tables: player.seat(tables, simulations=simulations),
-            solution,
-            workers=workers,
-        ).share
-        for solution in solutions
-    ]
-    return float(np.mean(shares)) if shares else float("nan")
 
 
 def grades_of(checkpoint: Checkpoint) -> list[str]:

@@ -14,10 +14,10 @@ import numpy as np
 from alphazero.errors import PlayerError
 from alphazero.games.game import PLY, Game, State
 from alphazero.games.registry import name_of
-from alphazero.mcts.kernels.tree import Slots
 from alphazero.players.base import Decisions, Forfeit, Player
 from alphazero.players.gtp_process import PATIENCE, Answer, Program, ProgramError
 from alphazero.records.gtp_notation import COLOURS, PASS, RESIGN, Vertices, plain
+from alphazero.utils.arrays import Slots
 from alphazero.utils.files import shown
 
 PAUSE: Final = 0.005

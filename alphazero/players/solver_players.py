@@ -12,10 +12,10 @@ import numpy as np
 
 from alphazero.errors import GameError
 from alphazero.games.game import SURE, Game, State
-from alphazero.mcts.kernels.tree import Slots
 from alphazero.players.base import Decisions, Player
 from alphazero.solvers.alphabeta import AlphaBeta, is_proven
 from alphazero.solvers.exact import solver_for
+from alphazero.utils.arrays import Slots
 
 SLICE = 5_000
 """Positions between two looks at the clock: some milliseconds, on a large board some ten."""

@@ -10,101 +10,21 @@ is not over, else 1/2-1/2. A game that was taken from its loser says why, as `fa
 import functools
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from alphazero.arena.match import GameRecord
 from alphazero.errors import GameError, PlayerError
-from alphazero.games.game import ONGOING, Game, State
-from alphazero.games.registry import read_game, write_game
+from alphazero.games.game import ONGOING, Game
+from alphazero.games.registry import read_game
+from alphazero.records.played_game import FORMAT, RESULTS, PlayedGame
 from alphazero.utils.files import read_limited, shown, write_atomic
 
-FORMAT: Final = "alphazero-game"
 BEGINNING: Final = b'{"format": "alphazero-game"'
 """How every line begins, by which such a file is known."""
-
-RESULTS: Final = {1: "1-0", 0: "1/2-1/2", -1: "0-1", ONGOING: "*"}
-"""The results by the outcome."""
 
 _OUTCOMES: Final = {result: outcome for outcome, result in RESULTS.items()}
 _SIZE_LIMIT: Final = 1 << 28
 _LINE_LIMIT: Final = 1 << 20
-
-
-@dataclass(frozen=True)
-class PlayedGame:
-    """A game, finished or not, and who played it."""
-
-    game: Game
-    players: tuple[str, str]
-    """names: who moved first, who moved second"""
-    actions: tuple[int, ...]
-    outcome: int
-    resigned: bool = False
-    opening: int = 0
-    """random moves that open it, before anybody thinks"""
-    pair: int = 0
-    """which pair of games with one opening, of these two players, it belongs to"""
-    fingerprints: tuple[str, str] = ("", "")
-    """what tells the players from others of the same names"""
-    fault: str = ""
-    """why the game was taken from the player who lost it; empty: it was not"""
-    comments: tuple[str, ...] = ()
-    """what is said of the moves, one by one; not kept in a line of a file"""
-    told: str = ""
-    """the result as another program's SGF has it, where the moves do not say the same"""
-
-    @classmethod
-    def of(
-        cls,
-        game: Game,
-        record: GameRecord,
-        names: tuple[str, str],
-        fingerprints: tuple[str, str] = ("", ""),
-    ) -> "PlayedGame":
-        """Return the game of a match between players 0 and 1, so called."""
-        first, second = record.pairing.seats
-        return cls(
-            game,
-            (names[first], names[second]),
-            tuple(map(int, record.actions)),
-            record.outcome,
-            record.resigned,
-            len(record.pairing.opening),
-            record.pairing.label,
-            (fingerprints[first], fingerprints[second]),
-            record.fault,
-        )
-
-    def states(self) -> list[State]:
-        """Return the first position and that after each move."""
-        states = [self.game.initial_state()]
-        for action in self.actions:
-            states.append(self.game.play(states[-1], action))
-        return states
-
-    def moves(self) -> list[str]:
-        """Return the moves in the game's notation."""
-        pairs = zip(self.states(), self.actions, strict=False)
-        return [self.game.action_name(state, action) for state, action in pairs]
-
-    def to_line(self) -> str:
-        """Write the game as a line of the file."""
-        content = {
-            "format": FORMAT,
-            "game": write_game(self.game),
-            "players": self.players,
-            "result": RESULTS[self.outcome],
-            "resigned": self.resigned,
-            "moves": self.moves(),
-            "opening": self.opening,
-            "pair": self.pair,
-            "fingerprints": self.fingerprints,
-            "fault": self.fault,
-        }
-        content |= {"told": self.told} if self.told else {}
-        return json.dumps(content)
 
 
 def save_games(path: Path, games: Iterable[PlayedGame]) -> None:

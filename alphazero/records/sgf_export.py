@@ -4,33 +4,24 @@ A file whose name ends in `.sgf` is SGF; any other has a game a line, as in `gam
 """
 
 import dataclasses
-import itertools
 import re
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from alphazero.arena.match import GameRecord
-from alphazero.errors import AlphaZeroError, GameError, PlayerError
+from alphazero.errors import GameError
 from alphazero.games.game import ONGOING, Game, State, value_of
 from alphazero.games.grid import stones_seen
-from alphazero.games.registry import write_game
+from alphazero.records.game_record import GameRecord
 from alphazero.records.gtp_notation import COLOURS
-from alphazero.records.jsonl import PlayedGame, holds_games, load_games, save_games
+from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf import (
     OTHELLO,
-    SIZE_LIMIT,
     SgfGame,
     number_of,
-    read_collection,
     write_sgf,
 )
 from alphazero.records.sgf_import import game_of, steps_of
-from alphazero.utils.files import check_writable, read_limited, shown, write_atomic
-
-SUFFIX: Final = ".sgf"
 
 REMARK: Final = (
     "A comment says what the search of the player found who makes the move: win rate = "
@@ -100,14 +91,6 @@ def commented(
 
 
 # --- written -------------------------------------------------------------------------------------
-
-
-def has_sgf(game: Game) -> bool:
-    """Whether games of this kind can be written as SGF."""
-    try:
-        return bool(number_of(game))
-    except GameError:
-        return False
 
 
 def to_sgf(played: PlayedGame) -> str:
@@ -225,114 +208,9 @@ def _printable(text: str) -> str:
 # --- files ---------------------------------------------------------------------------------------
 
 
-def check_savable(path: Path, game: Game) -> None:
-    """Raise an error where games could not be saved: to be asked before they are played.
-
-    Raises:
-        GameError: where `path` is SGF, and the game has none.
-        RunError: where no file can be put.
-    """
-    if _is_sgf(path):
-        number_of(game)
-    check_writable(path)
-
-
-def save_played(path: Path, games: Sequence[PlayedGame]) -> None:
-    """Write games, in place of what was there: as SGF, or a line each, by the file's name.
-
-    Raises:
-        GameError, RunError: as `check_savable`.
-    """
-    if _is_sgf(path):
-        write_atomic(path, "".join(map(to_sgf, games)).encode("utf-8", "replace"))
-    else:
-        save_games(path, games)
-
-
-def save_match(
-    path: Path,
-    game: Game,
-    records: Sequence[GameRecord],
-    names: tuple[str, str],
-    searched: tuple[bool, bool],
-) -> None:
-    """Write the games of a match between two players, so called; SGF tells what they thought.
-
-    `searched` is whether they search, as in `commented`.
-
-    Raises:
-        GameError, RunError: as `check_savable`.
-    """
-    played = [PlayedGame.of(game, record, names) for record in records]
-    if _is_sgf(path):
-        played = list(map(commented, played, records, itertools.repeat(searched)))
-    save_played(path, played)
-
-
-def holds_played(path: Path) -> bool:
-    """Whether `path` is a file of games."""
-    return _is_sgf(path) or holds_games(path)
-
-
-def load_played(path: Path) -> list[PlayedGame]:
-    """Read a file of games, of which there is at least one.
-
-    Raises:
-        PlayerError: naming the game or line that is none.
-        RunError: when the file cannot be read.
-    """
-    if not _is_sgf(path):
-        return load_games(path)
-    text = read_limited(path, SIZE_LIMIT).decode("utf-8", "replace")
-    games: list[PlayedGame] = []
+def has_sgf(game: Game) -> bool:
+    """Whether games of this kind can be written as SGF."""
     try:
-        games.extend(map(from_sgf, read_collection(text)))
-    except AlphaZeroError as error:
-        said = ascii(str(error))[1:-1][:300]
-        raise PlayerError(f"{shown(path)}: game {len(games) + 1}: {said}") from None
-    return games
-
-
-def begin_from(path: Path, moves: int | None, game: Game | None) -> PlayedGame:
-    """Return a file's first game up to so many moves, to be gone on with in `game` if one is given.
-
-    Raises:
-        PlayerError: where the file has another game, fewer moves, or none that are legal there.
-    """
-    played = load_played(path)[0]
-    count = len(played.actions)
-    if moves is not None and moves > count:
-        raise PlayerError(f"{shown(path)}: has {count} moves; go on after at most so many")
-    if game is None:
-        game = played.game
-    if type(game) is not type(played.game) or (
-        game.observation_shape[1:] != played.game.observation_shape[1:]
-    ):
-        raise PlayerError(
-            f"{shown(path)}: holds a game of {write_game(played.game)}, but {write_game(game)} is "
-            "what is played"
-        )
-    actions, state = played.actions[:moves], game.initial_state()
-    for number, action in enumerate(actions, 1):
-        try:
-            state = game.play(state, action)
-        except GameError:
-            raise PlayerError(
-                f"{shown(path)}: move {number} is not legal in {write_game(game)}; go on after at "
-                f"most {number - 1}"
-            ) from None
-    return dataclasses.replace(
-        played,
-        game=game,
-        actions=actions,
-        outcome=game.outcome(state),
-        resigned=False,
-        opening=0,
-        fault="",
-        comments=played.comments[:moves],
-        told="",
-    )
-
-
-def _is_sgf(path: Path) -> bool:
-    return path.suffix.lower() == SUFFIX
+        return bool(number_of(game))
+    except GameError:
+        return False

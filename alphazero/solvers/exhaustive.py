@@ -17,7 +17,6 @@ POSITION_LIMIT = 500_000
 MOVE_LIMIT = 100
 """Moves of the longest game that is counted out: a game that may last longer has too many."""
 
-
 ILLEGAL = -2
 """What an action that may not be played is worth: less than any other."""
 

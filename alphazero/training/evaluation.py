@@ -14,7 +14,8 @@ import numpy as np
 from alphazero.arena.bradley_terry import rate
 from alphazero.arena.elo import judge
 from alphazero.arena.grade import ask_player, judge_answers
-from alphazero.arena.match import paired_openings, play_schedule
+from alphazero.arena.match import play_schedule
+from alphazero.arena.openings import paired_openings
 from alphazero.arena.solved_positions import STAGES, solved_positions, stages_of
 from alphazero.arena.tournament import Tournament
 from alphazero.config.schema import Config

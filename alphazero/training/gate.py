@@ -7,13 +7,16 @@ import numpy as np
 
 from alphazero.arena.elo import MatchResult
 from alphazero.arena.head_to_head import play_out
-from alphazero.arena.match import GameRecord, Pairing, paired_openings, play_schedule
+from alphazero.arena.match import play_schedule
+from alphazero.arena.openings import paired_openings
 from alphazero.arena.sprt import Sprt
 from alphazero.config.schema import Config, SearchConfig
 from alphazero.games.game import Game
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.network_search import Search
-from alphazero.players.base import Player, SearchPlayer
+from alphazero.players.base import Player
+from alphazero.players.search_player import SearchPlayer
+from alphazero.records.game_record import GameRecord, Pairing
 
 
 def seat(

@@ -16,7 +16,6 @@ import numpy as np
 from tqdm import tqdm
 
 from alphazero.arena.elo import MatchResult
-from alphazero.arena.match import NEVER_RESIGN, GameRecord
 from alphazero.config.loader import config_from, dump_config
 from alphazero.config.schema import Config
 from alphazero.errors import ConfigError, RunError
@@ -28,25 +27,28 @@ from alphazero.network.backend import explain_backend, make_evaluator, useful_wo
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
 from alphazero.network.device_check import check_evaluator
 from alphazero.network.header import FILE_LIMIT
-from alphazero.network.inference import BatchedEvaluator, threads_per_evaluation
+from alphazero.network.inference import BatchedEvaluator
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
+from alphazero.records.game_record import NEVER_RESIGN, GameRecord
 from alphazero.training.data.game_shard import Games
 from alphazero.training.data.replay_buffer import Batch, Replay
 from alphazero.training.evaluation import Evaluation, Figures
 from alphazero.training.int8 import Comparison, round_evaluator
 from alphazero.training.learning.data_parallel import Group, join
-from alphazero.training.learning.learner import Learner, Parts, StepReport
+from alphazero.training.learning.learner import Learner, StepReport
+from alphazero.training.learning.losses import Parts
 from alphazero.training.manifest import check_resumable, folder_of, player_name
 from alphazero.training.monitoring.dashboard import tensorboard_layout
 from alphazero.training.monitoring.holdout import examine_values
 from alphazero.training.monitoring.iteration_report import TEXT, Report, sample_files
-from alphazero.training.monitoring.metrics import Curves
+from alphazero.training.monitoring.tensorboard import Curves
 from alphazero.training.play_backend import Embedded, GateResult, Orders, Producer, Version
 from alphazero.training.resignation import played_out, resign_threshold
 from alphazero.training.run_directory import Run, locked
 from alphazero.training.selfplay import SelfPlay
 from alphazero.utils.files import shown
+from alphazero.utils.jobs import threads_per_evaluation
 from alphazero.utils.machine import total_memory, usable_cores
 
 PLAY, LEARN, GATE, INITIALISE, CALIBRATE, MEASURE, EXAMINE = range(7)

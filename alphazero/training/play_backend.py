@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from alphazero.arena.elo import MatchResult
-from alphazero.arena.match import GameRecord
 from alphazero.config.schema import Config
 from alphazero.games.game import Game
 from alphazero.mcts.evaluator import Evaluator
+from alphazero.records.game_record import GameRecord
 from alphazero.training.gate import run_gate
 from alphazero.training.selfplay import SelfPlay, play_games
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alphazero.arena.match import NEVER_RESIGN, Floats, GameRecord
 from alphazero.games.game import value_of
+from alphazero.records.game_record import NEVER_RESIGN, Floats, GameRecord
 from alphazero.training.data.game_shard import Games
 
 

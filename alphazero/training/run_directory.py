@@ -20,13 +20,14 @@ from typing import Final
 from filelock import FileLock, Timeout
 from torch import Tensor
 
-from alphazero.arena.match import GameRecord
 from alphazero.config.loader import dump_config, load_config
 from alphazero.config.schema import Config
 from alphazero.errors import RunError
 from alphazero.games import Game, make_game
-from alphazero.network.checkpoint import Checkpoint, load_checkpoint, load_tensors, save_tensors
+from alphazero.network.checkpoint import Checkpoint, load_checkpoint
 from alphazero.network.checkpoint import save_checkpoint as write_checkpoint
+from alphazero.network.tensor_file import load_tensors, save_tensors
+from alphazero.records.game_record import GameRecord
 from alphazero.training.data.game_shard import Games
 from alphazero.training.manifest import (
     CONFIG,

@@ -5,11 +5,13 @@ other, which two threads inside one evaluation do at every layer.
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from typing import TypeVar
 
-from alphazero.network.inference import threads_per_evaluation
+import torch
+
 from alphazero.utils.interrupts import held_back
 
 Result = TypeVar("Result")
@@ -76,3 +78,14 @@ def shares(total: int, workers: int) -> list[int]:
     """Split `total` into at most `workers` shares that differ by one at most; none is empty."""
     number = max(1, min(total, workers))
     return [total // number + (index < total % number) for index in range(number)]
+
+
+@contextmanager
+def threads_per_evaluation(threads: int) -> Iterator[None]:
+    """Let torch use `threads` processor cores for one operation, in threads begun meanwhile too."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,6 +1,7 @@
 """What this process may use of the machine."""
 
 import os
+import sys
 
 
 def total_memory() -> int:
@@ -22,3 +23,13 @@ def usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def peak_megabytes() -> float:
+    """Return the most memory that this process has held, in MiB; NaN where no system call tells."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return float("nan")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1 << 20) if sys.platform == "darwin" else peak / (1 << 10)

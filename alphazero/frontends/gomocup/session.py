@@ -15,14 +15,15 @@ import functools
 import sys
 import time
 from collections.abc import Callable, Iterable
+from importlib.metadata import version
 from typing import Final
 
-from alphazero import __version__
 from alphazero.errors import AlphaZeroError, GameError, PlayerError
 from alphazero.frontends.gomocup.board import BLOCKS, Block, Board, two_numbers
 from alphazero.frontends.gomocup.match_settings import Info
 from alphazero.frontends.gtp.engine import Engine, resized
-from alphazero.frontends.gtp.protocol import LONGEST, GtpError, Lines, lines_of, read_integer
+from alphazero.frontends.gtp.protocol import GtpError, read_integer
+from alphazero.frontends.line_reader import LONGEST, Lines, lines_of
 from alphazero.games.game import ONGOING
 from alphazero.games.grid import VERTEX_LETTERS
 from alphazero.games.mnk import Mnk
@@ -190,7 +191,7 @@ class Session:
 
     def _about(self, _: str) -> str:
         """Say who we are."""
-        return f'name="alphazero", version="{__version__}"'
+        return f'name="alphazero", version="{version("alphazero")}"'
 
     def _open_block(self, word: str, _: str) -> str:
         """Begin to read stones."""

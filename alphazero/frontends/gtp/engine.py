@@ -3,8 +3,8 @@
 import dataclasses
 import time
 from collections.abc import Callable
+from importlib.metadata import version
 
-from alphazero import __version__
 from alphazero.errors import GameError
 from alphazero.frontends.analyzer import Thinker
 from alphazero.frontends.clock import Clock, TimeSettings, expected_moves
@@ -276,7 +276,7 @@ def time_left(engine: Engine, arguments: list[str]) -> str:
 COMMANDS: dict[str, Handler] = {
     "protocol_version": lambda _, arguments: _constant("2", arguments),
     "name": lambda _, arguments: _constant("alphazero", arguments),
-    "version": lambda _, arguments: _constant(__version__, arguments),
+    "version": lambda _, arguments: _constant(version("alphazero"), arguments),
     "boardsize": boardsize,
     "rectangular_boardsize": boardsize,
     "clear_board": clear_board,

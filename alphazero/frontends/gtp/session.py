@@ -19,16 +19,8 @@ from alphazero.frontends.gtp.analysis import (
 )
 from alphazero.frontends.gtp.engine import COMMANDS as ENGINE_COMMANDS
 from alphazero.frontends.gtp.engine import Engine
-from alphazero.frontends.gtp.protocol import (
-    LONGEST,
-    Command,
-    GtpError,
-    Lines,
-    answer,
-    expect,
-    lines_of,
-    read_command,
-)
+from alphazero.frontends.gtp.protocol import Command, GtpError, answer, expect, read_command
+from alphazero.frontends.line_reader import LONGEST, Lines, lines_of
 from alphazero.games.game import Game
 from alphazero.players.registry import Entrant
 

@@ -16,7 +16,7 @@ from alphazero.frontends.terminal.screen import PLAYERS, Screen
 from alphazero.frontends.terminal.session import Sitting
 from alphazero.frontends.terminal.views import sign_of
 from alphazero.games.registry import write_game
-from alphazero.records.sgf_export import save_played
+from alphazero.records.game_files import save_played
 
 ANOTHER = "Another game? [y/N] "
 

@@ -17,7 +17,7 @@ from alphazero.frontends.terminal.live_analysis import Analysis
 from alphazero.frontends.terminal.screen import Screen
 from alphazero.frontends.terminal.session import Sitting
 from alphazero.frontends.terminal.strength import Budget
-from alphazero.records.sgf_export import save_played
+from alphazero.records.game_files import save_played
 from alphazero.utils.files import shown
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from alphazero.errors import PlayerError
 from alphazero.games.game import ONGOING
 from alphazero.games.grid import SIGNS
-from alphazero.records.jsonl import RESULTS, PlayedGame
+from alphazero.records.played_game import RESULTS, PlayedGame
 from alphazero.utils.files import shown
 
 PROMPT = "Enter: next position; n: next game; q: quit "

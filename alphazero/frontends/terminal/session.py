@@ -13,9 +13,10 @@ from alphazero.frontends.analyzer import Thinker
 from alphazero.frontends.game_tree import PERSON, Study, Thought
 from alphazero.frontends.terminal.strength import Budget, budget_of, level_of, set_level
 from alphazero.games.game import Game
-from alphazero.players.registry import CheckpointOptions, Entrant
-from alphazero.records.jsonl import PlayedGame
-from alphazero.records.sgf_export import begin_from
+from alphazero.players.options import CheckpointOptions
+from alphazero.players.registry import Entrant
+from alphazero.records.game_files import begin_from
+from alphazero.records.played_game import PlayedGame
 
 
 class Sitting:

@@ -15,13 +15,8 @@ from alphazero.frontends.web.run_records import Archive
 from alphazero.games.game import Game
 from alphazero.games.registry import game_names, make_game, write_game
 from alphazero.players.checkpoint_player import describe
-from alphazero.players.registry import (
-    CheckpointOptions,
-    Entrant,
-    NetworkOptions,
-    RolloutOptions,
-    read_player,
-)
+from alphazero.players.options import CheckpointOptions, NetworkOptions, RolloutOptions
+from alphazero.players.registry import Entrant, read_player
 
 ALWAYS: Final = ("random", "uct", "minimax:depth=2", "minimax:depth=4")
 """Players that need no file."""

@@ -14,7 +14,8 @@ from alphazero.arena.tournament import GAMES_FILE, count_games
 from alphazero.errors import PlayerError
 from alphazero.games.game import ONGOING
 from alphazero.games.registry import write_game
-from alphazero.players.registry import CheckpointOptions, Entrant
+from alphazero.players.options import CheckpointOptions
+from alphazero.players.registry import Entrant
 from alphazero.records.jsonl import load_games
 from alphazero.utils.files import is_folder, read_limited, shown
 

@@ -9,9 +9,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from alphazero.arena.match import GameRecord
 from alphazero.games.game import ONGOING, Game
-from alphazero.records.jsonl import RESULTS, PlayedGame
+from alphazero.records.game_record import GameRecord
+from alphazero.records.played_game import RESULTS, PlayedGame
 
 SELFPLAY, GATE = "selfplay", "gate"
 """Kinds of games."""

@@ -16,9 +16,11 @@ from alphazero.errors import AlphaZeroError
 from alphazero.frontends.analyzer import Thinker, without_limit
 from alphazero.frontends.game_tree import Thought
 from alphazero.games.game import Game, State
-from alphazero.players.base import Player, SearchPlayer
+from alphazero.players.base import Player
 from alphazero.players.checkpoint_player import FEW, LEAVES
-from alphazero.players.registry import CheckpointOptions, Entrant
+from alphazero.players.options import CheckpointOptions
+from alphazero.players.registry import Entrant
+from alphazero.players.search_player import SearchPlayer
 
 TABLES: Final = 16
 """Of a room: so many may search in it at once."""

@@ -8,6 +8,7 @@ import webbrowser
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from importlib import resources
+from importlib.metadata import version
 from typing import Any, Final, cast
 
 import uvicorn
@@ -18,7 +19,6 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from alphazero import __version__
 from alphazero.errors import AlphaZeroError, GameError, RunError
 from alphazero.frontends.web.catalog import Catalogue
 from alphazero.frontends.web.commands import KNOWN, SLOW, Fields, prepare, read_seats
@@ -113,7 +113,7 @@ class Site:
 
     async def setup(self, _: Request) -> Response:
         """Tell what there is to choose from."""
-        return JSONResponse({"version": __version__, **self.house.catalogue.json()})
+        return JSONResponse({"version": version("alphazero"), **self.house.catalogue.json()})
 
     async def add(self, request: Request) -> Response:
         """Begin a session."""

@@ -18,8 +18,8 @@ from alphazero.frontends.web.view import Json, view_of
 from alphazero.games.game import Game
 from alphazero.games.registry import name_of
 from alphazero.players.checkpoint_player import FEW
-from alphazero.players.registry import CheckpointOptions
-from alphazero.records.jsonl import PlayedGame
+from alphazero.players.options import CheckpointOptions
+from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf_export import has_sgf, to_sgf
 
 MOST_STATES: Final = 1 << 24

@@ -27,8 +27,8 @@ from alphazero.frontends.web.session import Seat, Session
 from alphazero.games.game import ONGOING, Game
 from alphazero.games.registry import read_game
 from alphazero.mcts.network_search import ask_network
-from alphazero.players.registry import CheckpointOptions
-from alphazero.records.jsonl import PlayedGame
+from alphazero.players.options import CheckpointOptions
+from alphazero.records.played_game import PlayedGame
 
 SESSIONS: Final = 64
 """At most so many."""

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from numba import types
 
-from alphazero.config.schema import SearchConfig
-from alphazero.mcts.rollout_methods import GUMBEL, PUCT, UNLIMITED_DEPTH
+from alphazero.mcts.rollout_methods import UNLIMITED_DEPTH
 from alphazero.utils.jit import helper
 
 
@@ -44,23 +43,6 @@ SelectionType = types.NamedTuple(
     ],
     Selection,
 )
-
-
-def selection_of(settings: SearchConfig) -> Selection:
-    """Return the constants that the configuration asks for."""
-    return Selection(
-        PUCT if settings.selection == "puct" else GUMBEL,
-        c_puct=float(settings.c_puct),
-        c_puct_base=float(settings.c_puct_base),
-        first_play_parent=settings.first_play == "parent",
-        first_play_reduction=float(settings.first_play_reduction),
-        solver=settings.solver,
-        value_weighting=float(settings.value_weighting),
-        gumbel_actions=settings.gumbel_actions,
-        gumbel_visits=float(settings.gumbel_visits),
-        gumbel_scale=float(settings.gumbel_scale),
-        gumbel_below=settings.selection == "gumbel",
-    )
 
 
 @helper

@@ -27,8 +27,9 @@ from alphazero.mcts.kernels.simulation import (
     rests,
     write_edge,
 )
-from alphazero.mcts.kernels.tree import Forest, ForestType, Slots, SlotsType
+from alphazero.mcts.kernels.tree import Forest, ForestType, SlotsType
 from alphazero.mcts.kernels.ucb import draw_below
+from alphazero.utils.arrays import Slots
 from alphazero.utils.jit import helper, kernel
 
 

@@ -22,10 +22,6 @@ from alphazero.games.game import (
 from alphazero.mcts.kernels.equations import (
     Selection,
     SelectionType,
-    first_play_value,
-    forced_visits,
-    puct,
-    puct_constant,
 )
 from alphazero.mcts.kernels.evaluation_cache import (
     Cache,
@@ -36,7 +32,8 @@ from alphazero.mcts.kernels.evaluation_cache import (
     remember,
 )
 from alphazero.mcts.kernels.gumbel import select_by_halving, select_by_improvement
-from alphazero.mcts.kernels.proofs import is_proven, loses, node_on_path, prove
+from alphazero.mcts.kernels.proofs import is_proven, node_on_path, prove
+from alphazero.mcts.kernels.puct import select_puct
 from alphazero.mcts.kernels.root import set_root_priors
 from alphazero.mcts.kernels.transpositions import (
     enter_all,
@@ -46,9 +43,10 @@ from alphazero.mcts.kernels.transpositions import (
     key_of_state,
     mean_value,
 )
-from alphazero.mcts.kernels.tree import Floats, Forest, ForestType, Slots, SlotsType
+from alphazero.mcts.kernels.tree import Forest, ForestType, SlotsType
 from alphazero.mcts.kernels.ucb import select_by_bandit
 from alphazero.mcts.rollout_methods import GUMBEL, PUCT
+from alphazero.utils.arrays import Floats, Slots
 from alphazero.utils.jit import helper, kernel
 
 LEAF, TERMINAL, BLOCKED = 0, 1, 2
@@ -90,56 +88,14 @@ def gather_trees(forest: Forest, cache: Cache, selection: Selection) -> Any:
 def _select_edge(forest: Forest, selection: Selection, slot: int, node: int, reached: int) -> int:
     """Return the edge of `node`, which was `reached` so often, that the simulation goes through."""
     if selection.rule == PUCT:
-        return _select_by_puct(forest, selection, slot, node)
+        return select_puct(forest, selection, slot, node)
     if selection.rule != GUMBEL:
         return select_by_bandit(forest, selection, slot, node, reached - 1)
     if node > 0 and selection.gumbel_below:
         return select_by_improvement(forest, selection, slot, node)
     if node == 0 and forest.slots[slot].halved > 0:
         return select_by_halving(forest, selection, slot)
-    return _select_by_puct(forest, selection, slot, node)
-
-
-@helper
-def _select_by_puct(forest: Forest, selection: Selection, slot: int, node: int) -> int:
-    """Return the edge with the highest PUCT score, or at the root one whose visits are forced.
-
-    Ties go to the higher prior, then to the earlier action; so the first visit of a node, where
-    the exploration term is zero, follows the prior. An edge's pending simulations count as
-    visits that were lost (virtual loss). Edges that are proven to lose are not walked.
-    """
-    first = forest.nodes[slot, node].first_edge
-    last = first + forest.nodes[slot, node].edge_count
-    total_visits, total_value = 0, 0.0
-    for edge in range(first, last):
-        total_visits += forest.edges[slot, edge].visits + forest.edges[slot, edge].pending
-        total_value += forest.edges[slot, edge].value_sum - forest.edges[slot, edge].pending
-    c_puct = puct_constant(total_visits, selection.c_puct, selection.c_puct_base)
-    first_play = first_play_value(
-        forest.nodes[slot, node].value,
-        total_value,
-        total_visits,
-        selection.first_play_parent,
-        selection.first_play_reduction,
-    )
-    forced = forest.slots[slot].forced_playouts if node == 0 else 0.0
-    best, best_score, best_prior = -1, -np.inf, -1.0
-    for edge in range(first, last):
-        if selection.solver and loses(forest, slot, edge):
-            continue
-        visits = forest.edges[slot, edge].visits + forest.edges[slot, edge].pending
-        prior = forest.edges[slot, edge].prior
-        if node == 0:
-            prior = forest.root_prior[slot, edge - first]
-        value = first_play
-        if visits > 0:
-            value = (forest.edges[slot, edge].value_sum - forest.edges[slot, edge].pending) / visits
-            if forced > 0 and visits < forced_visits(prior, total_visits, forced):
-                return edge
-        score = puct(value, prior, visits, total_visits, c_puct)
-        if score > best_score or (score == best_score and prior > best_prior):
-            best, best_score, best_prior = edge, score, prior
-    return max(best, first)  # type: ignore[no-any-return]
+    return select_puct(forest, selection, slot, node)
 
 
 @helper

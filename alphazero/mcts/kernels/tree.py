@@ -14,18 +14,10 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-import numpy.typing as npt
 from numba import types
 
 from alphazero.games.game import Game, State
-
-Floats = npt.NDArray[np.float32]
-Doubles = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int32]
-Slots = npt.NDArray[np.int64]
-Keys = npt.NDArray[np.uint64]
-Masks = npt.NDArray[np.bool_]
-Records = npt.NDArray[Any]
+from alphazero.utils.arrays import Doubles, Floats, Integers, Keys, Masks, Records
 
 SLOT = np.dtype(
     [

@@ -13,13 +13,12 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from alphazero.arena.match import Floats, GameRecord, Pairing
 from alphazero.errors import RunError
 from alphazero.games.game import ONGOING, PLY, Game, Mask, Rules, RulesType, State, value_of
+from alphazero.records.game_record import Floats, GameRecord, Pairing
 from alphazero.utils.jit import kernel
 
 Integers = npt.NDArray[np.int64]
-
 
 PLAYED_OUT, MAY_RESIGN, RESIGNED = range(3)
 """How a game stands with resignation: not allowed in it, allowed but not done, done."""

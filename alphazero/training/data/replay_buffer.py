@@ -14,17 +14,20 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from alphazero.arena.match import Floats
 from alphazero.config.schema import ReplayConfig
 from alphazero.errors import RunError
 from alphazero.games.game import ONGOING, PLY, Game, Rules, RulesType, State, value_of
-from alphazero.mcts.kernels.evaluation_cache import Keys, Words, key_of
+from alphazero.mcts.kernels.evaluation_cache import Keys
+from alphazero.records.game_record import Floats
 from alphazero.training.data.game_shard import Games, Integers
+from alphazero.training.data.targets import (
+    Doubles,
+    integers_type,
+    position_keys,
+    surprise_weights,
+    value_targets,
+)
 from alphazero.utils.jit import kernel
-
-Doubles = npt.NDArray[np.float64]
-
-_integers = types.Array(types.int64, 1, "C")
 
 
 class Batch(NamedTuple):
@@ -41,12 +44,12 @@ class Batch(NamedTuple):
 @kernel(
     types.void(
         RulesType,
-        *(_integers,) * 3,
+        *(integers_type,) * 3,
         types.Array(types.float64, 1, "C"),
         types.Array(types.float32, 2, "C"),
         types.Array(types.float32, 1, "C"),
         types.float64,
-        *(_integers,) * 2,
+        *(integers_type,) * 2,
         *(types.Array(types.int64, 2, "C"),) * 2,
         types.Array(types.float32, 4, "C"),
         types.Array(types.float32, 2, "C"),
@@ -92,93 +95,6 @@ def _fill(
             targets[row, action_images[symmetry, action]] = policies[position, action]
         value = value_of(results[position], state[PLY] % 2)
         values[row] = (1 - value_mix) * value + value_mix * search_values[position]
-
-
-@kernel(
-    types.void(
-        RulesType,
-        *(_integers,) * 3,
-        types.Array(types.float32, 3, "C"),
-        types.Array(types.uint32, 1, "C"),
-        types.Array(types.uint64, 1, "C"),
-    )
-)
-def _write_keys(
-    rules: Rules,
-    initial_state: State,
-    moves: Integers,
-    lengths: Integers,
-    planes: Floats,
-    words: Words,
-    keys: Keys,
-) -> None:
-    """Write the hash of every position [P] of the games: equal where observation and player are.
-
-    `planes` [C, H, W] and `words`, their bits, are scratch.
-    """
-    position = 0
-    for length in lengths:
-        state = initial_state.copy()
-        for _ in range(length):
-            rules.observe(state, planes)
-            keys[position] = key_of(words) ^ np.uint64(state[PLY] % 2)
-            rules.play(state, moves[position])
-            position += 1
-
-
-def _keys(game: Game, games: Games) -> Keys:
-    """Return the hash of every position of the games, [P]."""
-    planes = np.zeros(game.observation_shape, np.float32)
-    keys = np.zeros(len(games.actions), np.uint64)
-    _write_keys(
-        game.rules,
-        game.initial_state(),
-        games.actions.astype(np.int64),
-        games.lengths.astype(np.int64),
-        planes,
-        planes.reshape(-1).view(np.uint32),
-        keys,
-    )
-    return keys
-
-
-def _surprise_weights(surprises: Floats, games: Integers, share: float) -> Doubles:
-    """Return how often each position [P] is drawn, 1 on average over each game.
-
-    `games` [P] number the game that a position is of. A `share` of a game's draws goes to its
-    positions in proportion to their `surprises`, the rest to all alike. KataGo,
-    docs/KataGoMethods.md, "Policy Surprise Weighting"; ours takes the network's prior without
-    noise, and draws with replacement in place of writing positions down repeatedly.
-    """
-    totals = np.bincount(games, surprises)
-    counts = np.bincount(games)
-    fair = np.divide(counts, totals, out=np.zeros(len(counts)), where=totals > 0)
-    by_surprise = np.where(totals[games] > 0, surprises * fair[games], 1.0)
-    return (1 - share) + share * by_surprise
-
-
-def _results(games: Games, blunder: float) -> Doubles:
-    """Return the result of every position [P], for player 0: what its game's value learns.
-
-    That is the game's outcome, unless a blunder follows: a move after which the mover's value, as
-    the next search sees it, has fallen by more than `blunder` (0: none is). The outcome says
-    little about a position before one; the search's value just before the first does instead.
-    Leela Chess Zero's rescorer does the same with the values of one search (`--deblunder`).
-    """
-    lengths = games.lengths.astype(np.int64)
-    ends = np.repeat(np.cumsum(lengths), lengths)
-    results = np.repeat(games.outcomes.astype(np.float64), lengths)
-    if not blunder:
-        return results
-    places = np.arange(len(ends))
-    plies = places - (ends - np.repeat(lengths, lengths))
-    signs = np.where(plies % 2, value_of(1, 1), value_of(1, 0))
-    falls = np.zeros(len(ends))
-    falls[:-1] = np.where(ends[:-1] == ends[1:], games.values[:-1] + games.values[1:], 0)
-    nexts = np.minimum.accumulate(np.where(falls > blunder, places, len(ends))[::-1])[::-1]
-    before = nexts < ends
-    results[before] = (signs * games.values)[nexts[before]]
-    return results
 
 
 @dataclass
@@ -275,7 +191,7 @@ class Replay:
             self.game.initial_state(),
             self._moves,
             self._starts,
-            self._results,
+            self.value_targets,
             self._policies,
             self._values,
             value_mix,
@@ -317,7 +233,7 @@ class Replay:
         if self.settings.surprise_weight:
             _, games = np.unique(self._starts[newest], return_inverse=True)
             share = self.settings.surprise_weight
-            weights = _surprise_weights(self._surprises[newest], games, share)
+            weights = surprise_weights(self._surprises[newest], games, share)
         if self.settings.repeats != "keep":
             weights *= self._merge_repeats(newest)
         return weights
@@ -334,7 +250,7 @@ class Replay:
         repeated = counts[groups] > 1
         places, members = positions[repeated], (np.cumsum(counts > 1) - 1)[groups[repeated]]
         sizes = counts[counts > 1]
-        for targets in (*self._policies.T, self._values, self._results):
+        for targets in (*self._policies.T, self._values, self.value_targets):
             targets[places] = (np.bincount(members, targets[places]) / sizes)[members]
         together = 1 + np.log2(counts) if self.settings.repeats == "log" else np.ones(len(counts))
         return (together / counts)[groups]
@@ -345,8 +261,8 @@ class Replay:
         return _Shard(
             iteration,
             games,
-            _keys(self.game, games) if merging else np.zeros(0, np.uint64),
-            _results(games, self.settings.blunder),
+            position_keys(self.game, games) if merging else np.zeros(0, np.uint64),
+            value_targets(games, self.settings.blunder),
             np.flatnonzero(games.policies.any(axis=1)),
         )
 
@@ -359,7 +275,7 @@ class Replay:
         self._moves = self._lay("moves", np.int64, [each.actions for each in games])
         self._policies = self._lay("policies", np.float32, [each.policies for each in games])
         self._values = self._lay("values", np.float32, [each.values for each in games])
-        self._results = self._lay("results", np.float64, [shard.results for shard in shards])
+        self.value_targets = self._lay("results", np.float64, [shard.results for shard in shards])
         self._surprises = self._lay("surprises", np.float32, [each.surprises for each in games])
         self._starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
         self._born = np.repeat([float(shard.iteration) for shard in shards], sizes)

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from alphazero.arena.match import Pairing
 from alphazero.config.loader import parse_config
 from alphazero.errors import RunError
 from alphazero.games.registry import make_game
@@ -21,9 +20,11 @@ from alphazero.mcts.evaluator import Evaluator
 from alphazero.network.backend import make_evaluator, useful_workers
 from alphazero.network.checkpoint import read_checkpoint
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
+from alphazero.records.game_record import Pairing
 from alphazero.training.data.game_shard import Games
 from alphazero.training.gate import play_gate
-from alphazero.training.selfplay import Hall, Work
+from alphazero.training.selfplay import Hall
+from alphazero.training.selfplay_stats import Work
 from alphazero.utils.jobs import Progress, run_jobs, shares
 
 PlainPairing: TypeAlias = tuple[tuple[int, int], tuple[int, ...], int]

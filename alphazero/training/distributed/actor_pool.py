@@ -24,14 +24,15 @@ from typing import Any, Protocol, TypeAlias
 
 from tqdm import tqdm
 
-from alphazero.arena.match import NEVER_RESIGN, GameRecord, Pairing
 from alphazero.config.schema import Config, RayConfig
 from alphazero.errors import AlphaZeroError, RunError
 from alphazero.games.game import Game
+from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing
 from alphazero.training.data.game_shard import Games
 from alphazero.training.gate import decide_gate
 from alphazero.training.play_backend import GateResult, Orders, Show, Version
-from alphazero.training.selfplay import SelfPlay, Work
+from alphazero.training.selfplay import SelfPlay
+from alphazero.training.selfplay_stats import Work
 from alphazero.utils.jobs import shares
 
 DEPTH = 2

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from alphazero.config.schema import Config
-from alphazero.training.monitoring.metrics import Layout, pattern_of
+from alphazero.training.monitoring.metrics import pattern_of
+from alphazero.training.monitoring.tensorboard import Layout
 
 
 class Panel(NamedTuple):

@@ -11,20 +11,20 @@ import numpy.typing as npt
 from PIL import Image
 
 from alphazero.arena.elo import MatchResult
-from alphazero.arena.match import GameRecord
 from alphazero.config.schema import Config
 from alphazero.games.game import Game
-from alphazero.records.jsonl import PlayedGame
+from alphazero.records.game_record import GameRecord
+from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf_export import commented, has_sgf, to_sgf
 from alphazero.training.data.replay_buffer import Replay
 from alphazero.training.evaluation import Figures
 from alphazero.training.int8 import Comparison
 from alphazero.training.learning.learner import StepReport
 from alphazero.training.manifest import State
-from alphazero.training.monitoring.metrics import peak_megabytes
 from alphazero.training.monitoring.surprise import Findings, find_surprise
 from alphazero.training.resignation import measure_resignation
 from alphazero.training.selfplay import SelfPlay
+from alphazero.utils.machine import peak_megabytes
 
 TEXT: Final = ".txt"
 """Ends the name of games written for people."""

@@ -1,21 +1,8 @@
 """All that a run draws, but for texts: one table of names, units and meanings, and its writer."""
 
-import io
 import re
-import sys
-import threading
-import time
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, NamedTuple, Self
-
-import numpy.typing as npt
-from PIL import Image
-
-from alphazero.errors import RunError
-from alphazero.utils.files import reason, shown
-from alphazero.utils.interrupts import held_back
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
 
 
 class Metric(NamedTuple):
@@ -130,140 +117,9 @@ def pattern_of(known: str) -> str:
     return re.sub("<[a-z]+>", "[^/]+", known)
 
 
-def _kind_of(name: str) -> str:
+def kind_of(name: str) -> str:
     """Return the kind of what is drawn under `name`."""
     for known, metric in METRICS.items():
         if re.fullmatch(pattern_of(known), name):
             return metric.kind
     return "unknown"
-
-
-BINS = 40
-"""Bins of a histogram, equally wide from the least number to the greatest."""
-
-
-def peak_megabytes() -> float:
-    """Return the most memory that this process has held, in MiB; NaN where no system call tells."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return float("nan")
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1 << 20) if sys.platform == "darwin" else peak / (1 << 10)
-
-
-Layout = Mapping[str, Mapping[str, Sequence[str | Sequence[str]]]]
-"""Chapters, their charts, and of each its kind and curves: as `add_custom_scalars` takes them."""
-
-
-class Curves:
-    """The TensorBoard folder of a run; on resume what lies after `iteration` is purged.
-
-    TensorBoard's thread shares a queue with us, so Ctrl-C is held back while we are in it.
-    `layout` is what TensorBoard shows under *Custom Scalars*; of several it takes the last.
-    """
-
-    @held_back()
-    def __init__(self, folder: Path, iteration: int, layout: Layout | None = None) -> None:
-        from torch.utils.tensorboard import SummaryWriter
-
-        self._folder = folder
-        self._others = set(threading.enumerate())
-        self._hook = threading.excepthook
-        threading.excepthook = self._hear
-        try:
-            # TensorBoard reads files in the order of their names, which begin with the second.
-            while list(folder.glob(f"events.out.tfevents.{int(time.time()):010d}.*")):
-                time.sleep(0.05)
-            self._writer = SummaryWriter(str(folder), purge_step=iteration + 1)
-            if layout:
-                self._writer.add_custom_scalars(layout)
-        except OSError as error:
-            self._hear_no_more()
-            raise RunError(f"cannot write {shown(folder)}: {reason(error)}") from error
-
-    @held_back()
-    def write(
-        self,
-        iteration: int,
-        values: Mapping[str, float],
-        texts: Mapping[str, str],
-        histograms: Mapping[str, npt.NDArray[Any]] | None = None,
-        pictures: Mapping[str, Image.Image] | None = None,
-    ) -> None:
-        """Add a point to each curve named in `values`, and what is given under the other names.
-
-        `histograms` are the numbers themselves, [n]; of none at all there is no histogram.
-        """
-        histograms, pictures = histograms or {}, pictures or {}
-        for kind, given in (("curve", values), ("histogram", histograms), ("picture", pictures)):
-            unknown = [name for name in given if _kind_of(name) != kind]
-            assert not unknown, f"no {kind} in the table of metrics: {unknown}"
-        try:
-            for name, value in values.items():
-                self._writer.add_scalar(name, value, iteration)
-            for name, numbers in histograms.items():
-                if numbers.size:
-                    self._writer.add_histogram(name, numbers, iteration, bins=BINS)
-            for name, picture in pictures.items():
-                summary = _to_summary(name, picture)
-                writer = self._writer._get_file_writer()  # type: ignore[no-untyped-call]
-                writer.add_summary(summary, iteration)
-            for name, text in texts.items():
-                block = "\n".join(f"    {line}" for line in text.splitlines())
-                self._writer.add_text(name, block, iteration)
-            self._writer.flush()
-        except OSError as error:
-            raise RunError(f"cannot write {shown(self._folder)}: {reason(error)}") from error
-
-    def _hear(self, told: threading.ExceptHookArgs) -> None:
-        """Leave out the traceback of TensorBoard's thread: `write` raises what the thread met."""
-        if not _is_tensorboards(told.thread):
-            self._hook(told)
-
-    def _hear_no_more(self) -> None:
-        """Let others hear of threads again, once ours has ended, which a refused `close` leaves."""
-        for thread in set(threading.enumerate()) - self._others:
-            if _is_tensorboards(thread):
-                thread.stop()  # type: ignore[attr-defined]  # TensorBoard's; waits for its end
-        threading.excepthook = self._hook
-
-    def __enter__(self) -> Self:
-        return self
-
-    @held_back()
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        try:
-            self._writer.close()
-        except OSError as failure:
-            if kind is None:  # else the disk's refusal has been told already
-                raise RunError(f"cannot write {shown(self._folder)}: {reason(failure)}") from None
-        finally:
-            self._hear_no_more()
-
-
-def _to_summary(name: str, picture: Image.Image) -> Any:
-    """Return a picture as TensorBoard keeps it, in 256 colours: drawings have few.
-
-    `add_image` of the writer writes full colours, of two and a half times the size.
-    """
-    from tensorboard.compat.proto.summary_pb2 import Summary  # type: ignore[import-untyped]
-
-    data = io.BytesIO()
-    picture.quantize(dither=Image.Dither.NONE).save(data, "PNG", optimize=True)
-    image = Summary.Image(
-        height=picture.height,
-        width=picture.width,
-        colorspace=3,
-        encoded_image_string=data.getvalue(),
-    )
-    return Summary(value=[Summary.Value(tag=name, image=image)])
-
-
-def _is_tensorboards(thread: threading.Thread | None) -> bool:
-    return type(thread).__module__.startswith("tensorboard.")

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from alphazero.arena.match import GameRecord
 from alphazero.drawing.position import draw_position
 from alphazero.games.game import Game, State, to_play, value_of
 from alphazero.mcts.evaluator import Evaluator
-from alphazero.mcts.kernels.tree import Doubles
 from alphazero.mcts.move_selection import divergences
 from alphazero.mcts.network_search import ask_network
+from alphazero.records.game_record import GameRecord
+from alphazero.utils.arrays import Doubles
 
 EXAMINED = 64
 """Positions among which a surprise is looked for: a batch that costs next to nothing."""

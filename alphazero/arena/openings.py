@@ -1,0 +1,57 @@
+"""Random openings, each played twice with the sides swapped."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from alphazero.arena.match import slots_type
+from alphazero.games.game import ONGOING, Game, Mask, RulesType, State
+from alphazero.records.game_record import Pairing
+from alphazero.utils.arrays import Slots
+from alphazero.utils.jit import kernel
+
+
+@kernel(types.int64(RulesType, slots_type, types.boolean[::1], types.float64[::1], slots_type))
+def _play_at_random(
+    rules: Any, state: State, mask: Mask, points: npt.NDArray[np.float64], actions: Slots
+) -> int:
+    """Play the legal action on which each of `points`, in [0, 1), falls, and write `actions`.
+
+    Returns how many left the game open: all, or those before the one that ended it.
+    """
+    for move in range(len(points)):
+        place = int(points[move] * rules.legal(state, mask))
+        for action in range(len(mask)):
+            if mask[action]:
+                if place == 0:
+                    actions[move] = action
+                place -= 1
+        rules.play(state, actions[move])
+        if rules.outcome(state) != ONGOING:
+            return move
+    return len(points)
+
+
+def random_opening(game: Game, moves: int, rng: np.random.Generator) -> tuple[int, ...]:
+    """Draw an opening of `moves` random legal moves that does not end the game.
+
+    Where a draw ends the game the next is shorter, so that tiny games have openings too.
+    """
+    mask = np.zeros(game.num_actions, np.bool_)
+    for length in range(min(moves, game.max_moves - 1), 0, -1):
+        actions = np.zeros(length, np.int64)
+        points = rng.random(length)
+        if _play_at_random(game.rules, game.initial_state(), mask, points, actions) == length:
+            return tuple(actions.tolist())
+    return ()
+
+
+def paired_openings(game: Game, games: int, moves: int, rng: np.random.Generator) -> list[Pairing]:
+    """Return `games` pairings of players 0 and 1: each opening twice, with colours swapped."""
+    pairings = []
+    for pair in range(games // 2):
+        opening = random_opening(game, moves, rng)
+        pairings += [Pairing((0, 1), opening, pair), Pairing((1, 0), opening, pair)]
+    return pairings

@@ -1,0 +1,64 @@
+"""Solved positions made anew: random games, their positions solved exactly."""
+
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+
+from alphazero.arena.solved_positions import LABELS, STAGES
+from alphazero.games.game import ONGOING, Game, State
+from alphazero.mcts.rollout_methods import RolloutConfig
+from alphazero.mcts.rollout_search import RolloutSearch
+from alphazero.players.search_player import SearchPlayer, Temperature
+from alphazero.solvers.exhaustive import ILLEGAL
+
+
+def make_positions(
+    game: Game,
+    each: int,
+    seed: int,
+    first_ply: int = 0,
+    show: Callable[[int], object] = bool,
+) -> str:
+    """Make a file of solved positions: `each` of every stage, from `first_ply` on.
+
+    They come from games in which UCT and chance take turns, as in practice, so that no network
+    has ever chosen them; only positions where some legal move is wrong are taken, none twice.
+    `show` is called with 1 for each.
+    """
+    from alphazero.solvers.exact import action_values, solver_for  # compiled when first wanted
+
+    solver, rng = solver_for(game), np.random.default_rng(seed)
+    search = RolloutSearch(game, RolloutConfig("uct", simulations=200), rng=rng)
+    player = SearchPlayer(search, temperature=Temperature(1.0, game.max_moves, 1.0))
+    bounds = [stage * game.max_moves // len(STAGES) for stage in range(len(STAGES) + 1)]
+    lines: dict[str, bytes] = {}
+    for low, high in itertools.pairwise(bounds):
+        wanted = len(lines) + each
+        while len(lines) < wanted:
+            plies = int(rng.integers(max(low, first_ply), high))
+            moves, state = _wander(game, player, plies, rng)
+            if game.outcome(state) != ONGOING or state.tobytes() in lines.values():
+                continue
+            values = action_values(game, solver, state)
+            if len(set(values.tolist()) - {ILLEGAL}) > 1:
+                labels = "".join(LABELS[value] for value in values.tolist())
+                lines[f"{moves} {values.max()} {labels}"] = state.tobytes()
+                show(1)
+    return "\n".join(lines) + "\n"
+
+
+def _wander(
+    game: Game, player: SearchPlayer, plies: int, rng: np.random.Generator
+) -> tuple[str, State]:
+    """Return the moves of a game of `plies` moves at most, a third of them random, and its end."""
+    names: list[str] = []
+    state = game.initial_state()
+    while len(names) < plies and game.outcome(state) == ONGOING:
+        if rng.random() < 1 / 3:
+            action = int(rng.choice(np.flatnonzero(game.legal_action_mask(state))))
+        else:
+            action = player.choose(state)
+        names.append(game.action_name(state, action))
+        state = game.play(state, action)
+    return ("," if max(map(len, names), default=0) > 1 else "").join(names), state

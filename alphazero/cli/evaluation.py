@@ -1,0 +1,325 @@
+"""Commands that measure players."""
+
+import argparse
+import functools
+import sys
+from pathlib import Path
+
+from alphazero.cli.argument_types import (
+    positive_number,
+    seconds,
+    share,
+    sprt,
+    whole_number,
+    whole_numbers,
+)
+from alphazero.cli.shared import (
+    INTERRUPTED,
+    PLAYER,
+    contest_arguments,
+    named_game,
+)
+from alphazero.utils.machine import usable_cores
+
+
+def grade_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for a checkpoint, the positions, and what is done with the result."""
+    parser.add_argument(
+        "checkpoint",
+        metavar="CHECKPOINT",
+        help="a .safetensors file, or a run's folder for its best player, and what it does "
+        "otherwise than in training, as in PATH:selection=puct,transpositions=true",
+    )
+    parser.add_argument(
+        "positions",
+        nargs="*",
+        type=Path,
+        metavar="POSITIONS",
+        help="files of solved positions, or folders of such files; without any, those that come "
+        "with the project, or every reachable position of a small game",
+    )
+    parser.add_argument(
+        "--simulations",
+        type=whole_numbers,
+        metavar="N,N",
+        help="simulations a move, each number in turn; 0 is the bare network",
+    )
+    parser.add_argument(
+        "--require",
+        type=share,
+        default=0.0,
+        metavar="SHARE",
+        help="exit with 1 when the share of optimal moves, from 0 to 1, is lower anywhere",
+    )
+    parser.add_argument(
+        "--save",
+        type=Path,
+        metavar="FILE",
+        help="write a copy of the checkpoint that carries these figures, for `alphazero show`",
+    )
+
+
+def grade(options: argparse.Namespace) -> int:
+    """Count optimal moves."""
+    from tqdm import tqdm
+
+    from alphazero.errors import PlayerError
+    from alphazero.players.registry import name_checkpoint
+    from alphazero.utils.files import check_readable, check_writable, is_folder
+
+    named = name_checkpoint(options.checkpoint)
+    if options.save and named.changes:
+        raise PlayerError(
+            f"--save keeps the figures of the player as trained, without {', '.join(named.changes)}"
+        )
+    for path in options.positions:
+        if not is_folder(path):
+            check_readable(path)
+    if options.save:
+        check_writable(options.save)
+
+    from alphazero.arena.grade import grade
+    from alphazero.arena.solved_positions import position_files, read_positions, solved_positions
+    from alphazero.players.checkpoint_player import save_grades
+
+    saved = named.saved
+    game = saved.game
+    if options.positions:
+        files = position_files(options.positions)
+        sets = [(path.name, read_positions(game, path)) for path in files]
+    else:
+        sets = [("solved positions", solved_positions(game))]
+    grades: list[str] = []
+    passed = True
+    for simulations in options.simulations or [saved.settings.simulations]:
+        seat_player = functools.partial(saved.seat, simulations=simulations)
+        for name, solution in sets:
+            total = len(solution.states)
+            with tqdm(total=total, unit="position", leave=False, disable=None) as bar:
+                result = grade(game, seat_player, solution, workers=usable_cores(), show=bar.update)
+            grades.append(f"{name}, {simulations} simulations: {result}")
+            print(grades[-1])
+            if result.first_mistake and not options.positions:
+                print(f"the first mistake:\n{result.first_mistake}")
+            passed &= result.share >= options.require
+    if options.save:
+        save_grades(saved, grades, options.save)
+    return 0 if passed else 1
+
+
+def match_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for two players, when their match ends, and where its games and its result go."""
+    parser.add_argument("first", metavar="A", help=PLAYER)
+    parser.add_argument("second", metavar="B", help="its opponent")
+    contest_arguments(parser, 100, "games, even (default: 100)")
+    parser.add_argument(
+        "--sprt",
+        type=sprt,
+        metavar="ELO0,ELO1",
+        help="stop as soon as it is known whether A is stronger by ELO0 or by ELO1, as 0,30 or "
+        "=-10,10; two more numbers are the permitted errors (default: 0.05,0.05)",
+    )
+    parser.add_argument(
+        "--save",
+        type=Path,
+        metavar="FILE",
+        help="write the games, for `alphazero show`: as SGF where the name ends in .sgf, else a "
+        "line each",
+    )
+    parser.add_argument(
+        "--note",
+        type=Path,
+        metavar="FILE",
+        help="write a copy of the first player, a checkpoint, that carries the result as well",
+    )
+    parser.add_argument(
+        "--patience",
+        type=seconds,
+        metavar="S",
+        help="seconds in which another program must answer, or it loses the game (default: 300)",
+    )
+
+
+def match(options: argparse.Namespace) -> None:
+    """Play a match."""
+    import numpy as np
+    from tqdm import tqdm
+
+    from alphazero.errors import PlayerError
+    from alphazero.players.options import CheckpointOptions
+    from alphazero.players.registry import agreed_game, name_player
+    from alphazero.utils.files import check_writable
+
+    players = [
+        name_player(
+            text,
+            simulations=options.simulations,
+            seconds=options.seconds,
+            patience=options.patience,
+        )
+        for text in (options.first, options.second)
+    ]
+    for file in (options.save, options.note):
+        if file:
+            check_writable(file)
+    asked = named_game(options)
+
+    from alphazero.arena.head_to_head import contest
+    from alphazero.arena.match import seats_of, tables_for
+    from alphazero.arena.openings import paired_openings
+    from alphazero.players.checkpoint_player import grades_of, save_grades
+    from alphazero.records.game_files import check_savable, save_match
+
+    game = agreed_game(players, asked)
+    noted = players[0].options
+    if options.note and not isinstance(noted, CheckpointOptions):
+        raise PlayerError(f"--note is written into a checkpoint, and {players[0].name} is none")
+    if options.save:
+        check_savable(options.save, game)
+    rng, workers = np.random.default_rng(options.seed), usable_cores()
+    schedule = paired_openings(game, options.games, options.opening_moves, rng)
+    with tqdm(total=options.games, unit="game", leave=False, disable=None) as bar:
+        result, records = contest(
+            game,
+            seats_of(game, players, rng),
+            schedule,
+            tables=tables_for(players, workers),
+            workers=workers,
+            sprt=options.sprt,
+            show=bar.update,
+        )
+    names = players[0].name, players[1].name
+    print(f"{names[0]} against {names[1]}: {result}")
+    for number, record in enumerate(records, 1):
+        if record.fault:
+            loser = record.pairing.seats[0 if record.outcome < 0 else 1]
+            print(f"game {number}: {names[loser]} lost by adjudication: {record.fault}")
+    if options.sprt:
+        print(options.sprt.describe(records))
+    if options.save:
+        searched = players[0].options.searches, players[1].options.searches
+        save_match(options.save, game, records, names, searched)
+    if isinstance(noted, CheckpointOptions) and options.note:
+        told = names[0].replace(noted.path, "").strip(":") or "as trained"
+        line = f"{told}, against {names[1]}: {result}"
+        save_grades(noted.saved, [*grades_of(noted.saved.checkpoint), line], options.note)
+
+
+def rate_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for players, which checkpoints of a run are rated, and where the ratings go."""
+    parser.add_argument(
+        "players",
+        nargs="+",
+        metavar="PLAYER",
+        help=f"{PLAYER}; here a run's folder stands for its checkpoints",
+    )
+    contest_arguments(parser, 20, "games of each pairing, even (default: 20)")
+    parser.add_argument(
+        "--checkpoints",
+        type=positive_number,
+        default=8,
+        metavar="N",
+        help="of a run, evenly spaced (default: 8)",
+    )
+    parser.add_argument(
+        "--gauntlet", action="store_true", help="the first player meets all others, no more"
+    )
+    parser.add_argument(
+        "--anchor",
+        metavar="PLAYER",
+        help="who has the rating 0, from which intervals are measured (default: random if it "
+        "plays, else the first)",
+    )
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        metavar="FOLDER",
+        help="keep the games there; played again, only what is missing is played",
+    )
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write the table as CSV")
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE", help="draw a run's ratings over time, as PNG"
+    )
+
+
+def rate(options: argparse.Namespace) -> int:
+    """Rate players by a tournament."""
+    from tqdm import tqdm
+
+    from alphazero.players.registry import agreed_game, name_player
+    from alphazero.utils.files import check_writable, is_folder
+
+    for text in options.players:
+        if not is_folder(Path(text)):  # a run's may hold no best player
+            name_player(text, simulations=options.simulations, seconds=options.seconds)
+    for file in (options.csv, options.plot):
+        if file:
+            check_writable(file)
+    asked = named_game(options)
+
+    from alphazero.arena.tournament import Tournament, save_csv, standings, table
+    from alphazero.diagnostics.run_history import find_anchor, read_field
+    from alphazero.diagnostics.run_pictures import draw_progress
+    from alphazero.drawing.canvas import save_picture
+
+    entrants, minutes = read_field(
+        options.players, options.checkpoints, options.simulations, options.seconds
+    )
+    anchor = find_anchor(entrants, options.anchor)
+    tournament = Tournament(
+        agreed_game(entrants, asked),
+        entrants,
+        options.games,
+        options.opening_moves,
+        options.seed,
+        options.gauntlet,
+        options.folder,
+    )
+    try:
+        with tqdm(total=tournament.missing, unit="game", leave=False, disable=None) as bar:
+            tournament.play(usable_cores(), bar.update)
+    except KeyboardInterrupt:
+        kept = "nothing was kept; with --folder FOLDER the same command can go on"
+        if options.folder:
+            kept = f"{len(tournament.played):,} games are kept; the same command goes on from them"
+        print(f"\nstopped; {kept}", file=sys.stderr)
+        return INTERRUPTED
+    rows, ratings = standings(tournament, anchor)
+    print(table(rows, ratings, tournament.counted))
+    if options.csv:
+        save_csv(options.csv, rows, {"minutes": minutes})
+    if options.plot:
+        save_picture(options.plot, draw_progress(rows, minutes))
+    return 0
+
+
+def solve_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for a position, and how hard to try."""
+    parser.add_argument(
+        "game", metavar="GAME", help="its name, as in mnk:rows=4,columns=4,length=3"
+    )
+    parser.add_argument("moves", nargs="*", metavar="MOVES", help="the moves played so far")
+    parser.add_argument(
+        "--positions",
+        type=whole_number,
+        metavar="N",
+        help="give up after looking at so many (default: what takes ten to thirty seconds)",
+    )
+
+
+def solve(options: argparse.Namespace) -> None:
+    """Solve a position."""
+    from tqdm import tqdm
+
+    from alphazero.games.registry import read_game
+
+    game = read_game(options.game)
+    state = game.from_line(" ".join(options.moves))
+
+    from alphazero.solvers.exact import answer, describe, solver_for
+
+    solver = solver_for(game)
+    total = solver.affordable if options.positions is None else options.positions
+    with tqdm(total=total, unit="position", unit_scale=True, leave=False, disable=None) as bar:
+        found = answer(solver, state, total, bar.update)
+    print(describe(game, state, found))

@@ -1,0 +1,89 @@
+"""The command that runs an idea that came before."""
+
+import argparse
+from pathlib import Path
+
+from alphazero.cli.argument_types import (
+    share,
+    whole_number,
+)
+from alphazero.errors import AlphaZeroError
+
+
+def foundations_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask which of the foundations, each with its own settings; `foundations/demos.py` runs it.
+
+    The settings are named as there; how large they may be is checked there.
+    """
+    names = parser.add_subparsers(metavar="NAME", dest="name", required=True)
+
+    def exhibit(name: str, text: str, **settings: tuple[int | float, str]) -> None:
+        added = names.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        for setting, (default, meaning) in settings.items():
+            whole = isinstance(default, int)
+            added.add_argument(
+                f"--{setting}",
+                type=whole_number if whole else share,
+                default=default,
+                metavar="N" if whole else "SHARE",
+                help=f"{meaning} (default: {default:,})",
+            )
+        added.add_argument(
+            "--plot", type=Path, metavar="FILE", help=f"the picture (default: {name}.png)"
+        )
+
+    seed = (0, "of all chance")
+    exhibit(
+        "blackjack-prediction",
+        "what a policy of Blackjack is worth, by Monte Carlo prediction and exactly",
+        episodes=(500_000, "hands that are played"),
+        seed=seed,
+    )
+    exhibit(
+        "blackjack-exploring-starts",
+        "Blackjack learned by Monte Carlo control with exploring starts",
+        episodes=(10_000_000, "hands that are played"),
+        seed=seed,
+    )
+    exhibit(
+        "blackjack-epsilon-soft",
+        "Blackjack learned by on-policy Monte Carlo control",
+        episodes=(10_000_000, "hands that are played"),
+        epsilon=(0.1, "share of random actions, from 0 to 1"),
+        seed=seed,
+    )
+    exhibit(
+        "boarding-pass",
+        "the lost boarding pass, simulated in three ways and calculated in two",
+        passengers=(100_000, "at most"),
+        flights=(10_000, "simulated for each number of passengers"),
+        seed=seed,
+    )
+    exhibit(
+        "queens",
+        "queens that do not attack each other, by a search that is cut",
+        queens=(8, "on a board of as many rows and columns"),
+    )
+
+
+def foundations(options: argparse.Namespace) -> None:
+    """Run one of the foundations."""
+    from tqdm import tqdm
+
+    from alphazero.foundations.common import FoundationsError
+    from alphazero.foundations.demos import make_exhibit
+    from alphazero.utils.files import check_writable, write_atomic
+
+    try:
+        exhibit = make_exhibit(options.name, vars(options))
+    except FoundationsError as error:
+        raise AlphaZeroError(str(error)) from error
+    plot = options.plot or Path(f"{options.name}.png")
+    check_writable(plot)
+    with tqdm(
+        total=exhibit.total, unit=exhibit.unit, unit_scale=True, leave=False, disable=None
+    ) as bar:
+        found = exhibit.run(bar.update)
+    print(found.text)
+    write_atomic(plot, found.picture)
+    print(f"drawn in {plot}")

@@ -1,0 +1,234 @@
+"""Commands that play, and show games."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from alphazero.cli.argument_types import (
+    port,
+    positive_number,
+    whole_number,
+)
+from alphazero.cli.shared import (
+    PLAYER,
+    named_game,
+    player_arguments,
+    thinking_arguments,
+)
+from alphazero.errors import AlphaZeroError
+
+
+def play_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for a player, a side, and the files that a game comes from and goes into."""
+    player_arguments(parser)
+    parser.add_argument(
+        "--side",
+        choices=("first", "second", "both", "none"),
+        default="first",
+        help="what you play (default: first; none lets the player play itself)",
+    )
+    parser.add_argument(
+        "--from",
+        dest="begin",
+        type=Path,
+        metavar="FILE",
+        help="go on from a game, the first of an .sgf file or of `alphazero match --save`",
+    )
+    parser.add_argument(
+        "--after", type=whole_number, metavar="N", help="after so many of its moves (default: all)"
+    )
+    parser.add_argument(
+        "--save",
+        type=Path,
+        metavar="FILE",
+        help="write what was played when you leave: as SGF, with what the player thought, where "
+        "the name ends in .sgf, else a line each",
+    )
+
+
+def play(options: argparse.Namespace) -> None:
+    """Play against a player."""
+    from alphazero.players.registry import agreed_game, name_player
+    from alphazero.utils.files import check_readable, check_writable
+
+    player = name_player(options.player, simulations=options.simulations, seconds=options.seconds)
+    if options.after is not None and not options.begin:
+        raise AlphaZeroError("--after counts the moves of a game that is given with --from")
+    if options.begin:
+        check_readable(options.begin)
+    if options.save:
+        check_writable(options.save)
+    asked = named_game(options)
+
+    from alphazero.frontends.terminal.app import Terminal
+    from alphazero.frontends.terminal.commands import SIDES
+    from alphazero.frontends.terminal.screen import Screen
+    from alphazero.frontends.terminal.session import Sitting
+    from alphazero.records.game_files import begin_from, check_savable
+
+    opening = None
+    if options.begin:
+        own = asked or player.game
+        opening = begin_from(options.begin, options.after, own)
+        asked = own or opening.game
+    game = agreed_game([player], asked)
+    if options.save:
+        check_savable(options.save, game)
+    sitting = Sitting(player, game, SIDES[options.side], opening)
+    Terminal(sitting, Screen.of(sys.stdout)).run(options.save)
+
+
+def serve_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask who can be played against, where the page is, and what is known of their strength."""
+    parser.add_argument(
+        "players",
+        nargs="*",
+        metavar="PLAYER",
+        help=f"{PLAYER}; games of a run's folder can be looked at as well (default: every "
+        "checkpoint in ./checkpoints that can be read)",
+    )
+    parser.add_argument(
+        "--ratings",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="show how strong the players are, by a folder of `alphazero rate --folder` or a "
+        "table of --csv; may be given again, for another game",
+    )
+    parser.add_argument(
+        "--host",
+        default="127.0.0.1",
+        metavar="ADDRESS",
+        help="who can open the page: this machine (default: 127.0.0.1), or with 0.0.0.0 everybody "
+        "who can reach it",
+    )
+    parser.add_argument(
+        "--port",
+        type=port,
+        default=8000,
+        metavar="N",
+        help="(default: 8000; 0 is any that is free)",
+    )
+    parser.add_argument("--open", action="store_true", help="open the page in a browser")
+
+
+def serve(options: argparse.Namespace) -> None:
+    """Serve the page."""
+    from alphazero.players.registry import name_player, read_player
+    from alphazero.utils.files import check_readable, is_folder
+
+    for name in options.players:
+        name_player(name)
+    for path in options.ratings:
+        if not is_folder(path):
+            check_readable(path)
+
+    from alphazero.diagnostics.run_archive import RunArchive
+    from alphazero.training.manifest import holds_run
+
+    try:
+        from alphazero.frontends.web.server import serve
+    except ModuleNotFoundError as error:
+        if error.name not in ("starlette", "uvicorn", "h11"):
+            raise
+        raise AlphaZeroError(
+            f"{error.name} is not installed; pip install 'alphazero[serve]'"
+        ) from None
+    from alphazero.frontends.web.catalog import Catalogue
+    from alphazero.frontends.web.ratings import RatingTable
+
+    entrants = [read_player(name) for name in options.players]
+    if not options.players:
+        for path in sorted(Path("checkpoints").glob("*.safetensors")):
+            try:
+                entrants.append(read_player(str(path)))
+            except AlphaZeroError as error:
+                print(f"left out: {error}", file=sys.stderr)
+    named = map(Path, options.players)
+    folders = [folder for folder in named if folder.is_dir() and holds_run(folder)]
+    catalogue = Catalogue(
+        entrants, [RunArchive(folder) for folder in folders], RatingTable(options.ratings)
+    )
+    serve(catalogue, options.host, options.port, browse=options.open)
+
+
+def gtp_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for a player, and whether it ponders."""
+    player_arguments(parser)
+    parser.add_argument(
+        "--ponder", action="store_true", help="think on while the opponent does, after a move"
+    )
+
+
+def gtp(options: argparse.Namespace) -> None:
+    """Serve a player."""
+    from alphazero.players.registry import agreed_game, name_player
+
+    player = name_player(options.player, simulations=options.simulations, seconds=options.seconds)
+    asked = named_game(options)
+
+    from alphazero.frontends.gtp.session import serve
+
+    serve(player, agreed_game([player], asked), options.ponder)
+
+
+def gomocup_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for a player of gomoku."""
+    parser.add_argument("player", metavar="PLAYER", help=PLAYER)
+    thinking_arguments(parser)
+
+
+def gomocup(options: argparse.Namespace) -> None:
+    """Serve a player of gomoku."""
+    from alphazero.players.registry import name_player, read_player
+
+    name_player(options.player, simulations=options.simulations, seconds=options.seconds)
+
+    from alphazero.frontends.gomocup.session import serve
+
+    serve(read_player(options.player, simulations=options.simulations, seconds=options.seconds))
+
+
+def show_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for a file, and for a game in it."""
+    parser.add_argument(
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="a checkpoint, a run's folder, or games: an .sgf file, or of `alphazero match --save`",
+    )
+    parser.add_argument(
+        "--game",
+        dest="number",
+        type=positive_number,
+        metavar="N",
+        help="the game to replay (default: every one)",
+    )
+
+
+def show(options: argparse.Namespace) -> None:
+    """Describe a checkpoint, or replay games."""
+    from alphazero.network.header import check_checkpoint, find_checkpoint
+    from alphazero.utils.files import check_readable, is_folder
+
+    if is_folder(options.file) or options.file.suffix == ".safetensors":
+        check_checkpoint(find_checkpoint(options.file))
+    else:
+        find_checkpoint(options.file)  # names a checkpoint that is meant, where one is
+        check_readable(options.file)
+
+    from alphazero.records.game_files import holds_played, load_played
+
+    if options.number or holds_played(options.file):
+        from alphazero.frontends.terminal.replay_viewer import replay
+
+        terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+        replay(load_played(options.file), options.number, input if terminal else None)
+        return
+    from alphazero.network.checkpoint import load_checkpoint
+    from alphazero.network.header import find_checkpoint
+    from alphazero.players.checkpoint_player import describe
+
+    path = find_checkpoint(options.file)
+    print(describe(path, load_checkpoint(path)))

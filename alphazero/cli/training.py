@@ -1,0 +1,209 @@
+"""Commands that train a player and look after a run."""
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+
+from alphazero.cli.argument_types import (
+    calibration_seconds,
+    seconds,
+)
+from alphazero.cli.shared import (
+    INTERRUPTED,
+    config_arguments,
+)
+from alphazero.errors import AlphaZeroError
+from alphazero.utils.machine import usable_cores
+
+
+def train_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for the YAML file of a new run, or for a run to go on with."""
+    config_arguments(parser, optional=True)
+    parser.add_argument(
+        "--resume", type=Path, metavar="RUN", help="the folder of a run to go on with"
+    )
+
+
+def train(options: argparse.Namespace) -> int:
+    """Train from a YAML file, or resume a run."""
+    from alphazero.config.loader import load_config
+    from alphazero.training.manifest import check_new, check_run, folder_of, holds_run
+
+    if options.resume:
+        overrides = [options.config, *options.overrides] if options.config else options.overrides
+        folder = options.resume
+        check_run(folder)
+    elif options.config:
+        config = load_config(options.config, options.overrides)
+        folder = folder_of(config)
+        check_new(folder)
+    else:
+        raise AlphaZeroError("name a YAML file, as in configs/, or a run's folder with --resume")
+    try:
+        from alphazero.training.loop import resume, train
+
+        if options.resume:
+            resume(folder, overrides)
+        else:
+            train(config)
+    except KeyboardInterrupt:
+        again = f"go on with: alphazero train --resume {shlex.quote(str(folder))}"
+        if not holds_run(folder):
+            again = "nothing was saved yet, so begin again with the same command"
+        print(f"\nstopped; {again}", file=sys.stderr)
+        return INTERRUPTED
+    print(f"done; play it with: alphazero play {shlex.quote(str(folder))}")
+    return 0
+
+
+def plot_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for a run, and where its figure goes."""
+    parser.add_argument("folder", type=Path, metavar="RUN", help="the folder of a run")
+    parser.add_argument(
+        "--save",
+        type=Path,
+        metavar="FILE",
+        help="as PNG or SVG, by how the name ends (default: RUN/curves.png and RUN/curves.svg)",
+    )
+
+
+def plot(options: argparse.Namespace) -> None:
+    """Draw a run's curves."""
+    from alphazero.diagnostics.run_figure import plot_run
+
+    files = plot_run(options.folder, [options.save] if options.save else None)
+    print(f"drawn in {' and '.join(map(str, files))}")
+
+
+def verify_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for a run or a checkpoint."""
+    parser.add_argument("path", type=Path, metavar="RUN", help="a run's folder, or a checkpoint")
+
+
+def verify(options: argparse.Namespace) -> None:
+    """Verify a run."""
+    from alphazero.training.manifest import check_resumable
+    from alphazero.utils.files import check_readable, is_folder
+
+    if is_folder(options.path):
+        check_resumable(options.path)
+    else:
+        check_readable(options.path)
+
+    from alphazero.diagnostics.verify import verify
+
+    verdict = verify(options.path)
+    print(verdict)
+    if verdict.faults:
+        raise AlphaZeroError("\n".join(verdict.faults))
+
+
+def bench_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for a configuration, and how long it is measured."""
+    config_arguments(parser)
+    parser.add_argument(
+        "--seconds", type=seconds, default=40, metavar="S", help="about so long (default: 40)"
+    )
+
+
+def bench(options: argparse.Namespace) -> None:
+    """Measure self-play."""
+    from tqdm import tqdm
+
+    from alphazero.config.loader import load_config
+
+    config = load_config(options.config, options.overrides)
+
+    from alphazero.diagnostics.benchmark import ROUNDS, benchmark
+    from alphazero.network.backend import useful_workers
+
+    cores, tables = config.run.threads or usable_cores(), config.selfplay.parallel_games
+    workers = useful_workers(config.inference, cores, tables)
+    with tqdm(total=ROUNDS + 1, unit="round", leave=False, disable=None) as bar:
+        print(benchmark(config, options.seconds, workers, bar.update))
+
+
+def plan_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for what is planned, and how long the machine is measured."""
+    config_arguments(parser, optional=True)
+    parser.add_argument(
+        "--against",
+        type=Path,
+        metavar="RUN",
+        help="plan what this run has done and say how far off the plan is; no CONFIG then",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=calibration_seconds,
+        default=40,
+        metavar="S",
+        help="measure for about so long, 60 at most (default: 40)",
+    )
+
+
+def plan(options: argparse.Namespace) -> None:
+    """Forecast a run, or compare a forecast with a run."""
+    from tqdm import tqdm
+
+    from alphazero.config.loader import load_config
+    from alphazero.training.manifest import check_run
+
+    if bool(options.config) == bool(options.against):
+        raise AlphaZeroError("name either a YAML file, as in configs/, or a run with --against")
+    if options.against:
+        check_run(options.against)
+    else:
+        config = load_config(options.config, options.overrides)
+
+    from alphazero.diagnostics.calibration import PARTS, calibrate
+    from alphazero.diagnostics.forecast import compare, describe, look_back
+
+    past = look_back(options.against) if options.against else None
+    config = past.config if past else config
+    cores = config.run.threads or usable_cores()
+    with tqdm(total=PARTS, unit="part", leave=False, disable=None) as bar:
+        measured = calibrate(config, cores, options.seconds, bar.update)
+    print(compare(past, measured) if past else describe(config, measured))
+
+
+def doctor_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for a run."""
+    parser.add_argument("run_folder", type=Path, metavar="RUN", help="its folder")
+
+
+def doctor(options: argparse.Namespace) -> None:
+    """Look for what is wrong with a run; what is found is no mistake of the command."""
+    from alphazero.training.manifest import check_run
+
+    check_run(options.run_folder)
+
+    from alphazero.diagnostics.doctor import examine
+
+    print(examine(options.run_folder))
+
+
+def check_arguments(parser: argparse.ArgumentParser) -> None:
+    """Ask for a game."""
+    parser.add_argument(
+        "game", metavar="GAME", help="its name, as in mnk:rows=4,columns=4,length=3"
+    )
+
+
+def check(options: argparse.Namespace) -> None:
+    """Check a game."""
+    from alphazero.games.contract.check import check_game
+
+    report = check_game(options.game)
+    if report.faults:
+        raise AlphaZeroError(str(report))
+    print(report)
+
+
+def games(_: argparse.Namespace) -> None:
+    """List the games."""
+    from alphazero.games import game_names, game_options
+
+    for name in game_names():
+        options = ", ".join(f"{key} {value}" for key, value in game_options(name).items())
+        print(f"{name:14} {options}")

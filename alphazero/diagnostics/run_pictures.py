@@ -1,0 +1,72 @@
+"""Pictures of a run: a position as its networks see it, and ratings over time."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PIL import Image
+
+from alphazero.arena.tournament import Standing
+from alphazero.diagnostics.run_history import step_checkpoints
+from alphazero.drawing.canvas import Canvas
+from alphazero.drawing.charts import Point, draw_chart
+from alphazero.drawing.position import draw_position
+from alphazero.errors import GameError, RunError
+from alphazero.games.game import ONGOING
+from alphazero.mcts.network_search import ask_network
+from alphazero.notebook import Position
+from alphazero.players.checkpoint_player import load_saved
+from alphazero.utils.files import shown
+
+
+def draw_series(run: Path, line: str, number: int = 3) -> Canvas:
+    """Draw a position as networks of a run see it, evenly spaced from the first to the last.
+
+    Each has a board with its policy and a bar with its value. `line` is what `Game.from_line`
+    reads, `number` at most that of `OPINIONS`.
+
+    Raises:
+        RunError: when the run's folder holds no checkpoints.
+        CheckpointError: for a file that is no player.
+        GameError: for a line that is not legal, or ends the game.
+    """
+    players = [load_saved(path) for path in step_checkpoints(run, number)]
+    if not players:
+        raise RunError(f"{shown(run)} holds no step-*.safetensors; give the folder of a run")
+    position = Position(players[0].game, line)
+    if position.game.outcome(position.state) != ONGOING:
+        raise GameError("the game is over after these moves: networks have no policy there")
+    policies, values = {}, {}
+    for player in players:
+        roots = ask_network(position.game, player.evaluator, position.state[None])
+        steps = player.checkpoint.step
+        name = f"after {steps:,} steps" if steps else "untrained"
+        policies[f"{name}, %"], values[name] = roots.priors[0], float(roots.values[0])
+    return draw_position(
+        position.game,
+        position.state,
+        title=f"{position.title}, as networks see it",
+        policies=policies,
+        values=values,
+        last_cell=position.last_cell,
+    )
+
+
+def draw_progress(rows: Sequence[Standing], minutes: dict[str, float]) -> Image.Image:
+    """Return a picture of ratings over the minutes of training; other players are lines.
+
+    Raises:
+        RunError: when no player is a run's.
+    """
+    points = [
+        Point(minutes[row.name], row.elo, row.elo_low, row.elo_high)
+        for row in rows
+        if row.name in minutes
+    ]
+    if not points:
+        raise RunError(
+            "a plot is of ratings over the time of training: name a run's folder that holds "
+            "step-*.safetensors and curves in tensorboard/"
+        )
+    levels = {row.name: row.elo for row in rows if row.name not in minutes}
+    title = ", ".join(dict.fromkeys(Path(name).parent.name for name in minutes))
+    return draw_chart(title, "minutes of training", "Elo, with 95 % interval", points, levels)

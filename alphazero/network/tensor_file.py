@@ -1,0 +1,146 @@
+"""A file of tensors: safetensors, with a SHA-256 and a header that is checked."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from alphazero.network.header import (
+    FORMAT_VERSION,
+    HEADER_LIMIT,
+    header_of,
+    metadata_of,
+    read_file,
+    refuse,
+)
+from alphazero.utils.files import sha256_hex, shown, write_atomic
+
+JSON: TypeAlias = dict[str, "JSON"] | list["JSON"] | str | int | float | bool | None
+
+
+# The library's own error, and what torch says about shapes that no tensor can have.
+UNREADABLE_TENSORS: Final = (
+    *(safetensors.SafetensorError, AssertionError, OverflowError),
+    *(RuntimeError, TypeError, ValueError),
+)
+
+RESERVED: Final = ("format", "format_version", "sha256")
+
+NAMES_OF_TYPES: Final = {
+    torch.float32: "F32",
+    torch.bfloat16: "BF16",
+    torch.float16: "F16",
+    torch.float64: "F64",
+    torch.int64: "I64",
+    torch.int32: "I32",
+    torch.uint8: "U8",
+    torch.bool: "BOOL",
+}
+
+
+def save_tensors(path: Path | str, tensors: dict[str, Tensor], metadata: dict[str, str]) -> str:
+    """Write tensors and texts as one verified file, atomically; return the file's SHA-256.
+
+    `metadata` must name the file's "format"; "format_version" and "sha256" are added here.
+    Raises CheckpointError when the header would be too large to read, RunError from the disk.
+    """
+    data = bytes_of_file(shown(path), tensors, metadata)
+    write_atomic(path, data)
+    return sha256_hex(data)
+
+
+def bytes_of_file(name: str, tensors: dict[str, Tensor], metadata: dict[str, str]) -> bytes:
+    """Return what `save_tensors` writes."""
+    texts = {**metadata, "format_version": str(FORMAT_VERSION)}
+    texts["sha256"] = _digest(texts, tensors)
+    # Written here, because the library orders its metadata at random: files could not be compared.
+    header: dict[str, Any] = {"__metadata__": dict(sorted(texts.items()))}
+    end = 0
+    contents = []
+    # The widest types first keep every tensor aligned.
+    for key, tensor in sorted(tensors.items(), key=lambda item: (-item[1].element_size(), item[0])):
+        contents.append(_bytes_of(tensor))
+        start, end = end, end + len(contents[-1])
+        kind, shape = NAMES_OF_TYPES[tensor.dtype], list(tensor.shape)
+        header[key] = {"dtype": kind, "shape": shape, "data_offsets": [start, end]}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    if len(text) > HEADER_LIMIT:
+        refuse(name, f"its header would exceed {HEADER_LIMIT:,} bytes", "write")
+    return b"".join((len(text).to_bytes(8, "little"), text, *contents))
+
+
+def load_tensors(
+    path: Path | str, expected_format: str
+) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Read and verify a file of `save_tensors`; return its tensors and its other texts.
+
+    The memory needed is at most about twice the file.
+    Raises CheckpointError, in one line that names the path, for whatever is wrong.
+    """
+    return tensors_of(read_file(path), shown(path), expected_format)
+
+
+def tensors_of(
+    data: bytes, name: str, expected_format: str
+) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Verify the bytes of a file and return what `load_tensors` does."""
+    header = header_of(name, data)
+    texts = metadata_of(name, header, expected_format)
+    if foreign := {each.get("dtype", "") for each in header.values()} - set(
+        NAMES_OF_TYPES.values()
+    ):
+        refuse(name, f"it holds tensors of a type that is not used here ({foreign.pop()!r})")
+    try:
+        tensors = safetensors.torch.load(data)
+    except UNREADABLE_TENSORS:
+        refuse(name, "its tensors are not where its header says; it is damaged or incomplete")
+    if _digest(texts, tensors) != texts["sha256"]:
+        refuse(name, "its SHA-256 does not match: the file is damaged; use another copy of it")
+    return tensors, {key: text for key, text in texts.items() if key not in RESERVED}
+
+
+def _digest(texts: dict[str, str], tensors: dict[str, Tensor]) -> str:
+    """Return the SHA-256 of every text but the hash itself, and of every tensor, in name order.
+
+    Each part is preceded by its length, so that no two contents give the same sequence of bytes.
+    """
+    digest = hashlib.sha256()
+
+    def add(part: bytes | memoryview) -> None:
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+
+    for key, text in sorted(texts.items()):
+        if key != "sha256":
+            add(key.encode())
+            add(text.encode())
+    for name, tensor in sorted(tensors.items()):
+        add(name.encode())
+        add(NAMES_OF_TYPES[tensor.dtype].encode())
+        add(json.dumps(list(tensor.shape)).encode())
+        add(_bytes_of(tensor))
+    return digest.hexdigest()
+
+
+def _bytes_of(tensor: Tensor) -> memoryview:
+    """Return the tensor's bytes in row-major order, without a copy where it lies so already."""
+    flat = tensor.detach().cpu().contiguous().reshape(-1)
+    return flat.view(torch.uint8).numpy().data
+
+
+def check_numbers(name: str, weights: dict[str, Tensor]) -> None:
+    """Raise CheckpointError when a weight is NaN or infinite, or a variance is negative."""
+    for key, tensor in sorted(weights.items()):
+        fault = ""
+        if not bool(torch.isfinite(tensor).all()):
+            fault = "NaN or infinity"
+        elif key.endswith("running_var") and bool((tensor < 0).any()):
+            fault = "a negative variance"
+        if fault:
+            refuse(name, f"weight {key!r} holds {fault}; use an earlier checkpoint", "use")

@@ -1,0 +1,117 @@
+"""A player by tree search."""
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from alphazero.games.game import PLY, State
+from alphazero.mcts.move_selection import divergences, draw_actions
+from alphazero.mcts.search import TreeSearch
+from alphazero.players.base import NOTHING, Decisions, Player
+from alphazero.utils.arrays import Slots
+
+
+class Temperature(NamedTuple):
+    """How moves are drawn: `early` for the first `moves` plies of a game, `late` afterwards."""
+
+    early: float
+    moves: int
+    late: float
+
+
+class PlayoutCap(NamedTuple):
+    """Most moves are searched quickly, to finish games; the others fully, to learn from.
+
+    Wu, *Accelerating Self-Play Learning in Go* (2019), section 3.1. Quick searches have no noise.
+    """
+
+    full_share: float
+    """the probability of a full search"""
+    fast_simulations: int
+
+
+ALWAYS_BEST = Temperature(0.0, 0, 0.0)
+"""Play the most visited move."""
+
+TURNS = 16
+"""Turns of the wheel between two looks at the rest of the world, which cost time of their own."""
+
+
+class SearchPlayer(Player):
+    """Searches every table's position, whatever the search, and plays by visits.
+
+    Each table is a slot of `search`. A search ends with its simulations, or after `seconds`,
+    whichever is first.
+    """
+
+    def __init__(
+        self,
+        search: TreeSearch,
+        *,
+        seconds: float | None = None,
+        temperature: Temperature = ALWAYS_BEST,
+        cap: PlayoutCap | None = None,
+    ) -> None:
+        self.search = search
+        self.seconds = seconds
+        self.temperature = temperature
+        self.cap = cap
+        self.rng = search.rng
+        self._plies = np.zeros(search.slots, np.int64)
+        self._full = np.ones(search.slots, np.bool_)
+        self._deadlines = np.full(search.slots, np.inf)
+
+    def start(self, tables: Slots, states: State) -> None:
+        """Begin with empty trees."""
+        self._plies[tables] = states[:, PLY]
+        self.search.start(tables, states)
+
+    def follow(self, tables: Slots, actions: Slots) -> None:
+        """Keep the part of the tree below the move."""
+        self._plies[tables] += 1
+        self.search.follow(tables, actions)
+
+    def ask(self, tables: Slots) -> None:
+        """Begin a search."""
+        if self.cap is None:
+            self.search.ask(tables)
+        else:
+            full = self._full[tables] = self.rng.random(len(tables)) < self.cap.full_share
+            self.search.ask(tables[full])
+            self.search.ask(tables[~full], self.cap.fast_simulations, explore=False)
+        if self.seconds is not None:
+            self._deadlines[tables] = time.monotonic() + self.seconds
+
+    def think(self) -> None:
+        """Search until moves are ready and the others fill no batch, for a few turns at most."""
+        for _ in range(TURNS):
+            if self.seconds is not None:
+                late = np.flatnonzero(self._deadlines < time.monotonic())
+                self.search.stop(late)
+                self._deadlines[late] = np.inf
+            self.search.think()
+            if self.search.is_short:
+                break
+
+    def decide(self) -> Decisions:
+        """Return a move for every search that is done."""
+        tables = self.search.collect()
+        if not len(tables):
+            return NOTHING
+        roots = self.search.roots(tables)
+        early = self._plies[tables] < self.temperature.moves
+        temperatures = np.where(early, self.temperature.early, self.temperature.late)
+        actions = draw_actions(roots.policies, temperatures, self.rng)
+        surprises = divergences(roots.targets, roots.priors).astype(np.float32)
+        targets = roots.targets.astype(np.float32)
+        quick = ~self._full[tables]
+        targets[quick], surprises[quick] = 0, 0
+        return Decisions(
+            tables,
+            actions,
+            targets,
+            roots.values.astype(np.float32),
+            surprises,
+            roots.prospects().astype(np.float32),
+        )

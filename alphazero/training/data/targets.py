@@ -1,0 +1,102 @@
+"""What a recorded position teaches: its value target, its weight, and its key."""
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from alphazero.games.game import PLY, Game, Rules, RulesType, State, value_of
+from alphazero.mcts.kernels.evaluation_cache import Keys, Words, key_of
+from alphazero.records.game_record import Floats
+from alphazero.training.data.game_shard import Games, Integers
+from alphazero.utils.jit import kernel
+
+Doubles = npt.NDArray[np.float64]
+
+integers_type = types.Array(types.int64, 1, "C")
+
+
+@kernel(
+    types.void(
+        RulesType,
+        *(integers_type,) * 3,
+        types.Array(types.float32, 3, "C"),
+        types.Array(types.uint32, 1, "C"),
+        types.Array(types.uint64, 1, "C"),
+    )
+)
+def write_keys(
+    rules: Rules,
+    initial_state: State,
+    moves: Integers,
+    lengths: Integers,
+    planes: Floats,
+    words: Words,
+    keys: Keys,
+) -> None:
+    """Write the hash of every position [P] of the games: equal where observation and player are.
+
+    `planes` [C, H, W] and `words`, their bits, are scratch.
+    """
+    position = 0
+    for length in lengths:
+        state = initial_state.copy()
+        for _ in range(length):
+            rules.observe(state, planes)
+            keys[position] = key_of(words) ^ np.uint64(state[PLY] % 2)
+            rules.play(state, moves[position])
+            position += 1
+
+
+def position_keys(game: Game, games: Games) -> Keys:
+    """Return the hash of every position of the games, [P]."""
+    planes = np.zeros(game.observation_shape, np.float32)
+    keys = np.zeros(len(games.actions), np.uint64)
+    write_keys(
+        game.rules,
+        game.initial_state(),
+        games.actions.astype(np.int64),
+        games.lengths.astype(np.int64),
+        planes,
+        planes.reshape(-1).view(np.uint32),
+        keys,
+    )
+    return keys
+
+
+def surprise_weights(surprises: Floats, games: Integers, share: float) -> Doubles:
+    """Return how often each position [P] is drawn, 1 on average over each game.
+
+    `games` [P] number the game that a position is of. A `share` of a game's draws goes to its
+    positions in proportion to their `surprises`, the rest to all alike. KataGo,
+    docs/KataGoMethods.md, "Policy Surprise Weighting"; ours takes the network's prior without
+    noise, and draws with replacement in place of writing positions down repeatedly.
+    """
+    totals = np.bincount(games, surprises)
+    counts = np.bincount(games)
+    fair = np.divide(counts, totals, out=np.zeros(len(counts)), where=totals > 0)
+    by_surprise = np.where(totals[games] > 0, surprises * fair[games], 1.0)
+    return (1 - share) + share * by_surprise
+
+
+def value_targets(games: Games, blunder: float) -> Doubles:
+    """Return the result of every position [P], for player 0: what its game's value learns.
+
+    That is the game's outcome, unless a blunder follows: a move after which the mover's value, as
+    the next search sees it, has fallen by more than `blunder` (0: none is). The outcome says
+    little about a position before one; the search's value just before the first does instead.
+    Leela Chess Zero's rescorer does the same with the values of one search (`--deblunder`).
+    """
+    lengths = games.lengths.astype(np.int64)
+    ends = np.repeat(np.cumsum(lengths), lengths)
+    results = np.repeat(games.outcomes.astype(np.float64), lengths)
+    if not blunder:
+        return results
+    places = np.arange(len(ends))
+    plies = places - (ends - np.repeat(lengths, lengths))
+    signs = np.where(plies % 2, value_of(1, 1), value_of(1, 0))
+    falls = np.zeros(len(ends))
+    falls[:-1] = np.where(ends[:-1] == ends[1:], games.values[:-1] + games.values[1:], 0)
+    nexts = np.minimum.accumulate(np.where(falls > blunder, places, len(ends))[::-1])[::-1]
+    before = nexts < ends
+    results[before] = (signs * games.values)[nexts[before]]
+    return results

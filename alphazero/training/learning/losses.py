@@ -1,0 +1,71 @@
+"""The loss: (z - v)^2 - pi log p + c |theta|^2 (AlphaGo Zero, Nature 550, 2017, equation 1)."""
+
+from collections.abc import Iterable
+from typing import NamedTuple, TypeAlias
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+Parts: TypeAlias = dict[str, Tensor]
+"""What a step reports, as scalars by their names in `StepReport`."""
+
+
+class Losses(NamedTuple):
+    """The parts of the loss (z - v)^2 - pi . log p + c |theta|^2, and what goes with them."""
+
+    policy: Tensor
+    """-pi . log p, the cross-entropy, mean over the batch"""
+    value: Tensor
+    """(z - v)^2, or the cross-entropy of win, draw and loss; mean over the batch"""
+    entropy: Tensor
+    """-p . log p, of the network's policy, mean over the batch"""
+    error: Tensor
+    """|z - v|, mean over the batch"""
+
+
+def win_draw_loss(targets: Tensor) -> Tensor:
+    """Return the distribution over win, draw and loss [B, 3] with the means `targets` [B].
+
+    An outcome of -1, 0 or 1 is certain. A mean between them leaves open how often the game is
+    drawn; Leela Chess Zero records that in its search and gives the rest, (1 - draw + mean) / 2,
+    to the win (lczero-training, tf/chunkparser.py). Our search keeps means alone, so the draw gets
+    the most that the mean allows, 1 - |mean|: of win and loss only one is left. P(win) - P(loss),
+    all that the search sees, is then learnt without bias; with a `value_mix` above 0 P(draw) alone
+    reads too high.
+    """
+    targets = targets.clamp(-1, 1)  # means of a search may be outside by their rounding
+    return torch.stack([targets.relu(), 1 - targets.abs(), (-targets).relu()], dim=1)
+
+
+def losses(
+    policy_logits: Tensor,
+    values: Tensor,
+    policies: Tensor,
+    outcomes: Tensor,
+    outcome_logits: Tensor | None = None,
+) -> Losses:
+    """Compare the network's answers with the samples.
+
+    `policy_logits` [B, A], `values` [B] and, of a head that tells win, draw and loss apart,
+    `outcome_logits` [B, 3] are the network's; `policies` [B, A] are search policies,
+    `outcomes` [B] the games' results for the player to move. The policy is over all actions,
+    illegal ones too: their targets are zero, so the network learns to give them nothing.
+    Silver et al., Nature 550 (2017), equation 1.
+    """
+    log_p = functional.log_softmax(policy_logits, dim=1)
+    if outcome_logits is None:
+        value = ((outcomes - values) ** 2).mean()
+    else:
+        value = functional.cross_entropy(outcome_logits, win_draw_loss(outcomes))
+    return Losses(
+        policy=-(policies * log_p).sum(dim=1).mean(),
+        value=value,
+        entropy=-(log_p.exp() * log_p).sum(dim=1).mean(),
+        error=(outcomes - values).abs().mean().detach(),
+    )
+
+
+def squared_norm(parameters: Iterable[Tensor]) -> Tensor:
+    """Return |theta|^2 over all parameters."""
+    return torch.stack([(each.detach() ** 2).sum() for each in parameters]).sum()
