@@ -1,0 +1,170 @@
+"""Ratings from games: against choix, against plain climbing, against simulated tournaments."""
+
+import math
+
+import choix
+import numpy as np
+import pytest
+from helpers.results import match
+
+from alphazero.arena.bradley_terry import ELO, Ratings, rate
+from alphazero.arena.elo import judge
+
+Counts = np.ndarray
+
+
+def chances(gap: float, tie: float) -> np.ndarray:
+    """The model as its paper writes it, with strengths e^r: loss, draw, win of the first."""
+    first, second = math.exp(gap), 1.0
+    weights = np.array([second, tie * math.sqrt(first * second), first])
+    return weights / weights.sum()
+
+
+def simulate(
+    strengths: list[float], games: int, advantage: float, tie: float, rng: np.random.Generator
+) -> Counts:
+    """Every two players meet in `games` games with either moving first."""
+    players = len(strengths)
+    counts = np.zeros((players, players, 3), np.int64)
+    for i in range(players):
+        for j in range(players):
+            if i != j:
+                shares = chances(strengths[i] - strengths[j] + advantage, tie)
+                counts[i, j] = rng.multinomial(games, shares)
+    return counts
+
+
+def log_likelihood(
+    counts: Counts, strengths: np.ndarray, advantage: float, tie: float, prior: float
+) -> float:
+    """The logarithm of the games' chance, and of the imagined games', one game after the other."""
+    total = 0.0
+    met = (counts + counts.transpose(1, 0, 2)).sum(axis=2) > 0
+    for i, j in np.argwhere(met):
+        loss, draw, win = chances(strengths[i] - strengths[j] + advantage, tie)
+        shares = math.log(loss), math.log(draw) if tie else 0.0, math.log(win)
+        total += float(counts[i, j] @ shares)
+        imagined = prior * (1 / met[i].sum() + 1 / met[j].sum()) / 2
+        total += imagined / 4 * (shares[0] + shares[2])
+    return total
+
+
+def test_without_draws_and_advantage_it_agrees_with_choix() -> None:
+    rng = np.random.default_rng(1)
+    players, games = 6, []
+    counts = np.zeros((players, players, 3), np.int64)
+    strengths = rng.normal(0, 0.7, players)
+    for i in range(players):
+        for j in range(i):
+            for _ in range(25):
+                won = rng.random() < 1 / (1 + math.exp(strengths[j] - strengths[i]))
+                games.append((i, j) if won else (j, i))
+                # Each game twice, colours swapped: so moving first is worth nothing.
+                counts[i, j, 2 if won else 0] += 1
+                counts[j, i, 0 if won else 2] += 1
+    other = choix.ilsr_pairwise(players, games, alpha=0.0)
+    found = rate(counts, anchor=2, prior=0.0)
+    assert found.elo == pytest.approx(ELO * (other - other[2]), abs=1e-3)
+    assert found.advantage == pytest.approx(0, abs=1e-6)
+    assert found.draws == 0
+    again = choix.opt_pairwise(players, games, method="BFGS")
+    assert found.elo == pytest.approx(ELO * (again - again[2]), abs=0.05)
+
+
+@pytest.mark.parametrize("prior", [0.0, 1.0])
+def test_nothing_near_the_ratings_is_likelier(prior: float) -> None:
+    rng = np.random.default_rng(3)
+    counts = simulate([0.0, 0.8, -0.5, 1.4], 12, 0.4, 0.9, rng)
+    found = rate(counts, anchor=1, prior=prior)
+    tie = 2 * found.draws / (1 - found.draws)
+    where = np.array([*found.elo, found.advantage]) / ELO
+
+    def at(where: np.ndarray, tie: float) -> float:
+        return log_likelihood(counts, where[:-1], float(where[-1]), tie, prior)
+
+    best = at(where, tie)
+    for _ in range(60):
+        step = rng.normal(0, 0.03, len(where))
+        assert at(where + step, tie * math.exp(rng.normal(0, 0.03))) < best
+
+
+def test_the_ends_of_an_interval_are_where_the_best_of_the_rest_is_as_much_less_likely() -> None:
+    counts = simulate([0.0, 0.5], 10, 0.0, 0.0, np.random.default_rng(2))
+    found = rate(counts)
+    assert found.elo[0] == found.low[0] == found.high[0] == 0
+
+    def profile(strength: float) -> float:
+        """Over all advantages, the only other parameter here."""
+        where = np.array([0.0, strength])
+        return max(log_likelihood(counts, where, a, 0.0, 1.0) for a in np.linspace(-2, 2, 1001))
+
+    peak = profile(found.elo[1] / ELO)
+    for end in (found.low[1], found.high[1]):
+        assert 2 * (peak - profile(end / ELO)) == pytest.approx(3.8415, abs=0.02)
+
+
+def test_for_two_players_without_draws_it_is_the_elo_of_the_match() -> None:
+    games = match((1, 1), (1, -1), (-1, 1), (1, 1), (1, -1), (-1, 1))
+    counts = np.zeros((2, 2, 3), np.int64)
+    for record in games:
+        counts[(*record.pairing.seats, record.outcome + 1)] += 1
+    assert rate(counts, anchor=1).elo[0] == pytest.approx(judge(games).elo, abs=0.5)
+
+
+def test_a_player_who_won_every_game_is_rated_finitely_and_its_interval_is_wider_above() -> None:
+    counts = np.zeros((2, 2, 3), np.int64)
+    counts[0, 1, 2] = counts[1, 0, 0] = 10
+    found = rate(counts, anchor=1)
+    # Half a point to each side: 20.5 to 0.5.
+    assert found.elo[0] == pytest.approx(400 * math.log10(41), abs=1)
+    assert 0 < found.low[0] < found.elo[0] < found.high[0] < 7000
+    assert found.high[0] - found.elo[0] > found.elo[0] - found.low[0]
+
+
+def test_games_that_the_first_always_wins_are_its_advantage_and_not_strength() -> None:
+    counts = np.zeros((3, 3, 3), np.int64)
+    counts[:, :, 2] = 10 * (1 - np.eye(3, dtype=np.int64))
+    found = rate(counts)
+    assert found.elo == pytest.approx([0, 0, 0], abs=1e-6)
+    assert 300 < found.advantage < 2000
+
+
+def test_draws_alone_make_equal_players_who_draw() -> None:
+    counts = np.zeros((2, 2, 3), np.int64)
+    counts[0, 1, 1] = counts[1, 0, 1] = 20
+    found = rate(counts)
+    assert found.elo == pytest.approx([0, 0], abs=1e-6)
+    assert found.draws > 0.9
+
+
+def test_the_anchor_moves_every_rating_alike() -> None:
+    counts = simulate([0.0, 0.8, -0.5], 20, 0.2, 0.5, np.random.default_rng(4))
+    one, other = rate(counts, anchor=0), rate(counts, anchor=2)
+    assert one.elo - one.elo[2] == pytest.approx(other.elo, abs=1e-4)
+    assert (one.low[2], one.high[2]) == pytest.approx((-other.high[0], -other.low[0]), abs=0.5)
+
+
+def test_players_who_never_met_are_compared_over_a_third() -> None:
+    counts = np.zeros((3, 3, 3), np.int64)
+    counts[0, 1] = counts[1, 2] = (3, 0, 9)
+    counts[1, 0] = counts[2, 1] = (9, 0, 3)
+    found = rate(counts, prior=0.0)
+    assert found.elo == pytest.approx([0, -ELO * math.log(3), -2 * ELO * math.log(3)], abs=1e-3)
+    with pytest.raises(AssertionError, match="not linked"):
+        rate(counts * np.array([1, 1, 0])[:, None, None] * np.array([1, 1, 0])[None, :, None])
+
+
+@pytest.mark.parametrize(("tie", "advantage"), [(0.0, 0.0), (1.0, 0.5)])
+def test_the_intervals_cover_the_truth_about_95_times_in_100(tie: float, advantage: float) -> None:
+    truth = [0.0, 0.4, -0.6, 1.2]
+    rng, covered, total = np.random.default_rng(7), np.zeros(4), 60
+    found: list[Ratings] = []
+    for _ in range(total):
+        found.append(rate(simulate(truth, 10, advantage, tie, rng)))
+        elo = ELO * np.array(truth)
+        covered += (found[-1].low <= elo) & (elo <= found[-1].high)
+    assert covered[0] == total, "the anchor is where it is"
+    # The standard error of the share of 180, which are not quite independent, is some 2 %.
+    assert 0.88 <= covered[1:].sum() / (3 * total) <= 0.995
+    assert np.mean([each.advantage for each in found]) == pytest.approx(ELO * advantage, abs=16)
+    assert np.mean([each.draws for each in found]) == pytest.approx(tie / (2 + tie), abs=0.03)

@@ -1,0 +1,786 @@
+"""Every command does its work, and every mistake gets one line and exit code 2."""
+
+import csv
+import dataclasses
+import functools
+import io
+import json
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from helpers.tiny_run import YAML, fingerprint, tiny_config
+from PIL import Image
+
+import alphazero
+from alphazero.arena import solved_positions
+from alphazero.cli.main import main, parser
+from alphazero.config.schema import NetworkConfig
+from alphazero.games import game_names, make_game
+from alphazero.network.checkpoint import Checkpoint, save_checkpoint
+from alphazero.network.header import PLAYER_FORMAT
+from alphazero.network.resnet import ResNet
+from alphazero.network.tensor_file import save_tensors
+from alphazero.players.checkpoint_player import load_player, search_settings
+from alphazero.solvers import exhaustive
+from alphazero.training.loop import train
+
+Capture = pytest.CaptureFixture[str]
+Patch = pytest.MonkeyPatch
+
+COMMAND = [sys.executable, "-m", "alphazero"]
+COMMANDS = [
+    name
+    for action in parser()._actions
+    for name in (action.choices or [] if action.dest == "==SUPPRESS==" else [])
+]
+SETTINGS = NetworkConfig(blocks=1, filters=4, policy_filters=2, value_filters=1, value_hidden=4)
+
+
+def saved_player(
+    path: Path,
+    game_name: str = "tic_tac_toe",
+    settings: NetworkConfig = SETTINGS,
+    **details: Any,
+) -> Path:
+    """Write an untrained player of a game."""
+    game = make_game(game_name)
+    network = ResNet(game.observation_shape, game.num_actions, settings, seed=3)
+    weights = network.state_dict()
+    save_checkpoint(path, Checkpoint(game_name, {}, settings, weights, 12, 3, 25.0, details))
+    return path
+
+
+@pytest.fixture
+def player(tmp_path: Path) -> Path:
+    return saved_player(tmp_path / "player.safetensors", search={"simulations": 8})
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished run."""
+    return train(tiny_config(tmp_path_factory.mktemp("runs"), "budget.iterations=1"))
+
+
+def code_of(*arguments: object) -> int:
+    """Return the exit code of a command, argparse's included."""
+    try:
+        return main([str(each) for each in arguments])
+    except SystemExit as error:
+        return int(error.code or 0)
+
+
+def only_line(capsys: Capture, *arguments: object) -> str:
+    """Run a command that is a mistake; return the one line that says so."""
+    capsys.readouterr()
+    assert code_of(*arguments) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1, lines
+    assert lines[0].startswith("error: ")
+    assert len(lines[0]) < 600
+    return lines[0]
+
+
+def process(*arguments: object, **streams: Any) -> "subprocess.CompletedProcess[str]":
+    """Run a command in a process of its own."""
+    command = [*COMMAND, *map(str, arguments)]
+    outputs = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **streams}
+    return subprocess.run(command, timeout=120, check=False, **outputs)
+
+
+# --- what works ----------------------------------------------------------------------------------
+
+
+def test_the_commands_of_the_package_are_known_here() -> None:
+    assert {"train", "play", "grade", "show", "solve", "games"} <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_every_command_shows_an_example_of_it(command: str, capsys: Capture) -> None:
+    assert code_of(command, "--help") == 0
+    example = " ".join(capsys.readouterr().out.partition("example: ")[2].split())
+    assert example.startswith(f"alphazero {command}")
+    assert parser().parse_args(example.split()[1:]).run
+
+
+def test_help_lists_every_command(capsys: Capture) -> None:
+    assert code_of("--help") == 0
+    first_words = [line.split()[:1] for line in capsys.readouterr().out.splitlines()]
+    assert all([command] in first_words for command in COMMANDS)
+
+
+def test_games_lists_every_game_with_its_options(capsys: Capture) -> None:
+    assert code_of("games") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == game_names()
+    assert "rows 6, columns 7, length 4" in next(line for line in lines if "connect" in line)
+
+
+def test_show_describes_a_checkpoint(player: Path, capsys: Capture) -> None:
+    assert code_of("show", player) == 0
+    out = capsys.readouterr().out
+    for words in (
+        str(player),
+        "tic_tac_toe",
+        "1 blocks x 4 filters",
+        "12 steps, 3 iterations",
+        "8 simulations a move",
+        "Elo +25",
+    ):
+        assert words in out
+
+
+def test_show_names_the_options_of_the_network(tmp_path: Path, capsys: Capture) -> None:
+    options = {"value_head": "wdl", "squeeze_excitation": 6, "global_pooling": 2}
+    settings = dataclasses.replace(SETTINGS, blocks=2, **options)
+    path = saved_player(tmp_path / "player.safetensors", settings=settings)
+    assert code_of("show", path) == 0
+    (line,) = (each for each in capsys.readouterr().out.splitlines() if "blocks" in each)
+    assert line.startswith(
+        "network   2 blocks x 4 filters, squeeze-and-excitation 6, global pooling 2, "
+        "wdl value head, "
+    )
+
+
+def test_show_describes_the_best_player_of_a_runs_folder(run: Path, capsys: Capture) -> None:
+    assert code_of("show", run) == 0
+    out = capsys.readouterr().out
+    assert str(run / "best.safetensors") in out
+    assert "4 simulations a move" in out
+
+
+def test_train_makes_a_run_under_the_name_of_its_file_and_overrides_win(
+    tmp_path: Path, monkeypatch: Patch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("small.yaml").write_text(YAML.replace("name: tiny, ", ""))
+    assert code_of("train", "small.yaml", "budget.iterations=1", "learner.batch_size=8") == 0
+    captured = capsys.readouterr()
+    assert "iteration 1: " in captured.out
+    assert "iteration 2: " not in captured.out
+    assert captured.out.splitlines()[-1] == "done; play it with: alphazero play runs/small"
+    assert "  batch_size: 8\n" in Path("runs/small/config.yaml").read_text()
+
+
+def test_play_goes_through_a_game_typed_into_it(
+    player: Path, monkeypatch: Patch, capsys: Capture
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("a1\na2\nb1\nb2\nc1\nn\n"))
+    assert code_of("play", player, "--side", "both") == 0
+    assert "X (you) wins." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("budget", [["--simulations", "0"], ["--seconds", "0.01"], []])
+def test_play_thinks_as_long_as_it_is_told(
+    player: Path, monkeypatch: Patch, capsys: Capture, budget: list[str]
+) -> None:
+    assert code_of("play", player, "--side", "none", *budget) == 0
+    plays = [line for line in capsys.readouterr().out.splitlines() if " plays " in line]
+    assert len(plays) >= 5
+    counts = [int(line.partition(" for ")[2].split()[1].replace(",", "")) for line in plays]
+    if budget[:1] == ["--simulations"]:
+        assert counts == [0] * len(plays)
+    elif not budget:
+        assert counts[0] == 8, "as in training"
+
+
+def test_grade_returns_1_when_the_required_share_is_missed_and_0_when_it_is_met(
+    player: Path, capsys: Capture
+) -> None:
+    assert code_of("grade", player, "--simulations", 0) == 0
+    out = capsys.readouterr().out
+    assert "solved positions, 0 simulations: " in out
+    assert "positions optimal" in out
+    assert "the first mistake:" in out
+    share = float(out.partition("optimal (")[2].partition("%")[0]) / 100
+    assert 0.1 < share < 0.95, "an untrained network makes mistakes"
+    assert code_of("grade", player, "--simulations", 0, "--require", share - 0.01) == 0
+    assert code_of("grade", player, "--simulations", 0, "--require", share + 0.01) == 1
+    assert capsys.readouterr().err == ""
+
+
+def test_grade_reads_solved_positions_from_a_file(tmp_path: Path, capsys: Capture) -> None:
+    player = saved_player(tmp_path / "four.safetensors", "connect_four")
+    solved = tmp_path / "solved.txt"
+    solved.write_text("171717 1 +------\n1717172 1 .-----+\n".replace(".", "-"))
+    assert code_of("grade", player, solved, "--simulations", 50, "--require", 1) == 0
+    assert capsys.readouterr().out.startswith("solved.txt, 50 simulations: 2 of 2 positions")
+
+
+def test_grade_takes_all_files_of_a_folder_in_the_order_of_their_names(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    player, folder = saved_player(tmp_path / "four.safetensors", "connect_four"), tmp_path / "sets"
+    (folder / "deeper").mkdir(parents=True)
+    for name in ("b", "a.txt", "B", ".hidden"):
+        (folder / name).write_text("rubbish" if name[0] == "." else "171717 1 +------\n")
+    assert code_of("grade", player, folder, folder / "b", "--simulations", "0,9") == 0
+    told = [line.split(" simulations: ")[0] for line in capsys.readouterr().out.splitlines()]
+    assert told == [f"{name}, {count}" for count in (0, 9) for name in ("B", "a.txt", "b", "b")]
+    assert "deeper: no files of positions" in only_line(capsys, "grade", player, folder / "deeper")
+    (folder / "c").write_text("rubbish\n")
+    assert f"{folder / 'c'}:1: expected" in only_line(capsys, "grade", player, folder)
+
+
+def test_grade_searches_otherwise_where_it_is_told_to(tmp_path: Path, capsys: Capture) -> None:
+    player = saved_player(tmp_path / "four.safetensors", "connect_four")
+    solved = tmp_path / "solved.txt"
+    solved.write_text("171717 1 +------\n")
+    named = f"{player}:transpositions=true,value_weighting=2"
+    assert code_of("grade", named, solved, "--simulations", 50, "--require", 1) == 0
+    assert capsys.readouterr().out.startswith("solved.txt, 50 simulations: 1 of 1 positions")
+    assert code_of("grade", named, solved, "--save", tmp_path / "copy.safetensors") == 2
+    assert "as trained, without transpositions, value_weighting" in capsys.readouterr().err
+    assert code_of("grade", f"{player}:simulations=3", solved) == 2
+    assert "may not say simulations: --simulations does" in capsys.readouterr().err
+    assert code_of("grade", f"{player}:value_weighting=-1", solved) == 2
+    assert "value_weighting: must be at least 0" in capsys.readouterr().err
+
+
+def test_grade_saves_a_copy_that_carries_its_figures(tmp_path: Path, capsys: Capture) -> None:
+    player = saved_player(tmp_path / "four.safetensors", "connect_four")
+    solved, copy = tmp_path / "solved.txt", tmp_path / "graded.safetensors"
+    solved.write_text("171717 1 +------\n")
+    before = player.read_bytes()
+    assert code_of("grade", player, solved, "--simulations", "0,50", "--save", copy) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2
+    assert player.read_bytes() == before
+    assert code_of("show", copy) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[-2:] == [f"graded    {line}" for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("words", "lines"),
+    [
+        (["nim"], ["value  +1, the player to move wins with move 7 at the latest", "best   3"]),
+        (["nim:heap=7", "1 2"], [", the player to move loses with move 4 at", "best   1 2 3"]),
+        (["mnk:rows=4,columns=4", "a1"], ["value  -1, the player to move loses", "best   "]),
+        (["tic_tac_toe", "b2 a1"], ["value  0, a draw", "best   a3 b3 c3 a2 c2 b1 c1"]),
+        (["tic_tac_toe", "b2", "a1"], ["value  0, a draw", "best   a3 b3 c3 a2 c2 b1 c1"]),
+        (
+            ["connect_four", "112233"],
+            ["value  +1, the player to move wins with move 7", "best   4"],
+        ),
+    ],
+)
+def test_solve_tells_the_value_and_the_best_moves(
+    words: list[str], lines: list[str], capsys: Capture
+) -> None:
+    assert code_of("solve", *words) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert len(told) > 2, "the position is drawn above"
+    for line, expected in zip(told[-2:], lines, strict=True):
+        assert expected in line
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["gomoku", "--positions", "2000"], "too large to solve: looking at 2,000 positions"),
+        (["connect_four", "1212121"], "the game is over: there is nothing to solve"),
+        (["connect_four", "4448"], "'8' is no column"),
+        (["tictactoe"], "did you mean 'tic_tac_toe'?"),
+        (["nim:heaps=3"], "did you mean 'heap'?"),
+        (["nim:heap=three"], "'nim': expected option=number, got 'heap=three'"),
+        (["nim:heap=0"], "heap must be 1 to 1000, got 0"),
+    ],
+)
+def test_what_cannot_be_solved_is_one_line(words: list[str], said: str, capsys: Capture) -> None:
+    assert said in only_line(capsys, "solve", *words)
+
+
+def test_play_seats_any_player_of_a_game_that_is_named(monkeypatch: Patch, capsys: Capture) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("hint\nquit\n"))
+    game = ["--game", "mnk:rows=1,columns=3,length=3"]
+    assert code_of("play", "random", *game, "--side", "second") == 0
+    out = capsys.readouterr().out
+    assert "X plays " in out
+    assert "this player gives no hints" in out
+
+
+def test_match_lets_any_two_players_play_and_saves_what_show_replays(
+    player: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    games = tmp_path / "games.jsonl"
+    names = f"{player}:simulations=30", "random"
+    assert code_of("match", *names, "--games", 6, "--save", games) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"{names[0]} against random: ")
+    won, drawn, lost = (int(part.split()[0]) for part in out.split(": ")[1].split(", ")[:3])
+    assert won + drawn + lost == 6
+    assert code_of("show", games) == 0
+    heads = [line for line in capsys.readouterr().out.splitlines() if line.startswith("game ")]
+    assert len(heads) == 6
+    assert f"game 2 of 6, random against {names[0]}: " in heads[1]
+    results = [head.partition(": ")[2].partition(",")[0] for head in heads]
+    firsts = results[::2].count("1-0") + results[1::2].count("0-1")
+    assert firsts == won
+
+
+def test_match_notes_its_result_in_a_copy_of_the_first_player(
+    player: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    before, first, second = player.read_bytes(), tmp_path / "1.safetensors", tmp_path / "2"
+    names = f"{player}:simulations=3", "random"
+    assert code_of("match", *names, "--games", 2, "--note", first) == 0
+    told = capsys.readouterr().out.strip().partition("random: ")[2]
+    assert code_of("match", first, "uct:5", "--games", 2, "--note", second) == 0
+    capsys.readouterr()
+    assert code_of("show", second) == 0
+    graded = [line for line in capsys.readouterr().out.splitlines() if line.startswith("graded")]
+    assert graded[0] == f"graded    simulations=3, against random: {told}"
+    assert graded[1].startswith("graded    as trained, against uct:simulations=5: ")
+    assert len(graded) == 2
+    assert player.read_bytes() == before
+
+
+def test_a_result_is_noted_in_checkpoints_alone(
+    player: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    line = only_line(capsys, "match", "random", player, "--games", 2, "--note", tmp_path / "x")
+    assert "--note is written into a checkpoint, and random is none" in line
+
+
+def test_match_ends_when_its_sequential_test_has_an_answer(player: Path, capsys: Capture) -> None:
+    test = ["--games", 400, "--sprt=-900,-800,0.2,0.2", "--simulations", 20]
+    assert code_of("match", player, "random", *test) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert f"{player}:simulations=20 against random" in first
+    assert "of 50 games distinct" in first
+    assert second.startswith("sequential test of Elo -900 against -800: elo1 accepted; ")
+
+
+def test_rate_rates_the_checkpoints_of_a_run_and_anchors(
+    run: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    folder, table, plot = tmp_path / "kept", tmp_path / "table.csv", tmp_path / "elo.png"
+    command = ["rate", run, "random", f"network:{run}", "--games", 4, "--simulations", 2]
+    command += ["--folder", folder, "--csv", table, "--plot", plot]
+    assert code_of(*command) == 0
+    out = capsys.readouterr().out
+    steps = sorted(run.glob("step-*.safetensors"))
+    assert len(steps) == 2
+    names = [*(f"{path}:simulations=2" for path in steps), "random", f"network:{run}"]
+    lines = {line.split()[0]: line for line in out.splitlines()[1:-1]}
+    assert sorted(lines) == sorted(names)
+    assert "anchor" in lines["random"]
+    assert all(int(line.split()[-5]) == 12 for line in lines.values() if "anchor" in line)
+    with table.open(newline="") as file:
+        rows = {row["player"]: row for row in csv.DictReader(file)}
+    assert sorted(rows) == sorted(names)
+    assert float(rows[names[0]]["minutes"]) == 0
+    assert float(rows[names[1]]["minutes"]) > 0
+    assert rows["random"]["minutes"] == ""
+    with Image.open(plot) as picture:
+        assert picture.width > 640
+    assert code_of(*command) == 0
+    assert capsys.readouterr().out == out, "nothing was missing"
+    capsys.readouterr()
+    alone = ["rate", "random", f"network:{run}", "--games", 2, "--plot", plot]
+    assert "name a run's folder" in only_line(capsys, *alone)
+
+
+def test_a_tournament_that_is_stopped_says_what_was_kept(
+    tmp_path: Path, monkeypatch: Patch, capsys: Capture
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("alphazero.arena.tournament.contest", interrupt)
+    command = ["rate", "random", f"network:{saved_player(tmp_path / 'a.safetensors')}"]
+    for more, said in (
+        ([], "nothing was kept; with --folder"),
+        (["--folder", tmp_path], "0 games"),
+    ):
+        assert code_of(*command, *more) == 130
+        assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--save", "--note", "--csv", "--plot"])
+def test_a_file_that_could_not_be_written_is_told_before_anything_is_played(
+    tmp_path: Path, monkeypatch: Patch, capsys: Capture, option: str
+) -> None:
+    monkeypatch.setattr("alphazero.arena.head_to_head.contest", None)
+    monkeypatch.setattr("alphazero.arena.tournament.contest", None)
+    command = "match" if option in ("--save", "--note") else "rate"
+    players = [f"network:{saved_player(tmp_path / 'a.safetensors')}", "random"]
+    for file in (tmp_path, tmp_path / "none" / "file", "nul\0"):
+        assert "cannot write " in only_line(capsys, command, *players, option, file)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.safetensors"]
+
+
+# --- mistakes in a configuration -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "line", "said"),
+    [
+        ("simulations: 4", "simulatons: 4", 4, "did you mean 'simulations'?"),
+        ("search:", "serch:", 4, "did you mean 'search'?"),
+        ("simulations: 4", "simulations: many", 4, "expected a whole number, got text 'many'"),
+        ("reuse: 2.0", "reuse: 1e-3", 6, "'1e-3' is text in YAML; write 1.0e-3 or 0.001"),
+        ("seed: 5", "seed: 5, seed: 6", 2, "duplicate key 'seed'"),
+        ("name: tic_tac_toe", "name: tic_tak_toe", 1, "did you mean 'tic_tac_toe'?"),
+        ("name: tic_tac_toe", "name: tic_tac_toe, rows: -1", 1, "rows"),
+        ("name: tic_tac_toe", "name: tic_tac_toe, rows: 1000000", 1, "rows"),
+        ("filters: 8", "filters: 0", 3, "must be at least 1 and at most 4096, got 0"),
+        ("games: 4", "games: 3", 8, "gate.games: must be even"),
+        ("iterations: 4", "iterations: 0", 9, "must be at least 1, got 0"),
+    ],
+)
+def test_a_mistake_in_the_yaml_is_named_with_its_line(
+    tmp_path: Path, capsys: Capture, before: str, after: str, line: int, said: str
+) -> None:
+    path = tmp_path / "wrong.yaml"
+    assert YAML.count(before) >= 1
+    path.write_text(YAML.replace(before, after, 1))
+    told = only_line(capsys, "train", path)
+    assert f"{path}:{line}: " in told
+    assert said in told
+
+
+def test_several_mistakes_get_a_line_each(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "wrong.yaml"
+    path.write_text(YAML.replace("simulations", "simulatons").replace("reuse: 2.0", "reuse: no"))
+    assert code_of("train", path) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert f"{path}:4: " in lines[0]
+    assert f"{path}:6: " in lines[1]
+
+
+@pytest.mark.parametrize(
+    ("override", "said"),
+    [
+        ("search.simulatons=3", "did you mean 'simulations'?"),
+        ("simulations=3", "expected section.key=value"),
+        ("search.simulations", "expected section.key=value"),
+        ("search.simulations=few", "expected a whole number, got text 'few'"),
+        ("search.simulations=", "expected a whole number, got nothing"),
+        ("run.name=../up", "no plain folder name"),
+        ("game.columns=900", "columns"),
+        ("search.simulations=[", "syntax error"),
+    ],
+)
+def test_a_bad_override_is_quoted(
+    tmp_path: Path, capsys: Capture, override: str, said: str
+) -> None:
+    path = tmp_path / "tiny.yaml"
+    path.write_text(YAML)
+    told = only_line(capsys, "train", path, override)
+    assert override in told
+    assert said in told
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_missing_configuration_is_one_line(tmp_path: Path, capsys: Capture) -> None:
+    assert f"{tmp_path / 'no.yaml'}: no such file" in only_line(
+        capsys, "train", tmp_path / "no.yaml"
+    )
+
+
+def test_a_run_that_cannot_be_made_is_one_line(
+    tmp_path: Path, monkeypatch: Patch, capsys: Capture
+) -> None:
+    (tmp_path / "tiny.yaml").write_text(YAML)
+    (tmp_path / "runs").write_text("a file, where the folder should be")
+    monkeypatch.chdir(tmp_path)
+    assert "cannot create runs/tiny: " in only_line(capsys, "train", "tiny.yaml")
+
+
+# --- mistakes with checkpoints -------------------------------------------------------------------
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def flip(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[-50] ^= 1
+    path.write_bytes(data)
+
+
+def make_foreign(path: Path) -> None:
+    save_tensors(path, {"x": torch.zeros(1)}, {"format": "another-program"})
+
+
+def make_newer(path: Path) -> None:
+    """Say version 2 in the header, whose length stays."""
+    data = path.read_bytes()
+    assert data.count(b'"format_version":"1"') == 1
+    path.write_bytes(data.replace(b'"format_version":"1"', b'"format_version":"2"'))
+
+
+def make_pickle(path: Path) -> None:
+    path.write_bytes(pickle.dumps({"weights": [1.0]}))
+
+
+def make_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize("command", ["play", "show", "grade"])
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (Path.unlink, "no such file"),
+        (cut, "damaged"),
+        (flip, "damaged"),
+        (lambda path: path.write_bytes(b""), "ends too early"),
+        (lambda path: path.write_text(YAML), "no .safetensors file"),
+        (make_foreign, f"expected {PLAYER_FORMAT!r}"),
+        (make_newer, "newer alphazero (format 2; this one reads up to 1): upgrade"),
+        (make_pickle, "pickled"),
+        (make_folder, "holds no best.safetensors"),
+    ],
+)
+def test_a_file_that_is_no_player_is_refused_in_one_line(
+    player: Path,
+    capsys: Capture,
+    command: str,
+    damage: Callable[[Path], object],
+    said: str,
+) -> None:
+    damage(player)
+    told = only_line(capsys, command, player)
+    assert str(player) in told
+    assert said in told
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "nul\0", "line\nbreak"])
+def test_a_path_that_cannot_be_is_one_line(tmp_path: Path, capsys: Capture, name: str) -> None:
+    assert "cannot read " in only_line(capsys, "show", tmp_path / name)
+
+
+def test_an_unreadable_file_is_one_line(player: Path, monkeypatch: Patch, capsys: Capture) -> None:
+    def refuse(path: Path, *_: Any, **__: Any) -> None:
+        raise PermissionError(13, os.strerror(13), str(path))
+
+    monkeypatch.setattr(Path, "open", refuse)
+    assert f"cannot read {player}: permission denied" in only_line(capsys, "show", player)
+
+
+def test_a_folder_that_may_not_be_looked_into_is_one_line(
+    player: Path, monkeypatch: Patch, capsys: Capture
+) -> None:
+    def refuse(path: Path, *_: Any, **__: Any) -> None:
+        raise PermissionError(13, os.strerror(13), str(path))
+
+    monkeypatch.setattr(Path, "stat", refuse)
+    for arguments in (("show", player), ("train", "--resume", player)):
+        assert f"cannot read {player}: permission denied" in only_line(capsys, *arguments)
+
+
+def test_search_settings_out_of_range_in_a_checkpoint_give_way_to_the_defaults(
+    tmp_path: Path,
+) -> None:
+    from alphazero.config.schema import SearchConfig
+    from alphazero.network.checkpoint import load_checkpoint
+
+    odd = {"simulations": -5, "c_puct": "high", "first_play": "never", "reuse_tree": False}
+    path = saved_player(tmp_path / "odd.safetensors", search=odd)
+    assert search_settings(load_checkpoint(path)) == SearchConfig(reuse_tree=False)
+    _, player = load_player(path)
+    assert player.search.settings.simulations == SearchConfig().simulations
+
+
+# --- mistakes with options -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("folder", [r"a\0b", r"\uD800", "x" * 300])
+def test_a_folder_that_no_run_can_have_is_one_line(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    config = Path("configs/tic_tac_toe.yaml").resolve()
+    monkeypatch.chdir(tmp_path)
+    words = ["train", str(config), f'run.folder="{folder}"']
+    assert "cannot create " in only_line(capsys, *words, "budget.iterations=1")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "a\0b"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["verify", "NAME"],
+        ["plot", "NAME"],
+        ["show", "NAME"],
+        ["grade", "NAME"],
+        ["doctor", "NAME"],
+        ["rate", "NAME", "random", "--game", "tic_tac_toe"],
+        ["serve", "random", "--ratings", "NAME"],
+        ["serve", "NAME"],
+    ],
+)
+def test_a_name_that_no_folder_can_have_is_one_line(
+    capsys: Capture, words: list[str], name: str
+) -> None:
+    assert only_line(capsys, *(name if word == "NAME" else word for word in words))
+
+
+def test_the_version_is_told_without_torch() -> None:
+    code = (
+        "import sys, alphazero, alphazero.cli.main\n"
+        "assert {*alphazero.__all__} <= {*dir(alphazero)}\n"
+        "try:\n    alphazero.cli.main.main(['--version'])\n"
+        "finally:\n    print(sorted({'torch', 'numba'} & {*sys.modules}))"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout == f"alphazero {alphazero.__version__}\n[]\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "COMMAND"),
+        (["trian"], "there is no command 'trian'; did you mean 'train'?"),
+        (["x" * 5000], "there is no command 'xxx"),
+        (["match", "random", "random", "--game", "nim", "--gmes", "4"], "did you mean '--games'?"),
+        (["train"], "name a YAML file, as in configs/, or a run's folder with --resume"),
+        (["train", "--resume"], "--resume"),
+        (["play"], "PLAYER"),
+        (["play", "rndom"], "unknown player 'rndom'; did you mean 'random'?"),
+        (["play", "random"], "name one, as with --game"),
+        (["play", "random", "--game", "gomuko"], "did you mean 'gomoku'?"),
+        (["match", "random", "human"], "a person sits down at `alphazero play PLAYER`"),
+        (["match", "random", "random"], "name one, as with --game"),
+        (["match", "random", "random", "--games", "3"], "expected an even number"),
+        (["match", "a", "b", "--sprt", "5"], "expected ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA"),
+        (["match", "a", "b", "--sprt", "0,x"], "expected ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA"),
+        (["match", "a", "b", "--sprt", "0,1,2,3,4"], "expected ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA"),
+        (["match", "a", "b", "--sprt", "9,5"], "elo0 below elo1"),
+        (["match", "a", "b", "--sprt", "0,5,0.7"], "above 0 and below 0.5"),
+        (["rate"], "PLAYER"),
+        (["rate", "random", "--game", "mnk"], "a rating needs two players"),
+        (["rate", "random", "random", "--game", "mnk"], "random is named twice"),
+        (["rate", "random", "--anchor", "solvr"], "unknown player 'solvr'"),
+        (["rate", "random", "--checkpoints", "0"], "expected a whole number from 1 on, got 0"),
+        (["show", "x", "--game", "0"], "expected a whole number from 1 on, got 0"),
+        (["play", "x", "--side", "third"], "invalid choice: 'third'"),
+        (["play", "x", "--simulations", "-3"], "expected a whole number from 0 on, got '-3'"),
+        (["play", "x", "--simulations", "2.5"], "expected a whole number from 0 on, got '2.5'"),
+        (["play", "x", "--simulations", "9" * 5000], "expected a whole number from 0 on"),
+        (["play", "x", "--seconds", "0"], "expected seconds above 0, got '0'"),
+        (["play", "x", "--seconds", "nan"], "expected seconds above 0, got 'nan'"),
+        (["play", "x", "--seconds", "soon"], "expected seconds above 0, got 'soon'"),
+        (["play", "x", "--seconds", "1", "--simulations", "1"], "not allowed with"),
+        (["grade", "x", "--require", "95"], "expected a share from 0 to 1, got '95'"),
+        (["grade", "x", "--require", "nan"], "expected a share from 0 to 1, got 'nan'"),
+        (["grade", "x", "--simulations", "-1"], "expected a whole number from 0 on, got '-1'"),
+        (["games", "chess"], "unrecognized arguments: chess"),
+        (["show", "x", "--verbose"], "unrecognized arguments: --verbose"),
+    ],
+)
+def test_a_mistake_in_the_options_is_one_line(
+    capsys: Capture, arguments: list[str], said: str
+) -> None:
+    assert said in only_line(capsys, *arguments)
+
+
+def test_grading_a_game_too_large_to_solve_is_one_line(
+    tmp_path: Path, monkeypatch: Patch, capsys: Capture
+) -> None:
+    player = saved_player(tmp_path / "gomoku.safetensors", "gomoku")
+    monkeypatch.setattr(solved_positions, "solve", functools.partial(exhaustive.solve, limit=1000))
+    assert "more than 1,000 positions" in only_line(capsys, "grade", player)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("171717 1\n", "solved.txt:1: expected 'MOVES SCORE LABELS'"),
+        ("171717 -1 +------\n", "solved.txt:1: expected 'MOVES SCORE LABELS'"),
+        ("171717 1 +------\n8 1 +------\n", "solved.txt:2: expected 'MOVES SCORE LABELS'"),
+        ("", "no positions"),
+        ("\n", "solved.txt:1: expected"),
+        ("\0\xff 1 2\n", "solved.txt:1: expected"),
+    ],
+)
+def test_a_file_of_positions_that_is_none_is_one_line(
+    tmp_path: Path, capsys: Capture, text: str, said: str
+) -> None:
+    player = saved_player(tmp_path / "four.safetensors", "connect_four")
+    (tmp_path / "solved.txt").write_text(text)
+    assert said in only_line(capsys, "grade", player, tmp_path / "solved.txt")
+
+
+def test_ctrl_c_at_the_prompt_leaves_with_130(
+    player: Path, monkeypatch: Patch, capsys: Capture
+) -> None:
+    def interrupt(_: str) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("alphazero.frontends.terminal.app.Terminal._ask", lambda *_: interrupt(""))
+    assert code_of("play", player) == 130
+    assert capsys.readouterr().err == "\nstopped\n"
+
+
+# --- processes -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stdin", ["closed", "empty"])
+def test_play_without_a_terminal_is_one_line(player: Path, stdin: str) -> None:
+    if stdin == "closed":
+        done = process("play", player, preexec_fn=functools.partial(os.close, 0))
+    else:
+        done = process("play", player, stdin=subprocess.DEVNULL)
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        "error: no more input: moves are typed in a terminal, or piped in one a line and ended "
+        "by 'quit'"
+    ]
+
+
+def test_bytes_that_are_no_text_are_answered_like_any_rubbish(player: Path) -> None:
+    done = process(
+        "play",
+        player,
+        input=b"\xff\xfe\n",
+        text=False,
+        env={**os.environ, "PYTHONUTF8": "0", "PYTHONIOENCODING": "utf-8:strict"},
+    )
+    assert done.returncode == 2
+    assert b"is no cell" in done.stdout
+    assert len(done.stderr.splitlines()) == 1
+
+
+BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+
+
+@pytest.mark.parametrize("arguments", [["games"], ["--help"], ["train", "--help"]])
+def test_output_that_nobody_reads_ends_the_command_in_silence(arguments: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = process(*arguments, stdout=writer, env=BUFFERED)
+    finally:
+        os.close(writer)
+    assert done.stderr == ""
+    assert done.returncode == 141
+
+
+def test_a_mistake_in_a_real_process_is_one_line_without_a_traceback(tmp_path: Path) -> None:
+    done = process("show", tmp_path / "nothing")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_training_leaves_the_same_files_in_a_process_of_its_own(run: Path, tmp_path: Path) -> None:
+    (tmp_path / "tiny.yaml").write_text(YAML)
+    overrides = ["budget.iterations=1", f"run.folder={json.dumps(str(tmp_path))}"]
+    done = process("train", tmp_path / "tiny.yaml", *overrides)
+    assert done.returncode == 0, done.stderr
+    here, there = fingerprint(tmp_path / "tiny"), fingerprint(run)
+    del here["config.yaml"], there["config.yaml"]  # they name the folder
+    assert here == there

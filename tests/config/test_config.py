@@ -1,0 +1,729 @@
+"""The YAML schema: defaults, errors told all at once, overrides, round trips, hostile files."""
+
+import dataclasses
+import math
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from helpers.paths import CONFIGS
+
+import alphazero.games
+from alphazero.config.fields import Reader, WrongValueError, check_value, noted_fields
+from alphazero.config.loader import (
+    config_from,
+    describe_schema,
+    dump_config,
+    load_config,
+    parse_config,
+)
+from alphazero.config.schema import (
+    SECTIONS,
+    Config,
+    EvaluationConfig,
+    GameConfig,
+    LearnerConfig,
+    RatePoint,
+    RayConfig,
+)
+from alphazero.config.strict_yaml import MAXIMUM_BYTES, Document, yaml_scalar
+from alphazero.errors import ConfigError, GameError
+from alphazero.training import loop
+
+SMALLEST = "game: {name: connect_four}\nbudget: {iterations: 1}\n"
+SHIPPED = sorted(CONFIGS.glob("*.yaml"))
+
+
+def errors_of(text: str, *overrides: str) -> list[str]:
+    with pytest.raises(ConfigError) as caught:
+        parse_config(text, "go.yaml", overrides)
+    return str(caught.value).split("\n")
+
+
+def error_of(text: str, *overrides: str) -> str:
+    errors = errors_of(text, *overrides)
+    assert len(errors) == 1, errors
+    return errors[0]
+
+
+# --- what a file means -------------------------------------------------------------------------
+
+
+def test_a_file_with_only_a_game_and_a_budget_takes_every_other_default() -> None:
+    config = parse_config(SMALLEST)
+    assert config.game == GameConfig("connect_four", {})
+    assert config.search.simulations == 128
+    assert config.learner.learning_rate == (RatePoint(0, 0.02),)
+    assert config.budget.iterations == 1
+    assert config.budget.minutes is None
+
+
+def test_a_whole_number_serves_where_a_number_is_expected() -> None:
+    config = parse_config(SMALLEST + "search: {c_puct: 2}")
+    assert config.search.c_puct == 2.0
+    assert isinstance(config.search.c_puct, float)
+
+
+def test_a_section_with_every_key_commented_out_takes_its_defaults() -> None:
+    assert parse_config(SMALLEST + "search:\n  # simulations: 5\n").search.simulations == 128
+
+
+def test_game_options_reach_the_game_config_as_typed() -> None:
+    config = parse_config("game: {name: connect_four, rows: 5}\nbudget: {minutes: 1}")
+    assert config.game.options == {"rows": 5}
+
+
+def test_the_learning_rate_follows_its_schedule() -> None:
+    points = "[{step: 0, rate: 0.1}, {step: 10, rate: 0.01}, {step: 20, rate: 1.0e-3}]"
+    learner = parse_config(SMALLEST + f"learner: {{learning_rate: {points}}}").learner
+    expected = {0: 0.1, 9: 0.1, 10: 0.01, 19: 0.01, 20: 0.001, 10**9: 0.001}
+    assert {step: learner.rate_at(step) for step in expected} == expected
+    assert LearnerConfig().rate_at(123) == 0.02
+
+
+def test_the_run_is_named_after_its_file_unless_it_has_a_name(tmp_path: Path) -> None:
+    path = tmp_path / "evening.yaml"
+    path.write_text(SMALLEST)
+    assert load_config(path).run.name == "evening"
+    assert load_config(path, ["run.name=night"]).run.name == "night"
+    assert parse_config(SMALLEST).run.name == ""
+
+
+@pytest.mark.parametrize("name", ["..", ".", "a/b", "a b", "-x", "été", "a\\b", "x" * 101])
+def test_a_run_name_is_a_plain_folder_name(name: str) -> None:
+    error = error_of(SMALLEST + f"run: {{name: {yaml_scalar(name)}}}")
+    assert error.startswith("go.yaml:3: run.name: ")
+    assert "no plain folder name" in error
+
+
+def test_a_file_whose_name_is_no_folder_name_asks_for_a_run_name(tmp_path: Path) -> None:
+    path = tmp_path / "my run.yaml"
+    path.write_text(SMALLEST)
+    with pytest.raises(ConfigError, match=r"run\.name: 'my run' is no plain folder name"):
+        load_config(path)
+
+
+# --- errors ------------------------------------------------------------------------------------
+
+
+def test_every_error_is_told_at_once_with_its_line() -> None:
+    text = """\
+game: {name: connect_four}
+budget: {iterations: 1}
+search:
+  num_simulations: 5
+  simulations: 0
+  c_puct: 1e-3
+  first_play: parnt
+  simulations: 3
+serach: {}
+network: 5
+learner:
+  batch_size: many
+  clip_norm: .nan
+  symmetries: 1
+  momentum: yes
+  l2: -.inf
+  weight_decay: 0.1
+gate: {games: 41}
+run:
+  seed: 1.0
+  folder: [a]
+"""
+    assert errors_of(text, "replay.reuse=0") == [
+        "go.yaml:4: unknown key 'num_simulations' in 'search'; did you mean 'simulations'?",
+        "go.yaml:5: search.simulations: must be at least 1 and at most 1000000, got 0",
+        "go.yaml:6: search.c_puct: '1e-3' is text in YAML; write 1.0e-3 or 0.001",
+        "go.yaml:7: search.first_play: must be one of zero, parent, got 'parnt'; "
+        "did you mean 'parent'?",
+        "go.yaml:8: duplicate key 'simulations' in 'search' (first on line 5)",
+        "go.yaml:9: unknown section 'serach'; did you mean 'search'?",
+        "go.yaml:10: network: expected keys and values, got 5",
+        "go.yaml:12: learner.batch_size: expected a whole number, got text 'many'",
+        "go.yaml:13: learner.clip_norm: must be a finite number, got nan",
+        "go.yaml:14: learner.symmetries: expected true or false, got 1",
+        "go.yaml:15: learner.momentum: expected a number, got true",
+        "go.yaml:16: learner.l2: must be a finite number, got -inf",
+        "go.yaml:17: learner.weight_decay: use learner.l2; weight_decay is AdamW's and Muon's",
+        "go.yaml:18: gate.games: must be even, since pairs of games swap colours, got 41",
+        "go.yaml:20: run.seed: expected a whole number, got 1.0",
+        "go.yaml:21: run.folder: expected text, got a list",
+        "override 'replay.reuse=0': replay.reuse: must be above 0 and at most 10000, got 0",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("", "go.yaml: game.name: missing; it has no default"),
+        (
+            "game: connect_four",
+            "go.yaml:1: game: expected keys and values, got text 'connect_four'; "
+            "write game: {name: connect_four}",
+        ),
+        ("game: {rows: 6}", "go.yaml:1: game.name: missing; it has no default"),
+    ],
+)
+def test_a_missing_game_is_told(text: str, error: str) -> None:
+    assert error_of(text, "budget.iterations=1") == error
+
+
+@pytest.mark.parametrize("text", ["[1, 2]", "just words", "5"])
+def test_a_file_that_is_no_mapping_is_refused(text: str) -> None:
+    assert error_of(text).startswith("go.yaml:1: expected sections such as 'game:', got ")
+
+
+def test_a_syntax_error_is_told_with_its_line() -> None:
+    assert error_of("game: {name: connect_four}\nsearch: [1,\n").startswith(
+        "go.yaml:3: syntax error: "
+    )
+    assert error_of("game:\n\tname: x").startswith("go.yaml:2: syntax error: ")
+
+
+def test_a_duplicate_section_is_told() -> None:
+    error = error_of(SMALLEST + "budget: {minutes: 3}")
+    assert error == "go.yaml:3: duplicate key 'budget' at the top level (first on line 2)"
+
+
+@pytest.mark.parametrize(
+    ("given", "advice"),
+    [
+        ("1e3", "'1e3' is text in YAML; write 1000"),
+        ("'64'", "'64' is text in YAML; write 64"),
+        ("010", "'010' is text in YAML; write 10"),
+        ("1:30", "expected a whole number, got text '1:30'"),
+        ("1.5e0", "expected a whole number, got text '1.5e0'"),
+        ("", "expected a whole number, got nothing"),
+        ("64.0", "expected a whole number, got 64.0"),
+    ],
+)
+def test_a_number_that_yaml_reads_otherwise_is_explained(given: str, advice: str) -> None:
+    error = error_of(SMALLEST + f"learner:\n  batch_size: {given}\n")
+    assert error == f"go.yaml:4: learner.batch_size: {advice}"
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("search: {c_puct: 1,4}", "a comma begins another key: write decimals with a point"),
+        ("search:\n  c_puct: 1,4", "'1,4' has a decimal comma; write 1.4"),
+        ("search: {c_puct: 1, simulation: 4}", "did you mean 'simulations'?"),
+    ],
+)
+def test_a_decimal_comma_is_explained(text: str, advice: str) -> None:
+    assert advice in error_of(SMALLEST + text)
+
+
+def test_the_bare_name_of_a_game_is_shown_how_it_is_written() -> None:
+    error = error_of("game: connect_four\nbudget: {iterations: 1}")
+    assert error.endswith("write game: {name: connect_four}")
+
+
+def test_a_configuration_may_be_a_path_a_dict_or_a_config(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(SMALLEST + "learner: {learning_rate: 0.1}")
+    from_file = config_from(tmp_path / "mine.yaml")
+    assert (from_file, from_file.run.name) == (config_from(str(tmp_path / "mine.yaml")), "mine")
+    nested: dict[str, Any] = {"game": {"name": "connect_four"}, "budget": {"iterations": 1}}
+    nested |= {"learner": {"learning_rate": 0.1}, "run": {"name": "mine"}}
+    assert config_from(nested) == config_from(from_file) == from_file
+    with pytest.raises(ConfigError, match=r"^config: learner\.l2: must be at least 0, got -1"):
+        config_from(nested | {"learner": {"l2": -1}})
+    with pytest.raises(ConfigError, match="or the path of a YAML file, got int"):
+        config_from(3)  # type: ignore[arg-type]
+
+
+def test_a_number_where_text_is_expected_asks_for_quotes() -> None:
+    error = error_of(SMALLEST + "run: {name: 7}")
+    assert error == "go.yaml:3: run.name: expected text, got 7; put it in quotes"
+    assert parse_config(SMALLEST + "run: {name: '7'}").run.name == "7"
+
+
+@pytest.mark.parametrize(
+    ("section", "error"),
+    [
+        (
+            "replay: {window_minimum: 9, window_maximum: 8}\nlearner: {batch_size: 1}",
+            "go.yaml:3: replay.window_minimum (9) must be at most replay.window_maximum (8)",
+        ),
+        (
+            "network: {filters: 8, global_pooling: 8}",
+            "go.yaml:3: network.global_pooling (8) must be below network.filters (8), "
+            "since it shifts the others",
+        ),
+        (
+            "replay: {window_minimum: 8, window_maximum: 8}\nlearner: {batch_size: 16}",
+            "go.yaml:4: learner.batch_size (16) must be at most replay.window_maximum (8)",
+        ),
+        (
+            "replay:\n  window_maximum: 600",
+            "go.yaml:4: replay.window_minimum (20000) must be at most replay.window_maximum (600)",
+        ),
+        (
+            "learner: {optimizer: adamw, momentum: 0.5}",
+            "go.yaml:3: learner.momentum: remove it; momentum is SGD's and Muon's, "
+            "and learner.optimizer is adamw",
+        ),
+        (
+            "budget: ",
+            "go.yaml:2: budget: set at least one of iterations, samples, evaluations, minutes",
+        ),
+    ],
+)
+def test_settings_that_cannot_work_together_are_told(section: str, error: str) -> None:
+    game, budget = SMALLEST.splitlines()
+    rest = [section] if section.startswith("budget") else [budget, section]
+    assert error_of("\n".join([game, *rest])) == error
+
+
+def test_weight_decay_belongs_to_adamw() -> None:
+    text = SMALLEST + "learner: {optimizer: adamw, weight_decay: 0.01}"
+    assert parse_config(text).learner.weight_decay == 0.01
+
+
+@pytest.mark.parametrize(
+    ("schedule", "error"),
+    [
+        ("[]", ": the first step must be 0"),
+        ("[{step: 5, rate: 0.1}]", ": the first step must be 0"),
+        (
+            "[{step: 0, rate: 0.1}, {step: 9, rate: 0.1}, {step: 9, rate: 0.1}]",
+            "[2].step: must be above 9, the step before",
+        ),
+        ("[{step: 0, rate: 0}]", "[0].rate: must be above 0, got 0"),
+        ("[{step: 0.5, rate: 1}]", "[0].step: expected a whole number, got 0.5"),
+        ("[{step: 0}]", "[0]: expected {step: ..., rate: ...}"),
+        ("[0.1]", "[0]: expected {step: ..., rate: ...}"),
+        ("-0.1", ": must be above 0, got -0.1"),
+        ("1e-2", ": '1e-2' is text in YAML; write 1.0e-2 or 0.01"),
+        ("{step: 0}", ": expected a number or a list of {step, rate}, got a mapping"),
+        ("", ": expected a number or a list of {step, rate}, got nothing"),
+    ],
+)
+def test_a_wrong_learning_rate_is_told(schedule: str, error: str) -> None:
+    found = error_of(SMALLEST + f"learner:\n  learning_rate: {schedule}")
+    assert found == f"go.yaml:4: learner.learning_rate{error}"
+
+
+def test_the_steps_of_a_schedule_keep_their_own_lines() -> None:
+    text = SMALLEST + "learner:\n  learning_rate:\n  - {step: 0, rate: 1}\n  - {step: 2, rate: x}"
+    assert error_of(text).startswith("go.yaml:6: learner.learning_rate[1].rate: ")
+
+
+# --- the game's own check ----------------------------------------------------------------------
+
+
+def test_the_games_own_complaint_joins_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    def make_game(name: str, **options: Any) -> None:
+        assert (name, options) == ("go", {"size": 99})
+        raise GameError("go: size must be at most 19, got 99")
+
+    monkeypatch.setattr(alphazero.games, "make_game", make_game)
+    text = "# a comment\ngame: {name: go, size: 99}\nbudget: {minutes: 0}"
+    assert errors_of(text) == [
+        "go.yaml:2: go: size must be at most 19, got 99",
+        "go.yaml:3: budget.minutes: must be above 0, got 0",
+    ]
+    text = "game: {name: go}\nbudget: {minutes: 1}"
+    assert error_of(text, "game.size=99").startswith("override 'game.size=99': go: size must")
+
+
+def test_an_unknown_game_and_an_unknown_option_are_told() -> None:
+    text = "budget: {minutes: 1}\ngame: {name: conect_four}"
+    assert error_of(text).startswith("go.yaml:2: unknown game 'conect_four'; did you mean")
+    assert "no_such_option" in error_of(SMALLEST, "game.no_such_option=1")
+
+
+def test_a_game_option_that_is_a_collection_is_refused() -> None:
+    error = error_of("game:\n  name: connect_four\n  rows: [6]\nbudget: {minutes: 1}")
+    assert error.startswith("go.yaml:3: game.rows: ")
+    assert error.endswith("got a list")
+
+
+# --- overrides ---------------------------------------------------------------------------------
+
+
+def test_overrides_replace_what_the_file_says() -> None:
+    overrides = [
+        "search.simulations=7",
+        "search.simulations=9",
+        "game.rows=5",
+        "learner.learning_rate=[{step: 0, rate: 0.5}, {step: 3, rate: 0.25}]",
+        "budget.iterations=null",
+        "budget.minutes=2",
+        "run.name=a-b",
+    ]
+    config = parse_config(SMALLEST + "search: {simulations: 0}", "x", overrides)
+    assert config.search.simulations == 9
+    assert config.game.options == {"rows": 5}
+    assert config.learner.learning_rate == (RatePoint(0, 0.5), RatePoint(3, 0.25))
+    assert (config.budget.iterations, config.budget.minutes) == (None, 2.0)
+    assert config.run.name == "a-b"
+
+
+@pytest.mark.parametrize(
+    ("override", "error"),
+    [
+        ("search", "expected section.key=value"),
+        ("search.simulations", "expected section.key=value"),
+        ("=3", "expected section.key=value"),
+        ("serach.simulations=3", "unknown section 'serach'; did you mean 'search'?"),
+        (
+            "search.simulation=3",
+            "unknown key 'simulation' in 'search'; did you mean 'simulations'?",
+        ),
+        ("search.simulations=1e3", "search.simulations: '1e3' is text in YAML; write 1000"),
+        ("search.simulations=", "search.simulations: expected a whole number, got nothing"),
+        ("search.c_puct=!!python/name:os.system", "tags are not accepted"),
+        ("search.c_puct=[1", "syntax error"),
+        ("search.c_puct={a: 1, a: 2}", "duplicate key 'a' at the top level"),
+        ("learner.learning_rate=[{step: 1, rate: 1}]", "learner.learning_rate: the first step"),
+        ("budget.iterations=null", "budget: set at least one of"),
+    ],
+)
+def test_a_wrong_override_is_told_as_it_was_typed(override: str, error: str) -> None:
+    assert errors_of(SMALLEST, override)[0].startswith(f"override {override!r}: {error}")
+
+
+# --- round trips -------------------------------------------------------------------------------
+
+
+def random_value(kind: Any, note: Any, source: random.Random) -> Any:
+    if note.choices:
+        return source.choice(note.choices)
+    if kind is bool:
+        return source.random() < 0.5
+    texts = ["a", "on", "null", "1e-3", "7", "2020-01-01", "x: y # z", "é\n\t'\"✓", "uct:1,b=2"]
+    if kind is str:
+        return source.choice(texts)
+    if kind == RayConfig | None:
+        return source.choice([None, RayConfig(actors=3), RayConfig(address="10.0.0.1:6379")])
+    if kind == tuple[str, ...]:
+        return tuple(source.sample(texts, source.randrange(4)))
+    if kind == tuple[RatePoint, ...]:
+        steps = [0, *sorted(source.sample(range(1, 10**7), source.randrange(4)))]
+        return tuple(RatePoint(step, 10 ** source.uniform(-9, 3)) for step in steps)
+    low = max(x for x in (note.at_least, note.above, 0) if x is not None)
+    if kind in (int, int | None):
+        most = 10 ** source.randrange(1, 12)
+        return int(low) + source.randrange(most if note.at_most is None else note.at_most)
+    high = next((x for x in (note.at_most, note.below) if x is not None), 10.0**18)
+    return float(low) + (high - low) * 10 ** source.uniform(-25, -0.01)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_dumped_config_loads_back_equal(seed: int) -> None:
+    source = random.Random(seed)
+    game = GameConfig("connect_four", source.choice([{}, {"rows": 5}, {"rows": 5, "columns": 6}]))
+    config = Config(game=game)
+    for name, section in SECTIONS.items():
+        if name == "game":
+            continue
+        values = {
+            field.name: random_value(kind, note, source)
+            for field, kind, note in noted_fields(section)
+            if source.random() < 0.7
+        }
+        config = dataclasses.replace(config, **{name: section(**values)})
+    sgd = config.learner.optimizer == "sgd"
+    decay = 0.0 if sgd else config.learner.weight_decay
+    momentum = config.learner.momentum if sgd else LearnerConfig().momentum
+    begin, end = config.growth.samples or 0, config.budget.samples
+    pooled = min(config.network.global_pooling, *(each.filters - 1 for each in config.networks))
+    gate_games = config.gate.games // 2 * 2 + (2 if begin else 0)
+    games = config.evaluation.games // 2 * 2
+    config = dataclasses.replace(
+        config,
+        evaluation=dataclasses.replace(config.evaluation, games=games),
+        run=dataclasses.replace(config.run, name=source.choice(["", "on", "1e-3", "7", "a.b_c-d"])),
+        network=dataclasses.replace(config.network, global_pooling=pooled),
+        gate=dataclasses.replace(config.gate, games=gate_games),
+        budget=dataclasses.replace(config.budget, minutes=1.0e-5, samples=end and begin + end),
+        replay=dataclasses.replace(config.replay, window_minimum=5, window_maximum=10**13),
+        learner=dataclasses.replace(config.learner, weight_decay=decay, momentum=momentum),
+    )
+    text = dump_config(config)
+    assert parse_config(text) == config
+    assert parse_config(dump_config(parse_config(text))) == config
+
+
+@pytest.mark.parametrize("number", [1e-4, 1e-5, 1.5e-7, 1e16, 1e22, 0.1, -3.0, 1e300, 5e-324])
+def test_a_written_float_is_read_as_a_float_by_yaml(number: float) -> None:
+    read = yaml.safe_load(yaml_scalar(number))
+    assert type(read) is float
+    assert read == number
+
+
+@pytest.mark.parametrize(
+    "text", ["", "on", "~", "1e-3", "0x1f", "a: b", "é\n ", "\ud800", "#x", "<<"]
+)
+def test_written_text_is_read_as_the_same_text(text: str) -> None:
+    assert yaml.safe_load(yaml_scalar(text)) == text
+
+
+# --- hostile and unreadable files --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("game: !!python/object/apply:os.system ['touch {mark}']", "tags are not accepted"),
+        ("!!python/object/new:os.system ['touch {mark}']", "tags are not accepted"),
+        ("game: !!int 'x'", "tags are not accepted"),
+        ("game: " + "[" * 100_000, "nested more than 20 deep"),
+        ("game: " + "{a: " * 100_000, "nested more than 20 deep"),
+        ("a:\n" + "".join(" " * n + "a:\n" for n in range(1, 900)), "nested more than 20 deep"),
+        ("game: {name: x}\n---\ngame: {name: y}", "a second document"),
+        ("game: 'a\0b'", "syntax error"),
+        ('game: "\\UFFFFFFFF"', "syntax error"),
+        ("game: *nobody", "syntax error|aliases"),
+        ("#" * (MAXIMUM_BYTES + 1), "larger than"),
+    ],
+)
+def test_a_hostile_file_gets_one_line_and_does_nothing(
+    text: str, complaint: str, tmp_path: Path
+) -> None:
+    mark = tmp_path / "executed"
+    error = error_of(text.replace("{mark}", str(mark)))
+    assert any(part in error for part in complaint.split("|"))
+    assert error.startswith("go.yaml:")
+    assert len(error) < 300
+    assert not mark.exists()
+
+
+class CountedText(str):
+    """A text that counts how often it is compared with another."""
+
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        CountedText.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_no_two_names_of_a_long_ladder_are_compared_in_vain() -> None:
+    read = next(note.read for field, _, note in noted_fields(EvaluationConfig) if note.read)
+    names = [CountedText(f"uct:{number}") for number in range(1, 3000)]
+    reader = Reader("x", Document({}, {}, []))
+    assert read(reader, ("evaluation", "ladder"), names) == tuple(names)
+    with pytest.raises(WrongValueError, match="'uct:7' is named twice"):
+        read(reader, ("evaluation", "ladder"), [*names, CountedText("uct:7")])
+    assert CountedText.compared < 10 * len(names)
+
+
+def test_an_alias_bomb_is_refused_before_it_is_built() -> None:
+    bomb = "a0: &a0 [x, x]\n"
+    bomb += "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 60))
+    started = time.monotonic()
+    errors = errors_of(bomb)
+    assert len(errors) <= 60
+    assert time.monotonic() - started < 10
+    assert errors[0].startswith("go.yaml:1: anchors and aliases (& and *) are not accepted")
+
+
+def test_a_huge_number_is_refused() -> None:
+    for number in ("9" * 10_000, "0x" + "f" * 10_000, "9" * 30):
+        assert "more than 64 bits" in errors_of(SMALLEST + f"run: {{seed: {number}}}")[0]
+
+
+HOSTILE: list[Any] = [
+    *(10**18, -(10**18), 10**400, -(10**400), 1_000_000, 0, -1),
+    *(1e300, -1e300, 5e-324, math.inf, -math.inf, math.nan, 0.5),
+    *("", "nan", "1e999", "x" * 100_000, "\0", "../..", "1,4", True, None),
+    *([], [1] * 1000, {}, {"ray": 1}, {"step": -1}, [{"step": 0, "rate": 1e300}]),
+]
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_key_takes_a_hostile_value_or_refuses_it_in_short_lines(section: str) -> None:
+    for each, _, _ in noted_fields(SECTIONS[section]):
+        for value in HOSTILE:
+            given: dict[str, Any] = {"game": {"name": "nim"}, "budget": {"iterations": 1}}
+            given.setdefault(section, {})[each.name] = value
+            try:
+                config = config_from(given)
+            except ConfigError as error:
+                lines = str(error).splitlines()
+                shorts = [line for line in lines if len(line) < 300]
+                assert shorts == lines[:51], (each.name, value)
+                continue
+            assert config.steps_due(10**15) >= 0
+            taken = getattr(getattr(config, section), each.name)
+            if isinstance(taken, int | float):
+                assert abs(taken) <= (2**63 if isinstance(taken, int) else 1e30), (each.name, value)
+
+
+def test_a_network_beyond_memory_is_told_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = {"filters": 256, "blocks": 3}
+    given = {"game": {"name": "nim"}, "budget": {"iterations": 1}, "network": sizes}
+    given |= {"run": {"folder": str(tmp_path), "name": "run"}}
+    # Three blocks of two convolutions of 3 x 3 x 256 x 256 numbers of four bytes, and the heads.
+    monkeypatch.setattr(loop, "total_memory", lambda: 4 * 3 * 2 * 9 * 256 * 256 * 4)
+    with pytest.raises(ConfigError, match=r"its weights take 0\.0 GiB, and learning takes"):
+        loop.train(given)
+    monkeypatch.setattr(loop, "FILE_LIMIT", 3 * 2 * 9 * 256 * 256 * 4)
+    with pytest.raises(ConfigError, match=r"a checkpoint holds .* at most"):
+        loop.train(given)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_odd_keys_are_told_in_one_line_each() -> None:
+    text = SMALLEST + 'search: {? [a] : 1, on: 2, "x\\ny\\e[31m": 3, <<: {simulations: 3}}'
+    errors = errors_of(text)
+    assert len(errors) == 4
+    assert all(error.isprintable() for error in errors)
+
+
+def test_a_file_full_of_errors_shows_only_the_first_fifty() -> None:
+    errors = errors_of(SMALLEST + "search:\n" + "".join(f"  k{n}: 1\n" for n in range(500)))
+    assert len(errors) == 51
+    assert errors[-1] == "go.yaml: and 450 more problems"
+
+
+def test_random_damage_never_escapes_as_another_error() -> None:
+    source = random.Random(1)
+    text = dump_config(parse_config(SMALLEST))
+    for _ in range(300):
+        place = source.randrange(len(text))
+        junk = "".join(source.choices("{}[]:,#&*!|>'\"%@`\t\n\0é -.0e", k=source.randrange(1, 4)))
+        damaged = text[:place] + junk + text[place + source.randrange(4) :]
+        told = ""
+        try:
+            parse_config(damaged)
+        except ConfigError as error:
+            told = str(error)
+        assert all(line.isprintable() for line in told.split("\n"))
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (None, "no such file"),
+        (b"game:\n  name: \xff\n", "2: not UTF-8 text"),
+        (b"#" * (MAXIMUM_BYTES + 1), "larger than"),
+        (b"\x80\x04pickle", "1: not UTF-8 text"),
+    ],
+)
+def test_an_unreadable_file_gets_one_line(
+    content: bytes | None, complaint: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.yaml"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(ConfigError) as caught:
+        load_config(path)
+    assert str(caught.value).startswith(str(path))
+    assert complaint in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_folder_is_no_config(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load_config(tmp_path)
+
+
+def test_a_file_with_windows_line_ends_and_a_byte_order_mark_loads(tmp_path: Path) -> None:
+    path = tmp_path / "run.yaml"
+    path.write_bytes(b"\xef\xbb\xbf" + SMALLEST.replace("\n", "\r\n").encode())
+    assert load_config(path).game.name == "connect_four"
+
+
+# --- workers -----------------------------------------------------------------------------------
+
+RAY = "selfplay: {workers: {ray: %s}}"
+
+
+def test_without_workers_the_process_itself_plays() -> None:
+    assert parse_config(SMALLEST).selfplay.workers is None
+    assert parse_config(SMALLEST + "selfplay: {workers: null}").selfplay.workers is None
+
+
+def test_workers_on_ray_need_no_further_key() -> None:
+    for nothing in ("{}", "null"):
+        assert parse_config(SMALLEST + RAY % nothing).selfplay.workers == RayConfig()
+
+
+def test_workers_on_ray_survive_being_written_and_read() -> None:
+    keys = "{address: '10.0.0.5:6379', actors: 6, gpus_per_actor: 0.25, games_ahead: 40}"
+    config = parse_config(SMALLEST + RAY % keys)
+    assert config.selfplay.workers == RayConfig(
+        address="10.0.0.5:6379", actors=6, gpus_per_actor=0.25, games_ahead=40
+    )
+    assert parse_config(dump_config(config)) == config
+
+
+def test_every_default_of_workers_in_the_documentation_may_be_written_in_a_file() -> None:
+    rows = [row for row in describe_schema() if row.section == "selfplay.workers.ray"]
+    keys = ", ".join(f"{row.key}: {row.default}" for row in rows)
+    assert parse_config(SMALLEST + RAY % f"{{{keys}}}").selfplay.workers == RayConfig()
+    override = f"selfplay.workers={{ray: {{{keys}}}}}"
+    assert parse_config(SMALLEST, "x", [override]).selfplay.workers == RayConfig()
+
+
+@pytest.mark.parametrize(
+    ("value", "complaint"),
+    [
+        ("{ray: {actor: 3}}", "'actor' in 'selfplay.workers.ray'; did you mean 'actors'?"),
+        ("{ray: {actors: 0}}", "selfplay.workers.ray.actors: must be at least 1, got 0"),
+        ("{ray: 3}", "expected {ray: {...}}, with keys, got"),
+        ("{slurm: {}}", "expected null or {ray: {...}}, got"),
+        ("3", "expected null or {ray: {...}}, got"),
+    ],
+)
+def test_wrong_workers_are_told_where_they_are(value: str, complaint: str) -> None:
+    assert complaint in error_of(f"{SMALLEST}selfplay:\n  workers: {value}\n")
+    assert complaint in error_of(SMALLEST, f"selfplay.workers={value}")
+
+
+# --- the schema and the shipped files ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", describe_schema(), ids=lambda row: f"{row.section}.{row.key}")
+def test_every_key_is_documented(row: Any) -> None:
+    assert row.meaning
+    assert row.type
+    assert row.default
+    assert all("\n" not in text for text in row)
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_every_default_lies_in_its_own_range(name: str) -> None:
+    documented = {field.name for field, _, _ in noted_fields(SECTIONS[name])}
+    assert documented | {"options"} >= {f.name for f in dataclasses.fields(SECTIONS[name])}
+    for field, kind, note in noted_fields(SECTIONS[name]):
+        if field.default is not dataclasses.MISSING and not note.read:
+            assert check_value(kind, note, field.default) == field.default
+
+
+def test_every_default_in_the_documentation_may_be_written_in_a_file() -> None:
+    apart = ("game", "budget", "selfplay.workers.ray")
+    rows = [row for row in describe_schema() if row.section not in apart]
+    overrides = [f"{row.section}.{row.key}={row.default}" for row in rows]
+    assert parse_config(SMALLEST, "x", overrides) == parse_config(SMALLEST)
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
+def test_every_shipped_config_loads(path: Path) -> None:
+    config = load_config(path)
+    assert config.run.name
+    assert parse_config(dump_config(config)) == config
+
+
+def test_a_path_that_is_nearly_one_that_exists_is_told_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "configs/connect_four.yaml").write_text("game: {name: connect_four}\n")
+    monkeypatch.chdir(tmp_path)
+    for typed in ("configs/connect_four.yml", "connect_four.yaml", "connect_four"):
+        with pytest.raises(ConfigError, match=r"did you mean 'configs/connect_four.yaml'\?$"):
+            load_config(typed)
+    for typed in ("else/connect_four.yaml", "configs/else.yaml", "."):
+        with pytest.raises(ConfigError) as caught:
+            load_config(typed)
+        assert "did you mean" not in str(caught.value)

@@ -1,0 +1,336 @@
+"""Each rule of the doctor finds the run made sick in exactly its way, and no other rule does."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.records import TIC_TAC_TOE
+from helpers.tiny_run import manifest_of, random_records, tiny_config
+
+from alphazero.cli.main import main
+from alphazero.diagnostics.doctor import diagnose, examine
+from alphazero.diagnostics.doctor_rules import RULES, Evidence, chance_of
+from alphazero.records.game_record import Floats, GameRecord
+from alphazero.training.data.game_shard import Games
+from alphazero.training.loop import Training, train
+from alphazero.training.monitoring.metrics import METRICS
+from alphazero.training.monitoring.tensorboard import Curves
+from alphazero.training.run_directory import Run
+
+Capture = pytest.CaptureFixture[str]
+Course = Callable[[int], float]
+
+ITERATIONS = 12
+
+HEALTHY: Mapping[str, Course] = {
+    "loss/total": lambda i: 2.5 - 0.1 * i,
+    "loss/policy": lambda i: 1.9 - 0.1 * i,
+    "loss/value": lambda i: 0.6 - 0.03 * i,
+    "learner/policy_entropy": lambda i: 2.0 - 0.1 * i,
+    "learner/gradient_norm": lambda _: 1.0,
+    "learner/learning_rate": lambda _: 0.02,
+    "learner/steps": lambda i: 40 * i,
+    "learner/seen_value_loss": lambda i: 0.5 - 0.03 * i,
+    "learner/unseen_value_loss": lambda i: 0.55 - 0.03 * i,
+    "selfplay/positions": lambda i: 320 * i,
+    "selfplay/draws": lambda _: 0.2,
+    "selfplay/search_entropy": lambda i: 1.6 - 0.05 * i,
+    "selfplay/kept_visits": lambda _: 0.5,
+    "speed/search_efficiency": lambda _: 0.8,
+    "speed/cache_hits": lambda _: 0.3,
+    "gate/distinct_games": lambda _: 0.9,
+}
+"""Curves by iteration of a run with nothing wrong."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A run that is told from the healthy one by what stands here."""
+
+    curves: Mapping[str, Course] = field(default_factory=dict)
+    config: tuple[str, ...] = ()
+    prospects: Callable[[GameRecord], Floats] | None = None
+    """of the games in its shards, if it has any"""
+    key: str = ""
+    """that the advice names"""
+
+
+def constant(value: float) -> Course:
+    return lambda _: value
+
+
+def in_despair(record: GameRecord) -> Floats:
+    """The first player gives up at once, and wins most random games."""
+    return np.full(len(record.actions), -0.9, np.float32)
+
+
+def well_judged(record: GameRecord) -> Floats:
+    """Only who is about to lose sees it."""
+    prospects = np.full(len(record.actions), 0.1, np.float32)
+    if record.outcome:
+        prospects[-2] = -0.9
+    return prospects
+
+
+RESIGNING = ("selfplay.resign_share=0.6", "selfplay.resign_ceiling=-0.2")
+
+SICK: Mapping[str, Case] = {
+    "gate games repeat": Case({"gate/distinct_games": constant(0.1)}, key="gate.opening_moves"),
+    "entropy collapsed": Case(
+        {"learner/policy_entropy": lambda i: 2.0 * 0.5**i}, key="selfplay.noise_fraction"
+    ),
+    "value head overfits": Case(
+        {"learner/seen_value_loss": constant(0.1), "learner/unseen_value_loss": constant(0.4)},
+        key="replay.reuse",
+    ),
+    "samples reused too often": Case(
+        {"learner/steps": lambda i: 800 * i}, ("replay.reuse=40",), key="replay.reuse"
+    ),
+    "samples reused too little": Case(
+        {"learner/steps": lambda i: 300 + 2 * i}, ("replay.reuse=0.1",), key="replay.reuse"
+    ),
+    "noise drowned by the reused tree": Case(
+        {"selfplay/kept_visits": constant(0.95)}, key="search.reuse_tree"
+    ),
+    "resignation too often wrong": Case(
+        {"selfplay/resign_threshold": constant(-0.3)},
+        RESIGNING,
+        in_despair,
+        key="selfplay.resign_ceiling",
+    ),
+    "evaluator starved": Case(
+        {"speed/search_efficiency": constant(0.2)}, key="selfplay.parallel_games"
+    ),
+    "games starved": Case(
+        config=("selfplay.parallel_games=60",), key="selfplay.games_per_iteration"
+    ),
+    "policy learns nothing": Case(
+        {"loss/policy": lambda i: math.log(9) + 0.01 * (-1) ** i}, key="learner.learning_rate"
+    ),
+    "learning rate too high": Case(
+        {"loss/value": constant(1.4), "loss/policy": lambda i: 2.0 + 0.1 * i},
+        key="learner.learning_rate",
+    ),
+}
+
+WELL: Mapping[str, Case] = {
+    "nothing": Case(),
+    "resignation as permitted": Case(
+        {"selfplay/resign_threshold": constant(-0.3)}, RESIGNING, well_judged
+    ),
+    "an evaluator spared by its memory": Case(
+        {"speed/search_efficiency": constant(0.2), "speed/cache_hits": constant(0.9)}
+    ),
+    "a solved game has few alternatives": Case(
+        {
+            "learner/policy_entropy": lambda i: 2.0 * 0.5**i,
+            "solved/search_optimal/opening": constant(1.0),
+        }
+    ),
+    "errors of next to nothing": Case(
+        {"learner/seen_value_loss": constant(0.001), "learner/unseen_value_loss": constant(0.01)}
+    ),
+    "no gate": Case({"gate/distinct_games": constant(0.1)}, ("gate.games=0",)),
+    "no tree is kept": Case({"selfplay/kept_visits": constant(0.95)}, ("search.reuse_tree=false",)),
+}
+
+
+def make_run(place: Path, case: Case, iterations: int = ITERATIONS) -> Path:
+    """Write a run's folder as training does, but for the playing and learning."""
+    run = Run.create(tiny_config(place, *case.config))
+    Training(run, 1)  # publishes the untrained network
+    rng = np.random.default_rng(0)
+    for iteration in range(1, 4) if case.prospects else ():
+        records = random_records(TIC_TAC_TOE, 20, rng)
+        games = Games.of(TIC_TAC_TOE, records)
+        games = games._replace(prospects=np.concatenate([case.prospects(each) for each in records]))
+        run.state.iteration = iteration
+        run.save_games(games)
+        run.state.shards.append(iteration)
+    run.publish()
+    with Curves(run.folder / "tensorboard", 0) as curves:
+        for i in range(1, iterations + 1):
+            courses = {**HEALTHY, **case.curves}
+            curves.write(i, {name: course(i) for name, course in courses.items()}, {})
+    return run.folder
+
+
+def test_every_rule_has_a_sick_run() -> None:
+    assert list(SICK) == [rule.name for rule in RULES]
+    assert all(name in METRICS for rule in RULES for name in rule.needs)
+
+
+@pytest.mark.parametrize("name", SICK)
+def test_a_run_sick_in_one_way_shows_that_alone_with_the_key_to_change(
+    name: str, tmp_path: Path, capsys: Capture
+) -> None:
+    folder = make_run(tmp_path, SICK[name])
+    capsys.readouterr()
+    assert main(["doctor", str(folder)]) == 0
+    head, *findings = capsys.readouterr().out.splitlines()
+    assert head == f"looked at {ITERATIONS} iterations"
+    (finding,) = findings
+    assert finding.startswith(f"{name}: ")
+    assert SICK[name].key in finding
+    assert any(letter.isdigit() for letter in finding)
+
+
+@pytest.mark.parametrize("name", WELL)
+def test_a_healthy_run_hears_that_nothing_was_found(
+    name: str, tmp_path: Path, capsys: Capture
+) -> None:
+    folder = make_run(tmp_path, WELL[name])
+    capsys.readouterr()
+    assert main(["doctor", str(folder)]) == 0
+    assert capsys.readouterr().out.splitlines() == ["looked at 12 iterations", "nothing found"]
+
+
+@pytest.mark.parametrize(
+    ("name", "worst", "limit"),
+    [
+        ("gate/distinct_games", 0.49, 0.51),
+        ("selfplay/kept_visits", 0.81, 0.79),
+        ("speed/search_efficiency", 0.49, 0.51),
+        ("learner/gradient_norm", 5.1, 4.9),  # learner.clip_norm is 5
+        ("loss/value", 0.81, 0.79),  # a fifth of the games are drawn
+        ("loss/policy", math.log(9) * 1.04, math.log(9) * 0.96),  # nine actions
+        ("loss/policy", math.log(9) * 0.98, math.log(9) * 0.96),
+        ("learner/unseen_value_loss", 0.57, 0.55),  # 1.4 times 0.4
+        ("learner/policy_entropy", 0.39, 0.41),  # a fifth of the first, 2.0
+    ],
+)
+def test_each_threshold_is_where_it_says(
+    name: str, worst: float, limit: float, tmp_path: Path
+) -> None:
+    courses = {**HEALTHY, "learner/seen_value_loss": constant(0.4)}
+    for value, found in ((worst, 1), (limit, 0)):
+        courses[name] = lambda i, value=value: 2.0 if i == 1 and name.endswith("entropy") else value
+        curves = {
+            each: {i: course(i) for i in range(1, ITERATIONS + 1)}
+            for each, course in courses.items()
+        }
+        curves["learner/unseen_value_loss"] |= (
+            {}
+            if name == "learner/unseen_value_loss"
+            else dict.fromkeys(range(1, ITERATIONS + 1), 0.4)
+        )
+        diagnosis = diagnose(Evidence(tiny_config(tmp_path), curves))
+        assert len(diagnosis.findings) == found, diagnosis.findings
+
+
+def test_a_young_run_and_one_without_curves_say_what_was_not_judged(tmp_path: Path) -> None:
+    young = examine(make_run(tmp_path / "young", Case(), iterations=2))
+    assert young.findings == []
+    assert "learning rate too high" in young.unjudged
+    assert "gate games repeat" not in young.unjudged
+    empty = diagnose(Evidence(tiny_config(tmp_path), {}))
+    assert empty.findings == []
+    assert "nothing found" not in str(empty)
+    assert "nothing was learned yet: no optimizer step is done" in str(empty).splitlines()
+    assert "not judged, for want of data: gate games repeat, entropy" in str(empty)
+
+
+@pytest.mark.parametrize(
+    ("iterations", "steps", "is_told"), [(8, 50, False), (12, 20, False), (10, 30, True)]
+)
+def test_a_policy_that_stays_at_the_logarithm_of_the_moves_is_found_once_the_run_is_long_enough(
+    iterations: int, steps: int, is_told: bool, tmp_path: Path
+) -> None:
+    """Connect Four has seven moves. At least 10 iterations and 300 steps are needed."""
+    courses = {
+        **HEALTHY,
+        "loss/policy": constant(math.log(7)),
+        "learner/steps": lambda i: steps * i,
+        "selfplay/positions": lambda i: 8 * steps * i,
+    }
+    curves = {
+        name: {i: course(i) for i in range(1, iterations + 1)} for name, course in courses.items()
+    }
+    config = tiny_config(tmp_path, "game.name=connect_four", "selfplay.parallel_games=6")
+    diagnosis = diagnose(Evidence(config, curves))
+    told = str(diagnosis)
+    assert "nothing found" not in told
+    if is_told:
+        (finding,) = diagnosis.findings
+        assert "loss/policy is 1.95 after 300 steps, and ln 7 = 1.95 where nothing is" in finding
+        assert "too short" not in told
+    else:
+        assert diagnosis.findings == []
+        assert (
+            f"too short to judge: {iterations} iterations and {iterations * steps} steps; a "
+            "verdict takes 10 iterations and 300 steps, at least"
+        ) in told.splitlines()
+        assert "policy learns nothing" in diagnosis.unjudged
+
+
+def test_a_search_that_prefers_no_move_teaches_none(tmp_path: Path) -> None:
+    courses = {
+        **HEALTHY,
+        "loss/policy": constant(2.19),
+        "selfplay/search_entropy": constant(2.18),
+    }
+    curves = {
+        name: {i: course(i) for i in range(1, ITERATIONS + 1)} for name, course in courses.items()
+    }
+    (finding,) = diagnose(Evidence(tiny_config(tmp_path), curves)).findings
+    assert finding.endswith("its entropy is 2.18: raise search.simulations, now 4")
+
+
+@pytest.mark.parametrize(
+    ("samples", "key"),
+    [(1, "growth.reuse, now 40"), (10**9, "replay.reuse, now 2")],
+)
+def test_the_reuse_to_change_is_that_of_the_network_that_learns(
+    samples: int, key: str, tmp_path: Path
+) -> None:
+    courses = {**HEALTHY, "learner/steps": lambda i: 800 * i}
+    curves = {
+        name: {i: course(i) for i in range(1, ITERATIONS + 1)} for name, course in courses.items()
+    }
+    config = tiny_config(tmp_path, f"growth.samples={samples}", "growth.reuse=40")
+    (finding,) = diagnose(Evidence(config, curves)).findings
+    assert finding.endswith(f"lower {key}")
+
+
+@pytest.mark.parametrize(("successes", "expected"), [(0, 1.0), (1, 0.271), (3, 0.001)])
+def test_the_chance_of_so_many_successes_is_the_binomials_tail(
+    successes: int, expected: float
+) -> None:
+    """Of three trials with probability 0.1: 1 - 0.9³ = 0.271, and 0.1³ = 0.001."""
+    assert chance_of(successes, 3, 0.1) == pytest.approx(expected)
+    assert chance_of(successes, 3, 1.0) == 1
+
+
+def test_a_training_made_sick_shows_how(tmp_path: Path) -> None:
+    """No opening moves and no noise in the gate: all its games are one pair's, played again."""
+    folder = train(
+        tiny_config(
+            tmp_path,
+            "gate.opening_moves=0",
+            "gate.games=20",
+            "gate.interval=1",
+            "replay.reuse=40",
+            "learner.learning_rate=5.0",
+        )
+    )
+    found = {finding.split(":")[0] for finding in examine(folder).findings}
+    assert found >= {"gate games repeat", "samples reused too often", "learning rate too high"}
+
+
+def test_looking_at_a_run_changes_nothing_and_a_damaged_one_is_one_line(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    folder = make_run(tmp_path, SICK["resignation too often wrong"])
+    files = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    examine(folder)
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == files
+    shard = folder / f"replay/games-{manifest_of(folder)['shards'][-1]:06d}.npz"
+    shard.write_bytes(shard.read_bytes()[:-1])
+    for wrong, said in ((folder, "is damaged"), (tmp_path / "none", "holds no run")):
+        assert main(["doctor", str(wrong)]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith("error: ")
+        assert said in line

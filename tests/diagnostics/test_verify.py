@@ -1,0 +1,231 @@
+"""`alphazero verify` reads a run again: a sound one passes, and every damaged file is named."""
+
+import errno
+import json
+import os
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock
+from helpers.paths import CHECKPOINTS
+from helpers.tiny_run import files_of, manifest_of, tiny_config
+
+from alphazero.cli.main import main
+from alphazero.network.checkpoint import load_checkpoint, save_checkpoint
+from alphazero.training.loop import train
+from alphazero.training.manifest import digest_of
+from alphazero.utils.files import sha256_of
+
+Capture = pytest.CaptureFixture[str]
+SHIPPED = sorted(CHECKPOINTS.glob("*.safetensors"))
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run with a player that its manifest no longer names; not to be changed."""
+    more = ["run.keep_checkpoints=0", "budget.iterations=3"]
+    return train(tiny_config(tmp_path_factory.mktemp("sound"), *more))
+
+
+@pytest.fixture
+def run(sound: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(sound, tmp_path / "copy"))
+
+
+def judged_files(run: Path) -> set[str]:
+    """What is verified: everything but the curves, the texts for people and the lock."""
+    return {
+        name
+        for name in files_of(run)
+        if not name.startswith("tensorboard/") and not name.endswith((".txt", ".lock"))
+    }
+
+
+def faults_of(path: Path, capsys: Capture) -> list[str]:
+    """Verify; return a line for each fault, of which there is at least one."""
+    capsys.readouterr()
+    assert main(["verify", str(path)]) == 2
+    told = capsys.readouterr()
+    assert "Traceback" not in told.err
+    lines = told.err.removeprefix("error: ").splitlines()
+    assert lines
+    assert all(line.isprintable() and len(line) < 600 for line in lines)
+    return lines
+
+
+def test_a_sound_run_passes_with_a_count_of_what_was_read(run: Path, capsys: Capture) -> None:
+    before = {name: sha256_of(run / name) for name in files_of(run)}
+    assert main(["verify", str(run)]) == 0
+    told = capsys.readouterr().out
+    files, manifest = judged_files(run), manifest_of(run)
+    size = sum((run / name).stat().st_size for name in files)
+    assert told.startswith(
+        f"{run}, iteration 3: files whole: {len(files)} ({size:,} bytes), faults: 0\n     2 the"
+    )
+    players = {name for name in files if name.startswith(("step-", "best"))}
+    assert f"\n{len(players):6} players: SHA-256" in told
+    assert len(players) > 1 + len({manifest["best"], f"step-{manifest['step']:08d}.safetensors"})
+    assert f"\n{len(manifest['shards']) + 1:6} files of games to learn from: SHA-256" in told
+    assert "games)" in told
+    assert {name: sha256_of(run / name) for name in files_of(run)} == before
+
+
+def flip(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 4
+    path.write_bytes(data)
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+@pytest.mark.parametrize("damage", [flip, cut, Path.unlink])
+def test_every_damaged_file_is_named(
+    sound: Path, tmp_path: Path, capsys: Capture, damage: Callable[[Path], None]
+) -> None:
+    noticed = tried = 0
+    for index, name in enumerate(sorted(judged_files(sound))):
+        run = Path(shutil.copytree(sound, tmp_path / str(index)))
+        if damage is flip and name.endswith(".sgf"):
+            continue  # a text that is not hashed may read well all the same
+        named = name in manifest_of(sound)["hashes"] or not name.startswith(("step-", "games/"))
+        if damage is Path.unlink and not named:
+            continue  # so nothing is missing
+        tried += 1
+        damage(run / name)
+        if name == "state/manifest.json" and damage is Path.unlink:
+            assert "holds no run" in faults_of(run, capsys)[0]
+        assert any(Path(name).name in line for line in faults_of(run, capsys)), name
+        noticed += 1
+    print(f"verify: {noticed} of {tried} damaged files named")
+    assert noticed == tried >= 6
+
+
+def test_all_damaged_files_are_named_at_once(run: Path, capsys: Capture) -> None:
+    # Without a sound configuration nothing else is judged.
+    names = sorted(manifest_of(run)["hashes"].keys() - {"config.yaml"})
+    for name in names:
+        flip(run / name)
+    lines = faults_of(run, capsys)
+    for name in names:
+        assert sum(str(run / name) in line for line in lines) == 1, name
+
+
+def rehash(run: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Edit a manifest and mend its hash."""
+    path = run / "state/manifest.json"
+    content = json.loads(path.read_text())
+    change(content)
+    del content["sha256"]
+    content["sha256"] = digest_of(content)
+    path.write_text(json.dumps(content))
+
+
+def test_games_that_are_well_hashed_and_against_the_rules_are_named(
+    run: Path, capsys: Capture
+) -> None:
+    shard = f"replay/games-{manifest_of(run)['shards'][-1]:06d}.npz"
+    shutil.copy(run / manifest_of(run)["unfinished"], run / shard)
+    (run / manifest_of(run)["unfinished"]).write_bytes(b"PK, but no archive")
+    for name in (shard, manifest_of(run)["unfinished"]):
+        digest = sha256_of(run / name)
+        rehash(
+            run, lambda content, name=name, digest=digest: content["hashes"].update({name: digest})
+        )
+    (line,) = faults_of(run, capsys)
+    assert "these are not recorded games" in line
+    assert manifest_of(run)["unfinished"] in line
+
+
+def test_a_manifest_without_the_hash_of_what_it_names_is_named(run: Path, capsys: Capture) -> None:
+    learner = manifest_of(run)["learner"]
+    rehash(run, lambda content: content["hashes"].pop(learner))
+    assert f"has no hash of {learner!r}" in faults_of(run, capsys)[0]
+
+
+def test_a_player_of_another_network_is_named(run: Path, capsys: Capture) -> None:
+    stranger = load_checkpoint(SHIPPED[-1])
+    save_checkpoint(run / "step-99999999.safetensors", stranger)
+    (line,) = faults_of(run, capsys)
+    assert "step-99999999.safetensors has another game or network than config.yaml" in line
+
+
+def test_a_stale_copy_of_the_best_player_is_named(run: Path, capsys: Capture) -> None:
+    other = next(
+        path for path in sorted(run.glob("step-*")) if path.name != manifest_of(run)["best"]
+    )
+    shutil.copy(other, run / "best.safetensors")
+    (line,) = faults_of(run, capsys)
+    assert "best.safetensors is not the best player" in line
+
+
+def test_left_overs_of_a_kill_are_no_fault(run: Path, capsys: Capture) -> None:
+    (run / "state/.learner.0a1b2c.temporary").write_bytes(b"half a file")
+    (run / "replay/games-000099.npz").write_bytes(b"of an iteration that was not published")
+    assert main(["verify", str(run)]) == 0
+
+
+def test_every_flipped_bit_of_a_configuration_is_noticed(run: Path, capsys: Capture) -> None:
+    config = run / "config.yaml"
+    whole, rng = config.read_bytes(), random.Random(0)
+    bits = rng.sample(range(8 * len(whole)), 400)
+    for bit in bits:
+        data = bytearray(whole)
+        data[bit // 8] ^= 1 << bit % 8
+        config.write_bytes(data)
+        assert faults_of(run, capsys)[0].startswith(f"{config} is not as the run wrote it"), bit
+    print(f"verify: {len(bits)} of {len(bits)} flipped bits of config.yaml noticed")
+
+
+def test_verifying_writes_nothing_and_needs_no_lock_file(
+    run: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (run / "run.lock").unlink()
+    before = {name: (run / name).stat().st_mtime_ns for name in files_of(run)}
+    opened = os.open
+
+    def read_only(path: Any, flags: int, *more: Any, **named: Any) -> int:
+        written = flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+        if written and str(path).startswith(str(run)):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+        return opened(path, flags, *more, **named)
+
+    monkeypatch.setattr(os, "open", read_only)
+    assert main(["verify", str(run)]) == 0
+    assert "faults: 0" in capsys.readouterr().out
+    assert {name: (run / name).stat().st_mtime_ns for name in files_of(run)} == before
+
+
+def test_a_lock_that_may_only_be_read_is_honoured(run: Path, capsys: Capture) -> None:
+    (run / "run.lock").chmod(0o444)
+    assert main(["verify", str(run)]) == 0
+    with FileLock(run / "run.lock"):
+        assert "is in use by another process" in faults_of(run, capsys)[0]
+
+
+def test_a_run_at_work_is_not_judged(run: Path, capsys: Capture) -> None:
+    with FileLock(run / "run.lock"):
+        assert "is in use by another process" in faults_of(run, capsys)[0]
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_a_single_checkpoint_is_verified_too(path: Path, tmp_path: Path, capsys: Capture) -> None:
+    assert main(["verify", str(path)]) == 0
+    said = f"{path}: files whole: 1 ({path.stat().st_size:,} bytes), faults: 0\n"
+    assert capsys.readouterr().out.startswith(said)
+    damaged = tmp_path / path.name
+    shutil.copy(path, damaged)
+    flip(damaged)
+    (line,) = faults_of(damaged, capsys)
+    assert str(damaged) in line
+
+
+def test_a_path_without_a_run_is_one_line(tmp_path: Path, capsys: Capture) -> None:
+    assert "no such file" in faults_of(tmp_path / "nothing", capsys)[0]
+    assert "holds no run" in faults_of(tmp_path, capsys)[0]
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,651 @@
+"""The Go Text Protocol, served: sessions as recorded, regression files, and whatever may come."""
+
+import functools
+import random
+import re
+import shlex
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.gtp_client import SlowClock, Talk, regress
+from helpers.paths import ROOT, TESTS
+
+from alphazero.arena.match import play_schedule
+from alphazero.arena.openings import paired_openings
+from alphazero.cli import main as cli
+from alphazero.frontends import analyzer
+from alphazero.frontends.gtp import session
+from alphazero.frontends.gtp.protocol import Command, answer, read_command
+from alphazero.frontends.line_reader import Lines
+from alphazero.games import ONGOING, game_names, make_game
+from alphazero.games.registry import read_game
+from alphazero.players.base import Player, RandomPlayer
+from alphazero.players.gtp_player import GtpPlayer
+from alphazero.records.gtp_notation import Vertices
+
+REGRESSION = TESTS / "regression"
+
+
+RECORDED = """\
+1 protocol_version
+=1 2
+
+name
+= alphazero
+
+known_command genmove
+= true
+
+known_command fly
+= false
+
+17 fly to the moon
+?17 unknown command
+
+boardsize 3
+=
+
+boardsize 4
+=
+
+boardsize 99
+? unacceptable size: rows must be 1 to 26, got 99
+
+boardsize 3
+=
+
+komi 6.5
+=
+
+play black B2
+=
+
+play white b2
+? illegal move
+
+play white D1
+? invalid vertex 'D1'
+
+play purple A1
+? invalid color 'purple': expected black or white
+
+play black A1
+? illegal move: it is white's turn
+
+play white
+? expected a color and a vertex, got 1 arguments
+
+play w A1
+=
+
+genmove black
+= A3
+
+showboard
+=
+   A B C
+ 3 X . . 3
+ 2 . X . 2
+ 1 O . . 1
+   A B C
+white to play
+
+undo
+=
+
+undo
+=
+
+undo
+=
+
+undo
+? cannot undo
+
+final_score
+? cannot score: the game is not over
+
+final_status_list alive
+=
+
+fixed_handicap 2
+? not supported for this game
+
+printsgf
+= (;GM[4]FF[4]CA[UTF-8]SZ[3]AZ[tic_tac_toe]
+)
+
+loadsgf /no/such/file.sgf
+? cannot load file: cannot read /no/such/file.sgf: no such file or directory; check the path
+
+set_game tic-tac-toe
+=
+
+set_game checkers
+? unsupported game
+
+quit
+=
+
+"""
+
+
+def test_a_recorded_session_is_answered_as_it_was() -> None:
+    blocks = [block.split("\n", 1) for block in RECORDED.strip().split("\n\n")]
+    talk = Talk("minimax:depth=9", "tic_tac_toe")
+    told = {line: talk.ask(line).rstrip("\n") for line, _ in blocks[:1]}
+    assert told == {blocks[0][0]: blocks[0][1]}
+    for line, wanted in blocks[1:]:
+        said = talk.ask(line)
+        assert said.endswith("\n\n")
+        if line == "genmove black":  # which of equal moves is drawn by the seed
+            assert re.fullmatch(r"= [ABC][123]\n\n", said)
+            talk.ask("undo")
+            assert talk.ask("play black A3") == "=\n\n"
+        else:
+            assert said.rstrip("\n") == wanted, line
+
+
+def test_commands_of_the_specification_are_all_known_and_listed() -> None:
+    required = "protocol_version name version known_command list_commands quit boardsize"
+    required += " clear_board komi play genmove"
+    tournament = "fixed_handicap place_free_handicap set_free_handicap"
+    regression = "loadsgf reg_genmove"
+    others = "undo time_settings time_left final_score final_status_list showboard"
+    talk = Talk("random", "tic_tac_toe")
+    listed = talk.ask("list_commands")[2:].split()
+    assert len(set(listed)) == len(listed)
+    for word in " ".join([required, tournament, regression, others]).split():
+        assert word in listed
+        assert talk.ask(f"known_command {word}") == "= true\n\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "read"),
+    [
+        ("  12  play\tblack D4 # here", Command("12", "play", ["black", "D4"])),
+        ("quit\r", Command("", "quit", [])),
+        ("\x07na\x00me", Command("", "name", [])),
+        ("12", Command("12", "", [])),
+        ("12play", Command("", "12play", [])),
+        ("# only a comment", None),
+        (" \t ", None),
+        ("", None),
+    ],
+)
+def test_a_line_is_read_as_the_specification_says(line: str, read: Command | None) -> None:
+    assert read_command(line) == read
+
+
+def test_an_answer_holds_no_empty_line_but_its_end() -> None:
+    command = Command("3", "x", [])
+    assert answer(command, "a\n\n\nb ") == "=3 a\nb\n\n"
+    assert answer(command, "\na\nb") == "=3\na\nb\n\n"
+    assert answer(command, "") == "=3\n\n"
+    assert answer(command, "no", succeeded=False) == "?3 no\n\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "player", "game"),
+    [
+        ("tic_tac_toe.tst", "solver", "tic_tac_toe"),
+        ("connect_four.tst", "solver", "connect_four"),
+        ("go.tst", "random", "go"),
+        ("othello.tst", "random", "othello"),
+    ],
+)
+def test_regression_files_pass(file: str, player: str, game: str) -> None:
+    assert regress(REGRESSION / file, Talk(player, game)) == []
+
+
+def test_a_regression_file_that_is_wrong_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "wrong.tst"
+    path.write_text("1 name\n#? [gnugo]\n2 name\n#? [!alphazero]\nfly\n")
+    failed = regress(path, Talk("random", "tic_tac_toe"))
+    assert [line.split(": ")[1] for line in failed] == ["1 name", "2 name", "fly"]
+
+
+@pytest.mark.parametrize("name", [name for name in game_names() if name != "mnk"])
+def test_every_legal_move_is_found_by_its_name_in_every_game(name: str) -> None:
+    game, rng = make_game(name), np.random.default_rng(2)
+    vertices = Vertices(game)
+    state = game.initial_state()
+    for _ in range(12):
+        legal = np.flatnonzero(game.legal_action_mask(state))
+        names = [vertices.name(state, int(action)) for action in legal]
+        assert len(set(names)) == len(names)
+        for action, written in zip(legal, names, strict=True):
+            assert vertices.action(state, written) == action
+            assert vertices.action(state, written.swapcase()) == action
+        state = game.play(state, int(rng.choice(legal)))
+        if game.outcome(state) != ONGOING:
+            break
+
+
+def test_columns_have_no_letter_i_and_rows_count_as_the_game_counts_them() -> None:
+    gomoku = Vertices(make_game("gomoku"))
+    assert gomoku.cell_name(0) == "A15"
+    assert gomoku.cell_name(8) == "J15"
+    assert [gomoku.cell(name) for name in ("I15", "Q1", "A16", "A0", "pass")] == [None] * 5
+    assert [gomoku.cell(gomoku.cell_name(cell)) for cell in range(225)] == list(range(225))
+    othello = Vertices(make_game("othello"))
+    assert othello.from_top
+    assert othello.cell_name(0) == "A1"
+    assert not Vertices(make_game("nim")).has_cells
+
+
+def test_a_checkpoint_plays_its_own_game_and_no_other() -> None:
+    talk = Talk(str(ROOT / "checkpoints/tic_tac_toe.safetensors"), "tic_tac_toe")
+    assert talk.ask("list_games") == "= Tic Tac Toe\n\n"
+    assert talk.ask("set_game Tic_Tac_Toe") == "=\n\n"
+    assert talk.ask("boardsize 4") == ("? unacceptable size: this player plays on 3 x 3 only\n\n")
+    assert talk.ask("boardsize 3") == "=\n\n"
+    for line in ("play b a1", "play w b2", "play b c3"):
+        assert talk.ask(line) == "=\n\n"
+    assert re.fullmatch(r"= (A2|B1|B3|C2)\n\n", talk.ask("genmove w"))
+
+
+def test_a_go_player_names_the_one_board_and_the_one_komi_that_it_plays(tmp_path: Path) -> None:
+    talk = Talk(str(ROOT / "checkpoints/go_9x9.safetensors"), "go")
+    refused = {
+        "boardsize 13": "? unacceptable size: this player plays on 9 x 9 only\n\n",
+        "rectangular_boardsize 9 7": "? unacceptable size: this player plays on 9 x 9 only\n\n",
+        "komi 6.5": "? this player plays with komi 7.5 only\n\n",
+    }
+    for line, said in refused.items():
+        assert talk.ask(line) == said
+    path = tmp_path / "game.sgf"
+    path.write_text("(;GM[1]SZ[13];B[aa])")
+    assert talk.ask(f"loadsgf {path}") == "? cannot load file: this player plays on 9 x 9 only\n\n"
+    assert talk.ask("boardsize 9") == talk.ask("komi 7.5") == "=\n\n"
+
+
+def test_the_tree_follows_the_game_and_is_forgotten_with_what_is_taken_back() -> None:
+    talk = Talk("uct:400", "connect_four")
+    talk.ask("genmove b")
+    talk.ask("undo")
+    talk.ask("play b A1")
+    talk.ask("genmove w")
+    roots = talk.engine.thinker.roots
+    assert roots is not None
+    assert roots.visits.sum() > 400  # some were there when the move was Black's
+    talk.ask("undo")
+    talk.ask("undo")
+    talk.ask("play b B1")
+    talk.ask("reg_genmove w")
+    roots = talk.engine.thinker.roots
+    assert roots is not None
+    assert roots.visits.sum() == 400
+
+
+def wait_until(happened: Callable[[], object]) -> None:
+    """Wait in a thread until something has happened, or the test has failed anyway."""
+    for _ in range(20_000):
+        if happened():
+            return
+        time.sleep(0.002)
+
+
+def kept_talking(talk: Talk, *steps: tuple[str, str]) -> Iterator[str]:
+    """Yield lines; each next one once the session has said what the step waits for, after it."""
+    for line, pattern in steps:
+        before = len(talk.said)
+        yield line
+        wait_until(functools.partial(talk.has_said, pattern, before))
+
+
+INFO = r"info move [A-G][1-6] visits \d+ winrate {n} prior {n} lcb {n} order \d+ pv( [A-G][1-6])+"
+
+
+@pytest.mark.parametrize(
+    ("word", "number"),
+    [("lz-analyze", r"\d{1,5}"), ("analyze", r"\d{1,5}"), ("kata-analyze", r"[01]\.\d{6}")],
+)
+def test_analysis_is_streamed_until_the_next_line_comes(word: str, number: str) -> None:
+    steps = [(f"7 {word} b 1", r"=7\n(info .*\n){3}"), ("8 name", "=8")]
+    said = Talk("uct:50", "connect_four", lambda talk: kept_talking(talk, *steps)).run()
+    body, end, rest = said.partition("\n\n")
+    assert (end, rest) == ("\n\n", "=8 alphazero\n\n")
+    begin, *lines = body.split("\n")
+    assert begin == "=7"
+    assert len(lines) >= 3
+    info = INFO.replace("{n}", number)
+    if word.startswith("kata"):
+        info = info.replace("winrate", rf"utility -?{number} winrate")
+    for line in lines:
+        assert re.fullmatch(rf"{info}( {info})*", line), line
+        assert [int(n) for n in re.findall(r"order (\d+)", line)] == list(range(line.count("info")))
+    visits = [sum(map(int, re.findall(r"visits (\d+)", line))) for line in lines]
+    assert visits == sorted(visits)
+    assert visits[-1] > 50  # an analysis goes on beyond a move's simulations
+
+
+def test_analysis_tells_what_the_search_has_found() -> None:
+    talk = Talk("uct:500", "tic_tac_toe")
+    for line in ("play b a1", "play w b2", "play b a2", "play w c3"):
+        talk.ask(line)
+    talk.ask("reg_genmove b")
+    said = talk.ask("kata-analyze b minmoves 9")
+    infos = re.findall(r"info move (\S+) visits (\d+) utility (\S+) winrate (\S+)", said)
+    assert {info[0] for info in infos} == {"A3", "B1", "B3", "C1", "C2"}
+    assert infos[0][0] == "A3"  # three in a column
+    assert float(infos[0][2]) == 1
+    assert float(infos[0][3]) == 1
+    roots = talk.engine.thinker.roots
+    assert roots is not None
+    assert sum(int(info[1]) for info in infos) == roots.visits.sum()
+    assert talk.ask("lz-analyze maxmoves 1").count("info") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("b 10 avoid", "'avoid' has no value"),
+        ("b 10 avoid b", "not supported: 'avoid'"),
+        ("w 10", "illegal move: it is black's turn"),
+        ("b interval x", "interval must be a whole number"),
+    ],
+)
+def test_a_request_that_is_not_understood_is_told(arguments: str, said: str) -> None:
+    talk = Talk("uct:5", "tic_tac_toe")
+    assert talk.ask(f"lz-analyze {arguments}").startswith(f"? {said}")
+    assert talk.ask("lz-analyze b 1 ownership true").startswith("=\n")
+
+
+def test_players_without_a_tree_say_that_they_have_none() -> None:
+    talk = Talk("random", "tic_tac_toe")
+    for line in ("lz-analyze", "kata-genmove_analyze b", "alphazero-prior_map"):
+        assert talk.ask(line).startswith("? not supported: this player does not search")
+    assert re.fullmatch(r"= [ABC][123]\n\n", talk.ask("genmove b"))
+
+
+def test_a_move_can_be_watched_and_is_made() -> None:
+    talk = Talk("uct:20000", "connect_four")
+    said = talk.ask("5 kata-genmove_analyze b 1")
+    begin, *infos, move = said.rstrip("\n").split("\n")
+    assert begin == "=5"
+    assert re.fullmatch(r"play [A-G]1", move)
+    assert all(line.startswith("info move ") for line in infos)
+    assert talk.ask("showboard").count("X") == 1
+
+
+@pytest.mark.parametrize("word", session.WATCHED_MOVES)
+def test_a_move_found_before_the_first_interval_is_told_of_once(word: str) -> None:
+    talk = Talk("uct:60", "tic_tac_toe")
+    begin, info, move = talk.ask(f"3 {word} b 100000").rstrip("\n").split("\n")
+    assert begin == "=3"
+    visits = [int(number) for number in re.findall(r"visits (\d+)", info)]
+    assert sum(visits) == 60
+    assert move == "play " + re.findall(r"info move (\S+) visits (\d+)", info)[0][0]
+    assert talk.ask(f"{word} w 100000 maxmoves 2").count("info move") == 2
+
+
+def test_maps_show_the_search_cell_by_cell() -> None:
+    talk = Talk("uct:90", "tic_tac_toe")
+    listed = talk.ask("gogui-analyze_commands")[2:].split()
+    assert [line.split("/")[0] for line in listed] == ["dboard", "dboard", "sboard"]
+    talk.ask("play b B2")
+    boards = {}
+    for line in listed:
+        rows = talk.ask(line.split("/")[-1]).strip("=\n").split("\n")
+        boards[line.split("/")[1]] = [row.split(" ") for row in rows]
+        assert [len(row) for row in boards[line.split("/")[1]]] == [3, 3, 3]
+    priors = np.array(boards["Prior"], float)
+    assert priors[1, 1] == 0
+    assert priors.sum() == pytest.approx(1, abs=0.01)
+    assert np.abs(np.array(boards["Value"], float)).max() <= 1
+    assert boards["Visits"][1][1] == '""'
+    visits = [int(word) for row in boards["Visits"] for word in row if word != '""']
+    assert sum(visits) == 90
+
+
+def test_a_player_that_ponders_thinks_while_nothing_is_asked() -> None:
+    def lines(talk: Talk) -> Iterator[str]:
+        yield "genmove b"
+        wait_until(lambda: talk.engine.thinker.search.simulations >= 2000)
+        yield "name"
+
+    talk = Talk("uct:100", "connect_four", lines, ponder=True)
+    assert talk.run().endswith("= alphazero\n\n")
+    idle = Talk("uct:100", "connect_four", ["genmove b", "name"])
+    idle.run()
+    assert idle.engine.thinker.search.simulations == 100
+
+
+@pytest.mark.parametrize(
+    ("settings", "least", "most"),
+    [
+        ("time_settings 0 5 1", 3.0, 5.0),
+        ("time_settings 60 0 0", 1.0, 10.0),
+        ("time_settings 0 0 0", 0.0, 0.15),
+        ("kgs-time_settings byoyomi 0 2 3", 1.0, 2.0),
+        ("kgs-time_settings canadian 0 100 50", 1.0, 2.0),
+        ("kgs-time_settings absolute 30", 0.5, 5.0),
+        ("time_left b 3 2", 1.0, 1.5),
+        ("time_left b 0 0", 0.0, 0.15),
+    ],
+)
+def test_time_is_used_and_not_overstepped(
+    settings: str, least: float, most: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SlowClock()
+    monkeypatch.setattr(analyzer, "time", clock)
+    talk = Talk("uct", "connect_four")
+    assert talk.ask(settings) == "=\n\n"
+    assert re.fullmatch(r"= [A-G]1\n\n", talk.ask("genmove b"))
+    assert least <= clock.now <= most
+
+
+def test_without_clocks_a_move_has_its_simulations_and_with_them_who_is_told_so() -> None:
+    talk = Talk("uct:30", "tic_tac_toe")
+    for setting in ("time_settings 0 1 0", "kgs-time_settings none", "time_settings 1000 0 0"):
+        talk.ask("clear_board")
+        talk.ask(setting)
+        before = talk.engine.thinker.search.simulations
+        talk.ask("genmove b")
+        assert talk.engine.thinker.search.simulations == before + 30
+
+
+def test_komi_and_size_of_go_are_options_of_players_that_play_any() -> None:
+    talk = Talk("random", "go")
+    talk.ask("boardsize 7")
+    talk.ask("play b D4")
+    assert talk.ask("komi 0") == "=\n\n"
+    assert talk.ask("final_score") == "= B+49\n\n"
+    assert talk.ask("komi 5.5") == "=\n\n"
+    assert talk.ask("final_score") == "= B+43.5\n\n"
+    assert talk.ask("komi 5.3").startswith("? komi must be a multiple of a half")
+    assert talk.ask("rectangular_boardsize 7 5") == "=\n\n"
+    assert talk.ask("play w G5") == "=\n\n"  # after a pass that nobody asked for
+    assert talk.ask("showboard").count("O") == 1
+    assert talk.ask("undo") == "=\n\n"
+    assert talk.ask("undo") == "? cannot undo\n\n"
+
+
+def test_games_are_loaded_from_sgf_and_printed(tmp_path: Path) -> None:
+    path = tmp_path / "game.sgf"
+    path.write_text("(;GM[1]SZ[5]KM[0]AB[aa][bb];W[cc](;B[dd];W[])(;B[ee]))")
+    talk = Talk("random", "go")
+    assert talk.ask(f"loadsgf {path} 3") == "=\n\n"
+    board = talk.ask("showboard")
+    assert (board.count("X"), board.count("O")) == (3, 1)
+    assert talk.ask(f"loadsgf {path}") == "=\n\n"
+    assert ";W[cc];B[dd];W[]" in talk.ask("printsgf")
+    assert "HA[2]AB[aa][bb]" in talk.ask("printsgf")
+    path.write_text("(;SZ[5];B[aa];W[aa])")
+    said = talk.ask(f"loadsgf {path}")
+    assert said == ("? cannot load file: move 2, white A5: A5 is taken; type an empty point\n\n")
+    path.write_text("(;GM[11]SZ[5];B[a1])")
+    assert "this is Hex (GM[11]), not go:" in talk.ask(f"loadsgf {path}")
+    assert ";W[cc];B[dd];W[]" in talk.ask("printsgf")
+
+
+PLAUSIBLE = f"""
+    {" ".join(session.WORDS)}
+    b w black white a1 b2 c3 d4 j9 t19 pass resign 0 1 2 3 5 9 19 26 -1 6.5 1e3 x
+    byoyomi canadian absolute none alive dead tic_tac_toe gomoku nim connect_four
+    interval maxmoves ownership true é # 999999999999999999999 . '
+""".split()
+
+
+@pytest.mark.parametrize(
+    ("player", "line", "endings", "answered"),
+    [
+        ("uct:seconds=60", "genmove b", ["quit"], "= [A-G]1\n\n=\n\n"),
+        ("uct:seconds=60", "genmove b", ["8 quit # good night", "name"], "= [A-G]1\n\n=8\n\n"),
+        ("uct:seconds=60", "genmove b", [], "= [A-G]1\n\n"),
+        ("uct:seconds=60", "reg_genmove b", [], "= [A-G]1\n\n"),
+        ("uct:seconds=60", "genmove_analyze b 9999", [], "=\n(info .*\n)+play [A-G]1\n\n"),
+        ("uct:seconds=60", "alphazero-visit_map", [], "=\n([^\n]+\n){6}\n"),
+        ("minimax:seconds=60", "genmove b", [], r"\? stopped: .*\n\n"),
+    ],
+)
+def test_whoever_leaves_during_a_thought_ends_it(
+    player: str, line: str, endings: list[str], answered: str
+) -> None:
+    def lines(_: Talk) -> Iterator[str]:
+        yield line
+        time.sleep(0.5)
+        yield from endings
+
+    began = time.monotonic()
+    said = Talk(player, "connect_four", lines).run()
+    assert time.monotonic() - began < 30
+    assert re.fullmatch(answered, said), said
+
+
+def test_whoever_leaves_with_lines_unanswered_gets_them_answered_at_once() -> None:
+    def lines(_: Talk) -> Iterator[str]:
+        yield "genmove b"
+        time.sleep(0.6)
+        yield from ["name", "genmove w", "name", "quit", "version"]
+
+    began = time.monotonic()
+    said = Talk("uct:seconds=60", "connect_four", lines).run()
+    assert time.monotonic() - began < 30
+    name, move = "= alphazero\n\n", r"= [A-G][12]\n\n"
+    assert re.fullmatch(move + name + move + name + "=\n\n", said)
+
+
+@pytest.mark.parametrize("lines", [["genmove b", "quit"], ["genmove b"]])
+def test_a_script_that_is_sent_at_once_gets_whole_thoughts(lines: list[str]) -> None:
+    began = time.monotonic()
+    Talk("uct:seconds=1", "connect_four", lines).run()
+    assert time.monotonic() - began >= 1
+
+
+def test_lines_that_nobody_takes_are_left_unread() -> None:
+    read = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal read
+        for number in range(1000):
+            read += 1
+            yield f"{number} {'é' * 10_000}"
+
+    waiting = Lines(lines())
+    assert waiting.is_waiting(10.0)
+    time.sleep(0.2)
+    first = read
+    assert 1 < first < 200, "ten million characters were to come"
+    for number in range(1000):
+        assert (waiting.next() or "").startswith(f"{number} ")
+        assert read <= number + 1 + first
+    assert waiting.next() is None
+
+
+def test_every_line_is_answered_once_whatever_it_is() -> None:
+    rng = random.Random(20_000)
+    talks = [Talk("uct:2", "mnk:rows=4,columns=4,length=3"), Talk("random", "tic_tac_toe")]
+    sound = "play b a1,play w b2,genmove w,genmove b,undo,clear_board,showboard,time_left b 0 1"
+    sound += ",boardsize 3,boardsize 4,lz-analyze 5,kata-genmove_analyze,set_game gomoku,printsgf"
+    answered = 0
+    for _ in range(20_000):
+        if rng.random() < 0.3:
+            line = rng.choice(sound.split(","))
+        else:
+            line = " ".join(rng.choices(PLAUSIBLE, k=rng.randint(1, 4)))
+        if rng.random() < 0.3:
+            letters = list(line)
+            for _ in range(rng.randint(1, 3)):
+                place = rng.randrange(len(letters) + 1)
+                letters[place : place + rng.randint(0, 2)] = rng.choice(
+                    ["", "#", " ", "\t", "9", "-", "é", "\x1b", "b", chr(rng.randrange(0x3000))]
+                )
+            line = "".join(letters).replace("\n", " ")
+        if rng.random() < 0.2:
+            line = f"{rng.randrange(10**6)} {line}"
+        said = talks[rng.random() < 0.5].ask(line)
+        command = read_command(line)
+        if command is None:
+            assert said == ""
+        else:
+            answered += 1
+            assert re.match(rf"[=?]{command.number}(\s|$)", said), (line, said)
+            assert said.endswith("\n\n"), (line, said)
+            assert said.count("\n\n") == 1, (line, said)
+    assert answered > 15_000
+
+
+def test_a_line_too_long_or_the_end_of_all_lines_ends_nothing_badly() -> None:
+    talk = Talk("random", "tic_tac_toe", ["x" * 100_000, "1" * 50, "name"])
+    assert talk.run() == (
+        "? a line may have 65,536 characters\n\n? unknown command\n\n= alphazero\n\n"
+    )
+
+
+def served(*arguments: str) -> str:
+    """Return the command that serves a player."""
+    code = "import sys; from alphazero.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    return shlex.join([sys.executable, "-c", code, "gtp", *arguments])
+
+
+def play_games(command: str, game_text: str, games: int = 2) -> None:
+    """Let a program and a random player meet, and see that no game is adjudicated."""
+    game = read_game(game_text)
+
+    def seat_players(tables: int) -> list[Player]:
+        rng = np.random.default_rng(1)
+        return [GtpPlayer(game, tables, command, 120), RandomPlayer(game, tables, rng)]
+
+    schedule = paired_openings(game, games, 2, np.random.default_rng(0))
+    records = play_schedule(game, seat_players, schedule, tables=1)
+    assert len(records) == games
+    for record in records:
+        assert record.fault == ""
+        state = game.play(game.initial_state(), *map(int, record.actions))
+        assert record.outcome == game.outcome(state) or record.resigned
+
+
+def test_our_client_plays_our_server() -> None:
+    play_games(served("uct:simulations=20", "--game", "connect_four"), "connect_four")
+
+
+@pytest.mark.skipif(not shutil.which("gnugo", path="/usr/games:/usr/bin"), reason="no GNU Go")
+def test_gnu_go_plays_to_the_end_by_our_rules() -> None:
+    program = shutil.which("gnugo", path="/usr/games:/usr/bin")
+    options = "--mode gtp --level 0 --chinese-rules --positional-superko --capture-all-dead"
+    play_games(f"{program} {options}", "go:rows=5,columns=5")
+
+
+@pytest.mark.skipif(not shutil.which("gtp-rhino", path="/usr/games:/usr/bin"), reason="no rhino")
+def test_gtp_rhino_plays_to_the_end_by_our_rules() -> None:
+    program = shutil.which("gtp-rhino", path="/usr/games:/usr/bin")
+    play_games(f"{program} --level 1", "othello", games=6)
+
+
+def test_the_command_line_serves_a_player(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(
+        "alphazero.frontends.gtp.session.lines_of", lambda _: iter(["genmove b", "quit"])
+    )
+    assert cli.main(["gtp", "random", "--game", "tic_tac_toe"]) == 0
+    assert re.fullmatch(r"= [ABC][123]\n\n=\n\n", capsys.readouterr().out)
+    assert cli.main(["gtp", "random"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

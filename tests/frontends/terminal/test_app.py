@@ -1,0 +1,301 @@
+"""The terminal plays whole games with a scripted person, and nothing typed makes it fall over."""
+
+import random
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from helpers.terminal_client import BOTH, FIRST, NONE, SECOND, Row, Talk, tables_in
+
+from alphazero.errors import AlphaZeroError
+from alphazero.frontends.terminal.commands import COMMANDS
+from alphazero.games.game import ONGOING
+
+
+def any_moves(seed: int) -> Callable[[Talk], Iterator[str]]:
+    """Type random legal moves in the game's notation, and no other game afterwards."""
+
+    def words(talk: Talk) -> Iterator[str]:
+        rng = random.Random(seed)
+        while True:
+            state = talk.sitting.study.state
+            if talk.game.outcome(state) != ONGOING:
+                yield "n"
+            else:
+                mask = talk.game.legal_action_mask(state)
+                action = rng.choice([action for action, legal in enumerate(mask) if legal])
+                yield talk.game.action_name(state, action)
+
+    return words
+
+
+@pytest.mark.parametrize("game_name", ["tic_tac_toe", "connect_four"])
+@pytest.mark.parametrize("sides", [FIRST, SECOND, BOTH])
+def test_a_whole_game_is_played_to_its_result(game_name: str, sides: tuple[bool, bool]) -> None:
+    talk = Talk(game_name, sides, any_moves(3)).run()
+    last = talk.said[-1]
+    assert re.fullmatch(r"The game is a draw\.|[XO]( \(you\))? wins\.", last)
+    outcome = talk.game.outcome(talk.sitting.study.state)
+    assert outcome != ONGOING
+    assert last.startswith({1: "X", 0: "The", -1: "O"}[outcome])
+    if outcome:
+        assert ("(you)" in last) == sides[0 if outcome > 0 else 1]
+    assert talk.prompts[-1] == "Another game? [y/N] "
+    asked = {prompt for prompt in talk.prompts if "to move" in prompt}
+    assert asked == {f"{sign} to move: " for sign, mine in zip("XO", sides, strict=True) if mine}
+
+
+def test_the_search_takes_the_win_that_a_person_leaves_open() -> None:
+    # O threatens a row: X plays elsewhere.
+    talk = Talk("tic_tac_toe", FIRST, [], 400, opening=MISSED).run()
+    assert talk.moves == [*MISSED, "c3"]
+    assert talk.said[-1] == "O wins."
+
+
+MISSED = ("a1", "a3", "b1", "b3", "c2")
+"""X to a1 and b1, O to a3 and b3; X misses both c1 and c3."""
+
+
+def test_the_player_plays_itself_when_the_person_takes_no_side() -> None:
+    talk = Talk("tic_tac_toe", NONE, [], 2000).run()
+    assert talk.prompts == []
+    assert talk.said[-1] == "The game is a draw."
+    assert len([line for line in talk.said if " plays " in line]) == 9
+
+
+def test_a_move_that_is_no_move_is_answered_and_asked_again() -> None:
+    talk = Talk("tic_tac_toe", BOTH, ["z9", "b2", "b2", "5", " B3 ", "quit"]).run()
+    assert talk.moves == ["b2", "b3"]
+    assert "'z9' is no cell; type a letter and a number, a1 to c3" in talk.said
+    assert "b2 is taken; type an empty cell" in talk.said
+    assert len(talk.prompts) == 6
+
+
+def test_a_full_column_is_answered_with_the_free_ones() -> None:
+    talk = Talk("connect_four", BOTH, [*["4"] * 7, "quit"]).run()
+    assert talk.moves == ["4"] * 6
+    assert "column 4 is full; free columns: 1, 2, 3, 5, 6, 7" in talk.said
+
+
+def test_undo_takes_back_the_persons_move_and_the_answer() -> None:
+    seen: list[list[str]] = []
+
+    def words(talk: Talk) -> Iterator[str]:
+        for word in ("undo", "b2", "undo", "a1", "b3", "undo", "undo", "quit"):
+            seen.append(talk.moves)
+            yield word
+
+    Talk("tic_tac_toe", FIRST, words).run()
+    lengths = [len(moves) for moves in seen]
+    assert lengths == [0, 0, 2, 0, 2, 4, 2, 0]
+    assert seen[6] == seen[4], "the first move and its answer stand"
+
+
+def test_undo_at_the_start_says_that_there_is_nothing_to_take_back() -> None:
+    for sides in (FIRST, SECOND, BOTH):
+        talk = Talk("tic_tac_toe", sides, ["undo", "quit"]).run()
+        assert "there is no move of yours to take back" in talk.said
+        assert len(talk.moves) == (sides == SECOND)
+
+
+def test_undo_as_second_player_keeps_the_opponents_first_move() -> None:
+    seen: list[list[str]] = []
+
+    def words(talk: Talk) -> Iterator[str]:
+        for word in ("move", "undo", "quit"):
+            seen.append(talk.moves)
+            mask = talk.game.legal_action_mask(talk.sitting.study.state)
+            yield (
+                word
+                if word != "move"
+                else talk.game.action_name(talk.sitting.study.state, int(mask.argmax()))
+            )
+
+    Talk("tic_tac_toe", SECOND, words).run()
+    assert [len(moves) for moves in seen] == [1, 3, 1]
+    assert seen[2] == seen[0]
+
+
+def test_undo_with_both_sides_takes_back_one_move_at_a_time() -> None:
+    talk = Talk("tic_tac_toe", BOTH, ["a1", "b2", "c3", "undo", "undo", "quit"]).run()
+    assert talk.moves == ["a1"]
+
+
+def test_new_begins_again() -> None:
+    talk = Talk("tic_tac_toe", BOTH, ["a1", "b2", "new", "c3", "quit"]).run()
+    assert talk.moves == ["c3"]
+
+
+def test_help_tells_every_command_on_one_screen() -> None:
+    talk = Talk("tic_tac_toe", FIRST, ["help", "quit"]).run()
+    told = next(text for text in talk.said if "these words" in text)
+    for word, command in COMMANDS.items():
+        if command.meaning:
+            line = (
+                rf"^  {re.escape(f'{word} {command.takes}'.strip())} +{re.escape(command.meaning)}$"
+            )
+            assert re.search(line, told, re.MULTILINE)
+    assert len(told.splitlines()) <= 22
+    assert max(map(len, told.splitlines())) < 80
+
+
+def test_another_game_begins_when_it_is_wanted() -> None:
+    game = ["a1", "a2", "b1", "b2", "c1"]
+    talk = Talk("tic_tac_toe", BOTH, [*game, "y", "b2", "quit"]).run()
+    assert "X (you) wins." in talk.said
+    assert talk.moves == ["b2"]
+
+
+def test_input_that_ends_after_the_game_ends_the_program_in_peace() -> None:
+    talk = Talk("tic_tac_toe", BOTH, ["a1", "a2", "b1", "b2", "c1"]).run()
+    assert talk.said[-1] == "X (you) wins."
+
+
+def test_input_that_ends_within_the_game_is_told() -> None:
+    with pytest.raises(AlphaZeroError, match="no more input: moves are typed in a terminal"):
+        Talk("tic_tac_toe", FIRST, ["b2"]).run()
+
+
+# --- hints --------------------------------------------------------------------------------------
+
+
+def hint_after(game_name: str, moves: str, simulations: int = 400) -> list[Row]:
+    talk = Talk(game_name, BOTH, [*moves.split(), "hint", "quit"], simulations).run()
+    (table,) = tables_in(talk)
+    return table
+
+
+@pytest.mark.parametrize(
+    ("game_name", "moves", "winning"),
+    [
+        ("tic_tac_toe", "a1 a3 b1 b3", "c1"),  # X, the first player
+        ("tic_tac_toe", "a1 a3 b1 b3 c2", "c3"),  # O, the second
+        ("connect_four", "1 7 1 7 1 7", "1"),
+        ("connect_four", "1 7 1 7 1 7 2", "7"),
+    ],
+)
+def test_a_hint_shows_the_win_of_whoever_asks_with_value_one(
+    game_name: str, moves: str, winning: str
+) -> None:
+    best, *others = hint_after(game_name, moves)
+    assert (best.move, best.value) == (winning, 1.0)
+    assert best.variation == [winning]
+    assert all(row.value is None or row.value < 1 for row in others)
+
+
+def test_a_hint_in_a_lost_position_shows_values_below_zero() -> None:
+    # X threatens a3 and b1: whatever O plays, X wins.
+    rows = hint_after("tic_tac_toe", "b2 c3 a1 c2 c1", 2000)
+    assert rows[0].value is not None
+    assert rows[0].value < -0.8
+
+
+def test_a_hint_lists_legal_moves_most_visited_first() -> None:
+    rows = hint_after("connect_four", "4 4 4 4 4 4")
+    assert len(rows) == 6
+    assert "4" not in {row.move for row in rows}, "the column is full"
+    visits = [row.visits for row in rows]
+    assert visits == sorted(visits, reverse=True)
+    for row in rows:
+        assert row.prior == pytest.approx(1 / 6, abs=0.001)
+        assert row.variation[0] == row.move
+    few = hint_after("tic_tac_toe", "a1 b1 c1 a2 b2 c2 b3")
+    assert {row.move for row in few} <= {"a3", "c3"}
+    assert sum(row.share for row in few) == pytest.approx(1, abs=0.002)
+
+
+def test_a_hint_without_simulations_lists_legal_moves_by_the_networks_priors() -> None:
+    rows = hint_after("tic_tac_toe", "a1 b1 c1 a2", simulations=0)
+    assert {row.move for row in rows} == {"b2", "c2", "a3", "b3", "c3"}
+    assert all(row.visits == 0 and row.value is None for row in rows)
+
+
+def test_a_hint_leaves_the_game_as_it_was() -> None:
+    plain = Talk("tic_tac_toe", FIRST, ["b2", "quit"]).run()
+    asked = Talk("tic_tac_toe", FIRST, ["hint", "hint", "b2", "hint", "quit"]).run()
+    assert len(asked.moves) == len(plain.moves) == 2
+    assert asked.moves[0] == "b2"
+
+
+# --- rubbish ------------------------------------------------------------------------------------
+
+
+ODD = [
+    "",
+    " ",
+    "0",
+    "-1",
+    "1",
+    "2",
+    "3 3",
+    "1e9",
+    "0x1",
+    "\u0661",
+    "\u00b2",
+    "9" * 1500,
+    "x" * 1500,
+]
+ODD += ["s", "0s", ".s", ".01s", "1.5.2s", "nan", "inf s", "\0", "--help", "'", "first", "FIRST"]
+"""What may be typed after a word; no search that it asks for is long."""
+
+
+def rubbish(seed: int, count: int, moves: Sequence[str]) -> Iterator[str]:
+    """Words of every kind: commands with odd arguments, moves and noise."""
+    rng = random.Random(seed)
+    signs = [chr(code) for code in (*range(256), 0x200B, 0xFF11, 0x661, 0xB2, 0xD800, 0x1F600)]
+    stay = [word for word in COMMANDS if word not in ("quit", "exit")]
+    for _ in range(count):
+        kind = rng.randrange(5)
+        if kind == 0:
+            yield f"{rng.choice(stay)} {rng.choice(ODD)}"
+        elif kind == 1:
+            yield rng.choice(moves)
+        elif kind == 2:
+            yield "".join(rng.choices(signs, k=rng.randrange(12)))
+        elif kind == 3:
+            yield rng.choice(moves) + rng.choice(signs)
+        else:
+            yield rng.choice(["UNDO", "y", "", "a" * 100_000, *ODD])
+
+
+@pytest.mark.parametrize("sides", [FIRST, SECOND, BOTH])
+@pytest.mark.parametrize(
+    ("game_name", "moves"),
+    [
+        ("tic_tac_toe", [column + row for column in "abc" for row in "123"]),
+        ("connect_four", list("1234567")),
+    ],
+)
+def test_nothing_that_is_typed_raises(
+    game_name: str,
+    moves: list[str],
+    sides: tuple[bool, bool],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)  # some of it is saved
+
+    def words(talk: Talk) -> Iterator[str]:
+        for word in rubbish(11, 400, moves):
+            if talk.prompts[-1].startswith("Another"):
+                yield "y"
+            yield word
+        yield from ("quit", "quit")
+
+    talk = Talk(game_name, sides, words, simulations=8).run()
+    assert len(talk.prompts) >= 300
+    assert max(map(len, talk.said)) < 2000, "what was typed is not printed back at length"
+
+
+@pytest.mark.parametrize("word", COMMANDS)
+def test_every_word_takes_odd_arguments_with_a_line(
+    word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    typed = [f"{word} {odd}" for odd in ODD] if word not in ("quit", "exit") else [f"{word} now"]
+    talk = Talk("tic_tac_toe", BOTH, ["b2", *typed, "quit", "n"], simulations=8).run()
+    assert all(len(text) < 2000 for text in talk.said)
+    if not COMMANDS[word].takes:
+        last = typed[-1].partition(" ")[2]
+        assert f"{word} takes nothing after it; got {last!r}" in talk.said

@@ -1,0 +1,398 @@
+"""What can be done at the terminal besides making moves: looking, going back, saving."""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from helpers.gtp_client import SlowClock
+from helpers.paths import TESTS
+from helpers.terminal_client import BOTH, FIRST, SECOND, Talk, tables_in
+
+from alphazero.frontends.terminal import live_analysis, session, views
+from alphazero.frontends.terminal.screen import Screen
+from alphazero.games import game_names, make_game
+from alphazero.games.game import ONGOING
+from alphazero.games.registry import read_game
+from alphazero.players.registry import read_player
+from alphazero.records.game_files import load_played
+
+FAKE = TESTS / "helpers" / "fake_gtp_engine.py"
+
+COLOURED = Screen(colours=True, blocks=True)
+
+
+def plain(text: str) -> str:
+    """Return a text without its colours."""
+    return re.sub("\x1b\\[[0-9;]*m", "", text)
+
+
+def answers(talk: Talk, pattern: str) -> list[str]:
+    """Return what was said that holds a pattern."""
+    return [text for text in talk.said if re.search(pattern, text)]
+
+
+# --- going back, and branches --------------------------------------------------------------------
+
+
+def test_redo_makes_again_what_undo_took_back() -> None:
+    talk = Talk("tic_tac_toe", BOTH, ["a1", "b2", "c3", "undo 2", "redo", "redo", "quit"]).run()
+    assert talk.moves == ["a1", "b2", "c3"]
+    talk = Talk("tic_tac_toe", BOTH, ["a1", "b2", "c3", "undo 9", "redo 2", "redo 5", "quit"]).run()
+    assert talk.moves == ["a1", "b2", "c3"]
+    talk = Talk("tic_tac_toe", BOTH, ["a1", "undo", "redo", "redo", "quit"]).run()
+    assert "there is no move to make again" in talk.said
+
+
+def test_redo_returns_to_the_persons_turn() -> None:
+    talk = Talk("tic_tac_toe", FIRST, ["b2", "a1", "undo 2", "redo", "quit"]).run()
+    assert len(talk.moves) == 2
+    assert talk.moves[0] == "b2"
+
+
+def test_another_move_after_undo_keeps_the_old_line() -> None:
+    words = ["a1", "b2", "c3", "undo 2", "c1", "line", "undo", "b2", "redo", "line", "quit"]
+    talk = Talk("tic_tac_toe", BOTH, words).run()
+    assert talk.moves == ["a1", "b2", "c3"]
+    first, second = answers(talk, "you also tried")
+    assert first.split("\n") == ["  1 X a1 [2 O c1]", "  after move 1 you also tried b2"]
+    assert second.split("\n") == [
+        "  1 X a1  2 O b2 [3 X c3]",
+        "  after move 1 you also tried c1",
+    ]
+
+
+def test_a_finished_game_can_be_gone_back_into() -> None:
+    game = ["a1", "a2", "b1", "b2", "c1"]
+    talk = Talk("tic_tac_toe", BOTH, [*game, "hint", "what", "undo", "c3", "quit"]).run()
+    assert "the game is over: there is no move to look for" in talk.said
+    assert "type y for another game, n to leave, or a word such as undo" in talk.said
+    assert talk.moves == [*game[:4], "c3"]
+
+
+# --- looking into the search ---------------------------------------------------------------------
+
+
+def simulations_in(talk: Talk) -> list[int]:
+    found = re.findall("([0-9,]+) simulations(?! a move)(?=$|;|\n)", talk.text)
+    return [int(number.replace(",", "")) for number in found]
+
+
+def test_go_searches_so_many_simulations_more() -> None:
+    talk = Talk("tic_tac_toe", BOTH, ["hint", "go 50", "hint", "b2", "quit"]).run()
+    assert simulations_in(talk) == [200, 250, 250]
+    for table, total in zip(tables_in(talk), (200, 250, 250), strict=True):
+        assert sum(row.visits for row in table) <= total
+
+
+def test_go_searches_so_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "time", SlowClock())
+    talk = Talk("tic_tac_toe", BOTH, ["go .5s", "go 1s", "quit"]).run()
+    first, second = simulations_in(talk)
+    # A turn of the wheel is one batch of 8; the first looks at the root alone.
+    assert 8 * 8 <= first <= 8 * 10
+    assert 8 * 18 <= second - first <= 8 * 20
+
+
+def test_where_seconds_decide_a_hint_looks_again_and_the_views_show_what_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(session, "time", SlowClock())
+    words = ["level 1s", "policy", "tree", "policy", "hint", "hint", "quit"]
+    told = simulations_in(Talk("tic_tac_toe", BOTH, words).run())
+    assert told[0] == told[1] < told[2] < told[3]
+
+
+def test_where_nobody_could_stop_it_an_analysis_ends_by_itself_and_shows_one_table() -> None:
+    talk = Talk("tic_tac_toe", BOTH, ["analyze", "b2", "quit"]).run()
+    assert simulations_in(talk) == [1000]
+    assert len(tables_in(talk)) == 1
+    assert talk.moves == ["b2"]
+
+
+def test_looking_makes_the_opponent_no_stronger() -> None:
+    plays = "plays"
+    alone = Talk("connect_four", FIRST, ["4", "4", "quit"], 50).run()
+    helped = Talk("connect_four", FIRST, ["hint", "4", "go 500", "analyze", "4", "quit"], 50).run()
+    assert answers(helped, plays) == answers(alone, plays)
+    assert len(answers(alone, plays)) == 2
+
+
+def test_policy_shows_the_priors_beside_the_shares_of_the_visits() -> None:
+    # X wins by c1, and the network knows nothing of it.
+    talk = Talk("tic_tac_toe", BOTH, ["a1", "a3", "b1", "b3", "policy", "quit"], 400).run()
+    (told,) = answers(talk, "prior .* visits")
+    rows = {line.split()[0]: line.split() for line in told.splitlines()[2:]}
+    assert set(rows) == {"a2", "b2", "c2", "c1", "c3"}
+    assert all(row[1] == "20.0%" for row in rows.values())
+    assert float(rows["c1"][3].rstrip("%")) > 60
+    assert rows["c1"][-1] == "+1.00"
+    assert rows["c1"][4].count("#") > rows["c1"][2].count("#") > 0
+
+
+def test_the_tree_shows_the_most_visited_lines_with_the_value_for_who_moves() -> None:
+    talk = Talk("tic_tac_toe", BOTH, ["a1", "a3", "b1", "tree 2", "hint", "quit"], 400).run()
+    (told,) = answers(talk, "move +visits +value")
+    found = [re.fullmatch(r"( +)(\w\d) +([\d,]+)  (\S+) for (.)", s) for s in told.splitlines()[1:]]
+    lines = [(len(m[1]) // 2, m[2], int(m[3]), float(m[4]), m[5]) for m in found if m]
+    assert len(lines) == len(found) <= 20
+    above = [0, 0, 0]
+    for depth, _, visits, value, sign in lines:
+        assert depth in (1, 2)
+        assert sign == " OX"[depth]
+        assert -1 <= value <= 1
+        assert visits <= (above[depth - 1] if depth > 1 else 400)
+        above[depth] = visits
+    tops = {name: (visits, value) for depth, name, visits, value, _ in lines if depth == 1}
+    (hint,) = tables_in(talk)
+    assert hint[0].move == lines[0][1] == "c1", "the only move that does not lose at once"
+    for row in hint:
+        if row.move in tops:
+            assert tops[row.move] == (row.visits, row.value)
+
+
+def test_the_trees_of_several_threads_are_added_up() -> None:
+    player = read_player("uct:simulations=300,threads=2")
+    talk = Talk("tic_tac_toe", BOTH, ["tree 1", "quit"], player=player).run()
+    (told,) = answers(talk, "move +visits +value")
+    assert sum(int(line.split()[1]) for line in told.splitlines()[1:]) == 300
+
+
+def test_players_that_do_not_search_say_so() -> None:
+    words = ["hint", "go 5", "analyze", "policy", "tree", "level", "quit"]
+    talk = Talk("tic_tac_toe", BOTH, words, player=read_player("random")).run()
+    assert len(answers(talk, "this player gives no hints")) == 5
+    assert "this player has one level only" in talk.said
+
+
+# --- the opponent --------------------------------------------------------------------------------
+
+
+def test_the_level_is_told_and_changed() -> None:
+    words = ["level", "b2", "level 30", "a1", "level .01s", "level", "quit"]
+    talk = Talk("tic_tac_toe", FIRST, words).run()
+    assert answers(talk, "uniform: ") == [
+        "  uniform: 200 simulations a move",
+        "  uniform: 30 simulations a move",
+        "  uniform: 0.01 seconds a move",
+        "  uniform: 0.01 seconds a move",
+    ]
+
+
+def test_a_wrong_level_is_told_in_a_line() -> None:
+    talk = Talk("tic_tac_toe", BOTH, ["level high", "level 0", "go", "go 0", "quit"]).run()
+    assert "expected simulations, as 200, or seconds, as 5s; got 'high'" in talk.said
+    assert "this player needs one simulation at least, as it has no network" in talk.said
+    assert "expected simulations, as 200, or seconds, as 5s; got ''" in talk.said
+
+
+def test_alpha_beta_is_told_how_deep_to_look() -> None:
+    words = ["level", "level 2", "level 1s", "level 0", "b2", "quit"]
+    talk = Talk("tic_tac_toe", FIRST, words, player=read_player("minimax:depth=3")).run()
+    told = [text.partition(": ")[2] for text in answers(talk, "^  minimax")]
+    assert told == ["depth 3", "depth 2", "1 seconds a move"]
+    assert "this player looks one ply ahead at least" in talk.said
+    assert len(talk.moves) == 2
+
+
+def test_swap_lets_the_player_make_the_move() -> None:
+    talk = Talk("tic_tac_toe", FIRST, ["swap", "sides", "quit"]).run()
+    assert len(talk.moves) == 1
+    assert "  X, who moves first: uniform.  O: you." in talk.said
+    assert talk.prompts[-1] == "O to move: "
+    talk = Talk("tic_tac_toe", BOTH, ["swap", "quit"]).run()
+    assert "you play both sides; see: sides" in talk.said
+
+
+def test_sides_are_told_and_changed() -> None:
+    talk = Talk("tic_tac_toe", FIRST, ["sides boht", "sides both", "a1", "b2", "quit"]).run()
+    assert "expected first, second, both, none; got 'boht'; did you mean 'both'?" in talk.said
+    assert talk.moves == ["a1", "b2"]
+    talk = Talk("tic_tac_toe", FIRST, ["sides none", "n"], 400).run()
+    assert talk.prompts[-1] == "Another game? [y/N] ", "who sat down once is asked"
+
+
+def test_a_legal_move_is_a_move_even_where_it_is_a_command_too() -> None:
+    talk = Talk("hex:size=3,swap=1", SECOND, ["swap", "swap", "quit"], 20).run()
+    assert talk.moves[1] == "swap"
+    assert talk.sitting.sides == FIRST, "at the second time it was the command"
+
+
+def test_an_unknown_word_is_answered_with_the_nearest_one() -> None:
+    talk = Talk("tic_tac_toe", BOTH, ["hnt", "quit"]).run()
+    assert answers(talk, "'hnt' is no cell; .*; did you mean 'hint'\\?$")
+
+
+@pytest.mark.parametrize("fault", ["resign", "crash"])
+def test_a_program_that_resigns_or_fails_loses_and_can_be_met_again(
+    fault: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "games.jsonl"
+    words = ["b2", f"save {path}", "y", "c3", "quit", "n"]
+    player = read_player(f"gtp:{sys.executable} {FAKE} {fault} 1")
+    talk = Talk("tic_tac_toe", FIRST, words, player=player).run()
+    said = "^O resigns[.]$" if fault == "resign" else "^O gives up: no move: .*"
+    assert answers(talk, said)
+    assert "X (you) wins." in talk.said
+    (game,) = load_played(path)
+    assert (game.outcome, game.resigned, bool(game.fault)) == (
+        1,
+        fault == "resign",
+        fault == "crash",
+    )
+    assert game.moves() == ["b2"]
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def test_a_saved_game_is_loaded_and_gone_on_with(tmp_path: Path) -> None:
+    path = tmp_path / "my game.sgf"
+    words = [
+        "a1",
+        "b2",
+        "c3",
+        f"save {path}",
+        "new",
+        f"load {path} 2",
+        "c1",
+        f"load {path}",
+        "quit",
+    ]
+    talk = Talk("tic_tac_toe", BOTH, words).run()
+    assert talk.moves == ["a1", "b2", "c3"]
+    assert f"loaded {path}: 2 moves; undo steps back" in talk.said
+    assert f"loaded {path}: 3 moves; undo steps back" in talk.said
+    played = [game.moves() for game in talk.sitting.played()]
+    assert played == [["a1", "b2", "c3"], ["a1", "b2", "c1"], ["a1", "b2", "c3"]]
+
+
+def test_what_cannot_be_loaded_is_told_and_the_game_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "a.sgf"
+    path.write_text("(;GM[1]SZ[5]KM[6.5];B[aa])")
+    words = ["b2", "load", f"load {path}", f"load {tmp_path / 'no.sgf'}", "load \0", "quit"]
+    talk = Talk("tic_tac_toe", BOTH, words).run()
+    assert "type a file's name as well, as in: load game.sgf" in talk.said
+    assert answers(talk, "holds a game of go.*, but tic_tac_toe is what is played")
+    assert answers(talk, "no such file")
+    assert talk.moves == ["b2"]
+
+
+# --- what is drawn -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*game_names(), "connect_four:columns=12", "hex:size=4"])
+def test_the_last_stone_stands_in_brackets_and_colours_change_nothing_else(name: str) -> None:
+    game = read_game(name)
+    state = game.initial_state()
+    cell = None
+    for _ in range(5):
+        if game.outcome(state) != ONGOING:
+            break
+        action = int(game.legal_action_mask(state).nonzero()[0][-1])
+        cell = game.action_cell(state, action)
+        state = game.play(state, action)
+        drawn = views.board(Screen(), game, state, cell)
+        assert plain(views.board(COLOURED, game, state, cell)) == drawn
+        marked = re.findall(r"\[(\S)\]", drawn)
+        assert len(marked) == (cell is not None)
+        bare = re.sub(r"[\[\]]", " ", drawn)
+        lines = [line.rstrip() for line in game.render(state).splitlines()]
+        assert [line.removeprefix("  ").rstrip() for line in bare.splitlines()] == lines
+        assert "\x1b" not in drawn
+
+
+def test_the_bracketed_stone_is_where_the_move_was() -> None:
+    talk = Talk("connect_four", BOTH, ["4", "4", "undo", "quit"]).run()
+    boards = answers(talk, "1 2 3 4 5 6 7")
+    assert [re.findall(r"\[.\]", text) for text in boards] == [[], ["[X]"], ["[O]"], ["[X]"]]
+    assert "\n  . . .[O]. . .\n  . . . X . . .\n" in boards[2]
+
+
+def test_colours_are_on_the_stones_the_moves_and_the_table() -> None:
+    talk = Talk("tic_tac_toe", FIRST, ["b2", "hint", "quit"], screen=COLOURED).run()
+    assert "\x1b[1;31m[X]\x1b[0m" not in talk.text, "the player has answered"
+    assert "\x1b[1;36m[O]\x1b[0m" in talk.text
+    assert re.search("\x1b\\[1;36mO plays", talk.text)
+    assert "\x1b" not in Talk("tic_tac_toe", FIRST, ["b2", "hint", "line", "quit"]).run().text
+
+
+def test_the_win_rate_is_drawn_for_who_plays() -> None:
+    rates = [0.0, 0.5, None, 1.0]
+    assert views.graph(Screen(blocks=True), rates, 0, True) == "  your win rate as X  ▁▅·█  100%"
+    assert views.graph(Screen(), rates, 1, False) == "  win rate of O  95.0  0%"
+    assert views.graph(Screen(), [None, 0.5, None], 0, False) == "", "one figure is no graph"
+    long = views.graph(Screen(), [0.5] * 500, 0, True)
+    assert len(long) < 80
+
+
+def test_win_rates_are_those_of_the_searches_and_of_the_result() -> None:
+    def words(talk: Talk) -> Iterator[str]:
+        yield from ("a1", "a3", "b1", "b3", "hint")
+        best = tables_in(talk)[0][0]
+        thought = talk.sitting.study.here.thought
+        assert thought is not None
+        assert talk.sitting.rates() == [None] * 4 + [(1 + thought.value) / 2]
+        yield "c3"
+        other = next(row for row in tables_in(talk)[0] if row.move == "c3")
+        assert other is not best
+        after = talk.sitting.rates()[-1]
+        if other.visits:
+            assert after == pytest.approx((1 + other.value) / 2, abs=0.01)
+        yield "hint"  # now it is O, who wins by c3 no more; a look is better than a guess
+        found = talk.sitting.study.here.thought
+        assert found is not None
+        assert talk.sitting.rates()[-1] == pytest.approx(1 - (1 + found.value) / 2)
+        yield from ("undo", "c1")
+        assert talk.sitting.rates()[-1] == 1
+        yield "n"
+
+    Talk("tic_tac_toe", BOTH, words, 400).run()
+
+
+def test_tables_fit_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("LINES", "12")
+    words = ["hint", "policy", "tree 9", "line", "4", "hint", "quit"]
+    for screen in (Screen(), COLOURED):
+        talk = Talk("connect_four", BOTH, words, 300, screen=screen).run()
+        tables = answers(talk, "visits")
+        assert tables
+        for text in tables:
+            lines = plain(text).splitlines()
+            assert max(map(len, lines)) < 60
+            assert len(lines) < 12
+
+
+def on_screen(said: list[str]) -> list[str]:
+    """Return the lines that stand on a screen in the end."""
+    lines: list[str] = []
+    for text in said:
+        over = re.match("\r\x1b\\[([0-9]+)A\x1b\\[J", text)
+        if over:
+            del lines[len(lines) - int(over[1]) :]
+        lines += text[over.end() if over else 0 :].split("\n")
+    return lines
+
+
+def test_what_is_drawn_while_a_search_goes_on_is_drawn_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(live_analysis, "INTERVAL", 0)
+    for word, heads in (("hint", ["line"]), ("policy", ["value"]), ("tree", ["value"])):
+        talk = Talk("connect_four", BOTH, [word, "quit"], 400, screen=Screen(live=True)).run()
+        assert len(answers(talk, "\x1b")) > 5
+        shown = on_screen(talk.said)
+        assert [line.split()[-1] for line in shown if line.startswith("  move")] == heads
+        plain_talk = Talk("connect_four", BOTH, [word, "quit"], 400).run()
+        assert shown == on_screen(plain_talk.said), "the same as where nothing is drawn over"
+
+
+def test_lines_of_a_hint_are_legal_games() -> None:
+    talk = Talk("connect_four", BOTH, ["4", "4", "hint", "quit"], 400).run()
+    (table,) = tables_in(talk)
+    game = make_game("connect_four")
+    for row in table:
+        game.from_moves(["4", "4", *row.variation])
+        assert row.variation[0] == row.move

@@ -1,0 +1,565 @@
+"""The web page in a real browser, headless: what a person does there, by mouse and by keyboard.
+
+Every message on the browser's console and every request to another host fails the test. Waiting is
+for what the page shows, never for the clock. Without Playwright and a Chromium these are skipped:
+`pip install "alphazero[browser]"`, and `apt install chromium` or `playwright install chromium`.
+"""
+
+import io
+import itertools
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.web_client import Served, serving
+from PIL import Image
+
+from alphazero.games import make_game
+from alphazero.games.game import ONGOING, Game, to_play
+from alphazero.records.game_record import GameRecord, Pairing
+from alphazero.records.jsonl import read_line
+
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason='needs Playwright: pip install "alphazero[browser]"'
+)
+expect = playwright.expect
+
+HUMAN = {"player": "human"}
+RANDOM = {"player": "random"}
+DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+WIN_IN_4 = "4 3 4 3 4 3 4"
+"""Connect Four: the first player piles up column 4."""
+
+Page = Any
+"""A tab, `playwright.sync_api.Page`: mypy of whoever has no Playwright does not know it."""
+
+
+class OneGame:
+    """A run with one iteration and one game, with the search's policies beside its moves."""
+
+    name = "tiny"
+
+    def __init__(self) -> None:
+        self.game = make_game("tic_tac_toe")
+        moves = [4, 0, 8]
+        policies = np.full((3, 9), 0.05, np.float32)
+        policies[range(3), moves] = 0.6
+        nothing = np.zeros(3, np.float32)
+        actions = np.array(moves, np.int32)
+        values = np.array([0.5, -0.25, 0.75], np.float32)
+        self.record = GameRecord(
+            Pairing((0, 1)), actions, policies, values, nothing, nothing, ONGOING
+        )
+
+    def chapters(self) -> list[tuple[int, str]]:
+        return [(2, "gate"), (1, "selfplay")]
+
+    def games(self, iteration: int, kind: str) -> list[GameRecord]:
+        return [self.record] * iteration
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chrome")
+    with playwright.sync_playwright() as driver:
+        program = program or driver.chromium.executable_path
+        if not Path(program).exists():
+            pytest.skip("needs Chromium: apt install chromium, or playwright install chromium")
+        # Containers have no sandbox of their own to offer; the page is ours.
+        arguments = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+        chromium = driver.chromium.launch(executable_path=program, args=arguments)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    with serving(archives=[OneGame()]) as running:
+        yield running
+
+
+@pytest.fixture
+def visit(browser: Any, served: Served) -> Iterator[Callable[..., Page]]:
+    """Open the page on a game; complain afterwards of whatever the browser complained of.
+
+    `excused` is what it may say: Chromium writes each request that is refused on its console.
+    """
+    contexts, faults, address = [], [], f"http://127.0.0.1:{served.port}/"
+
+    def complain(text: str, excused: str | None) -> None:
+        if excused is None or excused not in text:
+            faults.append(text)
+
+    def look_at(request: Any) -> None:
+        if not request.url.startswith((address, "blob:" + address)):
+            faults.append(f"request to {request.url}")
+
+    def open_page(game: str, *seats: dict[str, Any], **options: Any) -> Page:
+        excused = options.pop("excused", None)
+        context = browser.new_context(viewport=options.pop("viewport", DESKTOP), **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.on("console", lambda message: complain(message.text, excused))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("request", look_at)
+        # The page takes up the session of its window: so it begins in the game that is wanted.
+        view = begin(served, game, *seats)
+        page.add_init_script(f"sessionStorage.setItem('alphazero-session', '{view['id']}')")
+        page.goto(address)
+        expect(page.locator("#game")).not_to_be_empty()
+        return page
+
+    expect.set_options(timeout=60_000)
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+def begin(served: Served, game: str, *seats: dict[str, Any]) -> dict[str, Any]:
+    status, view = served.ask(
+        "POST", "/api/sessions", {"game": game, "seats": seats or [HUMAN] * 2}
+    )
+    assert status == 200, view
+    return view
+
+
+def cell(page: Page, label: str) -> Page:
+    """Return the button of a cell, by how its name begins."""
+    return page.get_by_role("button", name=re.compile(rf"^{label},"))
+
+
+def stones(page: Page) -> list[str]:
+    """Return what each cell's name says is on it, row by row."""
+    labels = page.locator("#board button").evaluate_all("all => all.map(one => one.ariaLabel)")
+    return [re.search(r"(?<=, )(empty|X|O)\b", label)[0] for label in labels]
+
+
+def check_stones(page: Page, game: Game, actions: list[int]) -> None:
+    """Compare the board with the rules."""
+    state = game.play(game.initial_state(), *actions)
+    own, theirs = game.observe(state)[:2].reshape(2, -1)
+    signs = "XO" if to_play(state) == 0 else "OX"
+    expected = [
+        signs[0] if a else signs[1] if b else "empty" for a, b in zip(own, theirs, strict=True)
+    ]
+    assert stones(page) == expected
+
+
+def ply(page: Page, moves: int, of: int | None = None) -> None:
+    """Wait until the page shows the position after so many moves of a line of so many."""
+    expect(page.locator("#ply")).to_have_text(f"{moves} / {moves if of is None else of}")
+
+
+def test_a_whole_game_of_tic_tac_toe_is_clicked_as_the_rules_have_it(visit: Any) -> None:
+    page, game = visit("tic_tac_toe"), make_game("tic_tac_toe")
+    for count, name in enumerate(("b2", "a3", "c1", "a1", "a2", "c2", "b3", "b1", "c3"), 1):
+        cell(page, name).click()
+        ply(page, count)
+    names = page.locator("#moves button").all_inner_texts()
+    state = game.from_moves(names)
+    assert game.outcome(state) == 0
+    expect(page.locator("#status")).to_have_text(re.compile("a draw", re.I))
+    check_stones(page, game, [game.parse_action(game.initial_state(), name) for name in names])
+    # A finished game takes no more moves.
+    assert page.locator("#board button[aria-disabled=false]").count() == 0
+
+
+def test_a_whole_game_of_connect_four_is_clicked_and_stones_fall(visit: Any) -> None:
+    page, game = visit("connect_four"), make_game("connect_four")
+    for count, column in enumerate(WIN_IN_4.split(), 1):
+        # The top cell of a column is far above where the stone will lie.
+        cell(page, f"column {column}, row 6").click()
+        ply(page, count)
+    assert game.outcome(game.from_line(WIN_IN_4)) == 1
+    expect(page.locator("#status")).to_contain_text("X wins")
+    check_stones(page, game, [int(column) - 1 for column in WIN_IN_4.split()])
+
+
+def test_a_person_plays_a_player_at_a_level_and_takes_moves_back(visit: Any) -> None:
+    page = visit("connect_four", HUMAN, {"player": "random"})
+    seats = page.locator("#seats")
+    seats.get_by_label("Player 2", exact=True).select_option("uct")
+    level, number = seats.get_by_label("Player 2: level"), seats.get_by_label("Player 2: how many")
+    level.select_option("simulations")
+    number.fill("25")
+    number.press("Enter")
+    cell(page, "column 4, row 1").click()
+    ply(page, 2)
+    cell(page, "column 4, row 6").click()
+    ply(page, 4)
+    page.get_by_role("button", name="Undo").click()
+    ply(page, 2, 4)
+    page.get_by_role("button", name="Undo").click()
+    ply(page, 0, 4)
+    assert set(stones(page)) == {"empty"}
+    page.get_by_role("button", name="Redo").click()
+    ply(page, 2, 4)
+    level.select_option(label="1,000 simulations")
+    expect(number).to_be_hidden()
+
+
+def test_a_hint_shows_layers_candidates_and_a_line_on_the_board(visit: Any) -> None:
+    page = visit("connect_four")
+    paste(page, "4 3 4 3 4 3")
+    page.get_by_role("button", name="Hint").click()
+    rows = page.locator(".candidates tbody tr")
+    # It completes the column; nothing else wins.
+    expect(rows.first.get_by_role("button")).to_have_text("4")
+    expect(page.locator("#spoken")).to_have_text("Hint: 4")
+    assert rows.count() == 7
+    shares = [int(text.strip("< %")) for text in rows.locator("td:nth-child(3)").all_inner_texts()]
+    assert 90 <= sum(shares) <= 110
+    marks = page.locator(".over circle[class^=tint]")
+    for layer, tint in (("Prior", "tint-prior"), ("Visits", "tint-visits"), ("Value", "tint-good")):
+        page.get_by_label(layer, exact=True).check(force=True)
+        expect(marks.first).to_have_class(tint)
+    expect(cell(page, "column 4, row 4")).to_have_attribute("aria-label", re.compile("% of visits"))
+    page.get_by_label("Plain").check(force=True)
+    rows.first.get_by_role("button").focus()
+    expect(page.locator(".over text").first).to_have_text("1")
+    rows.first.get_by_role("button").press("Enter")
+    expect(page.locator("#status")).to_contain_text("X wins")
+
+
+def colour_of(page: Page, name: str) -> tuple[int, ...]:
+    """Return one of the page's named colours in its theme."""
+    read = """name => {
+        const probe = document.body.appendChild(document.createElement("i"));
+        probe.style.color = `var(--${name})`;
+        const colour = getComputedStyle(probe).color;
+        probe.remove();
+        return colour.match(/[0-9.]+/g).slice(0, 3).map(Number);
+    }"""
+    return tuple(map(round, page.evaluate(read, name)))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_stone_beside_words_lies_on_the_colour_of_the_board(visit: Any, theme: str) -> None:
+    # On the page's own ground, a black stone in the dark and a white one in the light are rings.
+    page = visit("tic_tac_toe", color_scheme=theme)
+    for count, side in enumerate(("first", "second")):
+        if count:
+            cell(page, "b2").click()
+        ply(page, count)
+        for stone in page.locator(f"#status .stone, #seats .stone.{side}").all():
+            picture = Image.open(io.BytesIO(stone.screenshot())).convert("RGB")
+            width, height = picture.size
+            assert picture.getpixel((width // 2, height // 2)) == colour_of(page, f"board-{side}")
+            assert picture.getpixel((1, height // 2)) == colour_of(page, "board-field")
+            assert picture.getpixel((width - 2, height // 2)) == colour_of(page, "board-field")
+
+
+def test_where_stones_fall_the_one_under_the_mouse_is_shown_where_it_lands(visit: Any) -> None:
+    page = visit("connect_four")
+    paste(page, "4 4")
+
+    def shown() -> list[str]:
+        """Return the names of the cells that show a stone under the mouse."""
+        return page.locator("#board button").evaluate_all(
+            "all => all.filter(one => getComputedStyle(one).backgroundColor !== 'rgba(0, 0, 0, 0)')"
+            ".map(one => one.ariaLabel)"
+        )
+
+    cell(page, "column 4, row 6").hover()
+    assert shown() == ["column 4, row 3, empty"]
+    cell(page, "column 7, row 4").hover()
+    assert shown() == ["column 7, row 1, empty"]
+    cell(page, "column 4, row 1").hover()  # where a stone lies already
+    assert shown() == []
+    cell(page, "column 4, row 5").hover()
+    cell(page, "column 4, row 5").click()
+    ply(page, 3)
+    assert shown() == ["column 4, row 4, empty"]
+    page.locator("#status").hover()
+    assert shown() == []
+
+
+def test_the_words_beside_the_graph_are_not_under_its_curve(visit: Any) -> None:
+    page = visit("connect_four")
+    paste(page, "1 1 1 1 1 1 2 2 2 2 2 2 3 3")
+    ply(page, 14)
+    cursor = page.locator("#graph .cursor").bounding_box()
+    for words in page.locator("#graph .side").all():
+        assert cursor["x"] + 4 < words.bounding_box()["x"]
+    # A click there, and on the curve's end, means the last position.
+    page.get_by_role("slider").press("Home")
+    ply(page, 0, 14)
+    page.mouse.click(cursor["x"], cursor["y"] + 5)
+    ply(page, 14)
+
+
+DRAW_SHARES = """async (layer) => {
+    const { drawLayer } = await import("/static/components/overlay.js");
+    const cells = [10, 30, 50].map((x) => ({ x, y: 10 }));
+    const share = (cell, part) => ({ cell, share: part, prior: part, value: part || null });
+    const candidates = [share(0, 0.9), share(1, 0.004), share(2, 0)];
+    const shapes = drawLayer({ radius: 10, cells }, { candidates }, layer);
+    document.querySelector(".over").replaceChildren(...shapes);
+    const told = (one) => [one.cx.baseVal.value, getComputedStyle(one).fill];
+    return shapes.filter((one) => one.localName === "circle" && one.r.baseVal.value < 5).map(told);
+}"""
+"""Marks moves of a large share, a tiny one and none; returns place and fill of small marks."""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_move_of_a_small_share_is_not_taken_for_a_star_point(visit: Any, theme: str) -> None:
+    page = visit("go", color_scheme=theme)
+    field = f"rgb{colour_of(page, 'board-field')}"
+    for layer in ("visits", "prior"):
+        # A star point is a filled dot: this is a hollow one, and a move without any share has none.
+        assert page.evaluate(DRAW_SHARES, layer) == [[30, field]]
+    assert page.evaluate(DRAW_SHARES, "value") == []  # small or not, a value is a number
+
+
+def test_the_graph_the_moves_and_the_arrow_keys_step_through_the_game(visit: Any) -> None:
+    page = visit("tic_tac_toe")
+    paste(page, "b2 a1 c3 a3")
+    slider = page.get_by_role("slider")
+    expect(slider).to_have_attribute("aria-valuenow", "4")
+    box = slider.bounding_box()
+    page.mouse.click(box["x"] + 2, box["y"] + box["height"] / 2)
+    ply(page, 0, 4)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    ply(page, 2, 4)
+    expect(slider).to_have_attribute("aria-valuetext", re.compile("move 2, O a1"))
+    page.keyboard.press("End")
+    ply(page, 4)
+    page.get_by_role("button", name="1. X b2").click()
+    ply(page, 1, 4)
+    page.locator("#status").focus()
+    page.keyboard.press("ArrowLeft")
+    ply(page, 0, 4)
+    page.get_by_role("button", name="Last position").click()
+    ply(page, 4)
+
+
+def test_another_move_begins_a_branch_and_both_can_be_followed(visit: Any) -> None:
+    page = visit("tic_tac_toe")
+    paste(page, "b2 a1 c3")
+    page.get_by_role("button", name="1. X b2").click()
+    ply(page, 1, 3)
+    cell(page, "c1").click()
+    ply(page, 2)
+    page.get_by_role("button", name="One move back").click()
+    page.get_by_role("button", name="Follow the branch a1").click()
+    ply(page, 2, 3)
+    assert page.locator("#moves button").all_inner_texts() == ["b2", "a1", "c3"]
+
+
+def test_a_game_is_played_with_the_keyboard_alone_and_focus_stays(visit: Any) -> None:
+    page = visit("tic_tac_toe", HUMAN, RANDOM)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the board")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(cell(page, "b2")).to_be_focused()
+    page.keyboard.press("Enter")
+    ply(page, 2)
+    expect(cell(page, "b2")).to_be_focused()
+    expect(page.locator("#spoken")).to_have_text(re.compile(r"Move 2: O \w\w\. X to move"))
+    order = ["a3", "b3", "c3", "c2", "b2", "a2", "a1", "b1", "c1"]
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")  # there is no cell further left
+    steps = ("ArrowRight", "ArrowRight", "ArrowDown", "ArrowLeft", "ArrowLeft", "ArrowDown",
+             "ArrowRight", "ArrowRight", "")  # fmt: skip
+    moves = 2
+    for name, step in zip(order, steps, strict=True):
+        expect(cell(page, name)).to_be_focused()
+        if cell(page, name).get_attribute("aria-disabled") == "false":
+            page.keyboard.press("Space")
+            moves += 1
+            expect(page.locator("#ply")).not_to_contain_text(f"{moves - 1} /")
+            if re.search("wins|draw", page.locator("#status").inner_text()):
+                break
+            moves += 1
+            expect(page.locator("#ply")).to_contain_text(f"{moves} /")
+        if re.search("wins|draw", page.locator("#status").inner_text()):
+            break
+        page.keyboard.press(step)
+    expect(page.locator("#status")).to_have_text(re.compile("wins|draw"))
+
+
+def test_two_players_are_watched_paused_and_stepped(visit: Any) -> None:
+    slow = {"player": "uct", "seconds": 500}
+    page = visit("gomoku", slow, slow)  # whose board no tree fills in a moment
+    pause, seats = page.locator("#pause"), page.locator("#seats")
+    expect(pause).to_have_text("Pause")
+    pause.click()
+    expect(pause).to_have_text("Go on")
+    for player in ("Player 1", "Player 2"):
+        seats.get_by_label(player, exact=True).select_option("random")
+    here = int(page.locator("#ply").inner_text().partition("/")[0])
+    page.get_by_role("button", name="Step", exact=True).click()
+    ply(page, here + 1)
+    expect(pause).to_have_text("Go on")
+    pause.click()
+    expect(page.locator("#status")).to_have_text(re.compile("wins|draw"))
+
+
+NOTE_EFFORTS = """() => {
+    const note = document.querySelector("#note");
+    window.noted = new Set();
+    const all = {childList: true, characterData: true, subtree: true};
+    new MutationObserver(() => {
+        if (note.textContent.includes("simulations")) window.noted.add(note.textContent);
+    }).observe(note, all);
+}"""
+"""Remembers every number of simulations that the page has shown."""
+
+
+def test_analysis_streams_until_it_is_stopped_and_follows_the_board(visit: Any) -> None:
+    page = visit("connect_four")
+    page.evaluate(NOTE_EFFORTS)
+    page.get_by_role("button", name="Analyze").click()
+    page.wait_for_function("() => window.noted.size >= 2")
+    cell(page, "column 4, row 1").click()
+    expect(page.locator(".opinion").first).to_contain_text("for O")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_role("button", name="Analyze")).to_be_visible()
+
+
+def test_games_are_saved_loaded_and_refused_in_one_line(visit: Any) -> None:
+    page, game = visit("tic_tac_toe", excused="status of 400"), make_game("tic_tac_toe")
+    paste(page, "b2 a1 c3")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save JSON").click()
+    text = Path(saved.value.path()).read_text()
+    assert game.play(game.initial_state(), *read_line(text).actions).tolist() == (
+        game.from_line("b2 a1 c3").tolist()
+    )
+    page.get_by_role("button", name="First position").click()
+    ply(page, 0, 3)
+    paste(page, text)
+    ply(page, 3)
+    paste(page, "b2")
+    expect(page.get_by_role("alert")).to_contain_text("b2")
+    ply(page, 3)
+    cell(page, "c1").click()
+    expect(page.get_by_role("alert")).to_be_empty()
+
+
+def test_nim_and_its_kind_are_played_with_buttons_beside_the_board(visit: Any) -> None:
+    page, game = visit("nim"), make_game("nim")
+    moves = ["3", "3", "3", "3", "2", "1"]
+    for taken in moves:
+        page.get_by_role("button", name=f"Play {taken}").click()
+    ply(page, 6)
+    winner = "X" if game.outcome(game.from_moves(moves)) == 1 else "O"
+    expect(page.locator("#status")).to_contain_text(f"{winner} wins")
+    expect(page.locator("#elsewhere")).to_be_hidden()
+    expect(page.locator("#status")).to_be_focused()
+
+
+def test_a_run_is_browsed_with_the_searchs_policy_on_the_board(visit: Any) -> None:
+    page = visit("tic_tac_toe")
+    iteration = page.get_by_label("Iteration", exact=True)
+    expect(iteration).to_have_value("2 gate")
+    expect(page.locator(".games button")).to_have_count(2)
+    page.get_by_role("button", name="Earlier iteration").click()
+    expect(page.locator(".games button")).to_have_count(1)
+    page.locator(".games button").first.click()
+    expect(page.locator("#moves button")).to_have_count(3)
+    page.get_by_role("button", name="First position").click()
+    ply(page, 0, 3)
+    expect(page.locator(".candidates tbody tr").first).to_contain_text("60 %")
+    expect(page.locator(".over text").first).to_have_text("60")
+
+
+def test_a_new_game_is_chosen_with_its_options_and_players(visit: Any) -> None:
+    page = visit("tic_tac_toe")
+    page.get_by_role("button", name="New game").click()
+    page.locator("#new-name").select_option("connect_four")
+    page.get_by_text("Board and rules").click()
+    page.get_by_label("Columns").fill("5")
+    page.get_by_label("Columns").press("Tab")
+    page.locator("#new-dialog").get_by_label("Player 2", exact=True).select_option("random")
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator("#board button")).to_have_count(30)
+    cell(page, "column 3, row 1").click()
+    ply(page, 2)
+
+
+def test_several_moves_on_one_cell_are_a_small_choice(visit: Any) -> None:
+    page = visit("tic_tac_toe")  # no shipped game has such cells: the question is asked alone
+    page.evaluate("""() => {
+        const moves = [{ action: 3, name: "promote" }, { action: 5, name: "stay" }];
+        const dialogs = import("/static/components/dialogs.js");
+        window.chosen = dialogs.then((all) => all.chooseAction(moves));
+    }""")
+    page.get_by_role("button", name="stay").click()
+    assert page.evaluate("() => window.chosen") == 5
+
+
+def test_a_lost_session_is_taken_up_again_where_it_was(visit: Any, served: Served) -> None:
+    page = visit("tic_tac_toe", excused="status of 404")
+    paste(page, "b2 a1")
+    ply(page, 2)
+    known = page.evaluate("sessionStorage.getItem('alphazero-session')")
+    assert served.ask("DELETE", f"/api/sessions/{known}")[0] == 200
+    page.wait_for_function("id => sessionStorage.getItem('alphazero-session') !== id", arg=known)
+    ply(page, 2)
+    cell(page, "c3").click()
+    ply(page, 3)
+
+
+@pytest.mark.parametrize("game", ["connect_four", "go", "hex", "nim"])
+def test_a_phone_scrolls_down_but_not_sideways(visit: Any, game: str) -> None:
+    page = visit(game, viewport=PHONE, has_touch=True, color_scheme="dark")
+    widths = "[document.documentElement.scrollWidth, innerWidth]"
+    scroll, window = page.evaluate(widths)
+    assert scroll == window == PHONE["width"]
+    box = page.locator("#board").bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= PHONE["width"]
+    if game != "nim":
+        page.locator("#board button[aria-disabled=false]").first.tap()
+        ply(page, 1)
+
+
+def test_everything_has_a_name_and_text_stands_out_from_its_ground(visit: Any) -> None:
+    for theme in ("light", "dark"):
+        page = visit("tic_tac_toe", color_scheme=theme)
+        unnamed = page.locator("button, select, input, textarea, [role=slider]").evaluate_all(
+            "all => all.filter(one => !(one.ariaLabel || one.textContent.trim()"
+            " || one.labels?.length)).map(one => one.outerHTML)"
+        )
+        assert unnamed == []
+        ids = page.locator("[id]").evaluate_all("all => all.map(one => one.id)")
+        assert len(ids) == len(set(ids))
+        for text, ground in (
+            *itertools.product(("ink", "soft", "accent", "alarm"), ("paper", "card")),
+            ("on-accent", "accent"),
+            ("on-field", "board-field"),
+            ("ink", "hover"),
+            ("board-ink", "paper"),
+        ):
+            assert contrast(page, text, ground) >= 4.5, (theme, text, ground)
+        page.locator("#theme").click()
+        other = "dark" if theme == "light" else "light"
+        expect(page.locator("html")).to_have_attribute("data-theme", other)
+
+
+def contrast(page: Page, *names: str) -> float:
+    """Return the contrast of two colours of the page: WCAG 2.2, "contrast ratio"."""
+    lights = []
+    for name in names:
+        parts = [part / 255 for part in colour_of(page, name)]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        lights.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
+    return (max(lights) + 0.05) / (min(lights) + 0.05)
+
+
+def paste(page: Page, text: str) -> None:
+    page.get_by_role("button", name="Load or paste").click()
+    page.locator("#load-text").fill(text)
+    page.get_by_role("button", name="Load", exact=True).click()
+    expect(page.locator("#load-dialog")).to_be_hidden()

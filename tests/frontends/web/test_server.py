@@ -1,0 +1,1047 @@
+"""The server behind the web page, over HTTP, on a free port: the rules are the oracle."""
+
+import dataclasses
+import json
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.paths import CHECKPOINTS, TESTS
+from helpers.web_client import SECONDS, Served, Visitor, serving
+
+from alphazero.arena.tournament import Tournament, save_csv, standings
+from alphazero.cli.main import INTERRUPTED, main
+from alphazero.errors import AlphaZeroError, RunError
+from alphazero.frontends.web import search_pool, security, server, session_manager
+from alphazero.frontends.web.catalog import Catalogue
+from alphazero.frontends.web.commands import KNOWN
+from alphazero.frontends.web.ratings import RatingTable, split_name
+from alphazero.frontends.web.search_pool import Answer, Question, Room
+from alphazero.frontends.web.server import listen
+from alphazero.frontends.web.session import Seat
+from alphazero.games import make_game
+from alphazero.games.game import ONGOING, Game, State, to_play
+from alphazero.mcts.evaluator import Evaluator, UniformEvaluator
+from alphazero.players.checkpoint_player import LEAVES
+from alphazero.players.options import CheckpointOptions
+from alphazero.players.registry import Entrant, read_player
+from alphazero.records.jsonl import read_line
+from alphazero.records.sgf import read_sgf
+from alphazero.records.sgf_export import from_sgf, to_sgf
+
+CHECKPOINT = CHECKPOINTS / "tic_tac_toe.safetensors"
+HUMAN = {"player": "human"}
+RANDOM = {"player": "random"}
+
+
+class CountingEvaluator:
+    """Knows nothing, and notes how many positions it is asked about at once."""
+
+    def __init__(self, num_actions: int) -> None:
+        self.uniform = UniformEvaluator(num_actions)
+        self.rows: list[int] = []
+
+    def evaluate(self, observations: Any) -> Any:
+        self.rows.append(len(observations))
+        return self.uniform.evaluate(observations)
+
+
+def entrant_with(evaluator: Evaluator, game: Game | None = None, **search: str | bool) -> Entrant:
+    """Return the shipped player of tic-tac-toe, or of another game, with another network.
+
+    `search` changes the settings of its search.
+    """
+    entrant = read_player(str(CHECKPOINT))
+    options = entrant.options
+    assert isinstance(options, CheckpointOptions)
+    saved = dataclasses.replace(
+        options.saved,
+        evaluator=evaluator,
+        game=game or options.saved.game,
+        settings=dataclasses.replace(options.saved.settings, **search),
+    )
+    own = dataclasses.replace(options)
+    vars(own)["saved"] = saved
+    return dataclasses.replace(entrant, options=own)
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    with serving([entrant_with(UniformEvaluator(9))]) as running:
+        yield running
+
+
+def check_view(view: dict[str, Any], game: Game, state: State) -> None:
+    """Compare what a page is told of a position with the rules."""
+    rows, columns = game.observation_shape[1:]
+    assert (view["rows"], view["columns"]) == (rows, columns)
+    planes = game.observe(state)[:2].reshape(2, -1) > 0
+    own = to_play(state)
+    stones = [own + 1 if mine else 2 - own if theirs else 0 for mine, theirs in planes.T]
+    assert [cell["stone"] for cell in view["board"]["cells"]] == stones
+    legal = np.flatnonzero(game.legal_action_mask(state)).tolist()
+    over = game.outcome(state) != ONGOING
+    told = [action for cell in view["board"]["cells"] for action in cell["actions"]]
+    told += view["elsewhere"]
+    assert sorted(each["action"] for each in told) == ([] if over else legal)
+    for each in told:
+        assert game.parse_action(state, each["name"]) == each["action"]
+    assert view["over"] == over
+    assert view["to_play"] == own
+    if over:
+        assert view["status"] == {1: "X wins", 0: "A draw", -1: "O wins"}[game.outcome(state)]
+    else:
+        assert view["status"] == f"{'XO'[own]} to move"
+    assert view["board"]["svg"].startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    "name", ["tic_tac_toe", "connect_four", "othello:size=4", "go:rows=5,columns=5"]
+)
+def test_two_people_play_whole_games_and_every_view_follows_the_rules(
+    served: Served, name: str
+) -> None:
+    game, rng = served.house.game(name), np.random.default_rng(1)
+    with served.begin(name) as page:
+        state = game.initial_state()
+        check_view(page.view, game, state)
+        while game.outcome(state) == ONGOING and page.view["ply"] < 40:
+            action = int(rng.choice(np.flatnonzero(game.legal_action_mask(state))))
+            state = game.play(state, action)
+            check_view(page.do("move", action=action), game, state)
+        assert page.view["ply"] == state[0] == len(page.view["moves"])
+        if page.view["over"]:
+            assert page.try_to("move", action=0)[0] == 400
+
+
+def test_a_person_plays_a_player_whose_answers_are_legal(served: Served) -> None:
+    game = make_game("connect_four")
+    with served.begin("connect_four", HUMAN, {"player": "uct", "simulations": 30}) as page:
+        state, rng = game.initial_state(), np.random.default_rng(2)
+        while game.outcome(state) == ONGOING:
+            action = int(rng.choice(np.flatnonzero(game.legal_action_mask(state))))
+            page.do("move", action=action)
+            state = game.play(state, action)
+            view = page.wait(lambda told, ply=int(state[0]): told["ply"] > ply or told["over"])
+            if game.outcome(state) == ONGOING:
+                state = game.play(state, game.parse_action(state, view["moves"][-1]["name"]))
+                assert "win rate" in view["moves"][-1]["comment"]
+            check_view(view, game, state)
+
+
+def test_a_move_is_refused_while_the_other_side_thinks(served: Served) -> None:
+    with served.begin("tic_tac_toe", {"player": "uct", "seconds": 60}, HUMAN) as page:
+        page.wait(lambda view: view["thinking"])
+        status, told = page.try_to("move", action=0)
+        assert status == 400
+        assert "thinking" in told["error"]
+        view = page.do("stop")
+        assert view["paused"]
+        assert not view["thinking"]
+        assert page.do("move", action=0)["ply"] == 1
+
+
+def test_moves_are_taken_back_made_again_and_branched(served: Served) -> None:
+    with served.begin("tic_tac_toe") as page:
+        page.do("paste", moves="b2 a1; c3")
+        assert page.do("undo")["ply"] == 2
+        assert page.do("redo")["ply"] == 3
+        view = page.do("goto", ply=1)
+        assert (view["ply"], len(view["moves"])) == (1, 3)
+        view = page.do("move", action=0)
+        assert [move["name"] for move in view["moves"]] == ["b2", "a3"]
+        assert [move["branches"] for move in view["moves"]] == [1, 2]
+        view = page.do("goto", ply=1)
+        assert [child["name"] for child in view["children"]] == ["a1", "a3"]
+        view = page.do("branch", ply=1, index=0)
+        assert [move["name"] for move in view["moves"]] == ["b2", "a1", "c3"]
+        assert view["ply"] == 2
+        for request in ({"ply": 9, "index": 0}, {"ply": 0, "index": 1}, {"ply": 1, "index": 2}):
+            assert page.try_to("branch", **request)[0] == 400
+        assert page.try_to("goto", ply=4)[0] == 400
+
+
+def test_undo_takes_back_the_answer_too_and_the_player_waits(served: Served) -> None:
+    with served.begin("tic_tac_toe", HUMAN, RANDOM) as page:
+        page.do("move", action=4)
+        page.wait(lambda view: view["ply"] == 2)
+        view = page.do("undo")
+        assert (view["ply"], view["thinking"]) == (0, False)
+        assert page.do("redo")["ply"] == 2
+        view = page.do("goto", ply=1)
+        assert view["paused"]
+        assert not view["thinking"]
+        page.do("pause", on=False)
+        assert page.wait(lambda view: view["ply"] == 2)["moves"][0]["name"] == "b2"
+
+
+def test_moves_that_are_pasted_are_all_made_or_none(served: Served) -> None:
+    with served.begin("connect_four") as page:
+        assert page.do("paste", moves="4444 2")["ply"] == 5
+        status, told = page.try_to("paste", moves="1 9 1")
+        assert status == 400
+        assert told["error"].startswith("move 2: ")
+        assert page.do("goto", ply=5)["moves"][-1]["name"] == "2"
+
+
+def test_a_hint_finds_the_winning_move(served: Served) -> None:
+    with served.begin("tic_tac_toe") as page:
+        page.do("paste", moves="a3 a2 b3 b2")
+        page.do("hint")
+        view = page.wait(lambda view: view["hint"])
+        best = view["thought"]["candidates"][0]
+        assert (best["name"], best["value"], best["cell"]) == ("c3", 1.0, 2)
+        assert view["thought"]["ply"] == 4
+        assert {each["action"] for each in view["thought"]["candidates"]} == {2, 5, 6, 7, 8}
+        assert not page.do("undo")["hint"]
+
+
+def test_an_analysis_is_streamed_and_follows_the_position(served: Served) -> None:
+    with served.begin("connect_four") as page:
+        view = page.do("analyze", on=True, player="uct")
+        assert view["analyzing"]
+        told = [content for name, content in page_events(page, 4) if name == "thought"]
+        assert all(thought["ply"] == 0 for thought in told)
+        counts = [thought["simulations"] for thought in told]
+        assert counts == sorted(counts)
+        assert len(told[-1]["candidates"]) == 7
+        assert sum(each["share"] for each in told[-1]["candidates"]) == pytest.approx(1)
+        page.do("move", action=3)
+        for name, content in page.events():
+            # Where the tree has no room left, its end is told with the view.
+            thought = content if name == "thought" else content["thought"]
+            if thought and thought["ply"] == 1:
+                break
+        assert page.do("analyze", on=False)["thinking"] is False
+
+
+@pytest.fixture(scope="module")
+def halving() -> Iterator[Served]:
+    """Serve a player that shares out the simulations of a planned search by halving."""
+    game = make_game("connect_four")
+    player = entrant_with(UniformEvaluator(7), game, selection="gumbel_root", solver=False)
+    with serving([player]) as running:
+        yield running
+
+
+def test_an_analysis_gives_most_visits_to_the_best_move_though_it_may_be_stopped_at_any_time(
+    halving: Served,
+) -> None:
+    with halving.begin("connect_four") as page:
+        page.do("paste", moves="4 3 4 3 4 3")
+        page.do("analyze", on=True)
+        for name, content in page.events():
+            # Where the tree has no room left, its end is told with the view.
+            thought = content if name == "thought" else content["thought"]
+            if thought and thought["simulations"] >= 400:
+                break
+        assert thought["candidates"][0]["name"] == "4"  # it completes the column
+        assert thought["candidates"][0]["share"] > 0.5
+        assert (
+            max(each["visits"] for each in thought["candidates"])
+            == (thought["candidates"][0]["visits"])
+        )
+
+
+def test_a_seat_with_seconds_gives_most_visits_to_the_best_move(halving: Served) -> None:
+    seat = {"player": "tic_tac_toe", "seconds": 1}  # the name of the file, not of the game
+    with halving.begin("connect_four", seat, HUMAN) as page:
+        page.do("paste", moves="4 3 4 3 4 3")
+        page.do("step")
+        page.wait(lambda view: view["ply"] == 7)
+        view = page.do("goto", ply=6)
+        assert view["moves"][6]["name"] == "4"
+        assert view["thought"]["candidates"][0]["share"] > 0.5
+
+
+def test_an_endless_search_ends_when_it_has_seen_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_pool, "LONGEST_SEARCH", 300)
+    monkeypatch.setattr(search_pool, "INTERVAL", 0.0)
+    desk = Desk(read_player("uct"), make_game("tic_tac_toe"))
+    first = desk.ask("a", [], None)
+    assert 300 <= simulations_of(first) < 300_000
+    # What was seen before does not count against the next search.
+    assert simulations_of(desk.ask("a", [4], None)) > 300
+    desk.close()
+
+
+def page_events(page: Visitor, count: int, only: str = "") -> list[tuple[str, Any]]:
+    """Return the next events, or those of one name."""
+    told = []
+    for name, content in page.events():
+        if not only or name == only:
+            told.append((name, content))
+        if len(told) == count:
+            return told
+    raise AssertionError("the stream has ended")
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    """Wait until something holds."""
+    deadline = time.monotonic() + SECONDS
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_search_stops_when_its_page_goes_away_and_goes_on_when_it_returns(
+    served: Served,
+) -> None:
+    page = served.begin("connect_four")
+    page.do("analyze", on=True, player="uct")
+    session = served.house.sessions[page.id]
+    eventually(lambda: session.task is not None)
+    assert session.task is not None
+    room = session.task.room
+    page_events(page, 1, "thought")
+    page.leave()
+    eventually(lambda: session.task is None)
+    eventually(lambda: not room.busy)
+    with Visitor(served, page.view) as again:
+        assert again.wait(lambda view: view["thinking"])["analyzing"]
+
+
+def test_pages_that_search_at_once_share_a_player_and_no_answer_depends_on_the_other() -> None:
+    game = make_game("connect_four")
+    evaluator = CountingEvaluator(7)
+    with (
+        serving([entrant_with(evaluator, game)]) as running,
+        running.begin("connect_four") as one,
+        running.begin("connect_four") as other,
+    ):
+        one.do("analyze", on=True)
+        page_events(one, 1, "thought")
+        other.do("analyze", on=True)
+        page_events(other, 1, "thought")
+        page_events(one, 1, "thought")
+        assert len(running.house._rooms) == 1
+        assert set(evaluator.rows) <= {1, LEAVES}  # a batch of another size may round otherwise
+
+
+class Desk:
+    """Asks a room directly, and collects what it answers."""
+
+    def __init__(self, entrant: Entrant, game: Game, few: bool = False) -> None:
+        self.game, self.answers = game, []
+        self.room = Room(entrant, game, lambda call: call(), few)
+
+    def put(self, asker: str, moves: list[int], simulations: int | None) -> Question:
+        state = self.game.play(self.game.initial_state(), *moves)
+        question = Question(asker, moves, state, simulations, None, lambda report: None, self._take)
+        self.room.ask(question)
+        return question
+
+    def ask(self, asker: str, moves: list[int], simulations: int | None) -> Answer:
+        count = len(self.answers)
+        self.put(asker, moves, simulations)
+        eventually(lambda: len(self.answers) > count)
+        return self.answers[-1]
+
+    def _take(self, answer: Answer) -> None:
+        self.answers.append(answer)
+
+    def close(self) -> None:
+        self.room.close()
+        self.room.join(SECONDS)
+
+
+def simulations_of(answer: Answer) -> int:
+    assert answer.report is not None
+    return answer.report.thought.simulations
+
+
+def test_a_level_searches_as_many_simulations_as_it_says() -> None:
+    game = make_game("tic_tac_toe")
+    for few, simulations in ((True, 0), (True, 16), (False, 100)):
+        desk = Desk(entrant_with(UniformEvaluator(9)), game, few)
+        assert simulations_of(desk.ask("a", [], simulations)) == simulations
+        desk.close()
+
+
+def test_a_tree_is_kept_below_the_moves_that_were_made_and_for_its_asker_alone() -> None:
+    game = make_game("connect_four")
+    desk = Desk(entrant_with(UniformEvaluator(7), game), game)
+    first = desk.ask("a", [], 400)
+    assert first.action is not None
+    assert simulations_of(first) == 400
+    assert simulations_of(desk.ask("a", [first.action, 0], 100)) > 100
+    assert simulations_of(desk.ask("b", [first.action, 0], 100)) == 100
+    assert simulations_of(desk.ask("a", [], 100)) == 100
+    desk.close()
+
+
+def test_an_endless_search_gives_way_when_every_table_is_taken() -> None:
+    game = make_game("connect_four")
+    desk = Desk(read_player("uct"), game)
+    tables = len([desk.put(f"{number}", [], None) for number in range(17)]) - 1
+    eventually(lambda: len(desk.answers) == 1)
+    assert tables == 16
+    assert desk.answers[0].action is None
+    desk.put("late", [3], 50)
+    eventually(lambda: len(desk.answers) == 3)
+    assert desk.answers[1].action is None  # gave way in its turn
+    assert desk.answers[2].action is not None
+    assert simulations_of(desk.answers[2]) >= 50
+    desk.close()
+
+
+def test_a_player_that_fails_says_why_and_may_be_asked_again(served: Served) -> None:
+    offer = served.house.catalogue.offers["random"]
+    broken = dataclasses.replace(offer, name="broken", entrant=_Broken(offer.entrant))
+    served.house.catalogue.offers["broken"] = broken
+    try:
+        with served.begin("tic_tac_toe", {"player": "broken"}, HUMAN) as page:
+            view = page.wait(lambda view: view["message"])
+            assert view["message"] == "it has no hands"
+            assert view["paused"]
+            page.do("pause", on=False)
+            assert page.wait(lambda view: view["message"])["message"] == "it has no hands"
+    finally:
+        del served.house.catalogue.offers["broken"]
+
+
+class _Broken:
+    """An entrant that cannot be seated."""
+
+    def __init__(self, entrant: Entrant) -> None:
+        self.options, self.game, self.name = entrant.options, None, "broken"
+
+    def seat(self, *_: Any, **__: Any) -> Any:
+        raise AlphaZeroError("it has no hands")
+
+
+@pytest.fixture(autouse=True)
+def _seat_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = search_pool.without_limit
+    monkeypatch.setattr(
+        search_pool, "without_limit", lambda one: one if isinstance(one, _Broken) else real(one)
+    )
+
+
+def test_two_players_are_watched_to_the_end(served: Served) -> None:
+    with served.begin("tic_tac_toe", {"player": "uct", "simulations": 20}, RANDOM) as page:
+        view = page.wait(lambda view: view["over"])
+        game = make_game("tic_tac_toe")
+        state = game.from_moves([move["name"] for move in view["moves"]])
+        check_view(view, game, state)
+        assert view["moves"][-1]["value"] == {1: 1.0, 0: 0.0, -1: -1.0}[game.outcome(state)]
+        view = page.do("new", seats=[HUMAN, HUMAN])
+        assert (view["ply"], view["moves"], view["thinking"]) == (0, [], False)
+
+
+def test_a_paused_game_is_watched_step_by_step(served: Served) -> None:
+    with served.begin("tic_tac_toe", RANDOM, RANDOM) as page:
+        page.wait(lambda view: view["over"])
+        page.do("goto", ply=2)
+        for ply in (3, 4):
+            assert page.do("step")["paused"]
+            view = page.wait(lambda view, ply=ply: view["ply"] == ply)
+            assert (view["paused"], view["thinking"]) == (True, False)
+        page.do("new", seats=[HUMAN, RANDOM])
+        assert page.try_to("step")[0] == 400
+
+
+def test_of_two_views_the_newer_has_the_higher_number(served: Served) -> None:
+    with served.begin("tic_tac_toe") as page:
+        first = page.wait(lambda view: True)
+        numbers = [page.do(word)["serial"] for word in ("undo", "hint", "stop")]
+        assert first["serial"] < numbers[0] < numbers[1] < numbers[2]
+        assert page.wait(lambda view: view["serial"] >= numbers[2])["ply"] == 0
+
+
+@pytest.mark.parametrize(("fault", "said"), [("", ""), ("resign", ""), ("illegal", "illegal")])
+def test_another_program_takes_a_seat(fault: str, said: str) -> None:
+    fake = TESTS / "helpers" / "fake_gtp_engine.py"
+    command = f"gtp:{sys.executable} {fake} {fault} 2".strip()
+    with (
+        serving([read_player(command)]) as running,
+        running.begin("tic_tac_toe", HUMAN, {"player": command}) as page,
+    ):
+        page.do("move", action=4)
+        assert page.wait(lambda view: view["ply"] == 2)["moves"][1]["name"] == "a3"
+        page.do("move", action=8)
+        view = page.wait(lambda view: view["ply"] == 4 or view["resigned"] or view["message"])
+        assert (view["resigned"] == 1) == (fault == "resign")
+        assert said in view["message"]
+        assert bool(view["message"]) == bool(said)
+
+
+def test_seats_change_and_only_players_of_the_game_take_one(served: Served) -> None:
+    with served.begin("connect_four") as page:
+        status, told = page.try_to("seats", seats=[{"player": "tic_tac_toe"}, HUMAN])
+        assert status == 400
+        assert told["error"] == "tic_tac_toe plays tic_tac_toe, not connect_four"
+        for seats in ([HUMAN], [HUMAN, 3], [HUMAN, {"player": "nobody"}], None, [HUMAN] * 3):
+            assert page.try_to("seats", seats=seats)[0] == 400
+        for seat in (
+            {"player": "uct", "simulations": -1},
+            {"player": "uct", "simulations": 0},
+            {"player": "uct", "simulations": 10**9},
+            {"player": "uct", "simulations": True},
+            {"player": "uct", "seconds": 0},
+            {"player": "uct", "seconds": 1e9},
+            {"player": "uct", "seconds": 1, "simulations": 1},
+            {"player": "random", "simulations": 5},
+        ):
+            assert page.try_to("seats", seats=[seat, HUMAN])[0] == 400, seat
+        page.do("seats", seats=[RANDOM, HUMAN])
+        assert page.wait(lambda view: view["ply"] == 1)["seats"][0]["player"] == "random"
+        assert page.try_to("analyze", on=True, player="random")[0] == 400
+
+
+def test_a_person_resigns_and_takes_it_back(served: Served) -> None:
+    with served.begin("tic_tac_toe", RANDOM, HUMAN) as page:
+        page.wait(lambda view: view["ply"] == 1)
+        view = page.do("resign")
+        assert (view["over"], view["resigned"]) == (True, 1)
+        assert view["status"] == "O resigned: X wins"
+        text = saved(page, "json")
+        played = read_line(text.encode())
+        assert (played.resigned, played.outcome) == (True, 1)
+        assert from_sgf(read_sgf(saved(page, "sgf"))).resigned
+        assert page.do("undo")["over"] is False
+        assert page.do("load", text=text)["resigned"] == 1
+
+
+def saved(page: Visitor, kind: str) -> str:
+    status, data, _ = page.served.raw("GET", f"/api/sessions/{page.id}/save?format={kind}")
+    assert status == 200
+    return data.decode()
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [
+        ("tic_tac_toe", ("json", "sgf")),
+        ("connect_four", ("json",)),
+        ("hex:size=3,swap=1", ("json", "sgf")),
+    ],
+)
+def test_what_is_saved_is_loaded_again(served: Served, name: str, kinds: tuple[str, ...]) -> None:
+    game, rng = served.house.game(name), np.random.default_rng(3)
+    with served.begin(name) as page:
+        for _ in range(4):
+            legal = [a["action"] for cell in page.view["board"]["cells"] for a in cell["actions"]]
+            page.do("move", action=int(rng.choice(legal)))
+        moves = [move["name"] for move in page.view["moves"]]
+        page.do("goto", ply=2)
+        for kind in kinds:
+            text = saved(page, kind)
+            with served.begin("nim") as other:
+                view = other.do("load", text=text)
+                assert served.house.game(view["game"]) == game
+                assert [move["name"] for move in view["moves"]] == moves
+        assert page.try_to("load", text="neither")[0] == 400
+        assert page.try_to("load", text='{"format": "alphazero-game"}')[0] == 400
+        assert page.view["ply"] == 2
+
+
+def test_a_loaded_game_keeps_names_result_and_values(served: Served) -> None:
+    text = (
+        "(;GM[4]FF[4]CA[UTF-8]SZ[3]AZ[tic_tac_toe]PB[Ann]PW[Bob]RE[W+R]\n"
+        ";B[aa];W[bb]C[win rate 25% (value -0.50)]\n"
+        ";B[cc]C[win rate 90% (value +0.80)]\n)\n"
+    )
+    text = to_sgf(from_sgf(read_sgf(text)))
+    with served.begin("nim") as page:
+        view = page.do("load", text=text)
+        assert view["start_value"] is None
+        assert [move["value"] for move in view["moves"]] == [0.5, 0.8, -1]
+        assert view["source"] == "Ann against Bob: 0-1 by resignation, 3 moves"
+        assert saved(page, "sgf") == text
+        assert '"players": ["Ann", "Bob"]' in saved(page, "json")
+        page.do("undo")
+        view = page.do("move", action=8 - 2)
+        assert view["source"] is None
+        assert "PB[person]PW[person]" in saved(page, "sgf")
+
+
+def test_a_game_without_sgf_says_so(served: Served) -> None:
+    with served.begin("connect_four") as page:
+        status, told = served.ask("GET", f"/api/sessions/{page.id}/save?format=sgf")
+        assert (status, "SGF" in told["error"]) == (400, True)
+
+
+# --- who may ask ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:1"},
+        {"Host": "evil.example"},
+        {"Host": "evil.example:80"},
+        {"Host": "127.0.0.1.evil.example"},
+        {"Host": "localhost@evil.example"},
+        {"Host": ""},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+def test_requests_of_other_sites_are_refused(served: Served, headers: dict[str, str]) -> None:
+    for method, path, body in (
+        ("GET", "/api/setup", None),
+        ("POST", "/api/sessions", {"game": "tic_tac_toe"}),
+    ):
+        status, told = served.ask(method, path, body, headers)
+        assert status == 403
+        assert "\n" not in told["error"]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "192.168.1.7", "LOCALHOST"])
+def test_requests_of_our_own_page_are_answered(served: Served, host: str) -> None:
+    own = {"Host": f"{host}:{served.port}", "Origin": f"http://{host}:{served.port}"}
+    assert served.ask("GET", "/api/setup", headers=own)[0] == 200
+
+
+def test_posts_must_be_json_so_that_no_form_can_send_one(served: Served) -> None:
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data"):
+        answer = served.ask("POST", "/api/sessions", b'{"game": "nim"}', {"Content-Type": kind})
+        assert answer[0] == 400
+
+
+def test_every_answer_forbids_what_the_page_does_not_need(served: Served) -> None:
+    for path in ("/", "/api/setup", "/static/none.js", "/api/sessions/x", "/%00"):
+        with socket.create_connection(("127.0.0.1", served.port), SECONDS) as line:
+            line.sendall(
+                f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
+            )
+            head = read_all(line).partition(b"\r\n\r\n")[0].decode().lower()
+        assert "content-security-policy: default-src 'none'" in head
+        assert "x-content-type-options: nosniff" in head
+        assert "access-control-allow-origin" not in head
+
+
+def read_all(line: socket.socket) -> bytes:
+    told = b""
+    while data := line.recv(1 << 16):
+        told += data
+    return told
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../server.py",
+        "/static/..%2fserver.py",
+        "/static/%2e%2e/x",
+        "/static//etc/passwd",
+        "/x",
+        "/static/",
+    ],
+)
+def test_nothing_but_the_files_of_the_page_is_served(served: Served, path: str) -> None:
+    assert served.ask("GET", path)[0] == 404
+
+
+def test_the_page_is_served(served: Served) -> None:
+    status, text, kind = served.raw("GET", "/")
+    assert (status, kind) == (200, "text/html")
+    assert b"<html" in text
+    for name in server.page_files():
+        assert served.raw("GET", f"/static/{name}")[0] == 200
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[]", b"3", b"nul", b"\xff\xfe", b"[" * 100_000, b'{"game": 3}', b"{}"]
+)
+def test_what_is_no_request_is_told_in_one_line(served: Served, body: bytes) -> None:
+    status, told = served.ask("POST", "/api/sessions", body)
+    assert status == 400
+    assert re.fullmatch(r"[^\n]+", told["error"])
+
+
+def test_a_body_that_is_too_long_is_refused_unread(served: Served) -> None:
+    head = "POST /api/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    for rest in (
+        f"Content-Length: {1 << 40}\r\n\r\n".encode(),
+        b"Transfer-Encoding: chunked\r\n\r\n" + (b"10000\r\n" + b"a" * 65536 + b"\r\n") * 20,
+    ):
+        with socket.create_connection(("127.0.0.1", served.port), SECONDS) as line:
+            line.sendall(head.encode() + rest)
+            assert line.recv(1000).startswith(b"HTTP/1.1 413")
+
+
+def test_unknown_sessions_runs_and_requests_are_not_found(served: Served) -> None:
+    with served.begin("tic_tac_toe") as page:
+        for method, path in (
+            ("GET", "/api/sessions/nobody"),
+            ("GET", "/api/sessions/nobody/events"),
+            ("POST", "/api/sessions/nobody/move"),
+            ("DELETE", "/api/sessions/nobody"),
+            ("POST", f"/api/sessions/{page.id}/explode"),
+            ("GET", f"/api/sessions/{page.id[:-1]}"),
+        ):
+            assert served.ask(method, path, {} if method == "POST" else None)[0] == 404
+        assert served.ask("GET", "/api/runs/..")[0] in (400, 404)
+        assert served.ask("GET", "/api/runs/none/3")[0] == 400
+        assert served.ask("POST", "/api/setup", {})[0] == 405
+
+
+def test_no_field_of_any_request_is_trusted(served: Served) -> None:
+    words = " ".join(sorted(KNOWN))
+    values = [None, True, -1, 10**30, 1.5, "", "x" * 400, "../../etc/passwd", [], [[]], {}, "\0"]
+    names = "action ply index moves text on player seats game run iteration kind"
+    chance = random.Random(5)
+    with served.begin("tic_tac_toe") as page:
+        for _ in range(80):
+            body = {name: chance.choice(values) for name in chance.sample(names.split(), 4)}
+            status, told = page.try_to(chance.choice(words.split()), **body)
+            assert status in (200, 400), told
+            if status == 400:
+                assert "\n" not in told["error"]
+                assert len(told["error"]) < 1000
+        assert page.do("new", game="tic_tac_toe", seats=[HUMAN, HUMAN])["ply"] == 0
+
+
+def test_random_bytes_are_answered_or_hung_up_on(served: Served) -> None:
+    chance = random.Random(6)
+    for _ in range(30):
+        with socket.create_connection(("127.0.0.1", served.port), SECONDS) as line:
+            line.sendall(chance.randbytes(200) + b"\r\n\r\n")
+            line.shutdown(socket.SHUT_WR)
+            try:
+                told = read_all(line)
+            except ConnectionError:
+                continue
+            assert told == b"" or told.startswith(b"HTTP/1.1 4")
+    assert served.ask("GET", "/api/setup")[0] == 200
+
+
+def test_a_request_that_never_ends_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "REQUEST_SECONDS", 0.2)
+    monkeypatch.setattr(security, "BODY_SECONDS", 0.2)
+    head = b"POST /api/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    with serving() as running:
+        for half in (b"", b"GET / HT", head, head + b"Content-Length: 9\r\n\r\n{"):
+            with socket.create_connection(("127.0.0.1", running.port), SECONDS) as line:
+                line.sendall(half)
+                try:
+                    told = read_all(line)
+                except ConnectionError:
+                    told = b""
+                assert told == b"" or told.startswith(b"HTTP/1.1 400")
+        # A stream is an answer under way, and stays.
+        with running.begin("tic_tac_toe") as page:
+            page.wait(lambda view: True)
+            time.sleep(0.5)
+            page.do("move", action=4)
+            assert page.wait(lambda view: view["ply"] == 1)
+
+
+def test_a_page_that_does_not_read_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(send_buffer=4096) as running, running.begin("hex:size=26") as page:
+        page.do("move", action=0)
+        monkeypatch.setattr(server, "REQUEST_SECONDS", 1.0)
+        line = socket.socket()
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        line.connect(("127.0.0.1", running.port))
+        line.sendall(
+            f"GET /api/sessions/{page.id}/events HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+        )
+        session = running.house.sessions[page.id]
+        eventually(lambda: len(session.watchers) == 2)
+        for number in range(1000):
+            page.do("goto", ply=number % 2)
+            page_events(page, 1)
+            if len(session.watchers) == 1:
+                break
+        assert len(session.watchers) == 1
+        line.close()
+
+
+def test_two_hundred_connections_cost_no_threads_and_leave_the_server_well() -> None:
+    with serving() as running:
+        assert running.ask("GET", "/api/setup")[0] == 200
+        before = threading.active_count()
+        lines = [socket.create_connection(("127.0.0.1", running.port), SECONDS) for _ in range(200)]
+        answers = []
+        for line in lines:
+            try:
+                line.sendall(b"GET /api/setup HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                answers.append(line.recv(1000)[:12])
+            except ConnectionError:
+                answers.append(b"")
+        assert set(answers) == {b"HTTP/1.1 200", b""}
+        assert answers.count(b"HTTP/1.1 200") <= server.CONNECTIONS
+        assert len(running.server.server_state.connections) <= server.CONNECTIONS
+        assert threading.active_count() <= before + 1
+        for line in lines:
+            line.close()
+        eventually(lambda: not running.server.server_state.connections)
+        assert running.ask("GET", "/api/setup")[0] == 200
+
+
+def test_there_is_room_for_so_many_sessions_and_idle_ones_make_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with serving(sessions=2) as running:
+        pages = [running.begin("nim"), running.begin("nim")]
+        status, told = running.ask("POST", "/api/sessions", {"game": "nim"})
+        assert (status, "2 sessions" in told["error"]) == (429, True)
+        pages[0].leave()
+        eventually(lambda: not running.house.sessions[pages[0].id].watchers)
+        assert running.ask("POST", "/api/sessions", {"game": "nim"})[0] == 429
+        monkeypatch.setattr(session_manager, "BRIEF", 0.0)
+        third = running.begin("nim")
+        assert running.ask("GET", f"/api/sessions/{pages[0].id}")[0] == 404
+        assert running.ask("DELETE", f"/api/sessions/{third.id}")[0] == 200
+        assert not list(third.events())[1:]
+        third.leave()
+        pages[1].leave()
+
+
+OTHER = "127.0.0.2"
+"""A second address of this machine: another client, as the server sees it."""
+
+
+def test_idle_connections_of_one_client_keep_no_other_out() -> None:
+    with serving() as running, running.begin("tic_tac_toe", client=OTHER) as page:
+        lines = [
+            socket.create_connection(("127.0.0.1", running.port), SECONDS)
+            for _ in range(server.CONNECTIONS + 20)
+        ]
+        connections = running.server.server_state.connections
+        eventually(lambda: len(connections) == server.CONNECTIONS)
+        assert running.ask("GET", "/api/setup", client="127.0.0.3")[0] == 200
+        # Nor is a stream cut off, though it is older than any of them.
+        assert page.do("move", action=4)["ply"] == 1
+        assert page.wait(lambda view: view["ply"] == 1)
+        # A further connection of the same client takes the place of one that asks for nothing.
+        assert running.ask("GET", "/api/setup")[0] == 200
+        for line in lines:
+            line.close()
+
+
+def test_streams_of_one_client_keep_no_other_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "CONNECTIONS", 6)
+    with serving() as running, running.begin("nim", client=OTHER) as page:
+        greedy = [running.begin("nim") for _ in range(5)]
+        status, told = running.ask("GET", "/api/setup", client="127.0.0.3")
+        assert (status, len(told["games"]) > 3) == (200, True)
+        sessions = running.house.sessions
+        eventually(lambda: sum(bool(sessions[each.id].watchers) for each in greedy) == 4)
+        assert sessions[page.id].watchers
+        for each in greedy:
+            each.leave()
+
+
+def test_sessions_of_one_client_keep_no_other_out() -> None:
+    with serving(sessions=4) as running:
+        mine = [running.begin("nim") for _ in range(4)]
+        sessions = running.house.sessions
+        mine[2].leave()
+        eventually(lambda: not sessions[mine[2].id].watchers)
+        other = [running.begin("nim", client=OTHER) for _ in range(2)]
+        # First goes the one that nobody looks at, then the oldest.
+        assert set(sessions) == {mine[1].id, mine[3].id, *(each.id for each in other)}
+        assert not list(mine[0].events())[1:]  # its page is told by the end of its stream
+        for client in ("127.0.0.1", OTHER):
+            status, told = running.ask("POST", "/api/sessions", {"game": "nim"}, client=client)
+            assert (status, "4 sessions" in told["error"]) == (429, True)
+        third = running.begin("nim", client="127.0.0.3")
+        assert third.id in sessions
+        for page in (*mine, *other, third):
+            page.leave()
+
+
+def test_a_network_of_one_machine_is_one_client() -> None:
+    assert security.client_of(("10.0.0.7", 4000)) == security.client_of(("10.0.0.7", 5000))
+    assert security.client_of(("10.0.0.7", 4000)) != security.client_of(("10.0.0.8", 4000))
+    # A machine has a whole /64 of IPv6 addresses to choose from.
+    assert security.client_of(("2001:db8::1", 1)) == security.client_of(("2001:db8::ffff:1:2", 1))
+    assert security.client_of(("2001:db8::1", 1)) != security.client_of(("2001:db8:0:1::1", 1))
+    # A socket for both families writes the older addresses so.
+    assert security.client_of(("::ffff:10.0.0.7", 1)) == security.client_of(("10.0.0.7", 1))
+    assert security.client_of(("::ffff:10.0.0.7", 1)) != security.client_of(("::ffff:10.0.0.8", 1))
+    assert security.client_of(("fe80::1%eth0", 1)) == security.client_of(("fe80::2%eth0", 1))
+    assert security.client_of(None) == ""
+
+
+def test_a_study_does_not_grow_for_ever(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    from alphazero.frontends.web import session
+
+    monkeypatch.setattr(session, "MOST_POSITIONS", 0)
+    with served.begin("tic_tac_toe") as page:
+        page.do("paste", moves="b2 a1 c3")
+        for action in (1, 2, 3, 5, 6, 7):
+            page.do("goto", ply=0)
+            page.do("move", action=action)
+        page.do("goto", ply=0)
+        status, told = page.try_to("move", action=8)
+        assert (status, "10 positions" in told["error"]) == (400, True)
+        assert page.do("move", action=4)["ply"] == 1  # known already
+
+
+def test_boards_that_are_too_large_are_refused(served: Served) -> None:
+    for game in ("mnk:rows=90,columns=90", "nim:heap=9999999999", "chess", "go:rows=99", "x" * 200):
+        status, told = served.ask("POST", "/api/sessions", {"game": game})
+        assert status == 400, told
+
+
+def test_a_port_that_is_taken_is_told_in_one_line() -> None:
+    with serving() as running, pytest.raises(RunError, match="--port") as caught:
+        listen("127.0.0.1", running.port)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(RunError, match="cannot listen on"):
+        listen("no such host", 0)
+
+
+def test_the_server_stops_at_once_though_pages_listen_and_players_think() -> None:
+    with serving() as running:
+        page = running.begin("connect_four", {"player": "uct", "seconds": 500}, HUMAN)
+        page.wait(lambda view: view["thinking"])
+        rooms = list(running.house._rooms.values())
+    list(page.events())  # ends
+    page.leave()
+    assert all(room._thread is None or not room._thread.is_alive() for room in rooms)
+
+
+# --- how strong they are -------------------------------------------------------------------------
+
+
+def test_levels_are_labelled_with_the_ratings_of_a_tournament(tmp_path: Path) -> None:
+    game = make_game("tic_tac_toe")
+    players = [read_player(name) for name in ("random", "uct:simulations=100", "uct:simulations=9")]
+    tournament = Tournament(game, players, 4, folder=tmp_path / "games")
+    tournament.play()
+    rows, _ = standings(tournament, 0)
+    save_csv(tmp_path / "table.csv", rows)
+    told = Catalogue(ratings=RatingTable([tmp_path / "games"])).json()
+    uct = next(player for player in told["players"] if player["name"] == "uct")
+    known = {level["label"]: level["by_game"] for level in uct["levels"]}
+    wanted = next(row for row in rows if row.name == "uct:simulations=100")
+    assert known["100 simulations"]["tic_tac_toe"]["elo"] == pytest.approx(wanted.elo)
+    assert known["100 simulations"]["tic_tac_toe"]["high"] == pytest.approx(wanted.elo_high)
+    assert known["1,000 simulations"] == {}
+    assert RatingTable([tmp_path / "table.csv"]).of(read_player("uct"), 100) == ()  # no game told
+
+
+def test_a_checkpoint_is_known_by_its_content_or_its_path(tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text(
+        f"player,elo,elo_low,elo_high\n{CHECKPOINT}:simulations=16,300,200,400\n"
+        f"{CHECKPOINT},500,450,550.5\nother/{CHECKPOINT.name}:simulations=64,1,1,1\n"
+    )
+    told = Catalogue([read_player(str(CHECKPOINT))], ratings=RatingTable([table])).json()
+    levels = {level["simulations"]: level for level in told["players"][0]["levels"]}
+    assert (levels[16]["elo"], levels[16]["elo_low"], levels[16]["elo_high"]) == (300, 200, 400)
+    assert levels[100]["elo_high"] == 550.5  # as in training
+    assert levels[64]["elo"] is None
+    assert [split_name(name) for name in ("network:a/b", "uct", "c:/x:simulations=3")] == [
+        ("a/b", "simulations=0"),
+        ("uct", ""),
+        ("c:/x", "simulations=3"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a,b\n1,2\n", "player,elo,elo_low,elo_high\nx,1,nan,3\n", "\0"]
+)
+def test_files_that_hold_no_ratings_are_told(tmp_path: Path, text: str) -> None:
+    (tmp_path / "x.csv").write_text(text)
+    if text:
+        with pytest.raises(AlphaZeroError, match="no ratings"):
+            RatingTable([tmp_path / "x.csv"])
+    with pytest.raises(AlphaZeroError):
+        RatingTable([tmp_path])
+
+
+def test_players_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    copy = tmp_path / CHECKPOINT.name
+    copy.write_bytes(CHECKPOINT.read_bytes())
+    catalogue = Catalogue([read_player(str(CHECKPOINT)), read_player(str(copy))])
+    assert list(catalogue.offers)[:2] == ["tic_tac_toe", "tic_tac_toe (2)"]
+    assert str(tmp_path) not in json.dumps(catalogue.json())
+
+
+def test_a_seat_is_called_in_files_as_its_player(served: Served) -> None:
+    offer = served.house.catalogue.offers["uct"]
+    assert Seat(offer, 50).title == "uct, 50 simulations"
+    assert Seat(offer, None, 1.5).title == "uct, 1.5 s"
+    assert Seat().title == "person"
+
+
+# --- the command ---------------------------------------------------------------------------------
+
+
+def test_the_command_says_where_it_is_and_ends_by_a_signal(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "alphazero", "serve", "random", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline().startswith("players: random, uct, ")
+        address = re.search(r"http://127\.0\.0\.1:(\d+)/", program.stdout.readline())
+        assert address is not None
+        with socket.create_connection(("127.0.0.1", int(address[1])), SECONDS) as line:
+            line.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            assert b" 200 " in read_all(line)
+        program.send_signal(signal.SIGTERM)
+        assert program.wait(SECONDS) == INTERRUPTED
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_file_of_the_folder_that_is_no_player_is_left_out_with_one_line(
+    named: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    offered: list[str] = []
+    monkeypatch.setattr(
+        server, "serve", lambda catalogue, *_, **__: offered.extend(catalogue.offers)
+    )
+    monkeypatch.chdir(tmp_path)
+    Path("checkpoints").mkdir()
+    data = CHECKPOINT.read_bytes()
+    Path("checkpoints/a.safetensors").write_bytes(data[:5000])
+    Path("checkpoints/b.safetensors").write_bytes(data)
+    words = sorted(map(str, Path("checkpoints").iterdir())) if named else []
+    assert main(["serve", *words]) == (2 if named else 0)  # who names a file wants it
+    told = capsys.readouterr().err
+    assert told.startswith("error: " if named else "left out: ")
+    assert "checkpoints/a.safetensors" in told
+    assert told.count("\n") == 1
+    assert offered[:2] == ([] if named else ["b", "random"])
+
+
+def test_without_the_extra_the_command_names_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("alphazero.frontends.web.server")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    assert main(["serve", "random"]) == 2
+    assert capsys.readouterr().err == (
+        "error: uvicorn is not installed; pip install 'alphazero[serve]'\n"
+    )
+
+
+def test_a_taken_port_ends_the_command_with_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with serving() as running:
+        assert main(["serve", "random", "--port", str(running.port)]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("error: cannot listen on 127.0.0.1")
+    assert told.count("\n") == 1
+
+
+def test_a_name_that_listens_to_everybody_still_knows_its_visitors() -> None:
+    asked = security.Guard(lambda *_: None, "my-box.local")  # type: ignore[arg-type,return-value]
+    assert asked._is_ours("my-box.local:8000")
+    assert asked._is_ours("10.0.0.7:8000")
+    assert not asked._is_ours("my-box.local.evil.example:8000")
+    for host in ("0.0.0.0", "::"):
+        with listen(host, 0) as listener:
+            assert not server.is_loopback(listener)
+            assert server.address_of(listener, host).startswith("http://")

@@ -1,0 +1,509 @@
+"""The rules of every registered game: its contract, its plain twin, and counts that are known."""
+
+import functools
+import itertools
+import random
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from helpers.position_counter import positions_by_ply
+from helpers.reference_rules import LineTwin
+
+from alphazero.errors import GameError
+from alphazero.games import (
+    ONGOING,
+    game_names,
+    game_options,
+    make_game,
+    register,
+    registry,
+    value_of,
+)
+from alphazero.games.connect_four import ConnectFour
+from alphazero.games.contract.check import check_game
+from alphazero.games.game import (
+    HEADER,
+    LAST,
+    LEGAL_RULE,
+    OBSERVE_RULE,
+    OUTCOME,
+    PLAY_RULE,
+    PLY,
+    Game,
+    Mask,
+    Planes,
+    State,
+    Symmetries,
+    outcome,
+)
+from alphazero.games.go.game import Go
+from alphazero.games.hex import Hex
+from alphazero.games.line_games import CELLS, LineGame
+from alphazero.games.mnk import Mnk
+from alphazero.games.nim import Nim
+from alphazero.games.othello import Othello
+from alphazero.utils.jit import kernel
+
+LINE_GAMES = [
+    ConnectFour(),
+    ConnectFour(rows=4, columns=5, length=3),
+    ConnectFour(rows=1, columns=4, length=2),
+    ConnectFour(rows=5, columns=1, length=4),
+    ConnectFour(rows=3, columns=12, length=5),
+    Mnk(),
+    Mnk(rows=3, columns=4, length=3),
+    Mnk(rows=4, columns=3, length=3),
+    Mnk(rows=2, columns=5, length=3),
+    Mnk(rows=1, columns=6, length=2),
+    Mnk(rows=5, columns=5, length=4),
+    Mnk(rows=12, columns=11, length=3),
+]
+
+GO_GAMES = [
+    Go(1, 1),
+    Go(1, 5, komi_half_points=0, superko=0),
+    Go(3, 2, komi_half_points=-1, moves=40),
+    Go(4, 4, superko=0, suicide=1),
+    Go(5, 3, superko=2, suicide=1),
+]
+
+OTHER_GAMES = [Nim(1, 1), Nim(40, 7), Othello(4), Othello(6), Hex(2, 1), Hex(5), Hex(5, 1)]
+
+GAMES = [*LINE_GAMES, *GO_GAMES, *OTHER_GAMES, *(make_game(name) for name in game_names())]
+
+
+def name_of(game: object) -> str | None:
+    """Write a game as a test's identifier: its class and its options."""
+    if not isinstance(game, Game):
+        return None
+    return "-".join([type(game).__name__, *(str(value) for value in game.options.values())])
+
+
+every_game = pytest.mark.parametrize("game", dict.fromkeys(GAMES), ids=name_of)
+every_line_game = pytest.mark.parametrize("game", LINE_GAMES, ids=name_of)
+
+
+@functools.cache
+def playouts(game: Game, count: int = 4) -> list[list[tuple[State, int]]]:
+    """Return random games as pairs of a position and the action played there, -1 at the end.
+
+    The dice depend on nothing but the game's size, so that every run sees the same games.
+    """
+    dice = random.Random(game.state_size)
+    records = []
+    for _ in range(count):
+        state, record = game.initial_state(), []
+        for _ in range(game.max_moves + 1):
+            legal = np.flatnonzero(game.legal_action_mask(state))
+            if len(legal) == 0:
+                break
+            action = int(dice.choice(legal))
+            record.append((state, action))
+            state = game.play(state, action)
+        records.append([*record, (state, -1)])
+    return records
+
+
+def positions(game: Game) -> Iterator[tuple[State, int]]:
+    """Yield every position of the random games with the action played there, -1 at the end."""
+    return itertools.chain.from_iterable(playouts(game))
+
+
+# The contract, which lives in the package.
+
+
+@every_game
+def test_every_game_keeps_its_promises(game: Game) -> None:
+    report = check_game(game)
+    assert not report.faults, str(report)
+    assert not [note for note in report.notes if "compiled only" in note]
+
+
+# A game of our own, registered while the tests run.
+
+
+@kernel(LEGAL_RULE)
+def take_legal(state: State, mask: Mask) -> int:
+    """Mark taking one or two counters, as far as there are some."""
+    left = 0
+    for owner in state[HEADER + 1 :]:
+        left += owner == 0
+    mask[0], mask[1] = left >= 1, left >= 2
+    return min(left, 2)
+
+
+@kernel(PLAY_RULE)
+def take_play(state: State, action: int) -> None:
+    """Take one or two counters from the left; whoever takes the last one wins."""
+    size, player, taken = state[HEADER], state[PLY] % 2, 0
+    for counter in range(size):
+        if state[HEADER + 1 + counter] == 0 and taken <= action:
+            state[HEADER + 1 + counter] = player + 1
+            taken += 1
+    state[PLY] += 1
+    state[LAST] = action
+    if state[HEADER + size] != 0:
+        state[OUTCOME] = 1 - 2 * player
+
+
+@kernel(OBSERVE_RULE)
+def take_observe(state: State, planes: Planes) -> None:
+    """Write own counters and the opponent's."""
+    player = state[PLY] % 2
+    for counter in range(state[HEADER]):
+        planes[0, 0, counter] = state[HEADER + 1 + counter] == player + 1
+        planes[1, 0, counter] = state[HEADER + 1 + counter] == 2 - player
+
+
+@dataclass(frozen=True)
+class Take(Game):
+    """Take one or two counters in turn; the last counter wins."""
+
+    size: int = 7
+
+    rule_functions = (take_legal, take_play, outcome, take_observe)
+    num_actions = 2
+
+    @property
+    def observation_shape(self) -> tuple[int, int, int]:
+        return 2, 1, self.size
+
+    @property
+    def max_moves(self) -> int:
+        return self.size
+
+    def initial_state(self) -> State:
+        return np.array([0, ONGOING, -1, self.size, *[0] * self.size], np.int64)
+
+    def symmetries(self) -> Symmetries:
+        return Symmetries(np.arange(2)[None], np.arange(self.size)[None])
+
+    def render(self, state: State) -> str:
+        return "".join(".XO"[owner] for owner in state[HEADER + 1 :])
+
+    def parse(self, diagram: str) -> State:
+        if len(diagram) != self.size:
+            raise GameError(f"type {self.size} signs")
+        state = self.initial_state()
+        for sign, run in itertools.groupby(diagram):
+            if sign != ".":
+                state = self.play(state, len(list(run)) - 1)
+        return state
+
+    def action_name(self, state: State, action: int) -> str:
+        return ("one", "two")[action]
+
+    def parse_action(self, state: State, text: str) -> int:
+        action = ["one", "two"].index(text.strip())
+        if not self.legal_action_mask(state)[action]:
+            raise GameError("not so many are left")
+        return action
+
+
+def test_a_game_registered_at_run_time_is_found_and_keeps_the_contract(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = game_names()
+    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    register("take")(Take)
+    register("long_take", size=9)(Take)
+    assert game_names() == sorted([*names, "take", "long_take"])
+    assert game_options("long_take") == {"size": 9}
+    for game in (make_game("take"), make_game("long_take"), make_game("take", size=1)):
+        assert not check_game(game).faults
+    monkeypatch.undo()
+    assert game_names() == names
+
+
+def test_a_game_that_lacks_a_method_is_told_which(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Mute(LineGame):
+        render = Mnk.render
+
+    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    register("mute", rows=3, columns=3, length=3)(Mute)
+    with pytest.raises(GameError, match=r"^mute has no action_name, num_actions, .*symmetries$"):
+        make_game("mute")
+
+
+# The plain twin.
+
+
+@every_line_game
+def test_rules_agree_with_the_plain_twin(game: LineGame) -> None:
+    twin = LineTwin(game.rows, game.columns, game.length, isinstance(game, ConnectFour))
+    stones: dict[tuple[int, int], int] = {}
+    for state, action in itertools.chain.from_iterable(playouts(game, 12)):
+        if state[PLY] == 0:
+            stones = {}
+        expected = [stones.get(cell, -1) + 1 for cell in twin.cells()]
+        assert state[CELLS:].tolist() == expected
+        assert np.flatnonzero(game.legal_action_mask(state)).tolist() == twin.legal(stones)
+        result = twin.outcome(stones)
+        assert game.outcome(state) == (ONGOING if result is None else result)
+        planes = game.observe(state).reshape(game.observation_shape[0], -1)
+        player = len(stones) % 2
+        assert planes[0].tolist() == [stones.get(cell) == player for cell in twin.cells()]
+        assert planes[1].tolist() == [stones.get(cell) == 1 - player for cell in twin.cells()]
+        assert (planes[-1] == 1 - player).all()
+        if action >= 0:
+            stones = twin.play(stones, action)
+
+
+@every_line_game
+def test_each_move_of_a_line_game_has_the_one_cell_that_it_fills(game: LineGame) -> None:
+    for state, _ in positions(game):
+        for action in np.flatnonzero(game.legal_action_mask(state)):
+            cells = game.play(state, int(action))[CELLS:] != state[CELLS:]
+            assert np.flatnonzero(cells).tolist() == [game.action_cell(state, int(action))]
+
+
+def test_a_move_has_no_cell_unless_its_game_says_so() -> None:
+    game = Take()
+    assert game.action_cell(game.initial_state(), 0) is None
+
+
+def test_the_random_games_see_wins_of_both_sides_and_draws() -> None:
+    results = {game.outcome(r[-1][0]) for game in LINE_GAMES for r in playouts(game, 12)}
+    assert results == {1, 0, -1}
+
+
+# Known counts.
+
+
+def test_tic_tac_toe_has_its_known_positions_and_games() -> None:
+    """Positions are distinct boards, finished ones included; games are sequences of moves."""
+    game = make_game("tic_tac_toe")
+    games_from: dict[bytes, int] = {}
+
+    def count(state: State) -> int:
+        board = state[CELLS:].tobytes()
+        if board not in games_from:
+            legal = np.flatnonzero(game.legal_action_mask(state))
+            games_from[board] = sum(count(game.play(state, action)) for action in legal) or 1
+        return games_from[board]
+
+    assert count(game.initial_state()) == 255_168
+    assert len(games_from) == 5_478
+    assert sum(positions_by_ply(make_game("tic_tac_toe"))) == 5_478
+
+
+CONNECT_FOUR_POSITIONS = [1, 7, 49, 238, 1120, 4263, 16422, 54859, 184275, 558186]
+"""Distinct positions of Connect Four 6 x 7 after 0, 1, 2, ... moves (OEIS A212693)."""
+
+
+def test_connect_four_has_its_known_positions_after_six_moves() -> None:
+    counts = itertools.islice(positions_by_ply(ConnectFour()), 7)
+    assert list(counts) == CONNECT_FOUR_POSITIONS[:7]
+
+
+@pytest.mark.slow
+def test_connect_four_has_its_known_positions_after_nine_moves() -> None:
+    counts = itertools.islice(positions_by_ply(ConnectFour()), 10)
+    assert list(counts) == CONNECT_FOUR_POSITIONS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("length", "total"), [(3, 6_036_001), (4, 9_722_011)])
+def test_four_by_four_has_its_known_positions(length: int, total: int) -> None:
+    """Distinct boards, mirrored ones apart; play stops at a win; finished boards count once."""
+    assert sum(positions_by_ply(Mnk(rows=4, columns=4, length=length))) == total
+
+
+# Sizes of symmetry groups, and values.
+
+
+@pytest.mark.parametrize(
+    ("game", "count"),
+    [(Mnk(), 8), (Mnk(rows=3, columns=4), 4), (ConnectFour(), 2), (ConnectFour(rows=7), 2)],
+    ids=name_of,
+)
+def test_boards_have_eight_four_or_two_symmetries(game: Game, count: int) -> None:
+    actions, cells = game.symmetries()
+    assert len({(tuple(a), tuple(c)) for a, c in zip(actions, cells, strict=True)}) == count
+    assert len(actions) == count
+
+
+def test_a_value_is_the_outcome_seen_by_the_player() -> None:
+    assert [value_of(result, 0) for result in (1, 0, -1)] == [1, 0, -1]
+    assert [value_of(result, 1) for result in (1, 0, -1)] == [-1, 0, 1]
+
+
+# What people read and type.
+
+
+def test_connect_four_is_drawn_with_its_columns_numbered() -> None:
+    game = ConnectFour()
+    state = game.from_moves(["4", "4", "5", "3"])
+    assert game.render(state) == (
+        ". . . . . . .\n"
+        ". . . . . . .\n"
+        ". . . . . . .\n"
+        ". . . . . . .\n"
+        ". . . O . . .\n"
+        ". . O X X . .\n"
+        "1 2 3 4 5 6 7"
+    )
+
+
+def test_mnk_is_drawn_with_letters_and_numbers_from_the_bottom() -> None:
+    game = Mnk(rows=3, columns=4)
+    state = game.from_moves(["a1", "D3", "b2"])
+    assert game.render(state) == " 3 . . . O\n 2 . X . .\n 1 X . . .\n   a b c d"
+
+
+@pytest.mark.parametrize(
+    ("diagram", "result"), [("X O O\nO X O\nX X .", 1), ("X O X\nX O O\nO X .", 0)]
+)
+def test_the_last_stone_of_a_full_board_may_still_win(diagram: str, result: int) -> None:
+    game = Mnk()
+    state = game.play(game.parse(diagram), 8)
+    assert state[PLY] == game.max_moves
+    assert game.outcome(state) == result
+    assert game.outcome(game.parse(game.render(state))) == result
+
+
+@pytest.mark.parametrize("text", ["0", "8", "", " ", "-1", "+1", "1.0", "a", "x" * 50, "1 2"])
+def test_a_text_that_is_no_column_is_told_the_range(text: str) -> None:
+    game = ConnectFour()
+    with pytest.raises(GameError, match=r" is no column; type a number from 1 to 7$"):
+        game.parse_action(game.initial_state(), text)
+
+
+def test_a_full_column_is_told_the_free_ones() -> None:
+    game = ConnectFour(rows=2, columns=4, length=3)
+    state = game.from_moves(["2", "2"])
+    with pytest.raises(GameError, match=r"^column 2 is full; free columns: 1, 3, 4$"):
+        game.parse_action(state, "2")
+
+
+@pytest.mark.parametrize("text", ["", "b", "2", "d1", "a4", "a0", "a-1", "aa1", "a1 b2", "a1.0"])
+def test_a_text_that_is_no_cell_is_told_the_range(text: str) -> None:
+    game = Mnk()
+    with pytest.raises(GameError, match=r" is no cell; type a letter and a number, a1 to c3$"):
+        game.parse_action(game.initial_state(), text)
+
+
+def test_a_taken_cell_is_named() -> None:
+    game = Mnk()
+    with pytest.raises(GameError, match=r"^b2 is taken; type an empty cell$"):
+        game.parse_action(game.from_moves(["b2"]), "B2")
+
+
+@pytest.mark.parametrize("text", ["٣", "３", "²", "①", "a２", "a٢", "\u212a1", "ａ1", "1\x00"])  # noqa: RUF001
+@pytest.mark.parametrize("game", [ConnectFour(), Mnk(rows=12, columns=12)], ids=name_of)
+def test_only_plain_letters_and_digits_are_read(game: Game, text: str) -> None:
+    with pytest.raises(GameError, match="type a"):
+        game.parse_action(game.initial_state(), text)
+
+
+@pytest.mark.parametrize("text", ["1" * 10_000, "00012", "a" * 10**6, "a1" + "1" * 10**6, "1" * 5])
+@pytest.mark.parametrize("game", [ConnectFour(), Mnk()], ids=name_of)
+def test_a_huge_text_gets_a_short_answer(game: Game, text: str) -> None:
+    with pytest.raises(GameError) as error:
+        game.parse_action(game.initial_state(), text)
+    assert len(str(error.value)) < 100
+
+
+@pytest.mark.parametrize("text", ["3\n4\n5", "\x1b[2J", "a\r\nb"])
+@every_line_game
+def test_an_answer_stays_on_one_line(game: LineGame, text: str) -> None:
+    with pytest.raises(GameError) as error:
+        game.parse_action(game.initial_state(), text)
+    assert str(error.value).isprintable()
+
+
+@every_line_game
+def test_a_move_after_the_end_is_told_that_the_game_is_over(game: LineGame) -> None:
+    (first, action), *_, (last, _) = playouts(game)[0]
+    with pytest.raises(GameError, match=r"^the game is over$"):
+        game.parse_action(last, game.action_name(first, action))
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("conect_four", {}, "unknown game 'conect_four'; did you mean 'connect_four'?"),
+        ("zzz", {}, "unknown game 'zzz' (known: connect_four, "),
+        ("mnk", {"row": 3}, "mnk has no option 'row'; did you mean 'rows'?"),
+        ("mnk", {"qqq": 3}, "mnk has no option 'qqq' (options: rows, columns, length)"),
+        ("mnk", {"rows": "3"}, "mnk's option 'rows' must be int, got '3'"),
+        ("mnk", {"rows": 3.0}, "mnk's option 'rows' must be int, got 3.0"),
+        ("mnk", {"rows": None}, "mnk's option 'rows' must be int, got None"),
+        ("mnk", {"rows": True}, "mnk's option 'rows' must be int, got True"),
+        ("mnk", {"rows": 0}, "rows must be 1 to 26, got 0"),
+        ("mnk", {"columns": 27}, "columns must be 1 to 26, got 27"),
+        ("connect_four", {"rows": -1}, "rows must be 1 to 26, got -1"),
+        ("connect_four", {"length": 8}, "length must be 2 to 7, the longer side of the board"),
+        ("connect_four", {"length": 1}, "length must be 2 to 7, the longer side of the board"),
+        ("connect_four", {"rows": 10**30}, "rows must be 1 to 26, got 1"),
+    ],
+)
+def test_a_game_that_cannot_be_made_is_explained(
+    name: str, options: dict[str, int], message: str
+) -> None:
+    with pytest.raises(GameError) as error:
+        make_game(name, **options)
+    assert str(error.value).startswith(message)
+
+
+def test_named_games_are_mnk_with_other_defaults() -> None:
+    assert make_game("tic_tac_toe") == Mnk(3, 3, 3)
+    assert make_game("gomoku") == Mnk(15, 15, 5)
+    assert make_game("gomoku", rows=9) == Mnk(9, 15, 5)
+
+
+WRONG_DIAGRAMS = [
+    (Mnk(), "", "a diagram needs 3 lines of 3 signs"),
+    (Mnk(), ". . .\n. . .", "found 2 such lines"),
+    (Mnk(), ". . .\n. . .\n. . .\n. . .", "found 4 such lines"),
+    (Mnk(), ". . . .\n. . . .\n. . . .", "found 0 such lines"),
+    (Mnk(), ". . .\n. x .\n. . .", "found 2 such lines"),
+    (Mnk(), "O . .\n. . .\n. . .", "X has 0 stones and O has 1"),
+    (Mnk(), "X X .\n. . .\n. . .", "X has 2 stones and O has 0"),
+    (Mnk(), "X X X\nO O .\nO . .", "a line of a player who did not move last"),
+    (Mnk(), "X X X\nO O O\n. . .", "a line of a player who did not move last"),
+    (Mnk(), "X X .\nO O O\n. . X\n", None),
+    (Mnk(), ". . .\n" * 20_000, "longer than 100,000 characters"),
+    (ConnectFour(2, 3, 2), "X . .\n. . .\n1 2 3", "has an empty cell below it"),
+    (ConnectFour(2, 3, 2), "O . .\nX . .\n1 2 3", None),
+]
+
+
+@pytest.mark.parametrize(("game", "diagram", "message"), WRONG_DIAGRAMS, ids=name_of)
+def test_a_diagram_that_cannot_be_is_explained(
+    game: Game, diagram: str, message: str | None
+) -> None:
+    if message is None:
+        game.parse(diagram)
+        return
+    with pytest.raises(GameError) as error:
+        game.parse(diagram)
+    assert message in str(error.value)
+
+
+SCRAPS = [
+    *"XO.xo 0123456789abcdklm-+\n\n\t",
+    *"²٣３①Ķ\u212aİ\x00\x1b\ud800\u2028",
+    "X O .\n",
+    ". . .\n",
+]
+
+
+@every_game
+def test_random_text_never_raises_anything_but_a_game_error(game: Game) -> None:
+    dice = random.Random(7)
+    states = [state for state, _ in playouts(game)[0]]
+    for _ in range(400):
+        text = "".join(dice.choices(SCRAPS, k=dice.choice((1, 2, 2, 3, 5, 30))))
+        state = dice.choice(states)
+        with suppress(GameError):
+            assert game.legal_action_mask(state)[game.parse_action(state, text)]
+        drawing = list(game.render(state))
+        for _ in range(dice.randrange(4)):
+            drawing[dice.randrange(len(drawing))] = dice.choice(SCRAPS)
+        for diagram in (text, "".join(drawing)):
+            with suppress(GameError):
+                assert len(game.parse(diagram)) == game.state_size

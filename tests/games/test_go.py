@@ -1,0 +1,445 @@
+"""Go: every rule as a picture, against a plain twin, and against counts that are known."""
+
+import itertools
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.reference_go import GoTwin, area_of, is_position
+from numba import types
+
+from alphazero.errors import GameError
+from alphazero.games import ONGOING, make_game
+from alphazero.games.game import LAST, PLY, State
+from alphazero.games.go.board import EMPTY, point_at, put_stone
+from alphazero.games.go.game import Go
+from alphazero.games.go.rules import stones_of
+from alphazero.games.registry import read_game, write_game
+from alphazero.utils.jit import kernel
+
+RULES = list(itertools.product((0, 1, 2), (0, 1)))
+"""Every rule of ko with and without suicide."""
+
+
+def drawn(game: Go, state: State) -> list[str]:
+    """Return the rows of the board without spaces."""
+    lines = game.render(state).splitlines()[: game.rows]
+    return ["".join(line.split()[1:]) for line in lines]
+
+
+def allows(game: Go, state: State, name: str) -> bool:
+    """Whether the move of this name is legal."""
+    try:
+        return bool(game.legal_action_mask(state)[game.parse_action(state, name)])
+    except GameError:
+        return False
+
+
+def after(game: Go, state: State, moves: str) -> State:
+    """Return the position after moves."""
+    for move in moves.split():
+        state = game.play(state, game.parse_action(state, move))
+    return state
+
+
+# --- against the plain twin --------------------------------------------------------------------
+
+
+def check_against_twin(game: Go, seed: int) -> None:
+    """Play a random game and compare everything at every move."""
+    twin = GoTwin(
+        game.rows,
+        game.columns,
+        game.komi_half_points,
+        game.superko,
+        game.suicide,
+        game.max_moves,
+    )
+    state, dice = game.initial_state(), random.Random(seed)
+    while True:
+        legal = np.flatnonzero(game.legal_action_mask(state)).tolist()
+        assert legal == twin.legal(), twin.moves
+        assert stones_of(state).tolist() == twin.cells(), twin.moves
+        assert game.score(state) == area_of(game.rows, game.columns, twin.past[-1]) - game.komi
+        assert game.outcome(state) == (twin.outcome() if twin.is_over() else ONGOING)
+        if not legal:
+            return
+        # Passes are rarer than in a fair draw: the longer a game, the more may repeat.
+        action = dice.choice(legal[:-1] or legal) if dice.random() < 0.95 else legal[-1]
+        twin.play(action)
+        state = game.play(state, action)
+
+
+@pytest.mark.parametrize(("superko", "suicide"), RULES)
+@pytest.mark.parametrize(
+    ("rows", "columns", "games"),
+    [(1, 1, 2), (1, 2, 5), (2, 2, 12), (1, 5, 12), (2, 3, 12), (3, 3, 6), (3, 5, 3), (5, 5, 1)],
+)
+def test_rules_agree_with_the_plain_twin(
+    rows: int, columns: int, games: int, superko: int, suicide: int
+) -> None:
+    game = Go(rows, columns, 1, superko, suicide, moves=min(8 * rows * columns, 90))
+    for seed in range(games):
+        check_against_twin(game, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("superko", "suicide"), RULES)
+@pytest.mark.parametrize(("rows", "columns"), [(3, 3), (4, 3), (5, 5), (9, 9), (3, 19)])
+def test_rules_agree_with_the_plain_twin_in_many_games(
+    rows: int, columns: int, superko: int, suicide: int
+) -> None:
+    game = Go(rows, columns, 7, superko, suicide, moves=min(8 * rows * columns, 150))
+    for seed in range(max(1, 4000 // (rows * columns) ** 2)):
+        check_against_twin(game, seed)
+
+
+# --- counts that are known ---------------------------------------------------------------------
+
+
+@kernel(types.int64(types.int64[::1]))
+def count_positions(first: Any) -> int:
+    """Colour the board in every way and count where all stones keep lying as they were laid."""
+    rows, columns = first[3], first[4]
+    state, count = first.copy(), 0
+    for number in range(3 ** (rows * columns)):
+        state[:] = first
+        rest = number
+        for cell in range(rows * columns):
+            if rest % 3:
+                put_stone(state, point_at(state, cell // columns, cell % columns), rest % 3)
+            rest //= 3
+        rest, whole = number, True
+        for cell in range(rows * columns):
+            value = state[point_at(state, cell // columns, cell % columns)]
+            whole = whole and (value == rest % 3 or (value >= EMPTY and rest % 3 == 0))
+            rest //= 3
+        count += whole
+    return count
+
+
+LEGAL_POSITIONS = [
+    (1, 1, 1),
+    (1, 2, 5),
+    (1, 3, 15),
+    (1, 7, 867),
+    (2, 2, 57),
+    (2, 3, 489),
+    (4, 2, 4_125),
+    (3, 3, 12_675),
+]
+"""Tromp & Farnebäck, *Combinatorics of Go* (2007), table of L(m, n)."""
+
+
+@pytest.mark.parametrize(("rows", "columns", "count"), LEGAL_POSITIONS)
+def test_legal_positions_are_as_many_as_tromp_counted(rows: int, columns: int, count: int) -> None:
+    assert count_positions(Go(rows, columns).initial_state()) == count
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rows", "columns", "count"), [(4, 3, 321_689), (4, 4, 24_318_165)])
+def test_legal_positions_of_larger_boards_are_as_many_as_tromp_counted(
+    rows: int, columns: int, count: int
+) -> None:
+    assert count_positions(Go(rows, columns).initial_state()) == count
+
+
+def test_the_plain_twin_and_diagrams_know_the_same_positions() -> None:
+    game, count = Go(2, 3), 0
+    for colours in itertools.product(range(3), repeat=6):
+        stones = {divmod(cell, 3): colour - 1 for cell, colour in enumerate(colours) if colour}
+        rows = [" ".join(".XO"[colour] for colour in colours[i : i + 3]) for i in (0, 3)]
+        if is_position(2, 3, stones):
+            count += 1
+            assert stones_of(game.parse("\n".join(rows))).tolist() == list(colours)
+        else:
+            with pytest.raises(GameError, match="has no liberty"):
+                game.parse("\n".join(rows))
+    assert count == 489
+
+
+# --- ko ----------------------------------------------------------------------------------------
+
+KO = """
+5 . X O . .
+4 X O . O .
+3 . X O . .
+2 . . . . .
+1 . . . . .
+"""
+
+
+@pytest.mark.parametrize("superko", [0, 1, 2])
+def test_a_ko_may_be_taken_back_after_a_move_elsewhere(superko: int) -> None:
+    game = Go(5, 5, superko=superko)
+    state = after(game, game.parse(KO), "C4")
+    assert drawn(game, state)[1] == "X.XO."
+    assert not allows(game, state, "B4")
+    with pytest.raises(GameError, match="B4 is forbidden by ko: it brings an earlier position"):
+        game.parse_action(state, "b4")
+    assert "1 moves, O to play, ko at B4; komi 7.5" in game.render(state)
+    state = after(game, state, "A1 E1")
+    assert allows(game, state, "B4")
+    assert drawn(game, after(game, state, "B4"))[1] == "XO.O."
+
+
+SENT_TWO = "1 . O . O .\n1 moves, O to play;"
+"""White sends two stones at A1; Black takes them from C1; White takes one back from B1."""
+
+
+@pytest.mark.parametrize(("superko", "returns"), [(0, True), (1, False), (2, True)])
+def test_send_two_return_one(superko: int, returns: bool) -> None:
+    game = Go(1, 5, superko=superko)
+    state = game.parse(SENT_TWO)
+    state = after(game, state, "A1")
+    assert drawn(game, state) == ["OO.O."]
+    state = after(game, state, "C1")
+    assert drawn(game, state) == ["..XO."]
+    assert allows(game, state, "B1") is returns
+    if returns:  # the board is as before, but now Black is to move
+        state = after(game, state, "B1")
+        assert drawn(game, state) == [".O.O."]
+        state = after(game, state, "pass")
+        assert allows(game, state, "A1") is (superko == 0), "the second time all is as it was"
+
+
+TRIPLE_KO = """
+3 X O . O X O . O X . X O
+2 . X O . . X O . . X O .
+1 . . . . . . . . . . . .
+"""
+
+
+@pytest.mark.parametrize(("superko", "endless"), [(0, True), (1, False), (2, False)])
+def test_triple_ko(superko: int, endless: bool) -> None:
+    game = Go(3, 12, superko=superko)
+    first = game.parse(TRIPLE_KO)
+    state = after(game, first, "C3 K3 G3 B3 L3")
+    assert drawn(game, state)[0] == "XO.OX.XOX.XO"
+    assert allows(game, state, "F3") is endless
+    if endless:
+        state = after(game, state, "F3")
+        assert drawn(game, state) == drawn(game, first)
+        assert allows(game, state, "C3")
+
+
+# --- capture and suicide -----------------------------------------------------------------------
+
+
+def test_snapback() -> None:
+    game = Go(4, 4)
+    state = game.parse("""
+        4 . . . .
+        3 X X X X
+        2 O O O X
+        1 . . O X
+    """)
+    state = after(game, state, "B1 A1")
+    assert drawn(game, state)[3] == "O.OX"
+    state = after(game, state, "B1")
+    assert drawn(game, state) == ["....", "XXXX", "...X", ".X.X"]
+
+
+def test_one_move_takes_several_chains() -> None:
+    game = Go(3, 5)
+    state = after(game, game.parse(". X . X .\nX O . O X\n. X . X ."), "C2")
+    assert drawn(game, state) == [".X.X.", "X.X.X", ".X.X."]
+    state = after(game, game.parse("O O . . .\nX X . . .\n. . . . ."), "C3")
+    assert drawn(game, state) == ["..X..", "XX...", "....."]
+
+
+def test_a_stone_without_liberties_may_be_laid_where_it_captures() -> None:
+    game = Go(3, 3)
+    state = game.parse(". O X\nO X .\nX . .")
+    assert drawn(game, after(game, state, "A3")) == ["X.X", ".X.", "X.."]
+
+
+LAST_LIBERTY = """
+3 X . O
+2 O O O
+1 . . .
+"""
+
+
+def test_suicide_is_forbidden() -> None:
+    game = Go(3, 3)
+    with pytest.raises(GameError, match="B3 is forbidden: the stone would have no liberty"):
+        game.parse_action(game.parse(LAST_LIBERTY), "B3")
+    assert not allows(game, game.parse("O . .\n. O .\nO . ."), "A2")
+    assert not allows(game, game.parse(". O .\nO . .\n. . ."), "A3")
+    assert allows(game, game.parse(". . .\nO . .\n. . ."), "A3")
+
+
+def test_suicide_of_several_stones_takes_them_off_where_it_is_allowed() -> None:
+    game = Go(3, 3, suicide=1)
+    state = after(game, game.parse(LAST_LIBERTY), "B3")
+    assert drawn(game, state) == ["..O", "OOO", "..."]
+    assert state[PLY] == 1
+
+
+def test_suicide_of_one_stone_changes_nothing_and_is_a_repetition() -> None:
+    for superko, legal in ((0, True), (1, False), (2, True)):
+        game = Go(3, 3, superko=superko, suicide=1)
+        assert allows(game, game.parse(". O .\nO . .\n. . ."), "A3") is legal
+
+
+# --- the end and the score ---------------------------------------------------------------------
+
+SCORES = [
+    (". . .\n. . .\n. . .", 0),
+    (". . .\n. X .\n. . .", 9),
+    # The column between the walls is dame; the one behind White's is White's.
+    ("X . O .\nX . O .\nX . O .", 3 - 6),
+    # Three points of dame, and Black's corner.
+    ("X X . O\nX . . O\n. X O O", 5 - 4),
+    # Seki: whoever fills one of the two liberties in the middle is taken from the other.
+    (". O O X . O X X . .\nO . O X . O X . X .", 10 - 8),
+    # A stone that cannot live is counted while it is there, and spoils the point beside it.
+    (". X . X .\nX X O X X\nX . X X .", 13 - 1),
+]
+
+
+@pytest.mark.parametrize(("diagram", "area"), SCORES)
+def test_the_board_is_counted_by_area(diagram: str, area: int) -> None:
+    rows = diagram.splitlines()
+    for komi in (0, 15, -3):
+        game = Go(len(rows), len(rows[0].split()), komi_half_points=komi)
+        state = game.parse(diagram)
+        assert game.score(state) == area - komi / 2
+        state = after(game, state, "pass pass")
+        assert game.outcome(state) == np.sign(2 * area - komi)
+
+
+def test_two_passes_in_a_row_end_the_game_and_two_of_one_player_do_not() -> None:
+    game = Go(5, 5)
+    state = after(game, game.initial_state(), "pass C3 pass A1 pass")
+    assert game.outcome(state) == ONGOING
+    assert "O passed" not in game.render(state)
+    assert "5 moves, O to play, X passed; komi 7.5" in game.render(state)
+    state = after(game, state, "pass")
+    assert game.outcome(state) == -1
+    assert "6 moves, over: O wins by 32.5; komi 7.5" in game.render(state)
+    assert game.legal_action_mask(state).sum() == 0
+    with pytest.raises(GameError, match="the game is over"):
+        game.parse_action(state, "A2")
+
+
+def test_the_limit_of_moves_ends_the_game() -> None:
+    game = Go(5, 5, komi_half_points=0, moves=3)
+    state = after(game, game.initial_state(), "C3 A1")
+    assert game.outcome(state) == ONGOING
+    assert game.outcome(after(game, state, "B2")) == 1
+    assert [Go(9, 9).max_moves, Go(19, 19).max_moves, Go(moves=90).max_moves] == [162, 722, 90]
+
+
+# --- what the network sees ---------------------------------------------------------------------
+
+
+def test_the_observation_is_eight_positions_of_each_colour_and_the_colour_to_move() -> None:
+    """The boards are kept here as they were drawn, and compared newest first."""
+    game, dice = Go(4, 5, suicide=1, moves=60), random.Random(3)
+    state, past = game.initial_state(), [np.zeros(20, np.int64)]
+    while game.outcome(state) == ONGOING:
+        legal = np.flatnonzero(game.legal_action_mask(state))
+        state = game.play(state, int(dice.choice(legal[:-1] if len(legal) > 1 else legal)))
+        signs = "".join(drawn(game, state))
+        past.insert(0, np.array([".XO".index(sign) for sign in signs]))
+        planes = game.observe(state).reshape(17, 20)
+        own = int(state[PLY]) % 2 + 1
+        boards = (past + [np.zeros(20)] * 8)[:8]
+        for age, stones in enumerate(boards):
+            assert np.array_equal(planes[2 * age], stones == own)
+            assert np.array_equal(planes[2 * age + 1], stones == 3 - own)
+        assert (planes[16] == (own == 1)).all()
+    assert len(past) > 30
+
+
+def test_the_pass_is_its_own_image_under_every_symmetry() -> None:
+    assert (Go().symmetries().actions[:, 81] == 81).all()
+    assert [len(Go(3, 3).symmetries().cells), len(Go(3, 4).symmetries().cells)] == [8, 4]
+
+
+# --- text --------------------------------------------------------------------------------------
+
+
+def test_points_are_named_as_in_the_go_text_protocol() -> None:
+    game = make_game("go", rows=19, columns=19)
+    state = game.initial_state()
+    assert game.action_name(state, 0) == "A19"
+    assert game.action_name(state, 8) == "J19", "there is no column I"
+    assert game.action_name(state, 360) == "T1"
+    assert game.action_name(state, 361) == "pass"
+    for text in ("d4", "D4", " D04 ", "PASS", "Pass"):
+        assert game.action_name(state, game.parse_action(state, text)) in ("D4", "pass")
+
+
+@pytest.mark.parametrize("text", ["", "I5", "K5", "A0", "A10", "5", "pas", "A1 B2", "A²", "ß3"])
+def test_what_is_no_point_is_explained(text: str) -> None:
+    with pytest.raises(GameError, match="type a letter and a number, A1 to J9, or pass"):
+        Go().parse_action(Go().initial_state(), text)
+
+
+def test_a_taken_point_is_explained() -> None:
+    with pytest.raises(GameError, match="C3 is taken; type an empty point"):
+        Go().parse_action(after(Go(), Go().initial_state(), "C3"), "c3")
+
+
+EMPTY_3 = ". . .\n. . .\n. . .\n"
+
+
+@pytest.mark.parametrize(
+    ("diagram", "message"),
+    [
+        (EMPTY_3 + "7 moves, X to play;", "after 7 moves it is O's turn"),
+        (EMPTY_3 + "19 moves, O to play;", "the game is over after 18 moves, not 19"),
+        (EMPTY_3 + "some moves, O to play", "is written like '12 moves, X to play;'"),
+        (EMPTY_3 + "2 moves, X to play, ko at E5;", "'E5' is no point"),
+        (". X .\nX . .\n. . .\n3 moves, O to play, ko at A3;", "no stone may be laid anyway"),
+        (". X .\nX O X\n. X .", "a chain of stones in the diagram has no liberty"),
+    ],
+)
+def test_a_diagram_that_cannot_be_is_explained(diagram: str, message: str) -> None:
+    with pytest.raises(GameError) as error:
+        Go(3, 3).parse(diagram)
+    assert message in str(error.value)
+
+
+def test_simple_ko_forbids_no_two_points() -> None:
+    game = Go(3, 3, superko=0)
+    with pytest.raises(GameError, match="more points than simple ko can forbid"):
+        game.parse(EMPTY_3 + "2 moves, X to play, ko at A1 A2;")
+    state = Go(3, 3).parse(EMPTY_3 + "2 moves, X to play, ko at A1 A2;")
+    assert Go(3, 3).legal_action_mask(state).sum() == 8
+
+
+def test_a_drawing_says_that_the_opponent_passed() -> None:
+    game = Go(3, 3)
+    state = game.parse(EMPTY_3 + "5 moves, O to play, X passed;")
+    assert state[LAST] == game.passing
+    assert game.outcome(after(game, state, "pass")) == -1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rows": 0}, "rows must be 1 to 19, got 0"),
+        ({"columns": 20}, "columns must be 1 to 19, got 20"),
+        ({"superko": 3}, "superko must be 0 to 2 (0 simple, 1 positional, 2 situational), got 3"),
+        ({"suicide": -1}, "suicide must be 0 to 1 (0 forbidden, 1 allowed), got -1"),
+        ({"komi_half_points": 1001}, "komi_half_points must be -1000 to 1000, got 1001"),
+        ({"moves": 5001}, "moves must be 0 to 5000 (0: twice the board's points), got 5001"),
+        ({"komi": 7}, "go has no option 'komi' (options: rows, columns, komi_half_points, superko"),
+    ],
+)
+def test_a_game_that_cannot_be_made_is_explained(options: dict[str, int], message: str) -> None:
+    with pytest.raises(GameError) as error:
+        make_game("go", **options)
+    assert str(error.value).startswith(message)
+
+
+def test_a_game_is_written_with_the_options_that_differ() -> None:
+    game = read_game("go:rows=19,columns=19,superko=2")
+    assert game == Go(19, 19, superko=2)
+    assert write_game(game) == "go:rows=19,columns=19,superko=2"
+    assert write_game(Go()) == "go"

@@ -1,0 +1,293 @@
+"""Hex against a plain twin and its known values, the swap, and what is typed and drawn."""
+
+import functools
+import heapq
+import random
+
+import numpy as np
+import pytest
+from helpers.reference_rules import Cell, HexTwin, Stones
+
+from alphazero.errors import GameError
+from alphazero.games import ONGOING, game_options, make_game, to_play
+from alphazero.games.game import LAST, OUTCOME, SURE, State
+from alphazero.games.hex import Hex, distance
+from alphazero.solvers.exhaustive import Solution, solve
+
+PLAY = Hex.rule_functions[1]
+
+
+def stones_of(game: Hex, state: State) -> Stones:
+    """Return what a position's observation shows, as a twin has it."""
+    player, planes = to_play(state), game.observe(state)
+    return {
+        (int(row), int(column)): owner
+        for plane, owner in ((0, player), (1, 1 - player))
+        for row, column in np.argwhere(planes[plane])
+    }
+
+
+@pytest.mark.parametrize(("size", "games"), [(2, 30), (3, 30), (5, 30), (7, 10), (11, 3)])
+def test_rules_agree_with_the_plain_twin(size: int, games: int) -> None:
+    game, twin, dice, results = Hex(size), HexTwin(size), random.Random(size), set()
+    for _ in range(games):
+        state, stones, order = game.initial_state(), Stones(), list(range(size * size))
+        dice.shuffle(order)
+        for ply, action in enumerate(order):
+            assert stones_of(game, state) == stones
+            assert (game.observe(state)[2] == 1 - ply % 2).all()
+            free = sorted(order[ply:])
+            assert np.flatnonzero(game.legal_action_mask(state)).tolist() == free
+            state = game.play(state, action)
+            stones[divmod(action, size)] = ply % 2
+            result = twin.outcome(stones)
+            assert game.outcome(state) == (ONGOING if result is None else result)
+            if result is not None:
+                break
+        results.add(result)
+        assert not game.legal_action_mask(state).any()
+    assert results == {1, -1}
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 6, 9])
+def test_a_full_board_has_exactly_one_winner_and_who_joined_first_is_it(size: int) -> None:
+    """Nash's argument: the players' chains cannot both be barred, nor cross."""
+    game, twin, dice, winners = Hex(size), HexTwin(size), random.Random(size), set()
+    for _ in range(60):
+        state, order = game.initial_state(), list(range(size * size))
+        dice.shuffle(order)
+        first = ONGOING
+        for action in order:
+            PLAY(state, action)  # the rule alone, which plays on behind the end
+            first = int(state[OUTCOME]) if first == ONGOING else first
+        stones = stones_of(game, state)
+        assert len(stones) == size * size
+        assert [twin.joins(stones, 0), twin.joins(stones, 1)] == [first == 1, first == -1]
+        winners.add(first)
+    assert winners == {1, -1}
+
+
+# Known values.
+
+
+@functools.cache
+def solved(size: int, swap: int = 0) -> Solution:
+    return solve(Hex(size, swap))
+
+
+def names_of(game: Hex, mask: np.ndarray) -> str:
+    return " ".join(game.action_name(game.initial_state(), int(a)) for a in np.flatnonzero(mask))
+
+
+def plain_openings(size: int) -> str:
+    """Return the first moves that win, found by looking at everything with the twin."""
+    twin = HexTwin(size)
+    cells = [(row, column) for row in range(size) for column in range(size)]
+
+    @functools.cache
+    def wins(key: frozenset[tuple[Cell, int]], player: int) -> bool:
+        """Whether `player`, who is to move, wins; nobody has joined anything yet."""
+        stones = dict(key)
+        for cell in cells:
+            if cell not in stones:
+                child = {**stones, cell: player}
+                if twin.joins(child, player) or not wins(frozenset(child.items()), 1 - player):
+                    return True
+        return False
+
+    good = [cell for cell in cells if not wins(frozenset({(cell, 0)}), 1)]
+    return " ".join(f"{'abc'[column]}{row + 1}" for row, column in good)
+
+
+@pytest.mark.parametrize(("size", "openings"), [(2, "b1 a2"), (3, "c1 a2 b2 c2 a3")])
+def test_the_first_player_wins_small_boards_from_the_right_cells(size: int, openings: str) -> None:
+    found = solved(size)
+    assert found.values[0] == 1
+    assert names_of(Hex(size), found.optimal[0]) == openings == plain_openings(size)
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_with_the_swap_the_second_player_wins_by_taking_over_the_good_openings(size: int) -> None:
+    game, plain, found = Hex(size, 1), solved(size), solved(size, 1)
+    assert found.values[0] == -1
+    seconds = 0
+    for state, value, optimal in zip(found.states, found.values, found.optimal, strict=True):
+        if state[0] == 1:
+            assert value == 1
+            assert optimal[size * size] == plain.optimal[0, state[LAST]]
+            seconds += 1
+    assert seconds == size * size
+    assert game.num_actions == size * size + 1
+
+
+# The swap.
+
+
+def test_the_swap_reflects_the_first_stone_and_changes_its_colour() -> None:
+    game = Hex(4, 1)
+    state = game.from_moves(["b1", "swap"])
+    assert game.render(state) == (
+        "   a b c d\n 1 . . . .\n  2 O . . .\n   3 . . . .\n    4 . . . .\nX to move after 2 moves"
+    )
+    assert stones_of(game, game.from_moves(["c3", "SWAP"])) == {(2, 2): 1}
+    assert game.legal_action_mask(state).sum() == 15
+
+
+@pytest.mark.parametrize("size", [3, 6])
+def test_a_swap_is_the_same_as_if_the_players_had_changed_colours(size: int) -> None:
+    plain, game, dice = Hex(size), Hex(size, 1), random.Random(size)
+    for _ in range(40):
+        order = list(range(size * size))
+        dice.shuffle(order)
+        one = plain.play(plain.initial_state(), order[0])
+        other = game.play(game.initial_state(), order[0], size * size)
+        for action in order[1:]:
+            if plain.outcome(one) != ONGOING:
+                break
+            one = plain.play(one, action)
+            other = game.play(other, action % size * size + action // size)
+            result = plain.outcome(one)
+            assert game.outcome(other) == (ONGOING if result == ONGOING else -result)
+        assert plain.outcome(one) != ONGOING
+
+
+def test_the_swap_is_the_second_move_or_none() -> None:
+    game = Hex(3, 1)
+    for moves in ([], ["a1", "b1"], ["a1", "swap"]):
+        state = game.from_moves(moves)
+        assert not game.legal_action_mask(state)[9]
+        with pytest.raises(GameError, match=r"^swap is the second move or none; type an empty"):
+            game.parse_action(state, "swap")
+    with pytest.raises(GameError, match=r"is no cell; type a letter and a number, a1 to c3$"):
+        Hex(3).parse_action(Hex(3).from_moves(["a1"]), "swap")
+
+
+def test_a_swapped_game_may_fill_the_board() -> None:
+    game = Hex(2, 1)
+    state = game.from_moves(["a1", "swap", "b2", "a2", "b1"])
+    assert state[0] == game.max_moves == 5
+    assert game.outcome(state) == 1
+
+
+# The heuristic.
+
+
+@pytest.mark.parametrize("size", [2, 4, 6])
+def test_the_distance_is_that_of_the_shortest_way(size: int) -> None:
+    """Dijkstra's, from one side to the other."""
+    twin, dice, barred = HexTwin(size), np.random.default_rng(size), 0
+    for _ in range(30):
+        grid = dice.choice(3, (size, size), p=(0.4, 0.3, 0.3))
+        for player in (0, 1):
+            cost = {
+                (row, column): int(stone == 0)
+                for (row, column), stone in np.ndenumerate(grid)
+                if stone != 2 - player
+            }
+            heap = [(cost[cell], cell) for cell in cost if cell[player] == 0]
+            heapq.heapify(heap)
+            shortest, seen = None, set()
+            while heap and shortest is None:
+                length, cell = heapq.heappop(heap)
+                if cell[player] == size - 1:
+                    shortest = length
+                elif cell not in seen:
+                    seen.add(cell)
+                    for other in twin.touching(cell):
+                        if other in cost:
+                            heapq.heappush(heap, (length + cost[other], other))
+            found = distance(grid.ravel(), size, player)
+            assert found == shortest if shortest is not None else found > size * size
+            barred += shortest is None
+    assert barred > 0
+
+
+def test_the_heuristic_is_that_of_the_player_to_move_and_never_sure() -> None:
+    game = Hex(5)
+    assert game.heuristic(game.initial_state()) > 0, "who moves is ahead on the empty board"
+    ahead = game.from_moves(["c3", "a1", "c4", "a2"])
+    assert 0 < game.heuristic(game.initial_state()) < game.heuristic(ahead) < SURE
+    assert -SURE < game.heuristic(game.play(ahead, 11)) < 0
+
+
+# What people read and type.
+
+
+def test_eleven_without_swap_is_the_default() -> None:
+    assert game_options("hex") == {"size": 11, "swap": 0}
+
+
+@pytest.mark.parametrize("game", [Hex(5), Hex(5, 1), Hex(12)], ids=repr)
+def test_a_drawing_tells_everything_but_the_last_move(game: Hex) -> None:
+    dice = random.Random(game.size)
+    for _ in range(3):
+        state = game.initial_state()
+        while game.outcome(state) == ONGOING:
+            read = game.parse(game.render(state))
+            assert read[LAST] == -1
+            read[LAST] = state[LAST]
+            assert np.array_equal(read, state)
+            legal = np.flatnonzero(game.legal_action_mask(state)).tolist()
+            state = game.play(state, max(legal) if dice.random() < 0.3 else dice.choice(legal))
+
+
+@pytest.mark.parametrize("text", ["", "b", "2", "d1", "a4", "a0", "a-1", "aa1", "a1 b2", "a01"])
+def test_a_text_that_is_no_cell_is_told_the_range(text: str) -> None:
+    game = Hex(3, 1)
+    with pytest.raises(GameError) as error:
+        game.parse_action(game.initial_state(), text)
+    wanted = f"{text!r} is no cell; type a letter and a number, a1 to c3, or swap"
+    assert str(error.value) == wanted
+
+
+def test_a_taken_cell_and_the_end_are_named() -> None:
+    game = Hex(3)
+    with pytest.raises(GameError, match=r"^B2 is taken; type an empty cell$"):
+        game.parse_action(game.from_moves(["b2"]), "B2")
+    over = game.from_moves(["b1", "a1", "b2", "a2", "b3"])
+    assert game.outcome(over) == 1
+    with pytest.raises(GameError, match=r"^the game is over$"):
+        game.parse_action(over, "c3")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"size": 1}, "size must be 2 to 26, got 1"),
+        ({"size": 27}, "size must be 2 to 26, got 27"),
+        ({"swap": 2}, "swap must be 0 (off) or 1 (on), got 2"),
+        ({"swap": -1}, "swap must be 0 (off) or 1 (on), got -1"),
+    ],
+)
+def test_a_board_that_cannot_be_is_explained(options: dict[str, int], message: str) -> None:
+    with pytest.raises(GameError) as error:
+        make_game("hex", **options)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("swap", "diagram", "message"),
+    [
+        (0, "", "a diagram needs 2 lines of 2 signs"),
+        (0, ". .\n. .", "a diagram needs one line 'X to move after 0 moves'"),
+        (0, "X .\n. .\nO to move after 0 moves", "after 0 moves it is not O's turn"),
+        (0, "X .\n. .\nO to move after 3 moves", "X has 1 stones and O has 0: 3 moves cannot"),
+        (0, ". .\nO .\nX to move after 2 moves", "X has 0 stones and O has 1: 2 moves cannot"),
+        (0, ". .\nO .\nO to move after 1 moves", "X has 0 stones and O has 1: 1 moves cannot"),
+        (1, ". .\nO .\nX to move after 2 moves", None),
+        (1, "X .\nO .\nO to move after 3 moves", None),
+        (1, "X .\nO .\nX to move after 2 moves", None),
+        (1, ". .\n. .\nO to move after 1 moves", "X has 0 stones and O has 0: 1 moves cannot"),
+        (0, "X .\nX O\nX to move after 3 moves", "not X's turn"),
+        (0, "X O\nX O\nX to move after 4 moves", "a chain of a player who did not move last"),
+    ],
+)
+def test_a_board_that_is_drawn_wrongly_is_explained(
+    swap: int, diagram: str, message: str | None
+) -> None:
+    if message is None:
+        Hex(2, swap).parse(diagram)
+        return
+    with pytest.raises(GameError) as error:
+        Hex(2, swap).parse(diagram)
+    assert message in str(error.value)

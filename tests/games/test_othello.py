@@ -1,0 +1,235 @@
+"""Othello against a plain twin, its known counts and values, and what is typed and drawn."""
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.reference_rules import OthelloTwin
+from numba import types
+
+from alphazero.errors import GameError
+from alphazero.games import ONGOING, game_options, make_game, to_play
+from alphazero.games.game import PLY, RulesType
+from alphazero.games.othello import DISCS, Othello
+from alphazero.solvers.exact import answer, solver_for
+from alphazero.utils.jit import kernel
+
+PERFT = [4, 12, 56, 244, 1396, 8200, 55092, 390216, 3005288]
+"""Sequences of 1, 2, 3, ... moves from the first position of the 8 x 8 board; a pass is a move.
+
+Bik, *Perft for Reversi* (2009). His players pass for ever where neither can move, so a game that
+is over, which happens from the 9th move on, stays one sequence at every later depth.
+"""
+
+
+@kernel(types.int64(RulesType, types.Array(types.int64, 2, "C"), types.boolean[:, ::1]))
+def count_sequences(rules: Any, states: Any, masks: Any) -> int:
+    """Count the sequences of D moves from `states[0]`, of `states` [D, S] and `masks` [D, A].
+
+    Those of the last move are counted without being played. A game that is over counts once.
+    """
+    depth, top, total = len(states), 0, 0
+    count = rules.legal(states[0], masks[0])
+    if depth == 1:
+        return count
+    while top >= 0:
+        action = 0
+        while action < masks.shape[1] and not masks[top, action]:
+            action += 1
+        if action == masks.shape[1]:
+            top -= 1
+            continue
+        masks[top, action] = False
+        states[top + 1] = states[top]
+        rules.play(states[top + 1], action)
+        count = rules.legal(states[top + 1], masks[top + 1])
+        if count == 0:
+            total += 1
+        elif top + 2 == depth:
+            total += count
+        else:
+            top += 1
+    return total
+
+
+def perft(game: Othello, depth: int) -> int:
+    """Return how many sequences of `depth` moves there are."""
+    states = np.zeros((depth, game.state_size), np.int64)
+    states[0] = game.initial_state()
+    return count_sequences(game.rules, states, np.zeros((depth, game.num_actions), np.bool_))
+
+
+@pytest.mark.parametrize(("depth", "count"), list(enumerate(PERFT, 1)))
+def test_there_are_as_many_sequences_of_moves_as_is_known(depth: int, count: int) -> None:
+    assert perft(Othello(), depth) == count
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("depth", "count"), [(10, 24571284), (11, 212258800)])
+def test_there_are_as_many_longer_sequences_as_is_known(depth: int, count: int) -> None:
+    assert perft(Othello(), depth) == count
+
+
+@pytest.mark.parametrize(("size", "games"), [(4, 40), (6, 8), (8, 6)])
+def test_rules_agree_with_the_plain_twin(size: int, games: int) -> None:
+    game, twin, dice, passes = Othello(size), OthelloTwin(size), random.Random(size), 0
+    for _ in range(games):
+        state, discs = game.initial_state(), twin.start()
+        while True:
+            player = to_play(state)
+            planes = game.observe(state)
+            for plane, owner in ((0, player), (1, 1 - player)):
+                own = [cell for cell in twin.cells() if discs.get(cell) == owner]
+                assert list(zip(*np.nonzero(planes[plane]), strict=True)) == own
+            places = twin.places(discs, player)
+            assert list(zip(*np.nonzero(planes[2]), strict=True)) == places
+            result = twin.outcome(discs)
+            assert game.outcome(state) == (ONGOING if result is None else result)
+            moves = [
+                size * size if cell is None else cell[0] * size + cell[1]
+                for cell in twin.legal(discs, player)
+            ]
+            assert np.flatnonzero(game.legal_action_mask(state)).tolist() == moves
+            if result is not None:
+                break
+            action = dice.choice(moves)
+            passes += action == size * size
+            cell = None if action == size * size else divmod(action, size)
+            state, discs = game.play(state, action), twin.play(discs, cell, player)
+    assert passes > 0, "a pass was seen"
+
+
+def test_the_second_player_wins_on_four_by_four() -> None:
+    """Known to end 3 to 11; the winner's margin is not asked for here."""
+    game = Othello(4)
+    found = answer(solver_for(game), game.initial_state(), 10_000_000)
+    assert found.value == -1
+    assert found.best.sum() >= 1
+
+
+def test_eight_by_eight_is_the_default() -> None:
+    assert game_options("othello") == {"size": 8}
+
+
+def test_a_game_may_end_with_empty_cells() -> None:
+    """The shortest game: white is wiped out with black's fifth disc."""
+    game = Othello()
+    state = game.from_line("e6 f4 e3 f6 g5 d6 e7 f5 c5")
+    assert game.outcome(state) == 1
+    assert state[PLY] == 9
+    assert game.render(state).count("O") == 1, "in the line that says whose turn it would be"
+
+
+def test_a_game_may_end_drawn() -> None:
+    game = Othello(4)
+    state = game.parse("X X X X\nX X X X\nO O O O\nO O O O\nX to move after 12 moves")
+    assert game.outcome(state) == 0
+    assert not game.legal_action_mask(state).any()
+
+
+FORCED = ". O X X\nX X X X\nX X X X\nX X X X\nO to move after 11 moves"
+"""In the last empty corner X would enclose a disc, and O none."""
+
+
+def test_a_player_who_encloses_nothing_passes() -> None:
+    game = Othello(4)
+    state = game.parse(FORCED)
+    assert np.flatnonzero(game.legal_action_mask(state)).tolist() == [16]
+    assert game.action_name(state, 16) == "pass"
+    assert game.parse_action(state, " PASS\n") == 16
+    assert game.action_cell(state, 16) is None
+    with pytest.raises(GameError, match=r"^no disc can be placed; type pass$"):
+        game.parse_action(state, "a1")
+    passed = game.play(state, 16)
+    assert np.array_equal(passed[DISCS:], state[DISCS:])
+    assert game.outcome(passed) == ONGOING
+    last = game.play(passed, game.parse_action(passed, "a1"))
+    assert game.outcome(last) == 1
+    with pytest.raises(GameError, match=r"^the game is over$"):
+        game.parse_action(last, "pass")
+
+
+def test_cells_are_named_from_the_top_left_and_black_begins_on_the_usual_ones() -> None:
+    game = Othello()
+    state = game.initial_state()
+    legal = np.flatnonzero(game.legal_action_mask(state))
+    assert [game.action_name(state, int(action)) for action in legal] == ["d3", "c4", "f5", "e6"]
+    assert game.render(game.from_moves(["D3", "c5"])) == (
+        "   a b c d e f g h\n"
+        " 1 . . . . . . . .\n"
+        " 2 . . . . . . . .\n"
+        " 3 . . . X . . . .\n"
+        " 4 . . . X X . . .\n"
+        " 5 . . O O O . . .\n"
+        " 6 . . . . . . . .\n"
+        " 7 . . . . . . . .\n"
+        " 8 . . . . . . . .\n"
+        "X to move after 2 moves"
+    )
+
+
+def test_the_symmetries_are_those_that_leave_the_first_four_discs_as_they_are() -> None:
+    actions, cells = Othello(6).symmetries()
+    assert len({tuple(image) for image in cells}) == len(cells) == 4
+    assert (actions[:, 36] == 36).all()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "z9", "d", "3", "d33", "i1", "a9", "a0", "dd3", "\u0664", "pas"]
+)
+def test_a_text_that_is_no_cell_is_told_the_range(text: str) -> None:
+    game = Othello()
+    with pytest.raises(GameError) as error:
+        game.parse_action(game.initial_state(), text)
+    wanted = f"{text!r} is no cell; type a letter and a number, a1 to h8, or pass"
+    assert str(error.value) == wanted
+
+
+@pytest.mark.parametrize("text", ["a1", "d4", "PASS"])
+def test_a_move_that_encloses_nothing_is_told_those_that_do(text: str) -> None:
+    game = Othello()
+    with pytest.raises(GameError) as error:
+        game.parse_action(game.initial_state(), text)
+    assert str(error.value).endswith("; type one of d3 c4 f5 e6")
+
+
+@pytest.mark.parametrize("size", [0, 2, 5, 10, -8])
+def test_a_board_of_another_size_is_refused(size: int) -> None:
+    with pytest.raises(GameError, match=rf"^size must be one of 4, 6, 8, got {size}$"):
+        make_game("othello", size=size)
+
+
+FIRST = ". . . .\n. O X .\n. X O .\n. . . .\n"
+
+
+@pytest.mark.parametrize(
+    ("diagram", "message"),
+    [
+        ("", "a diagram needs 4 lines of 4 signs"),
+        (FIRST, "a diagram needs one line 'X to move after 0 moves', with its own number; found 0"),
+        (FIRST + "X to move after 0 moves\n" * 2, "with its own number; found 2"),
+        (FIRST + "O to move after 0 moves", "after 0 moves it is not O's turn: X moves first"),
+        (FIRST + "O to move after 1 moves", "1 moves cannot have added 0 discs"),
+        (FIRST.replace("X", "."), "a diagram needs one line"),
+        (FIRST.replace("X", ".") + "X to move after 0 moves", "an empty cell among the four"),
+        (FORCED.replace("O to move after 11", "X to move after 10"), "10 moves cannot have added"),
+        (FORCED.replace("after 11", "after 23"), "23 moves cannot have added 11 discs"),
+    ],
+)
+def test_a_board_that_is_drawn_wrongly_is_explained(diagram: str, message: str) -> None:
+    with pytest.raises(GameError) as error:
+        Othello(4).parse(diagram)
+    assert message in str(error.value)
+
+
+def test_the_heuristic_likes_corners_and_freedom_and_sees_both_sides_alike() -> None:
+    game = Othello(4)
+    estimates = {}
+    for turn, moves in (("X", 4), ("O", 5)):
+        state = game.parse(
+            f"X . . .\nX O X .\nX X O .\n. . . .\n{turn} to move after {moves} moves"
+        )
+        estimates[turn] = int(game.heuristic(state))
+    assert estimates["X"] > 0
+    assert estimates["O"] == -estimates["X"]

@@ -1,0 +1,1 @@
+"""What tests share: references, clients, small runs and scripted players."""

@@ -1,0 +1,399 @@
+"""Damaged and hostile files, and a process of its own in which all of them are read.
+
+    python file_damage.py checkpoint 10000 1 FOLDER
+    python file_damage.py shard 10000 1 FOLDER
+
+It prints a JSON object: how many files were tried, how many were noticed, and what else happened.
+A file is *damaged* where its bytes were changed at random, and *hostile* where whoever wrote it
+also made its hashes right.
+"""
+
+import io
+import json
+import pickle
+import random
+import sys
+import tracemalloc
+import zipfile
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+SMALL_CHANGE = 3 << 20
+"""Bytes that reading may take besides twice the file: a header is at most 1 MiB of text, and a
+parsed one is larger than its text."""
+
+WATCHED = ("exec", "import", "os.", "subprocess.", "pickle.find_class", "socket.", "ctypes.")
+"""Beginnings of the names of what Python tells an auditor of, and what no file may bring about."""
+
+Parts = tuple[dict[str, Any], bytes]
+
+
+# --- damage of any file --------------------------------------------------------------------------
+
+
+def damaged(data: bytes, choice: random.Random) -> bytes:
+    """Return the bytes with a bit flipped, bytes overwritten, the end cut off, or more added."""
+    kind, place = choice.randrange(4), choice.randrange(len(data))
+    if kind == 0:
+        return data[:place] + bytes([data[place] ^ (1 << choice.randrange(8))]) + data[place + 1 :]
+    if kind == 1:
+        return data[:place]
+    if kind == 2:
+        return data + choice.randbytes(choice.randint(1, 20))
+    junk = choice.randbytes(choice.randint(1, 64))
+    changed = (data[:place] + junk + data[place + len(junk) :])[: len(data)]
+    return changed if changed != data else data[:-1]
+
+
+# --- checkpoints ---------------------------------------------------------------------------------
+
+
+def parts(data: bytes) -> Parts:
+    """Return the header of a `.safetensors` file and the tensors' bytes."""
+    length = int.from_bytes(data[:8], "little")
+    return json.loads(data[8 : 8 + length]), data[8 + length :]
+
+
+def joined(header: dict[str, Any], body: bytes) -> bytes:
+    """Return a file with this header, as the format wants it."""
+    text = json.dumps(header, separators=(",", ":")).encode()
+    return len(text).to_bytes(8, "little") + text + body
+
+
+def edited(data: bytes, choice: random.Random) -> bytes:
+    """Return a checkpoint whose header was edited, its hash as it was."""
+    header, body = parts(data)
+    metadata = header["__metadata__"]
+    tensor = choice.choice([name for name in header if name != "__metadata__"])
+    entry = header[tensor]
+    metadatum = choice.choice(list(metadata))
+    match choice.randrange(9):
+        case 0:
+            del header[tensor]
+        case 1:
+            header[tensor + "x"] = header.pop(tensor)
+        case 2:
+            shapes = [[-1], [1 << 70], ["a"], None, [0], [*entry["shape"], 2]]
+            entry["shape"] = choice.choice(shapes)
+        case 3:
+            entry["dtype"] = choice.choice(["F16", "I32", "F8_E4M3", "F4", "X", None, 7, {}])
+        case 4:
+            entry["data_offsets"] = choice.choice([[0, 1 << 60], [-1, 4], [8, 0], [], None, [0, 3]])
+        case 5:
+            metadata[metadatum] = choice.choice(["", "0", metadata[metadatum] + " ", None, 5, []])
+        case 6:
+            del metadata[metadatum]
+        case 7:
+            metadata["comment"] = "an added text"
+        case 8:
+            header["__metadata__"] = choice.choice([None, [], "text", {}, {"format": {}}])
+    return joined(header, body)
+
+
+def hostile_header(data: bytes, choice: random.Random) -> bytes:
+    """Return a file made to exhaust or to fool whoever reads it."""
+    size = choice.randint(1, 1 << 16)
+    match choice.randrange(7):
+        case 0:
+            text = b"[" * size
+        case 1:
+            text = b'{"a":' * size
+        case 2:
+            text = (
+                b'{"__metadata__":{"format":"alphazero-player","format_version":"1"' + b" " * size
+            )
+        case 3:
+            return choice.choice([1 << 20, (1 << 20) + 1, 1 << 40, (1 << 64) - 1]).to_bytes(
+                8, "little"
+            ) + choice.randbytes(size)
+        case 4:
+            return pickle.dumps(Trap(), choice.randrange(6)) + data
+        case 5:
+            header, body = parts(data)
+            first = next(name for name in header if name != "__metadata__")
+            header |= {f"{first}{number}": header[first] for number in range(size % 500 + 1)}
+            return joined(header, body)
+        case _:
+            header, body = parts(data)
+            header["__metadata__"]["player"] = choice.choice(["[", '{"game":']) * size
+            return joined(header, body)
+    return len(text).to_bytes(8, "little") + text
+
+
+def forged(path: Path, choice: random.Random) -> bytes:
+    """Return a player that is wrong, under a hash that is right."""
+    from alphazero.network.header import PLAYER_FORMAT
+    from alphazero.network.tensor_file import load_tensors, save_tensors
+
+    tensors, texts = load_tensors(path, PLAYER_FORMAT)
+    player = json.loads(texts["player"])
+    name = choice.choice([each for each, tensor in tensors.items() if tensor.is_floating_point()])
+    tensor = tensors[name]
+    match choice.randrange(7):
+        case 0:
+            place = choice.randrange(tensor.numel())
+            tensor.view(-1)[place] = choice.choice([float("nan"), float("inf"), -float("inf")])
+        case 1:
+            tensors[name] = torch.zeros(*tensor.shape, choice.randint(2, 3))
+        case 2:
+            kinds = [torch.float64, torch.float16, torch.int64, torch.bool]
+            tensors[name] = tensor.to(choice.choice(kinds))
+        case 3:
+            del tensors[name]
+        case 4:
+            tensors[choice.choice(["more", "../x", "stem", ""])] = torch.zeros(3)
+        case 5:
+            key = choice.choice(list(player["network"]))
+            values = [-1, 10**12, 1.5, None, "8", [], {}, 65_000]
+            player["network"][key] = choice.choice(values)
+        case 6:
+            wrong = [{"name": "os.system", "options": {}}, {"name": "go", "options": {"size": 19}}]
+            key = choice.choice(["game", "step", "iteration", "rating", "details"])
+            player[key] = choice.choice(wrong if key == "game" else ["x", [], "", True])
+    made = path.with_name("made")
+    save_tensors(made, tensors, {"format": PLAYER_FORMAT, "player": json.dumps(player)})
+    return made.read_bytes()
+
+
+def damaged_checkpoint(path: Path, data: bytes, choice: random.Random) -> bytes:
+    """Return the player at `path`, whose bytes are `data`, damaged or hostile."""
+    kind = choice.randrange(4)
+    if kind == 0:
+        return damaged(data, choice)
+    if kind == 1:
+        return edited(data, choice)
+    return hostile_header(data, choice) if kind == 2 else forged(path, choice)
+
+
+# --- shards of games -----------------------------------------------------------------------------
+
+
+class Trap:
+    """Would call `exec` when it is unpickled, which the auditor sees."""
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return exec, ("raise SystemExit('unpickled')",)
+
+
+def archive(arrays: dict[str, Any], level: int | None = 1) -> bytes:
+    """Return an `.npz` file of any arrays, pickled where they need it, or of raw bytes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=level) as file:
+        for name, array in arrays.items():
+            part = io.BytesIO()
+            if isinstance(array, bytes):
+                part.write(array)
+            else:
+                np.lib.format.write_array(part, np.asanyarray(array), allow_pickle=True)
+            file.writestr(f"{name}.npy", part.getvalue())
+    return buffer.getvalue()
+
+
+def npy(header: str, content: bytes = b"") -> bytes:
+    """Return an array's file with this header."""
+    text = header.encode()
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + content
+
+
+def hostile_shard(arrays: dict[str, Any], choice: random.Random) -> bytes:
+    """Return games that are none, in a sound archive: nothing but their content is wrong."""
+    arrays = {name: array.copy() for name, array in arrays.items()}
+    name = choice.choice(list(arrays))
+    array = arrays[name]
+    floats = [each for each, array in arrays.items() if array.dtype.kind == "f"]
+    match choice.randrange(10):
+        case 0:
+            field = arrays[choice.choice(floats)]
+            field.flat[choice.randrange(field.size)] = choice.choice([np.nan, np.inf, -np.inf])
+        case 1:
+            field = arrays[choice.choice(["policies", "values", "prospects"])]
+            field.flat[choice.randrange(field.size)] = choice.choice([-7.0, 1e30, 3.0])
+        case 2:
+            arrays[name] = choice.choice(
+                [array[:-1], array[None], array[..., None], array.ravel()[:0]]
+            )
+        case 3:
+            kinds = ["f8", "i8", "u1", "c8", "S3", "?", ">i4", "M8[s]"]
+            arrays[name] = np.zeros(array.shape, choice.choice(kinds))
+        case 4:
+            arrays[name] = np.array([Trap()], object)
+        case 5:
+            shape = choice.choice(["(1099511627776,)", "(-1,)", "(1,)*9", "()", "(2**70,)", "'x'"])
+            kind = choice.choice(["'<i4'", "'|O'", "[('a','<i4')]", "'<f4'", "__import__('os')"])
+            arrays[name] = npy(f"{{'descr': {kind}, 'fortran_order': False, 'shape': {shape}, }}")
+        case 6:
+            arrays[name] = npy(choice.choice(["(" * 9000, "[" * 200, "exec('1')", "", "\x00" * 99]))
+        case 7:
+            del arrays[name]
+        case 8:
+            whole = arrays["actions"]
+            whole[choice.randrange(len(whole))] = choice.choice([-1, 1 << 20, -(1 << 31), 77])
+        case 9:
+            field = arrays[choice.choice(["lengths", "outcomes", "resignations"])]
+            field[choice.randrange(len(field))] += choice.choice([-9, 5, 1 << 20])
+    return archive(arrays)
+
+
+def bomb(choice: random.Random) -> bytes:
+    """Return a small archive that would unpack to a hundred times its size and more."""
+    from alphazero.training.data.game_shard import Games
+
+    moves = choice.randint(1, 4) << 20
+    header = f"{{'descr': '<i4', 'fortran_order': False, 'shape': ({moves},), }}"
+    return archive(dict.fromkeys(Games._fields, npy(header, bytes(4 * moves))), 9)
+
+
+# --- the process ---------------------------------------------------------------------------------
+
+
+class Auditor:
+    """Counts what a program may do beyond reading its file, while it is asked to."""
+
+    def __init__(self) -> None:
+        self.awake = False
+        self.seen: Counter[str] = Counter()
+        sys.addaudithook(self._hear)
+
+    def _hear(self, event: str, given: tuple[Any, ...]) -> None:
+        if self.awake and event.startswith(WATCHED):
+            self.seen[event] += 1
+
+
+class Trial:
+    """Reads one file after the other and counts what happens."""
+
+    def __init__(self) -> None:
+        self.auditor = Auditor()
+        self.counts: Counter[str] = Counter()
+        self.excess = 0
+        """the most bytes that reading a file took beyond twice what the file holds"""
+        self.odd: list[str] = []
+        tracemalloc.start()
+
+    def read(self, read: Callable[[], object], held: int) -> bool:
+        """Read a file that holds so many bytes; return whether something was noticed in it."""
+        from alphazero.errors import AlphaZeroError
+
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        self.auditor.awake, noticed = True, False
+        try:
+            read()
+        except AlphaZeroError as error:
+            text = str(error)
+            noticed = True
+            if not text.isprintable() or len(text) > 600:
+                self.odd.append(f"not one short line: {text[:200]!r}")
+        except BaseException as error:
+            self.odd.append(f"a traceback: {error!r}"[:300])
+        finally:
+            self.auditor.awake = False
+        used = tracemalloc.get_traced_memory()[1] - before
+        self.excess = max(self.excess, used - 2 * held)
+        return noticed
+
+    def figures(self, place: Path) -> dict[str, Any]:
+        """Return what the whole trial found."""
+        return {
+            **self.counts,
+            "events": dict(self.auditor.seen),
+            "excess": self.excess,
+            "odd": self.odd[:5],
+            "traces": sorted(path.name for path in place.iterdir()),
+        }
+
+
+def try_checkpoints(trial: Trial, count: int, choice: random.Random, place: Path) -> None:
+    """Read a small player, damaged or hostile in so many ways."""
+    from alphazero.config.schema import NetworkConfig
+    from alphazero.games import game_names, make_game
+    from alphazero.network import checkpoint
+    from alphazero.network.resnet import ResNet
+
+    for name in game_names():  # a damaged name may be another game's, which would be imported
+        make_game(name)
+    # Thousands of files need not be forced to the disk.
+    checkpoint.write_atomic = lambda path, data: Path(path).write_bytes(data)  # type: ignore[assignment]
+    settings = NetworkConfig(blocks=1, filters=4, policy_filters=2, value_filters=1, value_hidden=4)
+    weights = ResNet((3, 6, 7), 7, settings, seed=3).state_dict()
+    sound = place / "sound"
+    checkpoint.save_checkpoint(
+        sound, checkpoint.Checkpoint("connect_four", {}, settings, weights, 120, 4, 812.5)
+    )
+    data, path = sound.read_bytes(), place / "mutant"
+    checkpoint.load_checkpoint(sound)
+    for _ in range(count):
+        mutant = damaged_checkpoint(sound, data, choice)
+        path.write_bytes(mutant)
+        trial.counts["tried"] += 1
+        noticed = trial.read(lambda: checkpoint.load_checkpoint(path), len(mutant))
+        trial.counts["noticed"] += noticed
+        if not noticed:
+            trial.odd.append(f"not noticed: {mutant[:300]!r}")
+
+
+def try_shards(trial: Trial, count: int, choice: random.Random, place: Path) -> None:
+    """Read so many damaged shards, each by the run that has its hash; hostile ones without.
+
+    Where only whoever can write the manifest too can have made a file, it has to hold lawful games.
+    """
+    from alphazero.config.loader import parse_config
+    from alphazero.games import make_game
+    from alphazero.training.data.game_shard import Games
+    from alphazero.training.manifest import State, shard_name
+    from alphazero.training.run_directory import Run
+    from alphazero.utils.files import sha256_hex
+    from helpers.records import random_records
+
+    game = make_game("connect_four")
+    games = Games.of(game, random_records(game, 3))
+    data, arrays = games.to_bytes(), games._asdict()
+    unpacked = sum(array.nbytes for array in games)
+    name = shard_name(1)
+    config = parse_config("game: {name: connect_four}\nbudget: {iterations: 1}")
+    run = Run(place, config, State(hashes={name: sha256_hex(data)}, shards=[1]))
+    (place / "replay").mkdir()
+    path = place / name
+    path.write_bytes(data)
+    assert list(run.load_shards())
+    for number in range(count):
+        hostile, held = choice.random() < 0.5, unpacked
+        if number % 500 == 7:
+            mutant, hostile, held = bomb(choice), True, 0
+        elif hostile:
+            mutant = hostile_shard(arrays, choice)
+        else:
+            mutant = damaged(data, choice)
+        held += len(mutant)
+        path.write_bytes(mutant)
+        trial.counts["tried"] += 1
+        trial.counts["noticed"] += trial.read(lambda: list(run.load_shards()), held)
+        noticed = trial.read(partial(Games.from_bytes, game, mutant, "shard"), held)
+        if hostile:
+            trial.counts["hostile"] += 1
+            trial.counts["hostile_noticed"] += noticed
+            if not noticed:
+                trial.odd.append(f"not noticed: {mutant[:200]!r}")
+        elif not noticed:
+            again = Games.from_bytes(game, mutant, "shard")
+            same = all(map(np.array_equal, games, again))
+            trial.counts["harmless"] += same  # a date was hit, or what lies between the arrays
+            if not same:
+                trial.odd.append("other games were read")
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    what, number, seed, folder = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4])
+    folder.mkdir()
+    on_trial = Trial()
+    {"checkpoint": try_checkpoints, "shard": try_shards}[what](
+        on_trial, number, random.Random(seed), folder
+    )
+    print(json.dumps(on_trial.figures(folder)))

@@ -1,0 +1,48 @@
+"""Learners and batches made by hand."""
+
+import dataclasses
+
+import numpy as np
+import torch
+
+from alphazero.config.schema import (
+    LearnerConfig,
+    NetworkConfig,
+    RatePoint,
+)
+from alphazero.network.resnet import ResNet
+from alphazero.training.data.replay_buffer import Batch
+from alphazero.training.learning.learner import Learner
+
+SHAPE, ACTIONS = (4, 3, 3), 9
+
+
+NETWORK = NetworkConfig(blocks=1, filters=6, policy_filters=2, value_filters=1, value_hidden=8)
+
+
+PLAIN = LearnerConfig(
+    learning_rate=(RatePoint(0, 0.1),), momentum=0.0, l2=0.0, clip_norm=0.0, precision="float32"
+)
+
+
+def make_network(seed: int = 0, settings: NetworkConfig = NETWORK) -> ResNet:
+    """A small network in which every parameter counts: no scale of zero is left."""
+    network = ResNet(SHAPE, ACTIONS, settings, seed)
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.add_(torch.randn(parameter.shape, generator=generator), alpha=0.2)
+    return network
+
+
+def make_batch(size: int = 16, seed: int = 0) -> Batch:
+    rng = np.random.default_rng(seed)
+    return Batch(
+        (rng.random((size, *SHAPE)) < 0.4).astype(np.float32),
+        rng.dirichlet(np.ones(ACTIONS), size).astype(np.float32),
+        rng.choice([-1, 0, 1], size).astype(np.float32),
+    )
+
+
+def make_learner(seed: int = 0, **changes: object) -> Learner:
+    return Learner(make_network(seed), dataclasses.replace(PLAIN, **changes), "cpu")

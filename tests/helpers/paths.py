@@ -1,0 +1,9 @@
+"""Where the repository's files lie."""
+
+from pathlib import Path
+
+TESTS = Path(__file__).parents[1]
+ROOT = TESTS.parent
+DATA = TESTS / "data"
+CHECKPOINTS = ROOT / "checkpoints"
+CONFIGS = ROOT / "configs"

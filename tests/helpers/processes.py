@@ -1,0 +1,36 @@
+"""Several processes that learn together."""
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+HANG = 600
+"""Seconds after which a process is thought to hang: no test waits for it to pass."""
+
+
+def together(arguments: list[str], place: Path) -> list[str]:
+    """Start two processes as torchrun does, and return what each printed."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    meeting = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    processes = [
+        subprocess.Popen(
+            [sys.executable, *arguments],
+            cwd=place,
+            env={**os.environ, **meeting, "RANK": str(rank), "LOCAL_RANK": str(rank)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+    try:
+        told = [process.communicate(timeout=HANG) for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+    assert [process.returncode for process in processes] == [0, 0], told
+    return [out for out, _ in told]

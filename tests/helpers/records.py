@@ -1,0 +1,90 @@
+"""Recorded games, drawn at random."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from alphazero.config.schema import ReplayConfig
+from alphazero.games import ONGOING, Game, make_game
+from alphazero.records.game_record import GameRecord, Pairing
+
+GAMES = {
+    "tic_tac_toe": make_game("tic_tac_toe"),
+    "mnk 3x4x3": make_game("mnk", rows=3, columns=4, length=3),
+    "connect_four": make_game("connect_four"),
+}
+
+
+TIC_TAC_TOE, CONNECT_FOUR = GAMES["tic_tac_toe"], GAMES["connect_four"]
+
+
+def random_record(game: Game, rng: np.random.Generator, opening: int = 0) -> GameRecord:
+    """A random game with random search policies; its first `opening` moves were not searched."""
+    state, actions, policies = game.initial_state(), [], []
+    while game.outcome(state) == ONGOING:
+        mask = game.legal_action_mask(state)
+        policy = np.zeros(game.num_actions, np.float32)
+        if len(actions) >= opening:
+            policy[mask] = rng.dirichlet(np.ones(mask.sum()))
+        policies.append(policy)
+        actions.append(int(rng.choice(np.flatnonzero(mask))))
+        state = game.play(state, actions[-1])
+    values, surprises, prospects = rng.uniform(-1, 1, (3, len(actions))).astype(np.float32)
+    for numbers in (values, surprises, prospects):
+        numbers[:opening] = 0
+    return GameRecord(
+        Pairing(),
+        np.array(actions, np.int32),
+        np.array(policies, np.float32),
+        values,
+        abs(surprises),
+        np.maximum(values, prospects),
+        game.outcome(state),
+    )
+
+
+def random_records(game: Game, count: int, seed: int = 0, opening: int = 0) -> list[GameRecord]:
+    rng = np.random.default_rng(seed)
+    return [random_record(game, rng, opening) for _ in range(count)]
+
+
+def unfinished(record: GameRecord, moves: int) -> GameRecord:
+    """The beginning of a game."""
+    return GameRecord(
+        record.pairing,
+        record.actions[:moves],
+        record.policies[:moves],
+        record.values[:moves],
+        record.surprises[:moves],
+        record.prospects[:moves],
+        ONGOING,
+    )
+
+
+def taught(actions: Sequence[int], policies: Any, outcome: int) -> GameRecord:
+    """A game of these moves and search policies, whose searches thought nothing of anything."""
+    nothing = np.zeros(len(actions), np.float32)
+    moves = np.array(actions, np.int32)
+    return GameRecord(
+        Pairing(), moves, np.array(policies, np.float32), nothing, nothing, nothing, outcome
+    )
+
+
+def window(minimum: int = 1, maximum: int = 10**6, fraction: float = 1.0) -> ReplayConfig:
+    return ReplayConfig(window_minimum=minimum, window_maximum=maximum, window_fraction=fraction)
+
+
+DRAWN = [4, 0, 8, 7, 1, 6, 2, 5, 3]
+"""Nine moves of tic-tac-toe that fill the board."""
+
+
+def drawn_games(count: int, opening: int = 0) -> list[GameRecord]:
+    """So many games of nine moves, all but the opening's searched, no two policies alike."""
+    rng = np.random.default_rng(count)
+    records = []
+    for _ in range(count):
+        policies = rng.dirichlet(np.ones(9), 9)
+        policies[:opening] = 0
+        records.append(taught(DRAWN, policies, 0))
+    return records

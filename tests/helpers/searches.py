@@ -1,0 +1,168 @@
+"""Searches to be compared: an evaluator by hashes, and positions to search."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from alphazero.games import ONGOING, Game, State, make_game, to_play, value_of
+from alphazero.mcts.kernels.tree import Forest
+from alphazero.mcts.network_search import Search
+from alphazero.mcts.search import Roots
+from helpers.reference_search import PlainSearch
+
+Floats = npt.NDArray[np.float32]
+
+
+GAMES = {
+    "tic_tac_toe": make_game("tic_tac_toe"),
+    "mnk 4x4x3": make_game("mnk", rows=4, columns=4, length=3),
+    "connect_four 4x5x3": make_game("connect_four", rows=4, columns=5, length=3),
+    "connect_four": make_game("connect_four"),
+}
+
+
+TIC_TAC_TOE, CONNECT_FOUR = GAMES["tic_tac_toe"], GAMES["connect_four"]
+
+
+FIRST = np.array([0])
+
+
+class HashedEvaluator:
+    """Draws logits and a value from a hash of the observation: alike wherever it is asked."""
+
+    def __init__(self, game: Game, seed: int = 0) -> None:
+        shape = math.prod(game.observation_shape), game.num_actions + 1
+        self.keys = np.random.default_rng(seed).integers(1, 2**63, shape, dtype=np.uint64)
+        self.rows: list[int] = []
+
+    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+        self.rows.append(len(observations))
+        codes = observations.reshape(len(observations), -1).astype(np.uint64) @ self.keys
+        for _ in range(2):
+            codes = (codes ^ (codes >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+        numbers = ((codes >> np.uint64(40)) / 2**23 - 1).astype(np.float32)
+        return 2 * numbers[:, :-1], numbers[:, -1].copy()
+
+
+def finish(search: Search, slots: npt.NDArray[np.int64] = FIRST) -> Roots:
+    """Turn the wheel until each of `slots` was named as done, and return its roots."""
+    waiting = set(slots.tolist())
+    for _ in range(100_000):
+        search.think()
+        waiting -= set(search.collect().tolist())
+        if not waiting:
+            return search.roots(slots)
+    raise AssertionError(f"slots {waiting} are never done")
+
+
+def random_position(game: Game, moves: int, rng: np.random.Generator) -> State:
+    """Return an unfinished position after so many random moves."""
+    while True:
+        state = game.initial_state()
+        for _ in range(moves):
+            state = game.play(state, int(rng.choice(np.flatnonzero(game.legal_action_mask(state)))))
+            if game.outcome(state) != ONGOING:
+                break
+        else:
+            return state
+
+
+def follow_at_random(
+    search: Search, twin: PlainSearch, state: State, rng: np.random.Generator
+) -> State:
+    """Play a random legal move in a search and in its twin; return the new position."""
+    action = int(rng.choice(np.flatnonzero(search.game.legal_action_mask(state))))
+    search.follow(FIRST, np.array([action]))
+    twin.follow(action)
+    return search.game.play(state, action)
+
+
+def assert_same_tree(search: Search, slot: int, twin: PlainSearch) -> None:
+    """Compare two trees or graphs node by node, and the roots as the search reports them."""
+    forest = search._forest
+    nodes, met = [(0, twin.root)], {0: twin.root}
+    for index, node in nodes:
+        first, count = (
+            forest.nodes["first_edge"][slot, index],
+            forest.nodes["edge_count"][slot, index],
+        )
+        block = slice(first, first + count)
+        assert forest.nodes["value"][slot, index] == pytest.approx(node.value)
+        assert forest.edges["action"][slot, block].tolist() == list(node.priors)
+        assert forest.edges["visits"][slot, block].tolist() == list(node.visits.values())
+        assert not forest.edges["pending"][slot, block].any()
+        assert np.allclose(
+            forest.edges["prior"][slot, block], list(node.priors.values()), rtol=1e-6
+        )
+        assert np.allclose(forest.edges["value_sum"][slot, block], list(node.value_sums.values()))
+        for edge, action in zip(range(first, first + count), node.priors, strict=True):
+            child = int(forest.edges["child"][slot, edge])
+            assert (child >= 0) == (action in node.children)
+            if child >= 0:
+                below = node.children[action]
+                if child not in met:
+                    nodes.append((child, below))
+                assert met.setdefault(child, below) is below
+    assert forest.slots["num_nodes"][slot] == len(nodes)
+
+    roots, root = search.roots(np.array([slot])), twin.root
+    for action in range(search.game.num_actions):
+        visits = root.visits.get(action, 0)
+        assert roots.visits[0, action] == visits
+        assert roots.priors[0, action] == pytest.approx(root.priors.get(action, 0.0), rel=1e-6)
+        if visits:
+            mean = root.value_sums[action] / visits
+            assert roots.action_values[0, action] == pytest.approx(mean)
+            assert search.variation(slot, action, 5) == twin.variation(action, 5)
+        else:
+            assert math.isnan(roots.action_values[0, action])
+    assert roots.values[0] == pytest.approx(twin.root_value())
+
+
+GUARD = 64
+"""Elements of known content before and after each array."""
+
+
+def guarded(forest: Forest) -> tuple[Forest, Callable[[], None]]:
+    """Return a forest between guards, with rubbish where it owes nobody a value, and their check.
+
+    What must be set beforehand is: no nodes, no leaves under way, no noise, the root states.
+    """
+    kept = {"slots", "root_state", "root_noise", "root_kept"}
+    arrays, buffers = {}, []
+    for name, array in forest._asdict().items():
+        buffer = np.frombuffer(
+            bytes([77] * array.itemsize) * (array.size + 2 * GUARD), array.dtype
+        ).copy()
+        if array.dtype == np.bool_:
+            buffer[:] = True
+        inside = buffer[GUARD:-GUARD].reshape(array.shape)
+        if name in kept:
+            inside[...] = array
+        arrays[name] = inside
+        buffers.append((name, buffer, buffer[0]))
+
+    def check() -> None:
+        for name, buffer, content in buffers:
+            around = np.concatenate([buffer[:GUARD], buffer[-GUARD:]])
+            assert (around == content).all(), f"written beyond {name}"
+
+    return Forest(**arrays), check
+
+
+def exact_value(game: Game, state: State, known: dict[bytes, int]) -> int:
+    """Return the value of a position for its player to move, by plain negamax."""
+    key = state.tobytes()
+    if key not in known:
+        outcome = game.outcome(state)
+        if outcome != ONGOING:
+            known[key] = value_of(outcome, to_play(state))
+        else:
+            known[key] = max(
+                -exact_value(game, game.play(state, int(action)), known)
+                for action in np.flatnonzero(game.legal_action_mask(state))
+            )
+    return known[key]

@@ -1,0 +1,41 @@
+"""SECURITY.md promises what tests hold: each test that it names is there."""
+
+import ast
+import re
+from pathlib import Path
+
+from helpers.paths import ROOT
+
+PROMISES = re.sub(
+    r"<!--.*?-->", "", (ROOT / ".github/SECURITY.md").read_text(encoding="utf-8"), flags=re.DOTALL
+)
+
+
+def named_in(path: Path) -> set[str]:
+    """Return the names of a file's tests."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    functions = (node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    return {name for name in functions if name.startswith("test_")}
+
+
+def test_every_test_that_a_promise_names_exists() -> None:
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", PROMISES)
+    assert len(named) > 25
+    for path, name in named:
+        assert name in named_in(ROOT / path), f"{path}::{name}"
+
+
+def test_every_promise_names_a_test() -> None:
+    promises = re.split(r"^- ", PROMISES, flags=re.MULTILINE)[1:]
+    assert len(promises) > 12
+    for promise in promises:
+        assert "`tests/" in promise, promise
+
+
+def test_the_command_of_the_long_tests_runs_all_slow_ones_that_are_promised() -> None:
+    (command,) = re.findall(r"^    (pytest .*)$", PROMISES, flags=re.MULTILINE)
+    assert command.startswith("pytest -m slow -rP ")
+    for path in command.split()[4:]:
+        assert "mark" in (ROOT / path).read_text(encoding="utf-8")
+        assert "slow" in (ROOT / path).read_text(encoding="utf-8")
+        assert f"`{path}::" in PROMISES

@@ -1,0 +1,283 @@
+"""Damaged and hostile files are noticed, in one line, in little memory, and run no code."""
+
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from helpers.file_damage import SMALL_CHANGE
+from helpers.paths import DATA, TESTS
+from helpers.tiny_run import manifest_of
+
+from alphazero.cli.main import main
+from alphazero.config.loader import parse_config
+from alphazero.config.schema import NetworkConfig
+from alphazero.errors import CheckpointError, ConfigError
+from alphazero.games import make_game
+from alphazero.network import header, tensor_file
+from alphazero.network.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from alphazero.network.resnet import ResNet
+from alphazero.network.tensor_file import load_tensors
+from alphazero.training import run_directory as run_module
+
+Capture = pytest.CaptureFixture[str]
+
+
+# --- checkpoints and shards ----------------------------------------------------------------------
+
+
+def tried(what: str, count: int, place: Path) -> dict[str, Any]:
+    """Let a process of its own read so many damaged files; return its figures."""
+    done = subprocess.run(
+        [
+            sys.executable,
+            str(TESTS / "helpers" / "file_damage.py"),
+            what,
+            str(count),
+            "2017",
+            str(place / "trial"),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(TESTS)},
+    )
+    assert done.returncode == 0, done.stderr
+    figures: dict[str, Any] = json.loads(done.stdout)
+    return figures
+
+
+@pytest.mark.parametrize("count", [150, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("what", ["checkpoint", "shard"])
+def test_mutated_files_are_all_noticed_in_one_line_in_little_memory_and_run_no_code(
+    tmp_path: Path, what: str, count: int
+) -> None:
+    figures = tried(what, count, tmp_path)
+    assert figures["odd"] == []
+    assert figures["tried"] == count
+    assert figures["noticed"] == count
+    assert figures["events"] == {}, "nothing was imported, executed, started or connected to"
+    assert figures["excess"] < SMALL_CHANGE
+    assert set(figures["traces"]) <= {"sound", "made", "mutant", "replay"}
+    hostile = ""
+    if what == "shard":
+        assert figures["hostile_noticed"] == figures["hostile"] > count / 3
+        hostile = f", {figures['hostile']:,} of {figures['hostile']:,} hostile ones without a hash"
+    print(
+        f"{figures['noticed']:,} of {figures['tried']:,} mutated {what}s noticed{hostile}; "
+        f"0 tracebacks, 0 pieces of code run, memory twice the file and at most "
+        f"{max(figures['excess'], 0) / (1 << 20):.1f} MiB"
+    )
+
+
+def test_a_large_damaged_checkpoint_takes_at_most_twice_its_size(tmp_path: Path) -> None:
+    """Measured as the process's own, so that what torch and the library allocate is counted."""
+    settings = NetworkConfig(blocks=4, filters=256)
+    weights = ResNet((3, 6, 7), 7, settings, seed=3).state_dict()
+    path = tmp_path / "large"
+    save_checkpoint(path, Checkpoint("connect_four", {}, settings, weights, 120, 4))
+    data = bytearray(path.read_bytes())
+    data[len(data) * 2 // 3] ^= 1
+    path.write_bytes(data)
+    code = (
+        "import resource, sys, torch; torch.set_num_threads(1)\n"
+        "from alphazero.errors import CheckpointError\n"
+        "from alphazero.network.checkpoint import load_checkpoint\n"
+        "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10\n"
+        "load_checkpoint(sys.argv[1]); before = peak(); told = 0\n"
+        "try: load_checkpoint(sys.argv[2])\n"
+        "except CheckpointError as error: told = 'SHA-256' in str(error)\n"
+        "print(told, peak() - before)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(DATA / "player-format-1.safetensors"), str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    told, used = done.stdout.split()
+    assert told == "True"
+    print(f"a damaged file of {len(data):,} bytes took {int(used):,} bytes")
+    assert int(used) < 2 * len(data) + SMALL_CHANGE
+
+
+# --- released formats ----------------------------------------------------------------------------
+
+
+def test_there_is_a_player_and_a_run_of_every_released_format() -> None:
+    players = {path.name for path in DATA.glob("player-format-*")}
+    runs = {path.name for path in DATA.glob("run-format-*")}
+    assert players == {
+        f"player-format-{version}.safetensors" for version in range(1, header.FORMAT_VERSION + 1)
+    }
+    assert runs == {f"run-format-{version}" for version in range(1, run_module.FORMAT_VERSION + 1)}
+
+
+@pytest.mark.parametrize("path", sorted(DATA.glob("player-format-*")), ids=lambda path: path.stem)
+def test_a_player_of_every_released_format_answers_as_it_did(path: Path) -> None:
+    loaded = load_checkpoint(path)
+    game = make_game(loaded.game_name, **loaded.game_options)
+    details: dict[str, Any] = dict(loaded.details)
+    state = game.from_moves(details["position"])
+    with torch.inference_mode():
+        logits, values = loaded.network()(torch.from_numpy(game.observe(state)[None]))
+    assert np.allclose(logits[0].numpy(), details["logits"], atol=1e-4)
+    assert np.isclose(float(values[0]), details["value"], atol=1e-4)
+    print(f"{path.name} answers as it did when it was written")
+
+
+@pytest.mark.parametrize("path", sorted(DATA.glob("run-format-*")), ids=lambda path: path.stem)
+def test_a_run_of_every_released_format_is_whole_and_goes_on(
+    path: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    run = Path(shutil.copytree(path, tmp_path / "run"))
+    assert main(["verify", str(run)]) == 0
+    before = manifest_of(run)
+    assert main(["train", "--resume", str(run), "budget.iterations=2"]) == 0
+    assert manifest_of(run)["iteration"] == before["iteration"] + 1
+    assert manifest_of(run)["games"] > before["games"]
+
+
+def test_a_newer_format_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "newer.safetensors"
+    shutil.copy(DATA / "player-format-1.safetensors", path)
+    saved = load_checkpoint(path)
+    newer = header.FORMAT_VERSION + 1
+    with monkeypatch.context() as patch:
+        patch.setattr(tensor_file, "FORMAT_VERSION", newer)
+        save_checkpoint(path, saved)
+    with pytest.raises(CheckpointError) as caught:
+        load_tensors(path, header.PLAYER_FORMAT)
+    assert str(caught.value) == (
+        f"cannot read {path}: written by a newer alphazero (format {newer}; this one reads up to "
+        f"{newer - 1}): upgrade"
+    )
+
+
+# --- configurations ------------------------------------------------------------------------------
+
+SOUND = """\
+game: {name: connect_four}
+budget: {iterations: 1}
+search:
+  simulations: 30
+  c_puct: 1.5
+learner:
+  batch_size: 64
+  momentum: 0.9
+replay:
+  reuse: 2.0
+"""
+
+FAULTS: dict[str, list[tuple[str, str]]] = {
+    "unknown key": [
+        (
+            "search",
+            "simulation: 3|unknown key 'simulation' in 'search'; did you mean 'simulations'",
+        ),
+        ("search", "c_pukt: 3|unknown key 'c_pukt' in 'search'; did you mean 'c_puct'"),
+        ("learner", "batchsize: 3|unknown key 'batchsize' in 'learner'; did you mean 'batch_size'"),
+        ("replay", "re_use: 3|unknown key 're_use' in 'replay'; did you mean 'reuse'"),
+        ("", "learnr: {}|unknown section 'learnr'; did you mean 'learner'"),
+        ("", "serch: {a: 1}|unknown section 'serch'; did you mean 'search'"),
+    ],
+    "duplicate key": [
+        ("search", "simulations: 40|duplicate key 'simulations' in 'search' (first on line 4)"),
+        ("replay", "reuse: 3.0|duplicate key 'reuse' in 'replay'"),
+        ("", "budget: {minutes: 3}|duplicate key 'budget' at the top level (first on line 2)"),
+    ],
+    "wrong type": [
+        ("search", "first_play: 7|search.first_play: expected text, got 7"),
+        ("search", "first_play: parnt|search.first_play: must be one of"),
+        ("learner", "symmetries: 1|learner.symmetries: expected true or false, got 1"),
+        ("learner", "l2: 1e-4|learner.l2: '1e-4' is text in YAML; write 1.0e-4"),
+        ("learner", "clip_norm: .nan|learner.clip_norm: must be a finite number, got nan"),
+        ("learner", "clip_norm: [5]|learner.clip_norm: expected a number, got a list"),
+        ("replay", "window_minimum: many|replay.window_minimum: expected a whole number, got text"),
+        ("learner", "l2: 0x" + "f" * 40 + "|a number of more than 64 bits"),
+        ("", "network: 5|network: expected keys and values, got 5"),
+        ("", "run: {seed: -1}|run.seed: must be at least"),
+    ],
+}
+"""By kind: the section that a line is put into, the line, and what has to be told of it."""
+
+BOMBS = [
+    "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 40)),
+    "game: &x {name: *x}\n",
+    "game: {<<: *nobody}\n",
+    "game: !!python/object/apply:os.system ['true']\n",
+    "? [a, [b]]\n: 1\n",
+]
+
+
+def malformed(choice: random.Random) -> tuple[str, dict[int, str]]:
+    """Return a text with one to six faults, and what has to be told of each line that has one."""
+    lines: list[tuple[str, str, str]] = []  # the section, the line, what has to be told
+    section = ""
+    for line in SOUND.splitlines():
+        section = section if line.startswith(" ") else line.partition(":")[0]
+        lines.append((section, line, ""))
+    kinds = [fault for faults in FAULTS.values() for fault in faults]
+    used: set[str] = set()
+    for place, fault in choice.sample(kinds, choice.randint(1, 6)):
+        text, _, told = fault.partition("|")
+        key = place + text.partition(":")[0]
+        if key in used:
+            continue  # a second of one key would be told as repeated
+        used.add(key)
+        last = max(n for n, (each, _, _) in enumerate(lines) if place in ("", each))
+        indent = "  " if place else ""
+        lines.insert(last + 1, (place or "?", indent + text, told))
+    told_of = {number: told for number, (*_, told) in enumerate(lines, 1) if told}
+    return "".join(f"{line}\n" for _, line, _ in lines), told_of
+
+
+def wrecked(choice: random.Random) -> str:
+    """Return a text that is no configuration at all: nested deeply, full of aliases, or no YAML."""
+    depth = choice.randint(30, 3000)
+    match choice.randrange(6):
+        case 0:
+            return choice.choice(BOMBS)
+        case 1:
+            return "game: " + choice.choice("[{") * depth
+        case 2:
+            return "game:\n" + "".join(" " * n + "a:\n" for n in range(1, min(depth, 300)))
+        case 3:
+            return SOUND + choice.choice(["\t- x", "run: [1,", "'", "@", "run: }", "--- x\n--- y"])
+        case 4:
+            return choice.choice(["[1, 2]", "7", "words", "- game"]) + "\n" * choice.randrange(9)
+        case _:
+            return SOUND.replace(
+                "connect_four", choice.choice(["\0", "\x1b[2J", "conect_four", "[]"])
+            )
+
+
+def test_five_hundred_malformed_configurations_are_told_fault_by_fault() -> None:
+    choice = random.Random(500)
+    faults = 0
+    for number in range(500):
+        text, told_of = malformed(choice) if number % 5 else (wrecked(choice), {})
+        with pytest.raises(ConfigError) as caught:
+            parse_config(text, "go.yaml")
+        lines = str(caught.value).split("\n")
+        assert len(lines) <= 51
+        for line in lines:
+            assert line.isprintable(), line
+            assert len(line) < 700, line
+            assert line.startswith("go.yaml"), line
+        if told_of:
+            assert len(lines) == len(told_of), (text, lines)
+            for line, (place, told) in zip(lines, sorted(told_of.items()), strict=True):
+                assert line.startswith(f"go.yaml:{place}: {told}"), (text, lines)
+        else:
+            assert re.match(r"go\.yaml:\d+: ", lines[0]), (text, lines)
+        faults += len(lines)
+    print(f"500 of 500 malformed configurations refused, {faults:,} faults told, each in one line")

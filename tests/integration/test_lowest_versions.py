@@ -1,0 +1,76 @@
+"""The lowest versions that `pyproject.toml` allows pass a good part of the tests.
+
+torch alone stays as installed: its older wheels bring gigabytes of CUDA.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from helpers.paths import ROOT
+
+PLACES = (
+    *("config", "network", "diagnostics/test_run_history.py", "diagnostics/test_run_figure.py"),
+    *("diagnostics/test_verify.py", "drawing/test_position.py", "training/data"),
+    *("training/monitoring/test_metrics.py", "training/learning/test_learner.py"),
+    *("training/test_resume.py", "foundations/test_demos.py", "frontends/web/test_server.py"),
+    *("games/test_against_open_spiel.py", "integration/test_pettingzoo.py"),
+)
+"""Tests that use every library at least once; the browser's and ray's tests need more than it."""
+
+
+def lowest(project: Path) -> list[str]:
+    """Return the direct dependencies of a `pyproject.toml`, at their lowest versions."""
+    told = tomllib.loads(project.read_text())["project"]
+    extras = [each for group in told["optional-dependencies"].values() for each in group]
+    pinned = []
+    for each in dict.fromkeys([*told["dependencies"], *extras]):
+        name, _, floor = each.partition(">=")
+        if name == "torch":
+            floor = version("torch").partition("+")[0]
+        if not name.startswith(told["name"]):  # an extra that takes in another
+            pinned.append(f"{name}=={floor.partition(',')[0]}" if floor else name)
+    return pinned
+
+
+def test_every_dependency_that_runs_has_a_floor(tmp_path: Path) -> None:
+    file = tmp_path / "pyproject.toml"
+    file.write_text(
+        '[project]\nname = "alphazero"\ndependencies = ["numpy>=2.0,<3", "torch>=2.6"]\n'
+        '[project.optional-dependencies]\nplot = ["matplotlib>=3.9"]\n'
+        'test = ["alphazero[plot]", "pytest>=8.3", "types-tqdm", "numpy>=2.0,<3"]\n'
+    )
+    torch = f"torch=={version('torch').partition('+')[0]}"
+    expected = ["numpy==2.0", torch, "matplotlib==3.9", "pytest==8.3", "types-tqdm"]
+    assert lowest(file) == expected
+    loose = [each for each in lowest(ROOT / "pyproject.toml") if "==" not in each]
+    assert all(each.startswith("types-") for each in loose), loose
+
+
+@pytest.mark.slow
+def test_the_lowest_versions_pass(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    environment = {**os.environ, "ALPHAZERO_CACHE_DIR": str(tmp_path / "cache")}
+    environment.pop("PYTHONPATH", None)
+    pip = [str(python), "-m", "pip", "install", "-q"]
+    subprocess.run([*pip, *lowest(ROOT / "pyproject.toml")], check=True, env=environment)
+    subprocess.run([*pip, "--no-deps", "-e", str(ROOT)], check=True, env=environment)
+    # Old libraries beside new ones that nobody pins warn of what will go: that is no failure.
+    options = ["-o", "filterwarnings=default", "-p", "no:cacheprovider"]
+    places = [f"tests/{place}" for place in PLACES]
+    done = subprocess.run(
+        [str(python), "-m", "pytest", *options, *places],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    print(re.sub(r"(?s).*\n(?=.*\n\Z)", "", done.stdout))
+    assert done.returncode == 0, done.stdout[-4000:]

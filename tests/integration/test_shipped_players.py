@@ -1,0 +1,89 @@
+"""What comes with the repository: configurations that train, and the players they have trained."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.paths import ROOT
+
+from alphazero.config.loader import load_config
+from alphazero.games import ONGOING, game_options, make_game
+from alphazero.players.checkpoint_player import describe, load_saved
+from alphazero.training.loop import train
+
+CONFIGS = sorted((ROOT / "configs").glob("*.yaml"))
+SHIPPED = sorted((ROOT / "checkpoints").glob("*.safetensors"))
+
+SMALL = [
+    "network.blocks=1",
+    "network.filters=8",
+    "search.simulations=2",
+    "selfplay.games_per_iteration=4",
+    "selfplay.parallel_games=2",
+    "selfplay.fast_simulations=1",
+    "gate.games=2",
+    "gate.interval=1",
+    "gate.simulations=2",
+    "learner.batch_size=4",
+    "replay.window_minimum=1",
+    "budget.samples=1",
+    "run.threads=1",
+]
+"""Sizes alone: every choice of method stays as the file has it."""
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_a_shipped_configuration_trains_a_few_steps(path: Path, tmp_path: Path) -> None:
+    config, small = load_config(path), [*SMALL, f"run.folder={json.dumps(str(tmp_path))}"]
+    if config.network.global_pooling:
+        small.append("network.global_pooling=4")
+    if "moves" in game_options(config.game.name):
+        small.append("game.moves=20")
+    folder = train(load_config(path, small))
+    manifest = json.loads((folder / "state/manifest.json").read_text())
+    assert manifest["iteration"] == 1
+    assert manifest["step"] >= 1
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_what_a_configuration_says_to_change_on_a_gpu_can_be_changed(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    found = re.search(r"^# On a GPU.*add to the command:\n((?:#   .*\n)+)", text, re.MULTILINE)
+    words = shlex.split(found[1].replace("#", " ")) if found else []
+    assert len(words) == (found[1].count("=") if found else 0)
+    load_config(path, words)
+
+
+def test_players_are_shipped() -> None:
+    assert "connect_four" in [path.stem for path in SHIPPED]
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_a_shipped_player_is_that_of_the_configuration_of_its_name(path: Path) -> None:
+    saved, config = load_saved(path), load_config(ROOT / f"configs/{path.stem}.yaml")
+    assert saved.game == make_game(config.game.name, **config.game.options)
+    assert saved.checkpoint.network_settings == config.network
+    assert saved.settings == config.search
+    assert saved.checkpoint.details["seed"] == config.run.seed
+    assert "\ngraded " in describe(path, saved.checkpoint)
+    assert path.stat().st_size < 5 << 20, "a clone stays small"
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_a_shipped_player_plays_a_whole_game(path: Path) -> None:
+    saved = load_saved(path)
+    player, game = saved.seat(simulations=16), saved.game
+    state = game.initial_state()
+    while game.outcome(state) == ONGOING:
+        state = game.play(state, player.choose(state))
+
+
+def test_the_connect_four_player_knows_the_first_move() -> None:
+    """The first player wins from the middle column, and from no other: Allis, 1988."""
+    saved = load_saved(ROOT / "checkpoints/connect_four.safetensors")
+    player = saved.seat(simulations=200)
+    assert player.choose(saved.game.initial_state()) == 3
+    assert player.search.roots(np.array([0])).values[0] > 0

@@ -1,0 +1,344 @@
+"""What self-play's roots look at beyond what they believe, and how positions are shown."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.searches import CONNECT_FOUR, FIRST, GAMES, HashedEvaluator, finish, random_position
+from helpers.tiny_run import tiny_config
+
+from alphazero.arena.match import Match
+from alphazero.config.schema import SearchConfig
+from alphazero.games import Game, make_game
+from alphazero.mcts.evaluator import (
+    Evaluator,
+    Floats,
+    SymmetricEvaluator,
+    UniformEvaluator,
+)
+from alphazero.mcts.exploration import Exploration, shaped_alphas
+from alphazero.mcts.network_search import Search
+from alphazero.players.base import Decisions
+from alphazero.records.game_record import GameRecord
+from alphazero.training.selfplay import play_games
+
+
+def explored(
+    game: Game, exploration: Exploration, simulations: int = 200, slots: int = 1
+) -> tuple[Search, np.ndarray]:
+    """Search the first position in every slot; return the search, and its priors at the root."""
+    search = Search(
+        game,
+        HashedEvaluator(game),
+        SearchConfig(simulations=simulations, cache_megabytes=0),
+        slots=slots,
+        exploration=exploration,
+        rng=np.random.default_rng(1),
+    )
+    tables = np.arange(slots)
+    search.start(tables, np.tile(game.initial_state(), (slots, 1)))
+    search.ask(tables)
+    finish(search, tables)
+    return search, search._forest.root_prior[:, : game.num_actions].astype(np.float64)
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 1.25])
+def test_the_roots_temperature_is_a_power_of_the_priors(temperature: float) -> None:
+    search, mixed = explored(CONNECT_FOUR, Exploration(temperature=temperature))
+    raw = search.roots(FIRST).priors[0] ** (1 / temperature)
+    assert np.allclose(mixed[0], raw / raw.sum(), rtol=1e-5)
+
+
+def test_noise_comes_after_the_temperature() -> None:
+    search, mixed = explored(CONNECT_FOUR, Exploration(0.25, 0.5, temperature=2.0))
+    raw = search.roots(FIRST).priors[0] ** 0.5
+    draws = search._forest.root_noise[0]
+    expected = 0.75 * raw / raw.sum() + 0.25 * draws / draws.sum()
+    assert np.allclose(mixed[0], expected, rtol=1e-5)
+
+
+# Shaped noise
+
+
+def plain_alphas(priors: list[float], alpha: float) -> list[float]:
+    """Return the concentrations of legal actions, action by action."""
+    legal = len(priors)
+    logs = [math.log(min(prior, 4 / legal)) for prior in priors]
+    mean = sum(logs) / legal
+    above = [max(log - mean, 0) for log in logs]
+    if sum(above) == 0:
+        return [alpha] * legal
+    return [alpha * legal * (0.5 / legal + 0.5 * each / sum(above)) for each in above]
+
+
+def test_shaped_noise_prefers_what_stands_out() -> None:
+    priors = np.array([[0.0, 0.55, 0.35, 0.0, 0.06, 0.04], [0.25, 0.25, 0.25, 0.25, 0.0, 0.0]])
+    alphas = shaped_alphas(priors, 0.3)
+    for row, found in zip(priors, alphas, strict=True):
+        legal = row > 0
+        assert (found[~legal] == 0).all()
+        assert np.allclose(found[legal], plain_alphas(row[legal].tolist(), 0.3))
+        assert found.sum() == pytest.approx(0.3 * legal.sum())
+    assert alphas[0, 1] > alphas[0, 2] > alphas[0, 5]
+
+
+def test_shaped_noise_has_the_mean_of_its_concentrations() -> None:
+    search, mixed = explored(CONNECT_FOUR, Exploration(1.0, 1.0, shaped=True), 2, slots=4000)
+    alphas = shaped_alphas(search.roots(FIRST).priors, 1.0)[0]
+    mean = alphas / alphas.sum()
+    error = 4 * np.sqrt(mean * (1 - mean) / (alphas.sum() + 1) / len(mixed))
+    assert (np.abs(mixed.mean(axis=0) - mean) < error).all()
+    assert mean.max() > 1.5 * mean.min(), "the shape shows"
+
+
+@pytest.mark.parametrize("megabytes", [0, 1])
+def test_a_roots_search_waits_for_its_shaped_noise(megabytes: int) -> None:
+    game = CONNECT_FOUR
+    search = Search(
+        game,
+        HashedEvaluator(game),
+        SearchConfig(simulations=50, cache_megabytes=megabytes),
+        exploration=Exploration(0.5, 1.0, shaped=True),
+    )
+    search.start(FIRST, game.initial_state()[None])
+    for _ in range(4):
+        search.ask(FIRST)
+        roots = finish(search)
+        noise = search._forest.root_noise[0]
+        expected = 0.5 * roots.priors[0] + 0.5 * noise / noise.sum()
+        assert np.allclose(search._forest.root_prior[0], expected, rtol=1e-5)
+        search.follow(FIRST, np.array([3]))
+
+
+# Forced playouts
+
+
+def plain_pruning(visits: list[int], values: list[float], priors: list[float]) -> list[float]:
+    """Return visits without what was only forced, k = 2 and c = 1.25, tried one by one."""
+    total, best = sum(visits), int(np.argmax(visits))
+
+    def score(edge: int, count: int) -> float:
+        return values[edge] + 1.25 * priors[edge] * math.sqrt(total) / (1 + count)
+
+    kept = []
+    for edge, count in enumerate(visits):
+        least = count
+        if edge != best and count:
+            for taken in range(1, min(int(math.sqrt(2 * priors[edge] * total)), count) + 1):
+                if score(edge, count - taken) >= score(best, visits[best]):
+                    break
+                least = count - taken
+            least = 0 if least == 1 else least
+        kept.append(least)
+    return [each / sum(kept) for each in kept]
+
+
+@pytest.mark.parametrize("name", ["tic_tac_toe", "connect_four", "mnk 4x4x3"])
+def test_forced_visits_are_given_and_taken_out_of_what_is_learned(name: str) -> None:
+    game, pruned = GAMES[name], 0
+    for seed in range(12):
+        state = random_position(game, seed % 4, np.random.default_rng(seed))
+        search = Search(
+            game,
+            HashedEvaluator(game, seed),
+            SearchConfig(simulations=150),
+            exploration=Exploration(0.25, 1.0, forced=2.0),
+            rng=np.random.default_rng(seed),
+        )
+        search.start(FIRST, state[None])
+        search.ask(FIRST)
+        roots = finish(search)
+        legal = np.flatnonzero(game.legal_action_mask(state))
+        visits = roots.visits[0, legal]
+        priors = search._forest.root_prior[0, : len(legal)].astype(float)
+        owed = np.sqrt(2 * priors * (visits.sum() - 1))
+        assert (visits[visits > 0] >= np.floor(owed)[visits > 0]).all()
+        values = np.nan_to_num(roots.action_values[0, legal])
+        expected = plain_pruning(visits.tolist(), values.tolist(), priors.tolist())
+        assert np.allclose(roots.targets[0, legal], expected)
+        assert np.allclose(roots.policies[0, legal], visits / visits.sum())
+        pruned += not np.allclose(roots.targets, roots.policies)
+    assert pruned >= 6
+
+
+def test_without_exploration_nothing_is_forced() -> None:
+    game = CONNECT_FOUR
+    found = []
+    for exploration in (None, Exploration(0.5, 1.0, temperature=2.0, forced=2.0)):
+        search = Search(game, HashedEvaluator(game), SearchConfig(), exploration=exploration)
+        search.start(FIRST, game.initial_state()[None])
+        search.ask(FIRST, explore=False)
+        found.append(finish(search))
+    assert (found[0].visits == found[1].visits).all()
+    assert (found[0].targets == found[1].targets).all()
+
+
+# Symmetries at leaves
+
+
+@pytest.mark.parametrize("name", ["tic_tac_toe", "connect_four"])
+def test_averaged_answers_move_with_the_board(name: str) -> None:
+    game, rng = GAMES[name], np.random.default_rng(2)
+    raw = HashedEvaluator(game)
+    averaged = SymmetricEvaluator(game, raw)
+    symmetries = game.symmetries()
+    boards = np.array([game.observe(random_position(game, 3, rng)) for _ in range(5)])
+    logits, values = averaged.evaluate(boards)
+    images = []
+    for actions, cells in zip(*symmetries, strict=True):
+        turned = np.empty_like(boards)
+        turned.reshape(5, -1, len(cells))[:, :, cells] = boards.reshape(5, -1, len(cells))
+        images.append((raw.evaluate(turned)[0][:, actions], raw.evaluate(turned)[1]))
+        turned_logits, turned_values = averaged.evaluate(turned)
+        assert np.allclose(turned_logits[:, actions], logits, atol=1e-6)
+        assert np.allclose(turned_values, values, atol=1e-6)
+    assert np.allclose(logits, np.mean([each for each, _ in images], axis=0), atol=1e-6)
+    assert np.allclose(values, np.mean([each for _, each in images], axis=0), atol=1e-6)
+
+
+def test_random_symmetries_are_all_drawn() -> None:
+    game = GAMES["tic_tac_toe"]
+    raw, board = HashedEvaluator(game), game.observe(game.play(game.initial_state(), 1))[None]
+    shown = SymmetricEvaluator(game, raw, np.random.default_rng(0))
+    possible = set()
+    for cells in game.symmetries().cells:
+        turned = np.empty_like(board)
+        turned.reshape(-1, 9)[:, cells] = board.reshape(-1, 9)
+        possible.add(float(raw.evaluate(turned)[1][0]))
+    drawn = {float(shown.evaluate(board)[1][0]) for _ in range(200)}
+    assert drawn == possible
+    assert len(possible) == 4, "a stone in the middle of an edge has four places"
+
+
+@pytest.mark.parametrize("symmetry", ["random", "average"])
+def test_a_search_may_show_positions_under_symmetries(symmetry: str) -> None:
+    game = GAMES["tic_tac_toe"]
+    settings = SearchConfig(simulations=50, symmetry=symmetry, cache_megabytes=0)
+    search = Search(game, HashedEvaluator(game), settings)
+    search.start(FIRST, game.initial_state()[None])
+    search.ask(FIRST)
+    roots = finish(search)
+    assert roots.visits.sum() == 50
+    corners = roots.priors[0, [0, 2, 6, 8]]
+    assert np.allclose(corners, corners[0]) == (symmetry == "average")
+
+
+# Random starts
+
+
+def games_with(
+    share: float,
+    tmp_path_factory: pytest.TempPathFactory,
+    *options: str,
+    evaluator: Evaluator | None = None,
+) -> list[GameRecord]:
+    config = tiny_config(
+        tmp_path_factory.mktemp("runs"),
+        "selfplay.games_per_iteration=200",
+        f"selfplay.random_starts={share}",
+        "selfplay.random_start_moves=4",
+        "selfplay.noise_fraction=0.0",
+        *options,
+    )
+    game = make_game("tic_tac_toe")
+    return play_games(game, config, evaluator or UniformEvaluator(9), [1]).finished
+
+
+def test_so_many_games_begin_with_random_moves_that_are_not_learned(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    lengths = []
+    for record in games_with(0.5, tmp_path_factory):
+        searched = record.policies.any(axis=1)
+        opening = int(searched.argmax())
+        assert searched[opening:].all()
+        lengths.append(opening)
+    counts = np.bincount(lengths, minlength=5)
+    assert len(counts) == 5, "never more than four"
+    # Of 200 games 100 +- 28 (four deviations) are asked to begin so, a fifth of them with none.
+    assert 52 < counts[1:].sum() < 108
+    assert (counts[1:] > 4).all()
+
+
+def test_without_random_starts_every_move_is_searched(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    assert all(record.policies.any(axis=1).all() for record in games_with(0.0, tmp_path_factory))
+
+
+class LikesCorners:
+    """Values a position at 1 less a tenth for each corner that is taken, for player 0."""
+
+    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+        """Return equal logits [R, 9] and values [R]."""
+        taken = observations[:, :2].any(axis=1).reshape(-1, 9)
+        corners = taken[:, [0, 2, 6, 8]].sum(axis=1)
+        to_play = 1 - 2 * (taken.sum(axis=1) % 2)
+        return np.zeros((len(taken), 9), np.float32), (to_play - 0.1 * to_play * corners).astype(
+            np.float32
+        )
+
+
+@pytest.mark.parametrize("choices", [1, 2, 8])
+def test_of_several_random_openings_the_most_open_begins(
+    choices: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Corners taken: the greatest of so many draws from a hypergeometric distribution."""
+    corners: list[list[int]] = [[] for _ in range(5)]
+    option = f"selfplay.random_start_choices={choices}"
+    for record in games_with(1.0, tmp_path_factory, option, evaluator=LikesCorners()):
+        opening = record.actions[: int(record.policies.any(axis=1).argmax())]
+        corners[len(opening)].append(int(np.isin(opening, [0, 2, 6, 8]).sum()))
+    for length, taken in enumerate(corners):
+        # The length is drawn before, so that short openings, being open, do not crowd out others:
+        # a fifth of 200 games each, +- 23 (four deviations).
+        assert 17 < len(taken) < 63
+        ways = [math.comb(4, many) * math.comb(5, length - many) for many in range(length + 1)]
+        below = (np.cumsum(ways) / math.comb(9, length)) ** choices
+        shares = np.diff(below, prepend=0.0)
+        mean = shares @ np.arange(length + 1)
+        deviation = math.sqrt(shares @ (np.arange(length + 1) - mean) ** 2 / len(taken))
+        assert abs(np.mean(taken) - mean) <= 4 * deviation + 1e-9
+
+
+@pytest.mark.parametrize("choices", [1, 3, 200])
+def test_every_position_asked_of_the_network_is_counted(choices: int, tmp_path: Path) -> None:
+    class Counts(UniformEvaluator):
+        asked = 0
+
+        def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+            self.asked += len(observations)
+            return super().evaluate(observations)
+
+    evaluator = Counts(9)
+    option = f"selfplay.random_start_choices={choices}"
+    config = tiny_config(tmp_path, "selfplay.random_starts=1", option)
+    played = play_games(make_game("tic_tac_toe"), config, evaluator, [1])
+    assert 0 < evaluator.asked == played.work.evaluations <= played.work.places
+
+
+def test_full_batches_wait_for_no_move_and_moves_are_made_together(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    made: list[int] = []
+    play = Match.play
+
+    def count_and_play(match: Match, decisions: Decisions) -> None:
+        made.append(len(decisions.tables))
+        play(match, decisions)
+
+    monkeypatch.setattr(Match, "play", count_and_play)
+    config = tiny_config(
+        tmp_path,
+        "selfplay.parallel_games=64",
+        "selfplay.games_per_iteration=500",
+        "search.simulations=60",
+        "search.cache_megabytes=0",
+        "selfplay.full_share=0.5",
+        "selfplay.fast_simulations=20",
+    )
+    played = play_games(CONNECT_FOUR, config, UniformEvaluator(7), [1])
+    assert played.work.batch_fill > 0.99
+    # 60 rows of about 40 simulations each end 1.5 searches a turn; four tables are to spare.
+    assert np.mean(made) > 3

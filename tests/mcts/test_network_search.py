@@ -1,0 +1,683 @@
+"""The tree search against its plain twin, hand-computed numbers and positions with one answer.
+
+Letters: G slots, n some of them, A actions, R rows, [C, H, W] an observation.
+"""
+
+import itertools
+import math
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from helpers.reference_search import PlainSearch
+from helpers.searches import (
+    CONNECT_FOUR,
+    FIRST,
+    GAMES,
+    TIC_TAC_TOE,
+    Floats,
+    HashedEvaluator,
+    assert_same_tree,
+    finish,
+    follow_at_random,
+    guarded,
+    random_position,
+)
+
+from alphazero.config.schema import SearchConfig
+from alphazero.games import ONGOING, Game, State, make_game
+from alphazero.mcts.evaluator import Evaluator, UniformEvaluator
+from alphazero.mcts.exploration import Exploration
+from alphazero.mcts.kernels import simulation
+from alphazero.mcts.kernels.equations import first_play_value, puct, puct_constant
+from alphazero.mcts.kernels.simulation import gather_trees
+from alphazero.mcts.move_selection import draw_actions, tempered
+from alphazero.mcts.network_search import Search
+from alphazero.mcts.search import Roots
+
+SKY = ". . . . . . .\n" * 4
+
+
+class SymmetricEvaluator:
+    """Makes a judge of positions blind to the game's symmetries: the least of what it says."""
+
+    def __init__(self, game: Game, evaluator: Evaluator) -> None:
+        self.symmetries, self.evaluator = game.symmetries(), evaluator
+
+    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+        policies, values = [], []
+        for actions, cells in zip(*self.symmetries, strict=True):
+            seen = np.empty_like(observations)
+            flat = observations.reshape(*observations.shape[:2], -1)
+            seen.reshape(flat.shape)[:, :, cells] = flat
+            logits, value = self.evaluator.evaluate(seen)
+            policies.append(logits[:, actions])
+            values.append(value)
+        return np.min(policies, axis=0), np.min(values, axis=0)
+
+
+class CountingGenerator:
+    """A source of gamma draws that counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.rng, self.calls = np.random.default_rng(0), 0
+
+    def standard_gamma(self, alpha: float, shape: tuple[int, int]) -> npt.NDArray[np.float64]:
+        self.calls += 1
+        return self.rng.standard_gamma(alpha, shape)
+
+
+def answer(
+    game: Game,
+    state: State,
+    simulations: int,
+    evaluator: Evaluator | None = None,
+    *,
+    leaves: int = 1,
+    nodes: int | None = None,
+) -> Roots:
+    """Return what a search of one position finds, by default without any knowledge."""
+    evaluator = evaluator or UniformEvaluator(game.num_actions)
+    settings = SearchConfig(simulations=max(simulations, 1))
+    search = Search(game, evaluator, settings, leaves=leaves, nodes=nodes)
+    search.start(FIRST, state[None])
+    search.ask(FIRST, simulations)
+    return finish(search)
+
+
+# The plain twin
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_combination_of_options_builds_the_tree_of_the_plain_twin(name: str) -> None:
+    game, rng = GAMES[name], np.random.default_rng(1)
+    evaluator = HashedEvaluator(game)
+    choices = itertools.product(
+        ("zero", "parent"), (0.0, 20.0), (True, False), (1, 4, 8), (True, False), (4, 25, 500)
+    )
+    for first_play, base, reuse_tree, leaves, noisy, nodes in choices:
+        settings = SearchConfig(
+            c_puct=float(rng.choice([0.0, 0.5, 1.25, 4.0])),
+            c_puct_base=base,
+            first_play=first_play,
+            first_play_reduction=float(rng.choice([0.0, 0.25, 1.0])),
+            reuse_tree=reuse_tree,
+            cache_megabytes=0,
+        )
+        noise = Exploration(0.25, 0.5) if noisy else None
+        search = Search(
+            game, evaluator, settings, nodes=nodes, leaves=leaves, exploration=noise, rng=rng
+        )
+        twin = PlainSearch(game, evaluator, settings, leaves=leaves, capacity=nodes)
+
+        def drawn(search: Search = search, noisy: bool = noisy) -> tuple[list[float], float]:
+            state = search._forest.root_state[0]
+            legal = int(search.game.legal_action_mask(state).sum())
+            return (search._forest.root_noise[0, :legal].tolist() if noisy else []), 0.25
+
+        state = random_position(game, int(rng.integers(0, 5)), rng)
+        search.start(FIRST, state[None])
+        twin.start(state)
+        for _ in range(3):
+            simulations = int(rng.choice([0, 1, 7, 30, 80]))
+            search.ask(FIRST, simulations)
+            twin.noise, twin.fraction = drawn()
+            finish(search)
+            twin.search(simulations)
+            assert_same_tree(search, 0, twin)
+            state = follow_at_random(search, twin, state, rng)
+            if game.outcome(state) != ONGOING:
+                break
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("reuse_tree", [True, False])
+def test_whole_games_agree_with_the_plain_twin(name: str, reuse_tree: bool) -> None:
+    game, settings = GAMES[name], SearchConfig(reuse_tree=reuse_tree, first_play="parent")
+    evaluator = HashedEvaluator(game, 1)
+    search, twin = Search(game, evaluator, settings), PlainSearch(game, evaluator, settings)
+    state = game.initial_state()
+    search.start(FIRST, state[None])
+    twin.start(state)
+    while game.outcome(state) == ONGOING:
+        search.ask(FIRST, 40)
+        roots = finish(search)
+        twin.search(40)
+        assert_same_tree(search, 0, twin)
+        action = int(roots.visits[0].argmax())
+        state = game.play(state, action)
+        search.follow(FIRST, np.array([action]))
+        twin.follow(action)
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize(("leaves", "rows"), [(1, None), (4, None), (1, 1), (1, 3)])
+def test_a_slot_among_others_answers_as_it_does_alone(
+    name: str, leaves: int, rows: int | None
+) -> None:
+    game, slots, moves = GAMES[name], 5, 12
+    settings, rng = SearchConfig(cache_megabytes=0), np.random.default_rng(2)
+    budgets = rng.integers(0, 60, (slots, moves))
+    starts = [random_position(game, int(rng.integers(0, 4)), rng) for _ in range(slots)]
+
+    def play(players: list[int]) -> dict[tuple[int, int], list[float]]:
+        """Play on in each slot as soon as it is done, and begin anew at a game's end."""
+        evaluator = HashedEvaluator(game)
+        search = Search(
+            game, evaluator, settings, slots=len(players), nodes=100, leaves=leaves, rows=rows
+        )
+        found, turns, states = {}, [0] * len(players), [starts[player] for player in players]
+        every = np.arange(len(players))
+        search.start(every, np.array(states))
+        for slot in every:
+            search.ask(every[slot : slot + 1], int(budgets[players[slot], 0]))
+        while any(turn < moves for turn in turns):
+            assert search.think() <= (rows or len(players) * leaves)
+            for slot in search.collect():
+                one, player, turn = np.array([slot]), players[slot], turns[slot]
+                roots = search.roots(one)
+                found[player, turn] = [*roots.visits[0], *roots.priors[0], *roots.values]
+                turns[slot] += 1
+                action = int(roots.policies[0].argmax())
+                states[slot] = game.play(states[slot], action)
+                search.follow(one, np.array([action]))
+                if game.outcome(states[slot]) != ONGOING:
+                    states[slot] = starts[player]
+                    search.start(one, states[slot][None])
+                if turns[slot] < moves:
+                    search.ask(one, int(budgets[player, turns[slot]]))
+        assert 0 not in evaluator.rows
+        return found
+
+    together = play(list(range(slots)))
+    alone = [play([player]) for player in range(slots)]
+    assert together == {key: value for each in alone for key, value in each.items()}
+    assert len(together) == slots * moves
+
+
+@pytest.mark.parametrize(("slots", "rows"), [(5, 3), (7, 7), (16, 15), (9, 1)])
+def test_slots_take_turns_where_a_batch_is_too_small_for_all(slots: int, rows: int) -> None:
+    game = GAMES["connect_four"]
+    search = Search(game, HashedEvaluator(game), SearchConfig(), slots=slots, rows=rows)
+    every = np.arange(slots)
+    search.start(every, np.tile(game.initial_state(), (slots, 1)))
+    search.ask(every, 50)
+    looks = np.zeros(slots, np.int64)
+    for _ in range(3 * slots):
+        assert search.think() == rows
+        looks[search._forest.rows["slot"]] += 1
+        assert looks.max() - looks.min() <= 1
+
+
+def test_a_recorded_tree_grows_again() -> None:
+    """By hand: c_puct 1.25, three actions of prior 1/3, below each two of prior 1/2, values 0.
+
+    1-3: c2, b1, c1 (ties go to the earlier action). 4: c2 again, O b1 wins: Q(c2) = -1/2.
+    5: b1 (.417 = c1), O c2. 6: c1 (.466), O c2. 7: b1 (.340 = c1), O c1. 8: c1 (.367 > .276),
+    where O now prefers b1 (.625 > .313) and wins: Q(c1) = -1/3.
+    """
+    state = TIC_TAC_TOE.parse(
+        """
+        X O X
+        X O .
+        O . .
+        """
+    )
+    c2, b1, c1 = 5, 7, 8
+    search = Search(TIC_TAC_TOE, UniformEvaluator(9), SearchConfig(c_puct=1.25, simulations=8))
+    search.start(FIRST, state[None])
+    search.ask(FIRST)
+    roots = finish(search)
+    assert roots.visits[0].tolist() == [0, 0, 0, 0, 0, 2, 0, 3, 3]
+    assert roots.action_values[0, [c2, b1, c1]].tolist() == pytest.approx([-1 / 2, 0, -1 / 3])
+    assert roots.values[0] == pytest.approx(-2 / 9)
+    assert [search.variation(0, action) for action in (c2, b1, c1)] == [[5, 7], [7, 5], [8, 5]]
+    assert search.evaluations == 7
+
+
+# The equations
+
+
+def test_puct_adds_exploration_to_the_action_value() -> None:
+    assert puct.py_func(0.5, 0.2, 3, 16, 1.25) == pytest.approx(0.5 + 1.25 * 0.2 * 4 / 4)
+    assert puct.py_func(-0.25, 0.9, 0, 0, 4.0) == -0.25
+    assert puct.py_func(0.0, 0.5, 1, 9, 2.0) == pytest.approx(1.5)
+
+
+def test_the_exploration_constant_grows_with_the_logarithm_of_the_visits() -> None:
+    assert puct_constant.py_func(10_000, 1.25, 0.0) == 1.25
+    assert puct_constant.py_func(19651, 1.25, 19652.0) == pytest.approx(1.25 + math.log(2))
+    assert puct_constant.py_func(59, 1.0, 20.0) == pytest.approx(1.0 + math.log(4))
+
+
+def test_an_unvisited_action_is_worth_zero_or_the_mean_below_its_node_less_a_reduction() -> None:
+    assert first_play_value.py_func(0.2, 1.0, 3, False, 0.25) == 0
+    assert first_play_value.py_func(0.2, 1.0, 3, True, 0.25) == pytest.approx(
+        (0.2 + 1.0) / 4 - 0.25
+    )
+    assert first_play_value.py_func(-0.6, 0.0, 0, True, 0.0) == pytest.approx(-0.6)
+
+
+# Positions with one answer
+
+
+ONE_ANSWER = [
+    (TIC_TAC_TOE, "X X .\nO O .\n. . .", 2, "X wins on c3"),
+    (TIC_TAC_TOE, "X X .\nO O .\nX . .", 5, "O wins on c2"),
+    (TIC_TAC_TOE, "O O .\nX . .\n. X .", 2, "X blocks on c3"),
+    (TIC_TAC_TOE, "X X .\nO . .\n. . .", 2, "O blocks on c3"),
+    (CONNECT_FOUR, SKY + "O O . . . . .\nX X X . . . O", 3, "X wins in column 4"),
+    (CONNECT_FOUR, SKY + "X X . . . . .\nO O O . X X .", 3, "O wins in column 4"),
+    (CONNECT_FOUR, SKY + "X X . . . . .\nO O O . X . .", 3, "X blocks column 4"),
+    (CONNECT_FOUR, SKY + "O . . . . . .\nX X X . O . .", 3, "O blocks column 4"),
+]
+
+
+@pytest.mark.parametrize(
+    ("game", "diagram", "action"), [each[:3] for each in ONE_ANSWER], ids=[e[3] for e in ONE_ANSWER]
+)
+@pytest.mark.parametrize("leaves", [1, 8])
+def test_search_wins_in_one_and_blocks_in_one(
+    game: Game, diagram: str, action: int, leaves: int
+) -> None:
+    roots = answer(game, game.parse(diagram), 300, leaves=leaves)
+    assert roots.policies[0, action] > 0.5
+    assert np.nanargmax(roots.action_values[0]) == action
+
+
+@pytest.mark.parametrize(
+    ("game", "diagram", "value"),
+    [
+        (TIC_TAC_TOE, "X X .\nO O .\n. . .", 1),
+        (TIC_TAC_TOE, "X X .\nO O .\nX . .", 1),
+        (TIC_TAC_TOE, "O . O\nX O X\n. X .", -1),
+        (TIC_TAC_TOE, "X . X\nO X O\n. . .", -1),
+        (CONNECT_FOUR, SKY + "O O . . . . .\nX X X . . . O", 1),
+        (CONNECT_FOUR, SKY + "X X . . . . .\nO O O . X X .", 1),
+        (CONNECT_FOUR, SKY + ". X X . . . .\n. O O O . X .", -1),
+        (CONNECT_FOUR, SKY + ". O O . . . .\n. X X X . . .", -1),
+    ],
+)
+def test_the_root_value_of_a_settled_position_converges_to_its_outcome(
+    game: Game, diagram: str, value: int
+) -> None:
+    short, long = (answer(game, game.parse(diagram), count).values[0] for count in (100, 3000))
+    assert 0 < value * short < value * long
+    assert long == pytest.approx(value, abs=0.05)
+
+
+def test_the_last_free_cell_of_a_drawn_game_is_worth_nothing() -> None:
+    drawn = TIC_TAC_TOE.parse("X O X\nX O O\nO X .")
+    roots = answer(TIC_TAC_TOE, drawn, 20)
+    assert roots.visits[0].tolist() == [0] * 8 + [20]
+    assert roots.action_values[0, 8] == 0
+    assert roots.values[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("diagram", "value"),
+    [("X X X\nO O .\n. . .", -1), ("O O O\nX X .\nX . .", -1), ("X O X\nX O O\nO X X", 0)],
+)
+def test_a_finished_game_is_answered_by_its_outcome(diagram: str, value: int) -> None:
+    game = TIC_TAC_TOE
+    evaluator = HashedEvaluator(game)
+    search = Search(game, evaluator, SearchConfig())
+    search.start(FIRST, game.parse(diagram)[None])
+    for simulations in (10, 20):
+        search.ask(FIRST, simulations)
+        roots = finish(search)
+        assert not roots.visits.any()
+        assert not roots.priors.any()
+        assert roots.values[0] == value
+    assert evaluator.rows == []
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_mirrored_position_gets_the_mirrored_answer(name: str) -> None:
+    game, rng = GAMES[name], np.random.default_rng(3)
+    evaluator = SymmetricEvaluator(game, HashedEvaluator(game))
+    tried = 0
+    while tried < 5:
+        moves: list[int] = []
+        for _ in range(4):
+            state = game.play(game.initial_state(), *moves)
+            moves.append(int(rng.choice(np.flatnonzero(game.legal_action_mask(state)))))
+        state = game.play(game.initial_state(), *moves)
+        symmetries = game.symmetries().actions
+        images = [game.play(game.initial_state(), *actions[moves]) for actions in symmetries]
+        views = {game.observe(image).tobytes() for image in images}
+        if len(views) < len(images) or game.outcome(state) != ONGOING:
+            continue
+        tried += 1
+        expected = answer(game, state, 150, evaluator)
+        for actions, image in zip(symmetries, images, strict=True):
+            roots = answer(game, image, 150, evaluator)
+            assert (roots.visits[0, actions] == expected.visits[0]).all()
+            assert np.allclose(roots.priors[0, actions], expected.priors[0])
+            assert roots.values == pytest.approx(expected.values)
+
+
+# Root noise
+
+
+FULL_COLUMN = "O . . . .\nX . . . .\nO . . . .\nX . . . ."
+
+
+def test_root_noise_is_drawn_once_a_move_and_mixed_into_legal_priors_only() -> None:
+    game = GAMES["connect_four 4x5x3"]
+    evaluator, rng = HashedEvaluator(game), CountingGenerator()
+    search = Search(
+        game, evaluator, SearchConfig(), exploration=Exploration(0.25, 0.5), nodes=400, rng=rng
+    )
+    forest, state, seen = search._forest, game.parse(FULL_COLUMN), set()
+    search.start(FIRST, state[None])
+    for move in range(4):
+        legal = np.flatnonzero(game.legal_action_mask(state))
+        search.ask(FIRST, 50)
+        drawn = forest.root_noise[0].copy()
+        roots = finish(search)
+        assert rng.calls == move + 1
+        assert (forest.root_noise[0] == drawn).all()
+        seen.add(drawn.tobytes())
+
+        clean = answer(game, state, 0, evaluator).priors[0]
+        noise = drawn[: len(legal)] / drawn[: len(legal)].sum()
+        assert np.allclose(roots.priors[0], clean, rtol=1e-6)
+        mixed = 0.75 * clean[legal] + 0.25 * noise
+        assert np.allclose(forest.root_prior[0, : len(legal)], mixed, rtol=1e-6)
+        assert mixed.sum() == pytest.approx(1)
+        assert (
+            forest.edges["action"][0, : forest.nodes["edge_count"][0, 0]].tolist() == legal.tolist()
+        )
+        assert not np.delete(roots.visits[0], legal).any()
+
+        action = int(roots.visits[0].argmax())
+        state = game.play(state, action)
+        search.follow(FIRST, np.array([action]))
+        assert forest.slots["num_nodes"][0] > 1, "the root is a reused one"
+    assert len(seen) == 4
+
+
+def test_noise_changes_the_visits_and_no_noise_leaves_the_priors_alone() -> None:
+    game = TIC_TAC_TOE
+    visits = []
+    for noise in (None, Exploration(0.0, 0.5), Exploration(0.75, 0.1)):
+        search = Search(game, HashedEvaluator(game), SearchConfig(), exploration=noise)
+        search.start(FIRST, game.initial_state()[None])
+        search.ask(FIRST, 50)
+        visits.append(finish(search).visits.tolist())
+        same = (search._forest.root_prior[0] == search._forest.edges["prior"][0, :9]).all()
+        assert same == (noise is None or noise.fraction == 0)
+    assert visits[0] == visits[1] != visits[2]
+
+
+@pytest.mark.parametrize("alpha", [0.3, 2.0])
+def test_noise_has_the_moments_of_a_dirichlet_distribution(alpha: float) -> None:
+    game, slots, legal = GAMES["connect_four 4x5x3"], np.arange(20_000), 4
+    search = Search(
+        game,
+        UniformEvaluator(5),
+        SearchConfig(),
+        slots=len(slots),
+        nodes=1,
+        exploration=Exploration(1.0, alpha),
+        rng=np.random.default_rng(5),
+    )
+    search.start(slots, np.tile(game.parse(FULL_COLUMN), (len(slots), 1)))
+    search.ask(slots, 0)
+    finish(search, slots)
+    noise = search._forest.root_prior[:, :legal].astype(np.float64)
+    assert np.allclose(noise.sum(axis=1), 1, atol=1e-6)
+    variance = (1 / legal) * (1 - 1 / legal) / (legal * alpha + 1)
+    covariance = -((1 / legal) ** 2) / (legal * alpha + 1)
+    error = 4 / math.sqrt(len(slots))
+    assert np.allclose(noise.mean(axis=0), 1 / legal, atol=error * math.sqrt(variance))
+    measured = np.cov(noise.T)
+    assert np.allclose(np.diag(measured), variance, rtol=1.5 * error)
+    assert np.allclose(measured[np.triu_indices(legal, 1)], covariance, rtol=3 * error)
+
+
+# Counting, stopping, forgetting
+
+
+@pytest.mark.parametrize("leaves", [1, 4, 8])
+@pytest.mark.parametrize("nodes", [1, 10, None])
+@pytest.mark.parametrize("name", GAMES)
+def test_a_new_root_has_exactly_the_visits_that_were_asked(
+    name: str, nodes: int | None, leaves: int
+) -> None:
+    game = GAMES[name]
+    for simulations in (0, 1, 2, 50, 333):
+        evaluator = HashedEvaluator(game)
+        search = Search(game, evaluator, SearchConfig(), leaves=leaves, nodes=nodes)
+        search.start(FIRST, game.initial_state()[None])
+        search.ask(FIRST, simulations)
+        roots = finish(search)
+        assert roots.visits.sum() == simulations == search.simulations
+        assert search.evaluations == sum(evaluator.rows)
+        assert max(evaluator.rows) <= leaves
+        assert not search._forest.edges["pending"].any()
+        assert not search._forest.slots["walks"].any()
+
+
+@pytest.mark.parametrize("simulations", [1, 100, 3 * simulation.PATIENCE])
+def test_simulations_are_exact_where_every_line_ends_at_once(simulations: int) -> None:
+    """On 2x2 with two in a line, the second stone of a colour always wins."""
+    game = make_game("mnk", rows=2, columns=2, length=2)
+    evaluator = HashedEvaluator(game)
+    roots = answer(game, game.parse("X .\n. O"), simulations, evaluator, leaves=4)
+    assert roots.visits.sum() == simulations
+    assert evaluator.rows == [1], "only the root was evaluated"
+    assert np.nanmin(roots.action_values) == 1
+
+
+def test_without_simulations_the_prior_is_the_search_policy() -> None:
+    game = CONNECT_FOUR
+    evaluator = HashedEvaluator(game)
+    logits, values = evaluator.evaluate(game.observe(game.initial_state())[None])
+    roots = answer(game, game.initial_state(), 0, evaluator)
+    expected = np.exp(logits[0]) / np.exp(logits[0]).sum()
+    assert np.allclose(roots.policies[0], expected, rtol=1e-5)
+    assert roots.values == pytest.approx(values)
+
+
+def test_logits_may_be_as_large_as_they_like() -> None:
+    class SureEvaluator(UniformEvaluator):
+        def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+            logits, values = super().evaluate(observations)
+            return logits + np.array([5000, 5000 + math.log(3), 0, 0, 0, 0, 0], np.float32), values
+
+    roots = answer(CONNECT_FOUR, CONNECT_FOUR.initial_state(), 0, SureEvaluator(7))
+    assert np.allclose(roots.priors, [0.25, 0.75, 0, 0, 0, 0, 0], atol=1e-3)
+
+
+def test_search_policies_are_shares_of_visits() -> None:
+    roots = answer(CONNECT_FOUR, CONNECT_FOUR.initial_state(), 90, HashedEvaluator(CONNECT_FOUR))
+    assert np.allclose(roots.targets, roots.visits / 90)
+    assert (roots.policies == roots.targets).all()
+
+
+@pytest.mark.parametrize("leaves", [1, 4])
+@pytest.mark.parametrize("moment", ["before", "between", "after"])
+@pytest.mark.parametrize("turns", [0, 1, 2, 10])
+def test_a_stopped_search_answers_with_what_it_has(turns: int, moment: str, leaves: int) -> None:
+    game = CONNECT_FOUR
+    search = Search(game, HashedEvaluator(game), SearchConfig(), leaves=leaves)
+    search.start(FIRST, game.initial_state()[None])
+    search.ask(FIRST, 100_000)
+    for _ in range(turns):
+        search.think()
+        assert search.collect().size == 0
+    if moment == "before":
+        search.stop(FIRST)
+        if turns == 0:
+            assert search.collect().size == 0, "the root has no evaluation yet"
+    search.think()
+    if moment == "between":
+        search.stop(FIRST)
+    done = search.collect()
+    if moment == "after":
+        search.stop(FIRST)
+        done = search.collect()
+    assert done.tolist() == [0]
+    roots = search.roots(FIRST)
+    assert roots.visits.sum() == search.simulations
+    assert search.simulations <= leaves * (turns + 1)
+    assert roots.policies.sum() == pytest.approx(1)
+    assert not search._forest.edges["pending"].any()
+
+
+def test_a_solved_position_does_not_outlast_its_stop() -> None:
+    """All simulations end at once here; a clock must be able to end them all the same."""
+    search = Search(TIC_TAC_TOE, UniformEvaluator(9), SearchConfig())
+    search.start(FIRST, TIC_TAC_TOE.parse("X O X\nX O O\nO X .")[None])
+    search.ask(FIRST, 10**12)
+    for _ in range(3):
+        search.think()
+        assert search.collect().size == 0
+    search.stop(FIRST)
+    assert search.collect().tolist() == [0]
+    assert search.roots(FIRST).visits.sum() == search.simulations == 2 * simulation.PATIENCE
+
+
+def test_a_new_start_ends_the_search_before_it() -> None:
+    game = CONNECT_FOUR
+    search = Search(game, HashedEvaluator(game), SearchConfig(cache_megabytes=0))
+    for _ in range(2):
+        search.start(FIRST, game.initial_state()[None])
+        assert search.think() == 0, "nothing was asked yet"
+        search.ask(FIRST, 100)
+        for _ in range(3):
+            search.think()
+            search.collect()
+    assert search.simulations == 2 * 2, "the first look at a root is no simulation"
+    search.follow(FIRST, np.array([3]))
+    assert search.think() == 0
+
+
+def test_variation_follows_the_most_visited_line() -> None:
+    game = CONNECT_FOUR
+    search = Search(game, HashedEvaluator(game), SearchConfig(simulations=400))
+    twin = PlainSearch(game, search.evaluator, SearchConfig())
+    search.start(FIRST, game.initial_state()[None])
+    twin.start(game.initial_state())
+    search.ask(FIRST)
+    finish(search)
+    twin.search(400)
+    for action in range(7):
+        for length in (1, 2, 3, 20):
+            line = search.variation(0, action, length)
+            assert line == twin.variation(action, length)
+            assert line[0] == action
+            assert len(line) <= length
+            game.play(game.initial_state(), *line)
+
+
+# Memory
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 9, 40])
+@pytest.mark.parametrize("leaves", [1, 4])
+@pytest.mark.parametrize("graph", [False, True])
+def test_a_full_tree_stays_within_its_arrays(nodes: int, leaves: int, graph: bool) -> None:
+    game, middle = GAMES["mnk 4x4x3"], np.array([1])
+    moves, visits = [], []
+    for _ in range(2):
+        settings = SearchConfig(transpositions=graph)
+        search = Search(game, HashedEvaluator(game), settings, slots=3, nodes=nodes, leaves=leaves)
+        forest, check = guarded(search._forest)
+        search._forests = [forest]
+        search._trees = gather_trees(forest, search._cache, search._selection)
+        forest, state = search._forest, game.initial_state()
+        beside = [array[[0, 2]].copy() for array in forest if len(array) == 3 and array.ndim > 1]
+        search.start(middle, state[None])
+        while game.outcome(state) == ONGOING:
+            search.ask(middle, 150)
+            roots = finish(search, middle)
+            assert forest.slots["num_nodes"][1] <= nodes
+            assert forest.slots["num_edges"][1] <= nodes * game.num_actions
+            moves.append(int(roots.visits[0].argmax()))
+            visits.append(roots.visits[0].tolist())
+            state = game.play(state, moves[-1])
+            search.follow(middle, np.array(moves[-1:]))
+        check()
+        after = [array[[0, 2]] for array in forest if len(array) == 3 and array.ndim > 1]
+        assert all((a == b).all() for a, b in zip(beside, after, strict=True))
+    half = len(moves) // 2
+    assert moves[:half] == moves[half:]
+    assert visits[:half] == visits[half:]
+
+
+# Decision
+
+
+def test_tempered_policies_are_visits_to_the_power_of_one_over_the_temperature() -> None:
+    visits = [[10, 0, 5, 85], [1, 1, 2, 0]]
+    policies = np.array(visits, np.float32) / np.sum(visits, axis=1, keepdims=True)
+    for temperature in (0.3, 0.5, 1.0, 2.0):
+        for row, counts in enumerate(visits):
+            powers = [count ** (1 / temperature) for count in counts]
+            expected = [power / sum(powers) for power in powers]
+            found = tempered(policies.astype(np.float32), np.array([temperature, temperature]))
+            assert found[row].tolist() == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1e-300, 1e-6, 1e-3])
+def test_a_vanishing_temperature_is_safe(temperature: float) -> None:
+    policies = np.array([[0.1, 0.0, 0.6, 0.3], [0.4, 0.4, 0.2, 0.0]], np.float32)
+    found = tempered(policies, np.array([temperature, temperature]))
+    assert np.allclose(found, [[0, 0, 1, 0], [0.5, 0.5, 0, 0]])
+    assert found.sum(axis=1).tolist() == [1, 1]
+
+
+def test_a_temperature_near_zero_still_tells_nearly_equal_visits_apart() -> None:
+    policies = np.array([[1000, 999]], np.float32) / 1999
+    assert tempered(policies, np.array([1e-5]))[0].tolist() == pytest.approx([1, 0])
+
+
+def test_actions_are_drawn_as_often_as_the_tempered_policy_says() -> None:
+    draws, policy = 40_000, np.array([0.0, 0.5, 0.0, 0.3, 0.2, 0.0], np.float32)
+    for temperature in (0.5, 1.0, 2.0):
+        temperatures = np.full(draws, temperature)
+        rows = np.tile(policy, (draws, 1))
+        actions = draw_actions(rows, temperatures, np.random.default_rng(6))
+        expected = tempered(policy[None], np.array([temperature]))[0]
+        counts = np.bincount(actions, minlength=6)
+        assert (counts[policy == 0] == 0).all()
+        error = 4 * np.sqrt(expected * (1 - expected) / draws)
+        assert (abs(counts / draws - expected) <= error).all()
+
+
+def test_temperature_zero_takes_the_first_of_the_most_visited() -> None:
+    policies = np.array([[0.2, 0.4, 0.4], [0.5, 0.0, 0.5], [0.0, 0.0, 1.0]], np.float32)
+    for seed in range(20):
+        actions = draw_actions(policies, np.zeros(3), np.random.default_rng(seed))
+        assert actions.tolist() == [1, 0, 2]
+
+
+def test_temperatures_differ_from_row_to_row() -> None:
+    rows = np.tile(np.array([0.4, 0.6], np.float32), (2000, 1))
+    temperatures = np.tile([0.0, 1.0], 1000)
+    actions = draw_actions(rows, temperatures, np.random.default_rng(7))
+    assert (actions[::2] == 1).all()
+    assert 0 < actions[1::2].mean() < 1
+
+
+class EdgeGenerator:
+    """Draws the least or the greatest number that a generator may."""
+
+    def __init__(self, number: float) -> None:
+        self.number = number
+
+    def random(self, size: int) -> npt.NDArray[np.float64]:
+        return np.full(size, self.number)
+
+
+@pytest.mark.parametrize("number", [0.0, np.nextafter(1.0, 0.0)])
+def test_not_even_the_extreme_draw_takes_an_action_of_no_probability(number: float) -> None:
+    policies = np.random.default_rng(8).random((500, 7)).astype(np.float32)
+    policies[:, [0, 3, 6]] = 0
+    policies /= policies.sum(axis=1, keepdims=True)
+    temperatures = np.linspace(0.05, 3, 500)
+    actions = draw_actions(policies, temperatures, EdgeGenerator(number))
+    assert (policies[np.arange(500), actions] > 0).all()

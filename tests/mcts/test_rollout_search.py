@@ -1,0 +1,459 @@
+"""Searches without a network against their plain twin, minimax and hand-computed numbers.
+
+Letters: G slots, n some of them, A actions.
+"""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from helpers.reference_rollouts import PlainNode, PlainRollouts, SplitMix
+from helpers.searches import finish, guarded, random_position
+
+from alphazero.arena.match import play_schedule
+from alphazero.games import ONGOING, Game, State, make_game, to_play, value_of
+from alphazero.games.game import LEGAL_RULE, OUTCOME_RULE, Mask
+from alphazero.games.mnk import Mnk
+from alphazero.mcts.kernels.equations import ucb1, ucb1_width
+from alphazero.mcts.move_selection import best_actions, is_max_robust
+from alphazero.mcts.rollout_methods import FINAL_MOVES, METHODS, UNLIMITED, RolloutConfig
+from alphazero.mcts.rollout_search import RolloutSearch
+from alphazero.players.base import Player, RandomPlayer
+from alphazero.players.search_player import SearchPlayer
+from alphazero.records.game_record import Pairing
+from alphazero.solvers.exhaustive import solve
+from alphazero.utils.jit import kernel
+
+GAMES = {
+    "tic_tac_toe": make_game("tic_tac_toe"),
+    "mnk 4x4x3": make_game("mnk", rows=4, columns=4, length=3),
+    "connect_four 4x5x3": make_game("connect_four", rows=4, columns=5, length=3),
+}
+TIC_TAC_TOE, CONNECT_FOUR = GAMES["tic_tac_toe"], make_game("connect_four")
+FIRST = np.array([0])
+
+
+def searching(
+    game: Game, state: State, *, seed: int = 0, slots: int = 1, **settings: object
+) -> RolloutSearch:
+    """Return a search that was asked about one position, in its first slot."""
+    config = RolloutConfig(**settings)  # type: ignore[arg-type]
+    search = RolloutSearch(game, config, slots=slots, rng=np.random.default_rng(seed))
+    search.start(FIRST, state[None])
+    search.ask(FIRST)
+    return search
+
+
+# The plain twin
+
+
+def assert_same_tree(search: RolloutSearch, twin: PlainRollouts) -> None:
+    """Compare two trees node by node, from their roots."""
+    forest = search._forest
+    nodes: list[tuple[int, PlainNode]] = [(0, twin.root)]
+    for index, node in nodes:
+        first, count = forest.nodes["first_edge"][0, index], forest.nodes["edge_count"][0, index]
+        edges = forest.edges[0, first : first + count]
+        assert edges["action"].tolist() == node.actions
+        for edge in edges:
+            child = node.children.get(int(edge["action"]))
+            assert edge["visits"] == (child.visits if child else 0)
+            if child:
+                assert edge["value_sum"] / child.visits == child.mean(to_play(node.state))
+                if edge["child"] >= 0:
+                    nodes.append((int(edge["child"]), child))
+    assert forest.slots["num_nodes"][0] == len(nodes)
+    assert forest.slots["random"][0] == twin.random.state
+    player, root = to_play(twin.root.state), twin.root
+    assert search.roots(FIRST).values[0] == pytest.approx(root.mean(player))
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize(
+    ("method", "depth"), [("flat_mc", 0), ("flat_ucb", 0), ("uct", 0), ("uct", 2), ("uct", 3)]
+)
+def test_games_are_searched_as_by_the_plain_twin(name: str, method: str, depth: int) -> None:
+    game, rng = GAMES[name], np.random.default_rng(1)
+    for seed, constant in enumerate((math.sqrt(0.5), 0.1, 1.0)):
+        settings = RolloutConfig(method=method, depth=depth, exploration=constant)
+        search = RolloutSearch(game, settings, rng=np.random.default_rng(seed))
+        twin = PlainRollouts(
+            game,
+            int(search._forest.slots["random"][0]),
+            2 * constant,
+            method == "flat_mc",
+            depth or (1 if method.startswith("flat") else 99),
+        )
+        state = random_position(game, seed, rng)
+        search.start(FIRST, state[None])
+        fresh = True
+        while game.outcome(state) == ONGOING:
+            simulations = int(rng.integers(1, 120))
+            search.ask(FIRST, simulations)
+            finish(search)
+            if fresh:
+                twin.start(state)
+            twin.search(simulations)
+            assert_same_tree(search, twin)
+            assert depth or twin.root.visits > simulations
+            action = int(search.roots(FIRST).policies[0].argmax())
+            state = game.play(state, action)
+            search.follow(FIRST, np.array([action]))
+            fresh = method != "uct" or bool(depth)
+            if not fresh and game.outcome(state) == ONGOING:
+                twin.follow(action)
+
+
+def test_random_numbers_are_those_of_splitmix64() -> None:
+    # The first outputs for seed 1234567, as published with the generator.
+    mix, outputs = SplitMix(1234567), []
+    for _ in range(3):
+        outputs.append(mix.below(2**32))
+    published = (6457827717110365317, 3203168211198807973, 9817491932198370423)
+    assert outputs == [number >> 32 for number in published]
+
+
+# Selection
+
+
+def test_ucb1_is_the_equation_of_the_survey_and_twice_the_constant_suits_values() -> None:
+    rng = np.random.default_rng(0)
+    c_p = math.sqrt(0.5)
+    for _ in range(50):
+        visits = rng.integers(1, 50, 5)
+        wins = np.array([rng.integers(0, count + 1) for count in visits])
+        total = int(visits.sum()) + 1
+        rewards = wins / visits + c_p * np.sqrt(2 * np.log(total) / visits)
+        width = ucb1_width.py_func(total, 2 * c_p)
+        scores = [
+            ucb1.py_func(2 * won - count, count, width)
+            for won, count in zip(wins.tolist(), visits.tolist(), strict=True)
+        ]
+        assert np.allclose(scores, 2 * rewards - 1)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_action_is_tried_once_before_any_is_tried_twice(method: str) -> None:
+    firsts = set()
+    for seed in range(12):
+        search = searching(TIC_TAC_TOE, TIC_TAC_TOE.initial_state(), seed=seed, method=method)
+        search.ask(FIRST, 1)
+        firsts.add(int(finish(search).visits[0].argmax()))
+        search.ask(FIRST, 5)
+        assert sorted(finish(search).visits[0]) == [0, 0, 0, 1, 1, 1, 1, 1, 1]
+        search.ask(FIRST, 3)
+        assert finish(search).visits[0].tolist() == [1] * 9
+    assert len(firsts) > 4  # which one is first, the seed decides
+
+
+@pytest.mark.parametrize("method", ["flat_mc", "flat_ucb"])
+def test_flat_methods_never_deepen_the_tree(method: str) -> None:
+    search = searching(CONNECT_FOUR, CONNECT_FOUR.initial_state(), method=method, simulations=3000)
+    roots = finish(search)
+    assert search._forest.slots["num_nodes"][0] == 1
+    assert search._forest.nodes.shape[1] == 1
+    assert roots.visits.sum() == 3000
+    if method == "flat_mc":
+        assert np.ptp(roots.visits) <= 1
+    else:
+        assert np.ptp(roots.visits) > 100
+
+
+def test_flat_monte_carlo_estimates_what_random_games_bring() -> None:
+    """Against every random game counted out, on a position with five empty cells."""
+    state = TIC_TAC_TOE.parse("X . O\nO X .\n. . .")
+
+    def mean(state: State) -> float:
+        """The expected outcome of random play, for player 0."""
+        outcome = TIC_TAC_TOE.outcome(state)
+        if outcome != ONGOING:
+            return float(outcome)
+        actions = np.flatnonzero(TIC_TAC_TOE.legal_action_mask(state))
+        return float(np.mean([mean(TIC_TAC_TOE.play(state, int(action))) for action in actions]))
+
+    roots = finish(searching(TIC_TAC_TOE, state, method="flat_mc", simulations=40_000))
+    sign = 1 - 2 * to_play(state)
+    for action in np.flatnonzero(TIC_TAC_TOE.legal_action_mask(state)):
+        expected = sign * mean(TIC_TAC_TOE.play(state, int(action)))
+        # Four standard deviations, where one rollout's is at most 1.
+        assert roots.action_values[0, action] == pytest.approx(expected, abs=0.04)
+
+
+def test_draws_count_nothing() -> None:
+    state = TIC_TAC_TOE.parse("X O X\nX O O\nO X .")  # the last move fills the board
+    for method in METHODS:
+        roots = finish(searching(TIC_TAC_TOE, state, method=method, simulations=10))
+        assert roots.values[0] == 0
+        assert roots.action_values[0, 8] == 0
+
+
+# Minimax
+
+
+def negamax(game: Game, state: State, known: dict[bytes, int]) -> int:
+    """Return the exact value for the player to move."""
+    outcome = game.outcome(state)
+    if outcome != ONGOING:
+        return value_of(outcome, to_play(state))
+    cells = state[3:].tobytes()  # without the last move: who is to move, the stones tell
+    if cells not in known:
+        actions = np.flatnonzero(game.legal_action_mask(state))
+        known[cells] = max(-negamax(game, game.play(state, int(a)), known) for a in actions)
+    return known[cells]
+
+
+@pytest.mark.parametrize(
+    ("size", "length", "empty"), [(3, 3, 9), (3, 3, 6), (4, 3, 8), (4, 4, 8), (5, 4, 7)]
+)
+def test_uct_converges_to_minimax(size: int, length: int, empty: int) -> None:
+    """The root's value comes closer as simulations grow, and its choice becomes optimal."""
+    game = make_game("mnk", rows=size, columns=size, length=length)
+    rng, known = np.random.default_rng(empty), dict[bytes, int]()
+    errors = []
+    for seed in range(4 if empty < size * size else 1):
+        state = random_position(game, size * size - empty, rng)
+        truth = negamax(game, state, known)
+        search = searching(game, state, seed=seed, simulations=300_000)
+        search.ask(FIRST, 200)
+        early = abs(finish(search).values[0] - truth)
+        search.ask(FIRST)
+        roots = finish(search)
+        errors.append((early, abs(roots.values[0] - truth)))
+        action = int(roots.policies[0].argmax())
+        assert -negamax(game, game.play(state, action), known) == truth
+    early, late = np.mean(errors, axis=0)
+    assert late < max(early / 2, 0.02)
+    assert late < 0.1
+
+
+def test_uct_plays_solved_tic_tac_toe_without_a_mistake() -> None:
+    solution = solve(TIC_TAC_TOE)
+    chosen = np.random.default_rng(0).choice(len(solution.states), 200, replace=False)
+    settings = RolloutConfig(simulations=5_000)
+    search = RolloutSearch(TIC_TAC_TOE, settings, slots=200, rng=np.random.default_rng(1))
+    every = np.arange(200)
+    search.start(every, solution.states[chosen])
+    search.ask(every)
+    roots = finish(search, every)
+    right = solution.optimal[chosen, roots.policies.argmax(axis=1)]
+    assert right.mean() >= 0.99
+
+
+# The final move
+
+
+def test_the_four_final_moves_choose_what_they_say() -> None:
+    #          most visits        highest value  highest v - 1 / sqrt(n)
+    visits = np.array([[100, 81, 4, 0]])
+    values = np.array([[0.10, 0.21, 0.50, np.nan]])  # bounds: 0, 0.0989, 0
+    assert best_actions("max", visits, values, 1.0).tolist() == [2]
+    assert best_actions("robust", visits, values, 1.0).tolist() == [0]
+    assert best_actions("secure", visits, values, 1.0).tolist() == [1]
+    assert best_actions("max_robust", visits, values, 1.0).tolist() == [0]
+    assert is_max_robust(visits, values).tolist() == [False]
+    assert is_max_robust(visits, np.array([[0.6, 0.21, 0.50, np.nan]])).tolist() == [True]
+    # As many visits, then the value decides; as high a value, then the visits.
+    assert best_actions("robust", np.array([[5, 5]]), np.array([[0.0, 0.1]]), 1.0).tolist() == [1]
+    assert best_actions("max", np.array([[4, 5]]), np.array([[0.1, 0.1]]), 1.0).tolist() == [1]
+
+
+@pytest.mark.parametrize("final_move", FINAL_MOVES)
+def test_a_search_plays_the_move_of_its_final_rule(final_move: str) -> None:
+    for seed in range(20):
+        search = searching(
+            CONNECT_FOUR,
+            CONNECT_FOUR.initial_state(),
+            seed=seed,
+            simulations=150,
+            final_move=final_move,
+        )
+        roots = finish(search)
+        expected = best_actions(final_move, roots.visits, roots.action_values, 4.0)
+        if final_move == "robust":
+            assert np.allclose(roots.policies, roots.visits / 150)
+        else:
+            assert roots.policies.argmax(axis=1) == expected
+            assert roots.policies.sum() == 1
+        assert np.allclose(roots.targets, roots.visits / roots.visits.sum())
+
+
+def test_max_robust_searches_on_until_one_child_is_both_within_its_limit() -> None:
+    state, endings = CONNECT_FOUR.initial_state(), set()
+    for seed in range(40):
+        search = searching(
+            CONNECT_FOUR, state, seed=seed, simulations=100, final_move="max_robust", patience=0.5
+        )
+        roots = finish(search)
+        total = int(roots.visits.sum())
+        agreed = bool(is_max_robust(roots.visits, roots.action_values)[0])
+        assert total == search.simulations
+        assert 100 <= total <= 150
+        assert agreed or total == 150
+        endings.add((agreed, total > 100))
+    assert endings >= {(True, False), (True, True)}
+
+
+# Budgets
+
+
+@kernel(OUTCOME_RULE)
+def never(state: State) -> int:
+    """Let no game end."""
+    return ONGOING
+
+
+@kernel(LEGAL_RULE)
+def anywhere(state: State, mask: Mask) -> int:
+    """Let every cell be played again and again."""
+    mask[:] = True
+    return len(mask)
+
+
+class EndlessMnk(Mnk):
+    """Tic-tac-toe without an end."""
+
+    rule_functions = (anywhere, Mnk.rule_functions[1], never, Mnk.rule_functions[3])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_game_without_an_end_is_left_as_a_draw(method: str) -> None:
+    game = EndlessMnk()
+    search = searching(game, game.initial_state(), method=method, simulations=200)
+    roots = finish(search)
+    assert roots.visits.sum() == 200
+    assert roots.values[0] == 0.0
+
+
+def test_a_full_tree_ends_its_search_and_stays_within_its_arrays() -> None:
+    game, state = CONNECT_FOUR, CONNECT_FOUR.initial_state()
+    search = searching(game, state, memory=1, simulations=10_000_000)
+    nodes = search._forest.nodes.shape[1]
+    assert search._forest.nodes.nbytes + search._forest.edges.nbytes <= 1 << 20
+    forest, check = guarded(search._forest)
+    search._forests = [forest]
+    while game.outcome(state) == ONGOING:
+        search.ask(FIRST)
+        roots = finish(search)
+        assert forest.slots["num_nodes"][0] <= nodes
+        assert nodes / 2 < roots.visits.sum() or (forest.slots["num_nodes"][0] < nodes)
+        action = int(roots.policies[0].argmax())
+        state = game.play(state, action)
+        search.follow(FIRST, np.array([action]))
+        if state[0] > 12:  # near the end a tree is small, and its simulations never end it
+            break
+    check()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_search_limited_by_seconds_ends_and_answers_legally(method: str) -> None:
+    game = make_game("gomoku", rows=8, columns=8)
+    settings = RolloutConfig(method=method, simulations=UNLIMITED, memory=64)
+    player = SearchPlayer(RolloutSearch(game, settings), seconds=0.05)
+    state = game.initial_state()
+    assert game.legal_action_mask(state)[player.choose(state)]
+    assert 0 < player.search.simulations < UNLIMITED
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_stopped_search_answers_with_what_it_has(threads: int) -> None:
+    state = CONNECT_FOUR.initial_state()
+    search = searching(CONNECT_FOUR, state, simulations=10**6, threads=threads)
+    search.stop(FIRST)
+    roots = finish(search)  # one look at the root, and no simulation
+    assert roots.visits.sum() == 0
+    assert np.allclose(roots.policies, 1 / 7)
+    search.ask(FIRST)
+    search.think()
+    assert not search.is_ready
+    search.stop(FIRST)
+    assert search.collect().tolist() == [0]
+    assert 0 < search.roots(FIRST).visits.sum() < 10**6
+
+
+def test_a_finished_game_has_its_value_and_no_moves() -> None:
+    state = TIC_TAC_TOE.parse("X X X\nO O .\n. . .")
+    roots = finish(searching(TIC_TAC_TOE, state))
+    assert roots.values[0] == -1
+    assert roots.visits.sum() == 0
+
+
+def test_the_tree_is_kept_between_moves_unless_it_is_not_wanted() -> None:
+    for reuse_tree in (True, False):
+        search = searching(CONNECT_FOUR, CONNECT_FOUR.initial_state(), reuse_tree=reuse_tree)
+        visits = int(finish(search).visits[0, 3])
+        search.follow(FIRST, np.array([3]))
+        search.ask(FIRST, 10)
+        kept = int(finish(search).visits.sum())
+        assert kept == (visits - 1 + 10 if reuse_tree else 10)
+
+
+# Seeds and threads
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_the_seed_decides_everything(threads: int) -> None:
+    def found(seed: int) -> list[list[float]]:
+        state = CONNECT_FOUR.initial_state()
+        search = searching(
+            CONNECT_FOUR, state, seed=seed, threads=threads, simulations=2000, memory=16
+        )
+        return [finish(search).visits[0].tolist(), search.roots(FIRST).action_values[0].tolist()]
+
+    assert found(0) == found(0)
+    assert found(0) != found(1)
+
+
+def test_threads_search_different_trees_whose_visits_add_up() -> None:
+    search = searching(CONNECT_FOUR, CONNECT_FOUR.initial_state(), threads=3, simulations=1001)
+    roots = finish(search)
+    trees = [search._read_roots(forest, FIRST) for forest in search._forests]
+    assert [int(tree.visits.sum()) for tree in trees] == [334, 334, 333]
+    assert len({tuple(tree.visits[0]) for tree in trees}) == 3
+    assert roots.visits.tolist() == sum(tree.visits for tree in trees).tolist()  # type: ignore[union-attr]
+    sums = sum(tree.visits * tree.action_values for tree in trees)
+    assert np.allclose(roots.action_values, sums / roots.visits)
+    values = [(1 + int(tree.visits.sum())) * float(tree.values[0]) for tree in trees]
+    assert roots.values[0] == pytest.approx(sum(values) / 1004)
+    line = search.variation(0, int(roots.policies[0].argmax()), 4)
+    CONNECT_FOUR.play(CONNECT_FOUR.initial_state(), *line)  # every move of it is legal
+
+
+def test_a_slot_among_others_answers_as_it_does_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    states = np.array([random_position(CONNECT_FOUR, ply, rng) for ply in range(5)])
+    every, settings = np.arange(5), RolloutConfig(simulations=700)
+
+    def visits(turn: int) -> npt.NDArray[np.int64]:
+        monkeypatch.setattr("alphazero.mcts.rollout_search.TURN", turn)
+        search = RolloutSearch(CONNECT_FOUR, settings, slots=5, rng=np.random.default_rng(3))
+        search.start(every, states)
+        search.ask(every)
+        return finish(search, every).visits
+
+    assert (visits(1) == visits(1 << 20)).all()
+    search = RolloutSearch(CONNECT_FOUR, settings, rng=np.random.default_rng(3))
+    search.start(FIRST, states[:1])
+    search.ask(FIRST)
+    assert finish(search).visits[0].tolist() == visits(1000)[0].tolist()
+
+
+# Matches
+
+
+def test_each_method_beats_chance() -> None:
+    game = GAMES["connect_four 4x5x3"]
+    seeds = iter(range(100))
+
+    def seat(method: str) -> "list[Player]":
+        rng = np.random.default_rng(next(seeds))
+        search = RolloutSearch(game, RolloutConfig(method=method), slots=20, rng=rng)
+        return [SearchPlayer(search), RandomPlayer(game, 20, rng)]
+
+    schedule = [Pairing((0, 1)), Pairing((1, 0))] * 20
+    for method in METHODS:
+        records = play_schedule(game, lambda _, method=method: seat(method), schedule, 20)
+        won = sum(
+            value_of(record.outcome, record.pairing.seats.index(0)) == 1 for record in records
+        )
+        assert won >= 34, method

@@ -1,0 +1,242 @@
+"""Graphs in place of trees: against a plain twin, and by what must hold of every graph."""
+
+import itertools
+import pathlib
+
+import numpy as np
+import pytest
+from helpers.reference_gumbel import PlainGumbelRoot
+from helpers.reference_search import Path, PlainNode, seen_by
+from helpers.searches import (
+    FIRST,
+    GAMES,
+    HashedEvaluator,
+    assert_same_tree,
+    exact_value,
+    finish,
+    follow_at_random,
+    random_position,
+)
+from helpers.tiny_run import tiny_config
+
+from alphazero.config.schema import SearchConfig
+from alphazero.games import ONGOING, State, make_game, to_play
+from alphazero.games.game import LAST
+from alphazero.mcts.exploration import Exploration
+from alphazero.mcts.kernels.equations import relative_weight
+from alphazero.mcts.kernels.transpositions import is_graph
+from alphazero.mcts.network_search import Search
+from alphazero.training.selfplay import seat_explorer
+
+MANY = GAMES | {"go 3x3": make_game("go", rows=3, columns=3)}
+
+
+class PlainGraph(PlainGumbelRoot):
+    """The plain search with one node for a position, and means worked out from edge to edge."""
+
+    def start(self, *position: object) -> None:
+        super().start(*position)  # type: ignore[arg-type]
+        self.known: dict[bytes, PlainNode] = {}
+        self.turns: list[int] = []
+
+    def follow(self, action: int, *noise: object) -> None:
+        super().follow(action, *noise)  # type: ignore[arg-type]
+        waiting = [self.root] if self.root else []
+        for node in waiting:
+            if self.known.get(self._key(node.state)) is not node:
+                self.known[self._key(node.state)] = node
+                waiting += node.children.values()
+
+    def root_value(self) -> float:
+        """Return the mean at the root, of the improved policy in Gumbel search."""
+        if self.settings.selection == "gumbel_root":
+            return super().root_value()
+        return self._mean(self.root)
+
+    def _key(self, state: State) -> bytes:
+        place = state.copy()
+        if not self.game.last_move_matters:
+            place[LAST] = 0
+        return place.tobytes()
+
+    def _known(self, state: State) -> PlainNode | None:
+        """Return the node of a position that others have reached, in a graph."""
+        return self.known.get(self._key(state)) if self.settings.transpositions else None
+
+    def _mean(self, node: PlainNode) -> float:
+        """Return the mean of a node's value and of its edges, whose visits count 1 / (1 + k d)."""
+        means = {a: node.value_sums[a] / count for a, count in node.visits.items() if count}
+        best, parts = max(means.values(), default=0), [(node.value, 1.0)]
+        for action, mean in means.items():
+            d = best - mean
+            parts.append((mean, node.visits[action] / (1 + self.settings.value_weighting * d)))
+        return sum(mean * weight for mean, weight in parts) / sum(weight for _, weight in parts)
+
+    def _walk(self) -> tuple[Path, State]:
+        path: Path = []
+        node = self.root
+        while node.priors:
+            action = self._best_action(node)
+            path.append((node, action))
+            if action not in node.children:
+                state = self.game.play(node.state, action)
+                known = self._known(state)
+                if known is None or self.game.outcome(state) != ONGOING:
+                    return path, state
+                node.children[action] = known
+            node = node.children[action]
+        return path, node.state
+
+    def _hang(self, path: Path, node: PlainNode) -> None:
+        last, action = path[-1]
+        known = self._known(node.state)
+        if known is None:
+            known = self.known[self._key(node.state)] = node
+        last.children.setdefault(action, known)
+
+    def _credit(self, path: Path, result: float) -> None:
+        for node, action in reversed(path):
+            child = node.children[action]
+            told = seen_by(to_play(child.state), self._mean(child))
+            node.visits[action] += 1
+            node.value_sums[action] = node.visits[action] * seen_by(to_play(node.state), told)
+
+
+@pytest.mark.parametrize("name", MANY)
+@pytest.mark.parametrize("selection", ["puct", "gumbel_root"])
+def test_every_graph_is_the_one_of_the_plain_twin(name: str, selection: str) -> None:
+    game, evaluator, rng = MANY[name], HashedEvaluator(MANY[name], 5), np.random.default_rng(2)
+    choices = itertools.product((True, False), (0.0, 2.0), (True, False), (1, 4))
+    for graph, weighting, reuse_tree, leaves in choices:
+        if (selection == "gumbel_root" and leaves > 1) or not (graph or weighting):
+            continue
+        settings = SearchConfig(
+            selection=selection,
+            transpositions=graph,
+            value_weighting=weighting,
+            reuse_tree=reuse_tree,
+            cache_megabytes=0,
+        )
+        exploration = Exploration() if selection == "gumbel_root" else None
+        search = Search(
+            game, evaluator, settings, nodes=2000, leaves=leaves, exploration=exploration, rng=rng
+        )
+        twin = PlainGraph(game, evaluator, settings, leaves=leaves)
+        state = random_position(game, int(rng.integers(0, 3)), rng)
+        search.start(FIRST, state[None])
+        twin.start(state)
+        while game.outcome(state) == ONGOING:
+            simulations = int(rng.choice([1, 30, 150]))
+            search.ask(FIRST, simulations)
+            finish(search)
+            if selection == "gumbel_root":
+                legal = int(game.legal_action_mask(state).sum())
+                twin.plan(simulations, search._forest.root_noise[0, :legal].tolist())
+            else:
+                twin.search(simulations)
+            assert_same_tree(search, 0, twin)
+            state = follow_at_random(search, twin, state, rng)
+
+
+def places(search: Search) -> dict[int, bytes]:
+    """Return the position of each node, having checked that every way to it leads to that."""
+    game, forest = search.game, search._forest
+    states, waiting = {0: forest.root_state[0].copy()}, [0]
+    if not game.last_move_matters:
+        states[0][LAST] = 0
+    for node in waiting:
+        first, count = forest.nodes[0, node]["first_edge"], forest.nodes[0, node]["edge_count"]
+        for edge in forest.edges[0, first : first + count]:
+            child = int(edge["child"])
+            if child < 0:
+                continue
+            state = game.play(states[node], int(edge["action"]))
+            if not game.last_move_matters:
+                state[LAST] = 0
+            if child not in states:
+                states[child] = state
+                waiting.append(child)
+            assert (states[child] == state).all()
+    assert len(states) == forest.slots[0]["num_nodes"]
+    return {node: state.tobytes() for node, state in states.items()}
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_a_position_is_evaluated_once_in_a_graph(name: str) -> None:
+    game, counts = MANY[name], {}
+    for graph in (False, True):
+        evaluator = HashedEvaluator(game)
+        settings = SearchConfig(transpositions=graph, cache_megabytes=0)
+        search = Search(game, evaluator, settings, nodes=1000)
+        search.start(FIRST, game.initial_state()[None])
+        search.ask(FIRST, 600)
+        finish(search)
+        found = places(search)
+        unfinished = [p for n, p in found.items() if search._forest.nodes[0, n]["edge_count"]]
+        assert sum(evaluator.rows) == len(unfinished)
+        counts[graph] = len(unfinished), len(set(unfinished))
+    assert counts[True][0] == counts[True][1], "no position has two nodes"
+    if name == "go 3x3":
+        assert counts[True] == counts[False], "the past of a game of Go counts"
+    else:
+        assert counts[False][0] > counts[False][1], "the tree's positions come again"
+
+
+def test_a_kept_graph_is_whole() -> None:
+    """With proofs, which leave nodes without edges; some roots are younger than what they keep."""
+    rng, older = np.random.default_rng(4), 0
+    settings = SearchConfig(transpositions=True, solver=True, simulations=150)
+    for game in [*GAMES.values()] * 15:
+        search, state = Search(game, HashedEvaluator(game), settings, rng=rng), game.initial_state()
+        search.start(FIRST, state[None])
+        while game.outcome(state) == ONGOING:
+            search.ask(FIRST)
+            finish(search)
+            numbers = {place: node for node, place in places(search).items()}
+            action = int(rng.choice(np.flatnonzero(game.legal_action_mask(state))))
+            state = game.play(state, action)
+            search.follow(FIRST, np.array([action]))
+            if search._forest.slots[0]["num_nodes"]:
+                root, *kept = [numbers[place] for place in places(search).values()]
+                older += min(kept, default=root) < root
+    assert older > 0
+
+
+def test_a_worse_move_counts_less_the_worse_it_is() -> None:
+    assert relative_weight.py_func(0.7, 0.0) == 1
+    assert relative_weight.py_func(0.0, 2.0) == 1
+    assert relative_weight.py_func(0.5, 2.0) == 0.5
+    assert relative_weight.py_func(2.0, 2.0) == 0.2
+
+
+def test_means_come_nearer_to_the_truth_when_bad_moves_count_less() -> None:
+    """Among positions a few moves from their ends, without any knowledge of the game."""
+    game, rng, errors = GAMES["tic_tac_toe"], np.random.default_rng(0), {}
+    known: dict[bytes, int] = {}
+    states = [random_position(game, 4, rng) for _ in range(30)]
+    for weighting in (0.0, 4.0):
+        settings = SearchConfig(transpositions=True, value_weighting=weighting)
+        wrong = []
+        for state in states:
+            search = Search(game, HashedEvaluator(game), settings, nodes=200)
+            search.start(FIRST, state[None])
+            search.ask(FIRST, 100)
+            wrong.append(abs(finish(search).values[0] - exact_value(game, state, known)))
+        errors[weighting] = float(np.mean(wrong))
+    assert errors[4.0] < errors[0.0]
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_selfplay_searches_plain_trees_where_it_is_told_to(
+    tmp_path: pathlib.Path, plain: bool
+) -> None:
+    config = tiny_config(
+        tmp_path,
+        "search.transpositions=true",
+        "search.value_weighting=2",
+        f"selfplay.plain_trees={str(plain).lower()}",
+    )
+    game, rng = GAMES["tic_tac_toe"], np.random.default_rng(0)
+    _, search = seat_explorer(game, config, HashedEvaluator(game), rng, 2)
+    assert search._selection.value_weighting == (0 if plain else 2)
+    assert is_graph.py_func(search._forest) != plain

@@ -1,0 +1,211 @@
+"""Another program as a player: it plays whole matches, and its faults cost it games, no more."""
+
+import shlex
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.paths import TESTS
+
+from alphazero.arena.match import play_schedule
+from alphazero.arena.openings import paired_openings
+from alphazero.cli import main as cli
+from alphazero.errors import PlayerError
+from alphazero.games import make_game
+from alphazero.games.game import ONGOING
+from alphazero.players.base import Player, RandomPlayer
+from alphazero.players.gtp_player import GtpPlayer
+from alphazero.players.gtp_process import Program, ProgramError
+from alphazero.players.registry import read_player
+from alphazero.records.game_record import GameRecord
+from alphazero.records.jsonl import load_games
+from alphazero.records.played_game import PlayedGame
+
+TIC_TAC_TOE = make_game("tic_tac_toe")
+FAKE = TESTS / "helpers" / "fake_gtp_engine.py"
+GAMES = 6
+
+
+def fake(*arguments: object) -> str:
+    """Return the command of the fake program."""
+    return shlex.join([sys.executable, "-ISu", str(FAKE), *map(str, arguments)])
+
+
+def play_match(command: str, patience: float = 20.0, tables: int = 2) -> list[GameRecord]:
+    """Let the program meet a random player for `GAMES` games."""
+
+    def seat_players(tables: int) -> list[Player]:
+        rng = np.random.default_rng(1)
+        return [
+            GtpPlayer(TIC_TAC_TOE, tables, command, patience),
+            RandomPlayer(TIC_TAC_TOE, tables, rng),
+        ]
+
+    schedule = paired_openings(TIC_TAC_TOE, GAMES, 2, np.random.default_rng(0))
+    return play_schedule(TIC_TAC_TOE, seat_players, schedule, tables)
+
+
+def test_a_program_plays_a_match_by_the_rules_and_each_move_is_its_own() -> None:
+    records = play_match(fake())
+    assert len(records) == GAMES
+    for record in records:
+        assert not record.fault
+        assert not record.resigned
+        state = TIC_TAC_TOE.initial_state()
+        for ply, action in enumerate(map(int, record.actions)):
+            thought = ply >= len(record.pairing.opening)
+            if thought and record.pairing.seats[ply % 2] == 0:
+                assert action == np.flatnonzero(TIC_TAC_TOE.legal_action_mask(state))[0]
+            state = TIC_TAC_TOE.play(state, action)
+        assert record.outcome == TIC_TAC_TOE.outcome(state) != ONGOING
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("crash", "the program ended (exit code 1), its last words: RuntimeError: out of cheese"),
+        ("hang", "the program has not answered for 0.5 s"),
+        ("illegal", "illegal move"),
+        ("gibberish", "illegal move 'a nice move"),
+        ("fail", "refused 'genmove"),
+        ("refuse", "refused 'play"),
+        ("flood", "said too much"),
+    ],
+)
+def test_a_program_at_fault_loses_that_game_and_the_match_goes_on(fault: str, said: str) -> None:
+    # Each process misbehaves at its second move: some games end before it.
+    records = play_match(fake(fault, 2), patience=0.5 if fault == "hang" else 20.0)
+    assert len(records) == GAMES
+    lost = [record for record in records if record.fault]
+    assert lost
+    for record in lost:
+        assert said in record.fault, record.fault
+        assert record.outcome == (-1 if record.pairing.seats[0] == 0 else 1)
+        assert not record.resigned
+        assert "by adjudication" in record.describe(TIC_TAC_TOE)
+    for record in records:
+        if not record.fault:
+            state = TIC_TAC_TOE.play(TIC_TAC_TOE.initial_state(), *map(int, record.actions))
+            assert record.outcome == TIC_TAC_TOE.outcome(state)
+
+
+def test_a_program_that_resigns_has_lost_and_its_process_plays_on() -> None:
+    records = play_match(fake("resign"), tables=1)
+    resigned = [record for record in records if record.resigned]
+    assert len(resigned) == 1
+    assert resigned[0].outcome == (-1 if resigned[0].pairing.seats[0] == 0 else 1)
+    assert not resigned[0].fault
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (fake("small"), "refuses 'boardsize 3': unacceptable size"),
+        (fake("mute"), "no answer to 'list_commands' within 0.5 s"),
+        (shlex.join([sys.executable, "-ISc", "print(1)"]), "the program ended (exit code 0)"),
+    ],
+)
+def test_a_program_that_cannot_play_is_told_in_one_line_before_any_game(
+    command: str, said: str
+) -> None:
+    with pytest.raises(PlayerError) as caught:
+        play_match(command, patience=0.5 if "mute" in command else 20.0)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_no_process_is_left_when_a_player_is_closed_or_forgotten() -> None:
+    programs = []
+    for leave in ("close", "forget", "die"):
+        player = GtpPlayer(TIC_TAC_TOE, 1, fake())
+        program = player._seats[0].program
+        assert program
+        process = program._process
+        assert process.poll() is None
+        if leave == "die":
+            process.kill()
+        if leave == "close":
+            player.close()
+        del program, player
+        programs.append(process)
+    assert [process.poll() is None for process in programs] == [False] * 3
+
+
+def test_a_program_that_ignores_quit_is_killed_with_what_it_started() -> None:
+    program = Program(fake("mute"))
+    program.close()
+    assert not program.is_running
+
+
+def test_an_answer_is_read_whatever_is_said_around_it() -> None:
+    noisy = "print('loading...');print();print('=12 yes\\r');print(' and more');print();input()"
+    program = Program(shlex.join([sys.executable, "-ISuc", noisy]))
+    answer = program.ask("known_command x", 20)
+    assert (answer.succeeded, answer.text) == (True, "yes\nand more")
+    program.send("end")
+    with pytest.raises(ProgramError, match="ended"):
+        program.ask("more", 20)
+    program.close()
+
+
+def test_a_position_without_its_moves_is_refused() -> None:
+    player = GtpPlayer(TIC_TAC_TOE, 1, fake())
+    with pytest.raises(PlayerError, match="from its first move"):
+        player.choose(TIC_TAC_TOE.from_moves(["b2"]))
+    assert player.choose(TIC_TAC_TOE.initial_state()) == 0
+    player.close()
+
+
+def test_commands_are_named_like_players_and_mistyped_ones_are_told() -> None:
+    entrant = read_player(f"gtp:{fake('illegal', 3)}", patience=7)
+    assert entrant.name == f"gtp:{fake('illegal', 3)}"
+    assert entrant.by_clock
+    assert entrant.options.patience == 7  # type: ignore[attr-defined]
+    for text, said in {
+        "gtp:": "gtp:COMMAND",
+        "gtp: ": "needs a command",
+        "gtp:no-such-program-x --mode gtp": "no program 'no-such-program-x'",
+        "gtp:python 'x": "mend the quotes",
+    }.items():
+        with pytest.raises(PlayerError, match=said):
+            read_player(text)
+
+
+def test_a_match_tells_which_games_were_adjudicated_and_saves_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "games.jsonl"
+    command = ["match", f"gtp:{fake('illegal')}", "random", "--game", "tic_tac_toe"]
+    assert cli.main([*command, "--games", "2", "--save", str(path), "--patience", "20"]) == 0
+    told = capsys.readouterr().out
+    assert "0 won, 0 drawn, 2 lost" in told
+    assert told.count("illegal move") == 2
+    games = load_games(path)
+    assert all("illegal move" in game.fault for game in games)
+    assert [PlayedGame.to_line(game) for game in games] == path.read_text().splitlines()
+    assert cli.main(["show", str(path)]) == 0
+    assert "by adjudication (illegal move" in capsys.readouterr().out
+
+
+def test_the_time_of_programs_at_several_tables_is_spent_side_by_side() -> None:
+    slow = (
+        "import sys,time\n"
+        "for line in sys.stdin:\n"
+        "  time.sleep(0.4 if 'genmove' in line else 0)\n"
+        "  print('= A1\\n', flush=True)\n"
+    )
+    player = GtpPlayer(TIC_TAC_TOE, 4, shlex.join([sys.executable, "-ISuc", slow]))
+    tables = np.arange(4)
+    player.start(tables, np.tile(TIC_TAC_TOE.initial_state(), (4, 1)))
+    player.ask(tables)
+    asked = [seat.program.owed for seat in player._seats if seat.program]
+    assert all(asked)  # all four owe a move at once: nobody waited for another
+    decided: set[int] = set()
+    deadline = time.monotonic() + 60
+    while len(decided) < 4 and time.monotonic() < deadline:
+        player.think()
+        decided |= set(player.decide().tables.tolist())
+    assert decided == {0, 1, 2, 3}
+    player.close()

@@ -1,0 +1,242 @@
+"""Players by name: what is understood, how it is written, and what is said of a mistake."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.players import saved_player
+
+from alphazero.config.fields import key
+from alphazero.errors import CheckpointError, PlayerError
+from alphazero.games import ONGOING, make_game
+from alphazero.players import registry
+from alphazero.players.base import RandomPlayer
+from alphazero.players.options import Options
+from alphazero.players.registry import Kind, agreed_game, read_player, usage
+from alphazero.players.search_player import SearchPlayer
+
+TIC_TAC_TOE = make_game("tic_tac_toe")
+
+
+@dataclasses.dataclass(frozen=True)
+class ThinkerOptions(Options):
+    """Options of every type."""
+
+    depth: int = key(5, "moves ahead", at_least=1, at_most=99)
+    seconds: float | None = key(None, "time", above=0)
+    keep: bool = key(True, "keep what was found")
+    style: str = key("plain", "how", choices=("plain", "bold"))
+
+
+@dataclasses.dataclass(frozen=True)
+class CommandOptions(Options):
+    command: str = key("", "what to run")
+
+
+@pytest.fixture(autouse=True)
+def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two more kinds, as other parts of the house would register them."""
+    more = {
+        "thinker": Kind("thinks", ThinkerOptions, registry._build_random),
+        "command": Kind("runs", CommandOptions, registry._build_random, whole=True),
+    }
+    monkeypatch.setattr(registry, "KINDS", registry.KINDS | more)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "written"),
+    [
+        ("random", {}, "random"),
+        ("thinker", {"depth": 5}, "thinker:depth=5"),
+        ("thinker:depth=5", {"depth": 5}, "thinker:depth=5"),
+        ("thinker:7", {"depth": 7}, "thinker:depth=7"),
+        ("thinker:7,seconds=2", {"depth": 7, "seconds": 2.0}, "thinker:depth=7,seconds=2"),
+        ("thinker:seconds=.25", {"seconds": 0.25}, "thinker:depth=5,seconds=0.25"),
+        ("thinker:style=bold,keep=false", {"keep": False}, "thinker:depth=5,keep=false,style=bold"),
+        ("thinker:keep=true,style=plain", {"keep": True}, "thinker:depth=5"),
+        ("command:a b, c=d:e", {"command": "a b, c=d:e"}, "command:a b, c=d:e"),
+    ],
+)
+def test_a_word_and_its_options_are_read_and_written_in_one_way(
+    text: str, options: dict[str, object], written: str
+) -> None:
+    entrant = read_player(text)
+    assert {name: getattr(entrant.options, name) for name in options} == options
+    assert entrant.name == written
+    assert read_player(written) == entrant
+    assert entrant.game is None
+    assert entrant.by_clock == ("seconds" in options)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "unknown player ''"),
+        ("rndom", "unknown player 'rndom'; did you mean 'random'?"),
+        ("thinkr:depth=3", "did you mean 'thinker'? (players: random, flat_mc[:simulations="),
+        ("thinker:dept=3", "no option 'dept'; did you mean 'depth'? (options: depth, seconds"),
+        ("thinker:depth=0", "depth: must be at least 1 and at most 99, got 0"),
+        ("thinker:depth=many", "depth: expected a whole number, got 'many'"),
+        ("thinker:depth=2.5", "depth: expected a whole number, got '2.5'"),
+        ("thinker:depth=" + "9" * 5000, "at most 4096 characters"),
+        ("thinker:seconds=nan", "seconds: expected a number, got 'nan'"),
+        ("thinker:seconds=9e999", "must be a finite number"),
+        ("thinker:style=bald", "did you mean 'bold'?"),
+        ("thinker:keep=yes", "keep: expected true or false, got 'yes'"),
+        ("thinker:depth=1,depth=2", "depth is given twice"),
+        ("thinker:", "no option ''"),
+        ("thinker:depth=1,", "no option ''"),
+        ("thinker:depth=1,7", "no option '7'"),
+        ("random:simulations=3", "no option 'simulations' (options: none)"),
+        ("network", "needs more: network:PATH"),
+        ("minimax", "needs a depth in plies or seconds, as in minimax:depth=5"),
+        ("uct:final_move=robus", "did you mean 'robust'?"),
+        ("network:", "needs more: network:PATH"),
+        ("human", "a person sits down at `alphazero play PLAYER`"),
+        ("a\nb", "unknown player"),
+    ],
+)
+def test_a_mistyped_name_is_answered_with_what_exists(text: str, said: str) -> None:
+    with pytest.raises(PlayerError) as caught:
+        read_player(text)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_person_is_read_where_one_may_sit() -> None:
+    assert read_player("human", person=True).is_person
+    assert not read_player("random", person=True).is_person
+
+
+@pytest.mark.parametrize(
+    "name", ["player.safetensors", "odd:name=1,x.safetensors", "random", "random:7", "C:\\x", "a b"]
+)
+def test_what_exists_as_a_path_is_that_path(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    saved_player(Path(name))
+    entrant = read_player(name)
+    assert entrant.name == name
+    assert entrant.game == TIC_TAC_TOE
+    assert entrant.fingerprint
+    word = name.partition(":")[0]
+    if word not in registry.KINDS:
+        for text, option in ((":simulations=3", 3), (":3", 3)):
+            told = read_player(name + text)
+            assert told.name == f"{name}:simulations=3"
+            assert getattr(told.options, "simulations", None) == option
+        assert read_player(f"{name}:seconds=1").by_clock
+    assert read_player(f"network:{name}").name == f"network:{name}"
+
+
+def test_a_runs_folder_stands_for_its_best_player(tmp_path: Path) -> None:
+    saved_player(tmp_path / "best.safetensors")
+    assert read_player(f"{tmp_path}:simulations=5").name == f"{tmp_path}:simulations=5"
+
+
+@pytest.mark.parametrize(
+    "text", ["no.safetensors", "runs/none", "C:\\no.safetensors:simulations=3", "network:none"]
+)
+def test_a_path_that_does_not_exist_is_named_without_its_options(text: str) -> None:
+    with pytest.raises(CheckpointError) as caught:
+        read_player(text)
+    path = text.removeprefix("network:").removesuffix(":simulations=3")
+    assert f"cannot read {path}: " in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["checkpoints/conect_four.safetensors", "checkpoints/connect_four", "connect_four.safetensors"],
+)
+def test_a_path_that_is_nearly_a_checkpoint_is_told_it(
+    typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "checkpoints").mkdir()
+    saved_player(tmp_path / "checkpoints/connect_four.safetensors")
+    said = "; did you mean 'checkpoints/connect_four.safetensors'?"
+    for text in (typed, f"{typed}:simulations=3", f"network:{typed}"):
+        with pytest.raises(CheckpointError) as caught:
+            read_player(text)
+        assert str(caught.value) == f"{typed}: no such file{said}"
+    with pytest.raises(PlayerError, match=r"^unknown player 'connect_four'; did you mean 'checkp"):
+        read_player("connect_four")
+
+
+def test_each_spelling_seats_the_player_that_it_says(tmp_path: Path) -> None:
+    path = saved_player(tmp_path / "player.safetensors")
+
+    def seated(text: str, **budget: float) -> SearchPlayer:
+        player = read_player(text, **budget).seat(TIC_TAC_TOE, 2)  # type: ignore[arg-type]
+        assert isinstance(player, SearchPlayer)
+        return player
+
+    assert seated(f"{path}").search.settings.simulations == 8
+    assert seated(f"{path}", simulations=5).search.settings.simulations == 5
+    assert seated(f"{path}:3", simulations=5).search.settings.simulations == 3
+    assert seated(f"{path}:seconds=0.5", simulations=5).seconds == 0.5
+    assert seated(f"{path}").search.settings.selection == "puct"
+    assert seated(f"{path}:3,selection=gumbel").search.settings.selection == "gumbel"
+    changed = seated(f"{path}:3,transpositions=true,value_weighting=2").search.settings
+    assert (changed.transpositions, changed.value_weighting) == (True, 2.0)
+    assert changed.selection == seated(f"{path}").search.settings.selection
+    assert seated(f"network:{path}", simulations=5).search.settings.simulations == 0
+    assert isinstance(read_player("random", seconds=3).seat(TIC_TAC_TOE), RandomPlayer)
+
+
+def test_the_random_player_is_settled_by_its_random_numbers() -> None:
+    entrant, game = read_player("random"), make_game("gomoku")
+
+    def moves(seed: int) -> list[int]:
+        player = entrant.seat(game, 1, np.random.default_rng(seed))
+        return [player.choose(game.initial_state()) for _ in range(5)]
+
+    assert moves(1) == moves(1) != moves(2)
+
+
+def test_players_agree_on_the_one_game_that_any_of_them_plays(tmp_path: Path) -> None:
+    four = read_player(str(saved_player(tmp_path / "four.safetensors", "connect_four")))
+    three = read_player(str(saved_player(tmp_path / "three.safetensors")))
+    any_game = read_player("random")
+    assert agreed_game([any_game, four]) == four.game
+    assert agreed_game([any_game, four], four.game) == four.game
+    assert agreed_game([any_game], TIC_TAC_TOE) == TIC_TAC_TOE
+    for players, game, said in (
+        ([three, any_game, four], None, "four.safetensors plays connect_four, but "),
+        ([any_game, four], TIC_TAC_TOE, "but the game asked for is tic_tac_toe"),
+        ([any_game], None, "name one, as with --game"),
+    ):
+        with pytest.raises(PlayerError, match=said):
+            agreed_game(players, game)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "random",
+        "flat_mc:simulations=40",
+        "flat_ucb:simulations=40,exploration=1",
+        "uct:simulations=40,final_move=secure,threads=2",
+        "uct:seconds=0.01",
+        "minimax:depth=3",
+        "minimax:seconds=0.01",
+        "solver",
+    ],
+)
+def test_every_kind_that_needs_no_checkpoint_plays_any_game(name: str) -> None:
+    entrant = read_player(name)
+    assert entrant.name == name
+    for game in (TIC_TAC_TOE, make_game("nim", heap=5)):
+        player = entrant.seat(game, 1, np.random.default_rng(1))
+        state = game.initial_state()
+        while game.outcome(state) == ONGOING:
+            state = game.play(state, player.choose(state))
+
+
+def test_every_kind_says_how_it_is_used() -> None:
+    assert usage("random") == "random"
+    assert usage("thinker") == "thinker[:depth=,seconds=,keep=,style=]"
+    assert usage("command") == "command:COMMAND"
+    assert all(kind.meaning for kind in registry.KINDS.values())

@@ -1,0 +1,452 @@
+"""Played games as SGF: saved from play, matches and self-play, stepped through, gone on with."""
+
+import dataclasses
+import io
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.tiny_run import tiny_config
+
+from alphazero.cli.main import main
+from alphazero.errors import AlphaZeroError, GameError, PlayerError
+from alphazero.frontends.game_tree import PERSON
+from alphazero.frontends.terminal.app import Terminal
+from alphazero.frontends.terminal.session import Sitting
+from alphazero.games import ONGOING, Game, game_names, make_game
+from alphazero.games.registry import read_game
+from alphazero.players.registry import read_player
+from alphazero.records.game_files import begin_from, load_played, save_played
+from alphazero.records.game_record import GameRecord, Pairing
+from alphazero.records.jsonl import read_line
+from alphazero.records.played_game import PlayedGame
+from alphazero.records.sgf import read_collection, read_sgf
+from alphazero.records.sgf_export import (
+    REMARK,
+    comment_of,
+    commented,
+    from_sgf,
+    has_sgf,
+    to_sgf,
+    value_in,
+)
+from alphazero.training.loop import train
+
+Capture = pytest.CaptureFixture[str]
+Patch = pytest.MonkeyPatch
+
+HEX = read_game("hex:size=3")
+
+
+def played_in(game: Game, *moves: str, outcome: int = ONGOING, **more: Any) -> PlayedGame:
+    state, actions = game.initial_state(), []
+    for move in moves:
+        actions.append(game.parse_action(state, move))
+        state = game.play(state, actions[-1])
+    ends = game.outcome(state) if outcome == ONGOING else outcome
+    return dataclasses.replace(PlayedGame(game, ("A", "B"), tuple(actions), ends), **more)
+
+
+def random_games(game: Game, count: int) -> list[PlayedGame]:
+    """Return games that were played to their end."""
+    rng, games = np.random.default_rng(4), []
+    for _ in range(count):
+        state, actions = game.initial_state(), list[int]()
+        while game.outcome(state) == ONGOING:
+            actions.append(int(rng.choice(np.flatnonzero(game.legal_action_mask(state)))))
+            state = game.play(state, actions[-1])
+        games.append(PlayedGame(game, ("A", "B"), tuple(actions), game.outcome(state)))
+    return games
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def test_games_of_every_game_with_sgf_are_read_as_they_were_saved(tmp_path: Path) -> None:
+    names = [name for name in game_names() if has_sgf(make_game(name))]
+    assert {"go", "gomoku", "mnk", "tic_tac_toe", "othello", "hex"} <= set(names)
+    for name in names:
+        games = random_games(make_game(name), 3)
+        games += [
+            dataclasses.replace(games[0], comments=("", *["a ] b"] * (len(games[0].actions) - 1)))
+        ]
+        games += [played_in(games[0].game, outcome=-1, resigned=True)]
+        games += [played_in(games[0].game)]
+        save_played(tmp_path / "a.sgf", games)
+        assert load_played(tmp_path / "a.sgf") == games
+        bare = [dataclasses.replace(each, comments=()) for each in games]
+        save_played(tmp_path / "a.jsonl", games)
+        assert load_played(tmp_path / "a.jsonl") == bare
+
+
+@pytest.mark.parametrize(
+    ("game", "moves", "result"),
+    [
+        ("go:rows=3,columns=3,komi_half_points=1", "B2 pass pass", "B+8.5"),
+        ("go:rows=3,columns=3", "pass pass", "W+7.5"),
+        ("go:rows=3,columns=3,komi_half_points=0", "pass pass", "0"),
+        ("hex:size=2", "a1 b1 a2", "B+"),
+        ("tic_tac_toe", "a1 b1 c1 b2 a2 c2 b3 a3 c3", "0"),
+    ],
+)
+def test_results_are_told_in_points_where_there_are_any(game: str, moves: str, result: str) -> None:
+    played = played_in(read_game(game), *moves.split())
+    assert played.outcome != ONGOING
+    assert read_sgf(to_sgf(played)).result == result
+
+
+def test_othello_is_won_by_the_discs_that_lie_there() -> None:
+    game = read_game("othello:size=4")
+    results = set()
+    for played in random_games(game, 20):
+        drawing = game.render(played.states()[-1]).partition(" to move")[0][:-1]
+        lead = drawing.count("X") - drawing.count("O")
+        results.add(result := read_sgf(to_sgf(played)).result)
+        assert result == (f"{'B' if lead > 0 else 'W'}+{abs(lead)}" if lead else "0")
+    assert len(results) > 3
+
+
+def test_who_resigned_and_who_lost_by_a_fault_is_told() -> None:
+    for more, result in (({"resigned": True}, "W+R"), ({"fault": "forfeit"}, "W+F")):
+        played = played_in(HEX, "a1", outcome=-1, **more)
+        assert read_sgf(to_sgf(played)).result == result
+        assert from_sgf(read_sgf(to_sgf(played))) == played
+        assert ("C[Ended by adjudication: forfeit.]" in to_sgf(played)) == ("fault" in more)
+    assert "RE[" not in to_sgf(played_in(HEX, "a1"))
+    assert from_sgf(read_sgf("(;GM[11]SZ[3]RE[B+Time];B[a1])")).fault == "out of time"
+
+
+def test_what_is_written_is_what_is_read_and_what_is_written_again() -> None:
+    rng = np.random.default_rng(7)
+    for name in (name for name in game_names() if has_sgf(make_game(name))):
+        game = make_game(name)
+        bare, states = random_games(game, 1)[0], []
+        states = bare.states()[:-1]
+        comments = tuple(
+            comment_of(
+                game, state, action, rng.uniform(-1, 1), rng.dirichlet([1] * game.num_actions)
+            )
+            for state, action in zip(states, bare.actions, strict=True)
+        )
+        whole = dataclasses.replace(
+            bare, players=("Añ: [x\\]", "network:a/b.safetensors"), opening=3, comments=comments
+        )
+        cut = dataclasses.replace(whole, actions=whole.actions[:4], comments=comments[:4])
+        for played in (
+            whole,
+            dataclasses.replace(cut, outcome=ONGOING),
+            dataclasses.replace(cut, outcome=1, resigned=True),
+            dataclasses.replace(cut, outcome=-1, fault="answered 'z9]', which is no move. Twice"),
+        ):
+            text = to_sgf(played)
+            again = from_sgf(read_sgf(text))
+            assert again == played
+            assert to_sgf(again) == text
+            line = read_line(played.to_line().encode())
+            assert line == dataclasses.replace(played, comments=())
+
+
+@pytest.mark.parametrize(
+    ("result", "outcome"),
+    [
+        ("W+9", -1),  # of a position that Black won here: stones are dead that we take for alive
+        ("B+9", 1),
+        ("B+Resign", 1),
+        ("W+R", -1),
+        ("W+T", -1),
+        ("W+Time", -1),
+        ("W+F", -1),
+        ("W+", -1),
+        ("0", 0),
+        ("Draw", 0),
+        ("Void", 1),
+        ("?", 1),
+    ],
+)
+def test_names_and_result_of_another_program_are_written_as_they_were_read(
+    result: str, outcome: int
+) -> None:
+    said = f"PB[Kim]PW[Lee 9p]RE[{result}]"
+    for moves, ends in ((";B[bb];W[];B[]", outcome), (";B[bb]", outcome)):
+        played = from_sgf(read_sgf(f"(;SZ[3]KM[0]{said}{moves})"))
+        believed = ends if result not in ("Void", "?") or "[]" in moves else ONGOING
+        assert (played.players, played.outcome) == (("Kim", "Lee 9p"), believed)
+        assert said in to_sgf(played)
+        assert from_sgf(read_sgf(to_sgf(played))) == played
+        assert read_line(played.to_line().encode()) == played
+
+
+def test_a_result_is_believed_where_stones_are_dead_that_we_take_for_alive() -> None:
+    believed = from_sgf(read_sgf("(;SZ[3]KM[0]RE[W+9];B[bb];W[];B[])"))
+    assert believed.outcome == -1
+    assert from_sgf(read_sgf("(;SZ[3]KM[0]RE[Void];B[bb];W[];B[])")).outcome == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "game 1: SGF: no game in it"),
+        ("(;SZ[3];B[aa])(;SZ[3];B[zz])", "game 2: SGF: 'zz' is no point"),
+        ("(;GM[4]SZ[3];B[aa];W[aa])", "game 1: move 2, white a3: a3 is taken"),
+        ("(;AZ[\x1b\n])", "game 1: unknown game '"),
+    ],
+)
+def test_a_file_that_is_no_sgf_is_one_line(
+    tmp_path: Path, capsys: Capture, text: str, said: str
+) -> None:
+    path = tmp_path / "game.sgf"
+    path.write_text(text)
+    for command in (["show", str(path)], ["play", "random", "--from", str(path)]):
+        assert main(command) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"error: {path}: {said}")
+        assert line.isprintable()
+
+
+def test_random_damage_never_escapes_as_another_error(tmp_path: Path) -> None:
+    source, path = random.Random(1), tmp_path / "a.sgf"
+    games = [*random_games(read_game("othello:size=4"), 1), *random_games(HEX, 1)]
+    save_played(path, [dataclasses.replace(each, comments=("x",)) for each in games])
+    whole, told = path.read_bytes(), 0
+    for _ in range(400):
+        data = bytearray(whole)
+        for _ in range(source.randint(1, 3)):
+            data[source.randrange(len(data))] = source.randrange(256)
+        path.write_bytes(data[: source.randint(1, 2 * len(data))])
+        said = ""
+        try:
+            load_played(path)
+        except AlphaZeroError as error:
+            said = str(error)
+        told += bool(said)
+        assert said.isprintable()
+        assert len(said) < 600
+    assert told > 200
+
+
+def test_a_game_without_sgf_is_refused_before_it_is_played(tmp_path: Path, capsys: Capture) -> None:
+    for command in (["match", "random", "random"], ["play", "random"]):
+        save = ["--game", "connect_four", "--save", str(tmp_path / "x.sgf")]
+        assert main([*command, *save]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.endswith("hex, not for connect_four")
+
+
+# --- what was thought ----------------------------------------------------------------------------
+
+
+def test_a_comment_tells_the_win_rate_the_value_and_the_policy() -> None:
+    state, policy = HEX.initial_state(), np.array([0, 0.25, 0, 0, 0.61, 0, 0, 0.138, 0.002])
+    assert comment_of(HEX, state, 4, 0.42, policy) == (
+        "win rate 71% (value +0.42), policy 61%; else b1 25%, b3 14%"
+    )
+    visits = np.array([0, 50, 0, 0, 122, 0, 0, 28, 0])
+    assert comment_of(HEX, state, 1, -1.0, policy, visits) == (
+        "win rate 0% (value -1.00), 50 of 200 visits; else b2 61%, b3 14%"
+    )
+    assert comment_of(HEX, state, 4, 0.0, 0 * policy) == "win rate 50% (value +0.00)"
+
+
+def test_only_moves_of_players_who_search_have_comments() -> None:
+    actions = np.array([0, 4, 8], np.int32)
+    values, policies = np.array([0.0, 0.5, -0.5], np.float32), np.eye(9, dtype=np.float32)[actions]
+    for seats, opening in (((0, 1), 1), ((1, 0), 0)):
+        pairing = Pairing(seats, tuple(actions[:opening].tolist()))
+        record = GameRecord(pairing, actions, policies, values, values, values, -1, True)
+        played = PlayedGame.of(HEX, record, ("searches", "does not"))
+        said = commented(played, record, (True, False)).comments
+        thinks = [ply >= opening and seats[ply % 2] == 0 for ply in range(3)]
+        assert [bool(comment) for comment in said] == thinks
+        assert any(thinks)
+        nodes = to_sgf(commented(played, record, (True, False)))
+        assert f"{REMARK}]" in nodes
+        assert nodes.count("C[win rate") == sum(thinks)
+    assert "C[" not in to_sgf(played)
+
+
+@pytest.mark.parametrize("count", ["four", "-1", "9" * 5000, "²", ""])
+def test_a_remark_that_is_none_of_ours_says_nothing(count: str) -> None:
+    text = f"(;GM[11]SZ[3]C[Moves drawn at random to open it: {count}.];B[a1])"
+    assert from_sgf(read_sgf(text)).opening == 0
+
+
+def test_the_value_is_read_from_the_comment_that_told_it() -> None:
+    policy = np.full(9, 1 / 9)
+    for value in (-1.0, -0.42, 0.0, 0.07, 1.0):
+        said = comment_of(HEX, HEX.initial_state(), 4, value, policy)
+        assert value_in(said) == pytest.approx(value, abs=0.005)
+    for said in (
+        "",
+        "win rate 71%",
+        "win rate 71% (value x)",
+        "win rate 9% (value +9.99)",
+        "I win",
+    ):
+        assert value_in(said) is None
+
+
+# --- the terminal --------------------------------------------------------------------------------
+
+
+def talk(words: str, tmp_path: Path, *, save: bool = False) -> tuple[str, Sitting]:
+    """Play tic-tac-toe as the first player by words; return what was said."""
+    said: list[str] = []
+    typed = iter([*words.split(","), "quit"])
+    sitting = Sitting(UCT, make_game("tic_tac_toe"), (True, False))
+    terminal = Terminal(sitting, None, lambda _: next(typed), said.append)
+    terminal.run(tmp_path / "all.sgf" if save else None)
+    return "\n".join(said), sitting
+
+
+UCT = read_player("uct:simulations=100")
+
+
+def test_what_is_played_is_saved_with_the_visits_of_the_players_search(tmp_path: Path) -> None:
+    path = tmp_path / "my game.sgf"
+    said, sitting = talk(f"save {path},b2,save,save {path}", tmp_path)
+    assert "there is no move to save yet" in said
+    assert "type a file's name as well" in said
+    assert f"saved 1 game in {path}" in said
+    (game,) = load_played(path)
+    assert (game.players, game.outcome, len(game.actions)) == ((PERSON, UCT.name), ONGOING, 2)
+    assert game == sitting.played()[0]
+    assert game.comments[0] == ""
+    found = re.fullmatch(
+        r"win rate (\d+)% \(value ([+-].*)\), (\d+) of (\d+) visits; else .*", game.comments[1]
+    )
+    assert found
+    assert abs(float(found[1]) / 100 - (1 + float(found[2])) / 2) < 0.011
+    assert 0 < int(found[3]) <= int(found[4])
+    assert int(found[4]) >= 100
+    thought = re.search(r"\(value (.*) for O", said)
+    assert thought is not None
+    assert thought[1] == found[2]
+
+
+def test_all_games_are_saved_on_leaving_and_comments_follow_undo(tmp_path: Path) -> None:
+    talk("b2,c2,new,b2,undo,c2", tmp_path, save=True)
+    first, second = load_played(tmp_path / "all.sgf")
+    assert len(first.actions) == len(first.comments) == 4
+    assert len(second.actions) == len(second.comments) == 2
+    assert [bool(comment) for comment in first.comments] == [False, True, False, True]
+    assert second.moves()[0] == "c2"
+    talk("undo", tmp_path / "none", save=True)  # a folder that is not there: nothing is written
+
+
+def test_a_file_that_cannot_be_written_is_told_and_the_game_goes_on(tmp_path: Path) -> None:
+    said, sitting = talk(f"b2,save {tmp_path},save {tmp_path / 'no' / 'a.sgf'},save \0", tmp_path)
+    assert said.count("cannot write ") == 3
+    assert len(sitting.played()[0].actions) == 2
+
+
+def test_a_record_is_gone_on_with(tmp_path: Path, monkeypatch: Patch, capsys: Capture) -> None:
+    path, saved = tmp_path / "a.sgf", tmp_path / "b.sgf"
+    game = played_in(HEX, "a1", "b2", "c1", comments=("one", "", "three"))
+    save_played(path, [game])
+    monkeypatch.setattr("sys.stdin", io.StringIO("b1\nquit\n"))
+    command = ["play", "random", "--from", str(path), "--after", "2", "--save", str(saved)]
+    assert main(command) == 0
+    assert "X to move after 2 moves" in capsys.readouterr().out
+    (after,) = load_played(saved)
+    assert after.game == HEX
+    assert after.moves()[:3] == ["a1", "b2", "b1"]
+    assert after.comments[:3] == ("one", "", "")
+
+
+def test_a_record_is_gone_on_with_by_the_rules_that_are_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "a.sgf"
+    path.write_text("(;GM[1]SZ[5]KM[6.5];B[aa];W[];B[bb])")
+    go = read_game("go:rows=5,columns=5")
+    begun = begin_from(path, None, go)
+    assert (begun.game, begun.actions) == (go, (0, 25, 6))
+    assert begin_from(path, 1, None).game.options["komi_half_points"] == 13
+    for game, said in (
+        (HEX, "holds a game of go:.*, but hex:size=3 is what is played"),
+        (make_game("go"), "but go is what is played"),
+        (
+            read_game("go:rows=5,columns=5,moves=1"),
+            "move 2 is not legal in .*; go on after at most 1",
+        ),
+    ):
+        with pytest.raises(PlayerError, match=said):
+            begin_from(path, None, game)
+    with pytest.raises(PlayerError, match="has 3 moves"):
+        begin_from(path, 4, None)
+
+
+def test_what_cannot_be_gone_on_with_is_one_line(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "a.sgf"
+    save_played(path, [played_in(HEX, "a1")])
+    for options, said in (
+        (["--after", "1"], "--after counts the moves of a game that is given with --from"),
+        (["--from", path, "--after", "2"], "has 1 moves; go on after at most so many"),
+        (["--from", path, "--game", "othello"], "but othello is what is played"),
+        (["--from", tmp_path / "no.sgf"], "no such file"),
+    ):
+        assert main(["play", "random", *map(str, options)]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert said in line
+
+
+# --- matches, self-play, show --------------------------------------------------------------------
+
+
+def test_a_match_is_saved_as_sgf_and_shown_step_by_step(
+    tmp_path: Path, capsys: Capture, monkeypatch: Patch
+) -> None:
+    path = tmp_path / "games.sgf"
+    game = ["--game", "hex:size=3", "--games", "2", "--opening-moves", "1"]
+    assert main(["match", "uct:simulations=30", "random", *game, "--save", str(path)]) == 0
+    assert path.read_text().count("C[Moves drawn at random to open it: 1.\n") == 2
+    first, second = load_played(path)
+    assert first.players == second.players[::-1]
+    for each in (first, second):
+        thinks = [
+            ply > 0 and each.players[ply % 2].startswith("uct") for ply in range(len(each.actions))
+        ]
+        assert [bool(comment) for comment in each.comments] == thinks
+    capsys.readouterr()
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    assert main(["show", str(path), "--game", "2"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("game 2 of 2, random against uct:simulations=30: ")
+    assert f"2. O uct:simulations=30: {second.moves()[1]}  win rate " in out
+
+
+def test_self_play_and_the_gate_leave_their_games_as_sgf_with_what_was_thought(
+    tmp_path: Path,
+) -> None:
+    folder = train(tiny_config(tmp_path, "budget.iterations=2", "gate.opening_moves=1"))
+    for name, players in (("selfplay", {"best"}), ("gate", {"best", "challenger"})):
+        path = folder / "games" / f"{name}-000002.sgf"
+        (game,) = load_played(path)
+        assert set(game.players) == players
+        assert any("policy" in comment for comment in game.comments)
+        text = path.with_suffix(".txt").read_text()
+        assert " ".join(game.moves()) in text
+        (record,) = read_collection(path.read_text())
+        assert record.spelling == "tic_tac_toe"
+    assert not game.comments[0], "the opening's moves are random"
+
+
+def test_a_comment_cannot_command_the_terminal(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "a.sgf"
+    path.write_text("(;GM[11]SZ[3]PB[\x1b[2J\\]];B[a1]C[a\n\x1b[31mb\tc])")
+    assert main(["show", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert "against white: unfinished, 1 moves\n" in out
+    assert "1. X '\\x1b[2J]': a1  a [31mb c\n" in out
+    assert "\x1b" not in out
+
+
+def test_a_random_player_is_said_nothing_of(tmp_path: Path) -> None:
+    sitting = Sitting(read_player("random"), HEX, (False, False))
+    Terminal(sitting, say=lambda _: None).run(tmp_path / "a.sgf")
+    (game,) = load_played(tmp_path / "a.sgf")
+    assert game.comments == ()
+    assert game.outcome != ONGOING
+    with pytest.raises(GameError, match="not for nim"):
+        to_sgf(PlayedGame(make_game("nim"), ("", ""), (), ONGOING))

@@ -1,0 +1,59 @@
+"""One choice changed at a time: what is trained, compared and told."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from ablation import BASE, Ablation, Row, table
+from helpers.tiny_run import YAML, files_of
+
+from alphazero.arena.elo import MatchResult
+from alphazero.errors import RunError
+from alphazero.games import make_game
+from alphazero.solvers.exhaustive import solve
+from alphazero.utils.files import sha256_of
+
+
+def tiny_ablation(folder: Path, *variant: str) -> Ablation:
+    config = folder / "tiny.yaml"
+    config.write_text(YAML)
+    variants = {BASE: [], "another one": list(variant)}
+    return Ablation(config, variants, ["budget.iterations=1"], [3], folder / "runs")
+
+
+def test_variants_are_trained_once_and_compared_with_the_base(tmp_path: Path) -> None:
+    ablation = tiny_ablation(tmp_path, "search.selection=gumbel")
+    done: list[int] = []
+    ablation.train(2, done.append)
+    assert sum(done) == 2
+    trained = {
+        path: sha256_of(path)
+        for path in (tmp_path / "runs").rglob("*.safetensors")
+        if path.name == "best.safetensors"
+    }
+    assert len(trained) == 2
+    assert "selection: gumbel" in (ablation.run_of("another one", 3) / "config.yaml").read_text()
+    replace(ablation, variants={BASE: []}).train(1)
+    assert all(sha256_of(path) == digest for path, digest in trained.items())
+    assert "games/selfplay-000002.txt" not in files_of(ablation.run_of(BASE, 3))
+    base, other = ablation.compare(4, 2, [solve(make_game("tic_tac_toe"))], 1)
+    assert (base.variant, base.matches) == (BASE, [])
+    assert other.matches[0].games == 4
+    assert 0 < base.bare < 1
+    assert 0 < other.searched < 1
+
+
+def test_a_run_that_fails_says_why(tmp_path: Path) -> None:
+    ablation = tiny_ablation(tmp_path)
+    wrong = replace(ablation, variants={"a typo": ["search.selektion=gumbel"]})
+    with pytest.raises(RunError, match=r"a-typo-3.*unknown key"):
+        wrong.train(1)
+
+
+def test_the_table_has_a_line_for_each_variant() -> None:
+    match = MatchResult(6, 0, 4, 10, 70.4, -10.2, 150.7)
+    rows = [Row(BASE, [], 0.5, 0.61), Row("more", [match, match], 0.525, 0.7)]
+    assert table(rows).splitlines()[2:] == [
+        "| base | 0 | 50.0% | 61.0% |",
+        "| more | +70 (-10 to +151), +70 (-10 to +151) | 52.5% | 70.0% |",
+    ]

@@ -1,0 +1,79 @@
+"""A run's networks side by side: what the picture says is what each of them answers."""
+
+import runpy
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from helpers.paths import ROOT
+from PIL import Image
+
+from alphazero.diagnostics.run_pictures import draw_series
+from alphazero.drawing.position import DARK
+from alphazero.errors import GameError, RunError
+from alphazero.network.checkpoint import load_checkpoint, save_checkpoint
+from alphazero.players.checkpoint_player import load_saved
+
+SHIPPED = ROOT / "checkpoints" / "tic_tac_toe.safetensors"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with an untrained-looking network, one half as sure, and the shipped one."""
+    folder = tmp_path_factory.mktemp("runs") / "tic_tac_toe"
+    folder.mkdir()
+    trained = load_checkpoint(SHIPPED)
+    for step, share in ((0, 0.0), (500, 0.5)):
+        weights = {
+            name: share * tensor if tensor.is_floating_point() else tensor
+            for name, tensor in trained.weights.items()
+        }
+        changed = replace(trained, weights=weights, step=step)
+        save_checkpoint(folder / f"step-{step:06}.safetensors", changed)
+    shutil.copy(SHIPPED, folder / f"step-{trained.step:06}.safetensors")
+    return folder
+
+
+def test_a_series_shows_the_policy_and_the_value_of_each_network(run: Path) -> None:
+    svg = draw_series(run, "a1 b2 c3").svg("series", DARK)
+    written = [
+        each.text for each in ElementTree.fromstring(svg).iter() if each.tag.endswith("text")
+    ]
+    expected = []
+    for path in sorted(run.glob("step-*.safetensors")):
+        saved = load_saved(path)
+        state = saved.game.from_line("a1 b2 c3")
+        logits, values = saved.evaluator.evaluate(saved.game.observe(state)[None])
+        legal = np.flatnonzero(saved.game.legal_action_mask(state))
+        shares = np.exp(logits[0, legal]) / np.exp(logits[0, legal]).sum()
+        expected += [f"{100 * share:.0f}" for share in shares if share >= 0.005]
+        assert f"{values[0]:+.2f}" in written
+    numbers = [text for text in written if text and text.isdigit()]
+    others = ["1", "2", "3"] * 3 + ["0"]  # rows of each board, the middle of the values
+    assert sorted(numbers) == sorted(expected + others)
+    assert {"untrained, %", "after 500 steps, %", "untrained"} <= set(written)
+
+
+def test_a_position_without_networks_or_moves_is_refused(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"holds no step-\*\.safetensors"):
+        draw_series(tmp_path, "")
+    with pytest.raises(GameError, match="the game is over"):
+        draw_series(run, "a1 a2 b1 b2 c1")
+
+
+def test_the_script_writes_both_kinds_of_picture(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a.svg", "a.png"):
+        options = ["series", str(run), "--moves=a1", f"--save={tmp_path / name}"]
+        monkeypatch.setattr(sys, "argv", ["readme_images.py", *options])
+        with pytest.raises(SystemExit) as ended:
+            runpy.run_path(str(ROOT / "scripts" / "readme_images.py"), run_name="__main__")
+        assert not ended.value.code
+    assert ElementTree.parse(tmp_path / "a.svg").getroot().attrib["role"] == "img"
+    with Image.open(tmp_path / "a.png") as picture:
+        assert picture.format == "PNG"

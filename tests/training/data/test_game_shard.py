@@ -1,0 +1,387 @@
+"""The files that recorded games are kept in: exact, strict, and never unpickled."""
+
+import dataclasses
+import io
+import pickle
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.records import (
+    CONNECT_FOUR,
+    GAMES,
+    TIC_TAC_TOE,
+    drawn_games,
+    random_records,
+    taught,
+    unfinished,
+    window,
+)
+
+from alphazero.errors import RunError
+from alphazero.games import ONGOING, Game, make_game
+from alphazero.records.game_record import Pairing
+from alphazero.training.data.game_shard import MAY_RESIGN, PLAYED_OUT, RESIGNED, Games
+from alphazero.training.data.replay_buffer import Replay
+
+
+@pytest.mark.parametrize("field", ["policies", "values", "surprises", "prospects"])
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+def test_a_search_that_answered_with_nan_or_infinity_is_not_stored(field: str, number: float):
+    records = drawn_games(3)
+    getattr(records[1], field)[5] = number
+    with pytest.raises(RunError, match=r"NaN or infinity at move 6 of a game"):
+        Games.of(TIC_TAC_TOE, records)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_games_come_back_from_their_bytes_exactly(name: str):
+    game = GAMES[name]
+    records = random_records(game, 6, opening=2)
+    records += [unfinished(record, moves) for moves, record in enumerate(records[:4])]
+    games = Games.of(game, records)
+    again = Games.from_bytes(game, games.to_bytes(), "here")
+    for before, after in zip(games, again, strict=True):
+        assert before.dtype == after.dtype
+        assert np.array_equal(before, after)
+    for before, after in zip(records, again.records(), strict=True):
+        assert before.outcome == after.outcome
+        for each in ("actions", "policies", "values", "surprises", "prospects"):
+            assert np.array_equal(getattr(before, each), getattr(after, each))
+
+
+def test_a_resigned_game_is_lost_for_the_player_to_move_and_comes_back_as_it_was():
+    whole = random_records(CONNECT_FOUR, 4)
+    records = [
+        dataclasses.replace(
+            unfinished(record, moves),
+            pairing=Pairing(may_resign=True),
+            outcome=outcome,
+            resigned=True,
+        )
+        for record, moves, outcome in zip(whole, (0, 3, 4, 5), (-1, 1, -1, 1), strict=True)
+    ]
+    under_way = dataclasses.replace(unfinished(whole[0], 2), pairing=Pairing(may_resign=True))
+    records += [under_way, *whole]
+    games = Games.of(CONNECT_FOUR, records)
+    assert games.resignations.tolist() == [RESIGNED] * 4 + [MAY_RESIGN] + [PLAYED_OUT] * 4
+    again = Games.from_bytes(CONNECT_FOUR, games.to_bytes(), "here").records()
+    for before, after in zip(records, again, strict=True):
+        assert (after.outcome, after.resigned) == (before.outcome, before.resigned)
+        assert after.pairing == before.pairing
+        assert len(after.actions) == len(before.actions)
+    for index in range(4):
+        wrong = dataclasses.replace(records[index], outcome=-records[index].outcome)
+        refusal(Games.of(CONNECT_FOUR, [*records[:index], wrong]).to_bytes())
+        untold = dataclasses.replace(records[index], resigned=False)
+        refusal(Games.of(CONNECT_FOUR, [untold]).to_bytes())
+
+
+def test_games_under_way_come_back_with_their_openings():
+    whole = random_records(CONNECT_FOUR, 4, opening=3)
+    records = [
+        dataclasses.replace(
+            unfinished(record, moves),
+            pairing=Pairing(opening=tuple(record.actions[:opening].tolist())),
+        )
+        for record, moves, opening in zip(whole, (5, 3, 0, 6), (3, 3, 0, 0), strict=True)
+    ]
+    games = Games.of(CONNECT_FOUR, records)
+    again = Games.from_bytes(CONNECT_FOUR, games.to_bytes(), "here").records()
+    assert [len(record.pairing.opening) for record in again] == [3, 3, 0, 0]
+    assert [record.pairing for record in again] == [record.pairing for record in records]
+
+
+def test_games_written_before_openings_were_kept_are_read_without_them():
+    records = random_records(CONNECT_FOUR, 3)
+    arrays = Games.of(CONNECT_FOUR, records)._asdict()
+    del arrays["openings"]
+    again = Games.from_bytes(CONNECT_FOUR, archive(arrays), "here")
+    assert again.openings.tolist() == [0, 0, 0]
+    assert np.array_equal(again.actions, np.concatenate([record.actions for record in records]))
+
+
+def test_equal_games_give_equal_bytes():
+    first, again, other = (
+        Games.of(CONNECT_FOUR, random_records(CONNECT_FOUR, 5, seed)).to_bytes()
+        for seed in (0, 0, 1)
+    )
+    assert first == again
+    assert first != other
+
+
+def test_no_games_are_games_too():
+    none = Games.from_bytes(CONNECT_FOUR, Games.of(CONNECT_FOUR, []).to_bytes(), "here")
+    assert none.records() == []
+
+
+def archive(arrays: dict[str, Any]) -> bytes:
+    """An `.npz` file of any arrays, pickled where they need it."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as file:
+        for name, array in arrays.items():
+            part = io.BytesIO()
+            np.lib.format.write_array(part, np.asanyarray(array), allow_pickle=True)
+            file.writestr(f"{name}.npy", part.getvalue())
+    return buffer.getvalue()
+
+
+def refusal(data: bytes, game: Game = CONNECT_FOUR) -> str:
+    """The one line with which bytes are refused."""
+    with pytest.raises(RunError) as caught:
+        Games.from_bytes(game, data, "games-7.npz")
+    text = str(caught.value)
+    assert text.startswith("games-7.npz: these are not ")
+    assert text.isprintable()
+    assert len(text) < 400
+    return text
+
+
+def some_games() -> dict[str, Any]:
+    """The arrays of five games of Connect Four."""
+    games = Games.of(CONNECT_FOUR, random_records(CONNECT_FOUR, 5))
+    return {name: array.copy() for name, array in games._asdict().items()}
+
+
+class Trap:
+    """Fails the test when it is unpickled."""
+
+    sprung = False
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return setattr, (Trap, "sprung", True)
+
+
+@pytest.mark.parametrize("name", Games._fields)
+def test_pickled_arrays_are_refused_and_never_unpickled(name: str):
+    arrays = some_games()
+    arrays[name] = np.array([Trap()], object)
+    data = archive(arrays)
+    assert b"sprung" in data
+    refusal(data)
+    refusal(pickle.dumps(Trap()))
+    assert not Trap.sprung
+
+
+def set_outcome(value: int) -> Callable[[dict[str, Any]], None]:
+    def change(arrays: dict[str, Any]) -> None:
+        arrays["outcomes"][2] = value
+
+    return change
+
+
+def set_action(value: int) -> Callable[[dict[str, Any]], None]:
+    def change(arrays: dict[str, Any]) -> None:
+        arrays["actions"][8] = value
+
+    return change
+
+
+def set_policy(*values: float) -> Callable[[dict[str, Any]], None]:
+    def change(arrays: dict[str, Any]) -> None:
+        arrays["policies"][3] = 0
+        arrays["policies"][3, : len(values)] = values
+
+    return change
+
+
+def set_value(value: float) -> Callable[[dict[str, Any]], None]:
+    def change(arrays: dict[str, Any]) -> None:
+        arrays["values"][3] = value
+
+    return change
+
+
+def convert(name: str, dtype: str) -> Callable[[dict[str, Any]], None]:
+    def change(arrays: dict[str, Any]) -> None:
+        arrays[name] = arrays[name].astype(dtype)
+
+    return change
+
+
+def shorten(name: str) -> Callable[[dict[str, Any]], None]:
+    def change(arrays: dict[str, Any]) -> None:
+        arrays[name] = arrays[name][:-1]
+
+    return change
+
+
+def negative_length(arrays: dict[str, Any]) -> None:
+    arrays["lengths"][1] += arrays["lengths"][0] + 1
+    arrays["lengths"][0] = -1
+
+
+def longer_game(arrays: dict[str, Any]) -> None:
+    arrays["lengths"][0] += 1
+    arrays["lengths"][1] -= 1
+
+
+def overfull_column(arrays: dict[str, Any]) -> None:
+    """Seven stones in a column of six: the compiled rule would leave the board."""
+    length = arrays["lengths"][0]
+    arrays["actions"][:length] = 0
+
+
+def flatten(arrays: dict[str, Any]) -> None:
+    arrays["policies"] = arrays["policies"].ravel()
+
+
+def make_scalar(arrays: dict[str, Any]) -> None:
+    arrays["actions"] = np.int32(3)
+
+
+def drop_values(arrays: dict[str, Any]) -> None:
+    del arrays["values"]
+
+
+def set_resignation(value: int, outcome: int | None = None) -> Callable[[dict[str, Any]], None]:
+    def change(arrays: dict[str, Any]) -> None:
+        arrays["resignations"][2] = value
+        if outcome is not None:
+            arrays["outcomes"][2] = outcome
+
+    return change
+
+
+FAULTS = {
+    "an unknown kind of resignation": set_resignation(3),
+    "a finished game called resigned": set_resignation(RESIGNED),
+    "a resignation that draws": set_resignation(RESIGNED, 0),
+    "a resignation in a game under way": set_resignation(RESIGNED, ONGOING),
+    "NaN as a surprise": lambda arrays: arrays["surprises"].put(3, np.nan),
+    "infinite surprise": lambda arrays: arrays["surprises"].put(3, np.inf),
+    "less than no surprise": lambda arrays: arrays["surprises"].put(3, -0.1),
+    "NaN as a prospect": lambda arrays: arrays["prospects"].put(3, np.nan),
+    "a prospect below minus one": lambda arrays: arrays["prospects"].put(3, -1.5),
+    "fewer surprises": shorten("surprises"),
+    "fewer prospects": shorten("prospects"),
+    "fewer resignations": shorten("resignations"),
+    "an opening longer than its game": lambda arrays: arrays["openings"].put(2, 43),
+    "less than no opening": lambda arrays: arrays["openings"].put(2, -1),
+    "fewer openings": shorten("openings"),
+    "openings as truth": convert("openings", "?"),
+    "resignations as truth": convert("resignations", "?"),
+    "outcome of nothing": set_outcome(3),
+    "another outcome": set_outcome(-2),
+    "a huge outcome": set_outcome(2**31 - 1),
+    "a finished game called unfinished": set_outcome(ONGOING),
+    "a won game called drawn": set_outcome(0),
+    "an action beyond the last": set_action(7),
+    "a huge action": set_action(2**31 - 1),
+    "a negative action": set_action(-1),
+    "a very negative action": set_action(-(2**31)),
+    "a full column": overfull_column,
+    "NaN in a policy": set_policy(np.nan),
+    "infinity in a policy": set_policy(np.inf),
+    "a policy of more than one": set_policy(0.7, 0.7),
+    "a policy of less than one": set_policy(0.3, 0.3),
+    "a negative probability": set_policy(1.5, -0.5),
+    "probabilities that cancel": set_policy(0.5, -0.5),
+    "NaN as a value": set_value(np.nan),
+    "a value above one": set_value(1.5),
+    "a negative length": negative_length,
+    "lengths that do not fit the games": longer_game,
+    "fewer lengths": shorten("lengths"),
+    "fewer outcomes": shorten("outcomes"),
+    "fewer actions": shorten("actions"),
+    "fewer policies": shorten("policies"),
+    "fewer values": shorten("values"),
+    "actions of 64 bits": convert("actions", "<i8"),
+    "actions as floats": convert("actions", "<f4"),
+    "actions of the other byte order": convert("actions", ">i4"),
+    "policies of 64 bits": convert("policies", "<f8"),
+    "policies as texts": convert("policies", "<U8"),
+    "lengths without sign": convert("lengths", "<u4"),
+    "outcomes as truth": convert("outcomes", "?"),
+    "flat policies": flatten,
+    "no array of actions": make_scalar,
+    "no values": drop_values,
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_games_that_cannot_be_are_refused(fault: str):
+    arrays = some_games()
+    Games.from_bytes(CONNECT_FOUR, archive(arrays), "here")
+    FAULTS[fault](arrays)
+    refusal(archive(arrays))
+
+
+def test_a_stone_on_a_taken_cell_is_refused_although_the_game_ends_as_it_says():
+    actions = [0, 1, 1, 4, 2]  # the first player takes the second one's cell, and its row is full
+    data = Games.of(TIC_TAC_TOE, [taught(actions, np.eye(9)[actions], 1)]).to_bytes()
+    assert "game 1 breaks the rules" in refusal(data, TIC_TAC_TOE)
+
+
+def test_games_of_another_game_are_refused():
+    data = Games.of(TIC_TAC_TOE, random_records(TIC_TAC_TOE, 4)).to_bytes()
+    assert "received float32" in refusal(data)
+    small = make_game("connect_four", rows=4, columns=7)
+    refusal(archive(some_games()), small)
+
+
+def test_arrays_may_lie_in_memory_in_either_order():
+    arrays = some_games()
+    arrays["policies"] = np.asfortranarray(arrays["policies"])
+    games = Games.from_bytes(CONNECT_FOUR, archive(arrays), "here")
+    replay = Replay(CONNECT_FOUR, window())
+    replay.add(1, games)
+    assert replay.sample(10, np.random.default_rng(0), True).policies.any(axis=1).all()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"PK",
+        b"PK\x03\x04" + bytes(100),
+        b"\x93NUMPY" + bytes(100),
+        bytes(10_000),
+        np.random.default_rng(0).bytes(10_000),
+        archive({}),
+    ],
+)
+def test_bytes_that_are_no_games_are_refused(data: bytes):
+    refusal(data)
+
+
+def test_a_header_that_promises_a_huge_array_is_refused():
+    header = b"{'descr': '<i4', 'fortran_order': False, 'shape': (1099511627776,), }"
+    array = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as file:
+        for name in Games._fields:
+            file.writestr(f"{name}.npy", array)
+    refusal(buffer.getvalue())
+
+
+def test_truncated_games_are_refused_wherever_they_end():
+    data = Games.of(CONNECT_FOUR, random_records(CONNECT_FOUR, 2)).to_bytes()
+    for length in range(0, len(data), 7):
+        refusal(data[:length])
+
+
+def test_mutated_arrays_are_refused_or_can_be_drawn_from():
+    rng = np.random.default_rng(0)
+    refused = drawn = 0
+    for _ in range(300):
+        arrays = some_games()
+        name = Games._fields[rng.integers(len(Games._fields))]
+        raw = arrays[name].reshape(-1).view(np.uint8)
+        for _ in range(rng.integers(1, 3)):
+            raw[rng.integers(len(raw))] ^= 1 << rng.integers(8)
+        try:
+            games = Games.from_bytes(CONNECT_FOUR, archive(arrays), "games-7.npz")
+        except RunError:
+            refused += 1
+            continue
+        replay = Replay(CONNECT_FOUR, window())
+        replay.add(1, games)
+        batch = replay.sample(64, np.random.default_rng(0), True)
+        assert set(batch.values.tolist()) <= {1.0, 0.0, -1.0}
+        assert np.allclose(batch.policies.sum(axis=1), 1, atol=1e-3)
+        drawn += 1
+    assert refused > 100
+    assert drawn > 20

@@ -1,0 +1,442 @@
+"""The replay window against a plain reconstruction.
+
+Letters: P positions, A actions, B batch, [C, H, W] observation.
+"""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from helpers.records import (
+    GAMES,
+    TIC_TAC_TOE,
+    drawn_games,
+    random_records,
+    taught,
+    unfinished,
+    window,
+)
+
+from alphazero.config.schema import ReplayConfig
+from alphazero.errors import RunError
+from alphazero.games import Game, make_game
+from alphazero.games.game import to_play
+from alphazero.records.game_record import GameRecord, Pairing
+from alphazero.training.data.game_shard import Games
+from alphazero.training.data.replay_buffer import Batch, Replay
+
+
+def filled(game: Game, shards: Sequence[Sequence[GameRecord]], settings: ReplayConfig) -> Replay:
+    replay = Replay(game, settings)
+    for iteration, records in enumerate(shards, 1):
+        replay.add(iteration, Games.of(game, records))
+    return replay
+
+
+Sample = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], int]
+
+
+def plain_samples(game: Game, records: Sequence[GameRecord], symmetry: int = 0) -> list[Sample]:
+    """Every searched position as (observation, policy, value), by plain Python and symmetry."""
+    cells, actions = game.symmetries().cells[symmetry], game.symmetries().actions[symmetry]
+    samples = []
+    for record in records:
+        state = game.initial_state()
+        for action, policy in zip(record.actions.tolist(), record.policies, strict=True):
+            if policy.any():
+                seen = game.observe(state)
+                turned = np.zeros_like(seen)
+                for plane, image in zip(seen, turned, strict=True):
+                    for cell, place in enumerate(cells):
+                        image.flat[place] = plane.flat[cell]
+                target = np.zeros_like(policy)
+                for each, place in enumerate(actions):
+                    target[place] = policy[each]
+                won = {0: 0, 1: 1 - 2 * to_play(state), -1: 2 * to_play(state) - 1}
+                samples.append((turned, target, won[record.outcome]))
+            state = game.play(state, action)
+    return samples
+
+
+def keys(samples: Sequence[Sample] | Batch) -> list[bytes]:
+    rows = zip(*samples, strict=True) if isinstance(samples, Batch) else samples
+    return [
+        seen.tobytes() + policy.tobytes() + str(int(value)).encode() for seen, policy, value in rows
+    ]
+
+
+# Batches
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_sample_is_a_position_of_the_games_as_plain_python_rebuilds_it(name: str):
+    game = GAMES[name]
+    records = random_records(game, 12)
+    replay = filled(game, [records[:5], records[5:]], window())
+    expected = keys(plain_samples(game, records))
+    drawn = keys(replay.sample(60 * len(expected), np.random.default_rng(0), augment=False))
+    assert len(set(expected)) == len(expected)
+    assert set(drawn) == set(expected)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_symmetries_move_planes_and_policy_together_and_all_occur(name: str):
+    game = GAMES[name]
+    records = random_records(game, 3)
+    kinds = len(game.symmetries().cells)
+    expected = [keys(plain_samples(game, records, symmetry)) for symmetry in range(kinds)]
+    drawn = set(
+        keys(filled(game, [records], window()).sample(12_000, np.random.default_rng(0), True))
+    )
+    assert drawn == {key for each in expected for key in each}
+    assert len(drawn) == kinds * len(expected[0])
+
+
+def test_the_value_is_the_outcome_for_the_player_to_move():
+    # X: the top row. O: two cells of the bottom row.
+    actions = [0, 8, 1, 7, 2]
+    record = taught(actions, np.eye(9)[actions], 1)
+    replay = filled(TIC_TAC_TOE, [[record]], window())
+    batch = replay.sample(200, np.random.default_rng(0), False)
+    for seen, policy, value in zip(*batch, strict=True):
+        stones = int(seen[0].sum() + seen[1].sum())
+        assert policy[actions[stones]] == 1
+        assert value == (1 if stones % 2 == 0 else -1)
+
+
+def test_before_a_blunder_the_value_thrown_away_takes_the_outcome_s_place():
+    """The values fall by 0.3, 0.1, 0.5 and, from the second player's 0.6 to -0.4, by 1.0."""
+    actions = [0, 1, 4, 2, 8]  # the first player completes the diagonal
+    policies = np.eye(9, dtype=np.float32)[actions]
+    values = np.array([0.1, 0.2, -0.1, 0.6, 0.4], np.float32)
+    record = dataclasses.replace(taught(actions, policies, 1), values=values)
+    ordinary = [1, -1, 1, -1, 1]
+    for blunder, expected in {
+        0.0: ordinary,
+        1.1: ordinary,
+        0.9: [-0.6, 0.6, -0.6, 0.6, 1],
+        0.25: [0.1, 0.1, -0.1, 0.6, 1],  # the nearest blunder after a position counts
+    }.items():
+        replay = Replay(TIC_TAC_TOE, dataclasses.replace(window(), blunder=blunder))
+        # Games on either side of it, whose searches saw nothing, neither give nor take.
+        quiet = taught(actions, policies, 1)
+        replay.add(1, Games.of(TIC_TAC_TOE, [quiet, record, quiet]))
+        batch = replay.sample(400, np.random.default_rng(0), augment=False)
+        for ply, (usual, value) in enumerate(zip(ordinary, expected, strict=True)):
+            learned = batch.values[batch.policies[:, actions[ply]] == 1]
+            assert set(learned) == {np.float32(usual), np.float32(value)}
+
+
+def test_moves_of_openings_are_never_drawn_nor_counted():
+    records = random_records(TIC_TAC_TOE, 10, opening=3)
+    replay = filled(TIC_TAC_TOE, [records], window())
+    searched = sum(len(record.actions) - 3 for record in records)
+    assert replay.total_positions == replay.window == searched
+    batch = replay.sample(3_000, np.random.default_rng(0), True)
+    assert batch.policies.any(axis=1).all()
+    assert batch.observations[:, :2].sum(axis=(1, 2, 3)).min() == 3
+    assert set(keys(replay.sample(3_000, np.random.default_rng(0), False))) == set(
+        keys(plain_samples(TIC_TAC_TOE, records))
+    )
+
+
+def test_a_resigned_game_teaches_that_who_resigned_has_lost():
+    record = taught([4, 0, 8], np.eye(9)[[4, 0, 8]], 1)  # O resigns before its second move
+    record = dataclasses.replace(record, pairing=Pairing(may_resign=True), resigned=True)
+    batch = filled(TIC_TAC_TOE, [[record]], window()).sample(50, np.random.default_rng(0), False)
+    for policy, value in zip(batch.policies, batch.values, strict=True):
+        assert value == {4: 1, 0: -1, 8: 1}[int(policy.argmax())]
+
+
+def test_without_options_the_positions_drawn_are_those_of_one_draw_of_integers():
+    shards = [random_records(TIC_TAC_TOE, 10, seed) for seed in range(3)]
+    replay = filled(TIC_TAC_TOE, shards, window(maximum=150))
+    newest = keys(plain_samples(TIC_TAC_TOE, [each for shard in shards for each in shard]))[-150:]
+    held = sum(len(record.actions) for record in shards[-1] + shards[-2])
+    held += sum(len(record.actions) for record in shards[0]) if replay.iterations[0] == 1 else 0
+    places = np.random.default_rng(5).integers(held - 150, held, 64) - (held - 150)
+    drawn = keys(replay.sample(64, np.random.default_rng(5), augment=False))
+    assert drawn == [newest[place] for place in places]
+
+
+def test_batches_are_settled_by_their_seed():
+    replay = filled(TIC_TAC_TOE, [random_records(TIC_TAC_TOE, 10)], window())
+    first, again, other = (
+        keys(replay.sample(64, np.random.default_rng(seed), True)) for seed in (1, 1, 2)
+    )
+    assert first == again
+    assert first != other
+
+
+def test_every_position_of_the_window_is_drawn_alike():
+    shards = [random_records(TIC_TAC_TOE, 10, seed) for seed in range(4)]
+    replay = filled(TIC_TAC_TOE, shards, window(maximum=150))
+    inside = keys(plain_samples(TIC_TAC_TOE, [record for shard in shards for record in shard]))
+    inside = inside[-150:]
+    draws = 60_000
+    drawn = keys(replay.sample(draws, np.random.default_rng(0), False))
+    counts = np.array([drawn.count(key) for key in inside])
+    assert counts.sum() == draws
+    expected = draws / 150
+    statistic = ((counts - expected) ** 2 / expected).sum()
+    # Chi-square with 149 degrees of freedom: mean 149, standard deviation 17.3.
+    assert 149 - 4 * 17.3 < statistic < 149 + 4 * 17.3
+
+
+def test_symmetries_are_drawn_alike():
+    record = random_records(TIC_TAC_TOE, 1)[0]
+    kinds = [set(keys(plain_samples(TIC_TAC_TOE, [record], symmetry))) for symmetry in range(8)]
+    replay = filled(TIC_TAC_TOE, [[record]], window())
+    draws = 8_000
+    drawn = keys(replay.sample(draws, np.random.default_rng(0), True))
+    counts = np.array([sum(key in kind for key in drawn) for kind in kinds])
+    assert counts.sum() == draws
+    statistic = ((counts - draws / 8) ** 2 / (draws / 8)).sum()
+    assert statistic < 24.3  # chi-square with 7 degrees of freedom, 99.9 %
+
+
+# Weights
+
+
+def statistic_of(drawn: Sequence[bytes], expected: dict[bytes, float]) -> float:
+    """Chi-square of what was drawn, less its mean, in standard deviations."""
+    counts = Counter(drawn)
+    assert counts.keys() <= expected.keys()
+    total = sum(expected.values())
+    statistic = 0.0
+    for key, weight in expected.items():
+        mean = len(drawn) * weight / total
+        assert mean > 5, "too few draws to tell"
+        statistic += (counts[key] - mean) ** 2 / mean
+    freedom = len(expected) - 1
+    return float((statistic - freedom) / np.sqrt(2 * freedom))
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9])
+def test_a_share_of_a_game_s_draws_follows_the_surprise_of_its_positions(share: float):
+    settings = dataclasses.replace(window(maximum=70), surprise_weight=share)
+    records = random_records(TIC_TAC_TOE, 14, opening=2)
+    records.append(dataclasses.replace(records[3], surprises=np.zeros_like(records[3].surprises)))
+    samples = iter(keys(plain_samples(TIC_TAC_TOE, records)))
+    games = [
+        [
+            (next(samples), float(surprise))
+            for policy, surprise in zip(record.policies, record.surprises, strict=True)
+            if policy.any()
+        ]
+        for record in records
+    ]
+    first = sum(map(len, games)) - 70
+    expected: dict[bytes, float] = {}
+    for game in games:
+        inside, first = game[first:] if first > 0 else game, first - len(game)
+        total = sum(surprise for _, surprise in inside)
+        for key, surprise in inside:
+            weight = len(inside) * surprise / total if total else 1
+            expected[key] = expected.get(key, 0) + (1 - share) + share * weight
+    assert sum(expected.values()) == pytest.approx(70)
+    replay = filled(TIC_TAC_TOE, [records], settings)
+    drawn = keys(replay.sample(60_000, np.random.default_rng(1), augment=False))
+    assert abs(statistic_of(drawn, expected)) < 4
+    plain = filled(TIC_TAC_TOE, [records], window(maximum=70))
+    assert statistic_of(keys(plain.sample(60_000, np.random.default_rng(1), False)), expected) > 50
+
+
+Position = tuple[bytes, int]
+
+
+def merged_samples(
+    game: Game, records: Sequence[GameRecord], newest: int, mix: float
+) -> dict[Position, tuple[npt.NDArray[np.float64], float, int]]:
+    """The mean policy and value, and the number, of the positions that look the same."""
+    listed = []
+    for record in records:
+        plies = [ply for ply, policy in enumerate(record.policies) if policy.any()]
+        samples = plain_samples(game, [record])
+        for (seen, policy, z), ply in zip(samples, plies, strict=True):
+            value = (1 - mix) * z + mix * float(record.values[ply])
+            listed.append(((seen.tobytes(), ply % 2), policy, value))
+    same: dict[Position, list[tuple[Any, float]]] = {}
+    for key, policy, value in listed[-newest:]:
+        same.setdefault(key, []).append((policy.astype(np.float64), value))
+    return {
+        key: (sum(p for p, _ in all_) / len(all_), sum(v for _, v in all_) / len(all_), len(all_))
+        for key, all_ in same.items()
+    }
+
+
+@pytest.mark.parametrize("repeats", ["log", "once"])
+@pytest.mark.parametrize("mix", [0.0, 0.25])
+def test_positions_that_look_the_same_have_their_mean_targets_and_are_drawn_less(
+    repeats: str, mix: float
+):
+    settings = dataclasses.replace(window(maximum=400), repeats=repeats)
+    shards = [random_records(TIC_TAC_TOE, 30, seed, opening=seed % 2) for seed in range(3)]
+    records = [record for shard in shards for record in shard]
+    expected = merged_samples(TIC_TAC_TOE, records, 400, mix)
+    counts = [count for *_, count in expected.values()]
+    assert max(counts) > 20
+    assert counts.count(1) > 20
+    replay = filled(TIC_TAC_TOE, shards, settings)
+    batch = replay.sample(40_000, np.random.default_rng(0), False, mix)
+    drawn = []
+    for seen, policy, value in zip(*batch, strict=True):
+        key = seen.tobytes(), int(seen[:2].sum()) % 2
+        mean_policy, mean_value, _ = expected[key]
+        assert np.allclose(policy, mean_policy, atol=1e-6)
+        assert value == pytest.approx(mean_value, abs=1e-6)
+        drawn.append(key[0])
+    weights = {
+        key[0]: 1 + np.log2(count) if repeats == "log" else 1.0
+        for key, (*_, count) in expected.items()
+    }
+    assert abs(statistic_of(drawn, weights)) < 4
+
+
+def test_positions_that_look_the_same_to_different_players_are_not_merged():
+    """After a pass the second player sees in one game what the first one sees in the other.
+
+    Both lose from there by the same move, so the games' outcomes are opposite.
+    """
+    game, passing = make_game("othello", size=4), 16
+    first = [14, 15, 11, 7, 2, 13, 4, 1, 0, passing, 8]
+    second = [1, 2, 11, 14, 7, 4, 15, 0, 13, 8]
+    states = []
+    for moves in (first, second):
+        states.append(game.initial_state())
+        for move in moves[:-1]:
+            states[-1] = game.play(states[-1], move)
+    (seen, other), players = map(game.observe, states), [to_play(state) for state in states]
+    assert (seen == other).all()
+    assert players == [0, 1]
+    records = [taught(first, np.eye(17)[first], -1), taught(second, np.eye(17)[second], 1)]
+    assert [game.outcome(game.play(state, 8)) for state in states] == [-1, 1]
+    replay = filled(game, [records], dataclasses.replace(window(), repeats="once"))
+    batch = replay.sample(500, np.random.default_rng(0), augment=False)
+    learned = batch.values[(batch.observations == seen).all(axis=(1, 2, 3))]
+    assert len(learned) > 20
+    assert set(learned.tolist()) == {-1.0}
+
+
+def test_merged_positions_share_the_weight_of_their_surprise():
+    # Three beginnings of games: all have the first position in common, two of them the second.
+    records = [taught([4, 0], np.eye(9)[[4, 0]], 1), taught([4, 0], np.eye(9)[[5, 0]], -1)]
+    records.append(taught([0, 8], np.eye(9)[[6, 8]], 1))
+    surprises = ([3, 1], [1, 1], [0, 2])
+    records = [
+        dataclasses.replace(record, surprises=np.array(numbers, np.float32))
+        for record, numbers in zip(records, surprises, strict=True)
+    ]
+    settings = dataclasses.replace(window(), repeats="once", surprise_weight=0.5)
+    batch = filled(TIC_TAC_TOE, [records], settings).sample(50_000, np.random.default_rng(2), False)
+    # Weights by hand: (1.25, 0.75), (1, 1), (0.5, 1.5); merged: their means.
+    expected = {b"first": (1.25 + 1 + 0.5) / 3, b"a": (0.75 + 1) / 2, b"b": 1.5}
+    drawn = []
+    for policy, value in zip(batch.policies, batch.values, strict=True):
+        kind = b"first" if policy[4] else b"a" if policy[0] else b"b"
+        drawn.append(kind)
+        assert value == pytest.approx({b"first": 1 / 3, b"a": 0, b"b": -1}[kind], abs=1e-6)
+    assert abs(statistic_of(drawn, expected)) < 4
+
+
+# The window
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        (window(minimum=50, maximum=1_000, fraction=0.5), 54),
+        (window(minimum=90, maximum=1_000, fraction=0.5), 90),
+        (window(minimum=500, maximum=1_000, fraction=0.5), 108),
+        (window(minimum=10, maximum=40, fraction=0.5), 40),
+        (window(minimum=1, maximum=1_000, fraction=1.0), 108),
+        (window(minimum=1, maximum=1_000, fraction=0.29), 31),
+        (window(minimum=1, maximum=1, fraction=0.01), 1),
+    ],
+)
+def test_the_window_is_a_share_of_all_positions_between_its_bounds(
+    settings: ReplayConfig, expected: int
+):
+    replay = filled(TIC_TAC_TOE, [drawn_games(10), drawn_games(2)], settings)
+    assert replay.total_positions == 12 * 9
+    assert replay.window == expected
+
+
+def test_only_the_newest_positions_are_drawn():
+    records = random_records(TIC_TAC_TOE, 20)
+    replay = filled(TIC_TAC_TOE, [records[:7], records[7:]], window(maximum=37))
+    newest = keys(plain_samples(TIC_TAC_TOE, records))[-37:]
+    drawn = replay.sample(4_000, np.random.default_rng(0), False)
+    assert set(keys(drawn)) == set(newest)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        window(maximum=40),
+        window(maximum=36),
+        window(30, 500, 0.5),
+        window(500, 1_000),
+        window(1, 1),
+    ],
+)
+def test_a_shard_leaves_when_the_window_no_longer_reaches_it(settings: ReplayConfig):
+    replay, sizes = Replay(TIC_TAC_TOE, settings), []
+    for iteration, games in enumerate([2, 2, 2, 1, 3, 1, 1, 5, 2, 2, 1, 1, 1], 1):
+        replay.add(iteration, Games.of(TIC_TAC_TOE, drawn_games(games)))
+        sizes.append(9 * games)
+        wanted = int(settings.window_fraction * sum(sizes))
+        wanted = max(settings.window_minimum, min(wanted, settings.window_maximum))
+        # The fewest of the newest shards that hold as many positions as are wanted.
+        needed = next(
+            (back for back in range(1, iteration) if sum(sizes[-back:]) >= wanted), iteration
+        )
+        assert replay.iterations == list(range(iteration - needed + 1, iteration + 1))
+        assert replay.window == min(wanted, sum(sizes))
+
+
+def test_a_shard_without_searched_moves_does_no_harm():
+    replay = filled(TIC_TAC_TOE, [[], drawn_games(1, opening=9), drawn_games(2)], window())
+    assert replay.iterations == [3]
+    assert replay.window == 18
+    assert Replay(TIC_TAC_TOE, window()).window == 0
+
+
+@pytest.mark.parametrize("options", [{}, {"surprise_weight": 0.5, "repeats": "log"}])
+def test_shards_that_come_back_from_the_disk_make_the_same_window(options: dict[str, Any]):
+    settings = dataclasses.replace(window(10, 400, 0.6), **options)
+    shards = [random_records(TIC_TAC_TOE, 9, seed) for seed in range(8)]
+    before = Replay(TIC_TAC_TOE, settings)
+    for iteration, records in enumerate(shards, 1):
+        before.add(iteration, Games.of(TIC_TAC_TOE, records))
+        before.sample(5, np.random.default_rng(0), True)
+    assert 1 < len(before.iterations) < 8
+    after = Replay(TIC_TAC_TOE, settings)
+    for iteration in before.iterations:
+        games = Games.of(TIC_TAC_TOE, shards[iteration - 1])
+        after.add(iteration, games, before.total_positions)
+    assert after.iterations == before.iterations
+    for name in ("window", "total_positions"):
+        assert getattr(after, name) == getattr(before, name)
+    first, second = (
+        keys(replay.sample(500, np.random.default_rng(0), True)) for replay in (before, after)
+    )
+    assert first == second
+
+
+def test_the_age_is_the_mean_over_the_window():
+    shards = [drawn_games(2), drawn_games(2), drawn_games(1)]
+    replay = filled(TIC_TAC_TOE, shards, window(maximum=20))
+    # 9 positions of iteration 3 and the newest 11 of iteration 2, seen from iteration 5.
+    assert replay.mean_age(5) == pytest.approx((9 * 2 + 11 * 3) / 20)
+    assert Replay(TIC_TAC_TOE, window()).mean_age(5) == 0
+
+
+def test_an_unfinished_game_teaches_nothing_and_is_refused():
+    record = drawn_games(1)[0]
+    with pytest.raises(RunError, match=r"iteration 7 .*not finished"):
+        Replay(TIC_TAC_TOE, window()).add(7, Games.of(TIC_TAC_TOE, [record, unfinished(record, 4)]))

@@ -1,0 +1,107 @@
+"""Two processes learn what one does, but for rounding."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from helpers.processes import together
+from helpers.tiny_run import YAML, manifest_of, torn_files
+
+from alphazero.errors import RunError
+from alphazero.training.learning.data_parallel import Group
+
+# Of each optimizer and head once, with everything in the network that looks at a whole batch.
+LEARNING = """\
+import json, sys
+import numpy as np, torch
+from alphazero.config.schema import LearnerConfig, NetworkConfig
+from alphazero.network.resnet import ResNet
+from alphazero.training.learning.learner import Learner
+from alphazero.training.learning.data_parallel import join
+from alphazero.training.data.replay_buffer import Batch
+
+rng = np.random.default_rng(1)
+def batch():
+    policies = rng.random((16, 9), np.float32)
+    return Batch(
+        rng.standard_normal((16, 3, 3, 3)).astype(np.float32),
+        policies / policies.sum(1, keepdims=True),
+        rng.choice([-1, 0, 1], 16).astype(np.float32),
+    )
+batches = [batch() for _ in range(5)]
+def learner(group):
+    head, optimizer = sys.argv[1:]
+    network = ResNet((3, 3, 3), 9, NetworkConfig(
+        blocks=2, filters=8, value_hidden=8, value_head=head, squeeze_excitation=2, global_pooling=2
+    ), 7)
+    with torch.no_grad():
+        for name, each in network.named_parameters():
+            if name.endswith("second.normalisation.weight"):
+                each.fill_(1)  # it starts at 0, which would hide what lies before it
+    settings = LearnerConfig(
+        optimizer=optimizer, batch_size=16, average=0.9, clip_norm=0.5, precision="float32"
+    )
+    return Learner(network, settings, "cpu", group)
+group = join()
+shared = learner(group)
+if group.rank:
+    shared.follow()
+else:
+    alone = learner(None)
+    before = {name: each.clone() for name, each in alone.state().items()}
+    reports = [[float(v) for v in alone.train_step(each).values()] for each in batches]
+    together = [[float(v) for v in shared.train_step(each).values()] for each in batches]
+    group.dismiss()
+    one, two = alone.state(), shared.state()
+    assert one.keys() == two.keys()
+    print(json.dumps({
+        "moved": max(float((one[n] - each).abs().max()) for n, each in before.items()),
+        "apart": max(float((one[n] - two[n]).abs().max()) for n in one),
+        "reports": [reports, together],
+    }))
+torch.distributed.destroy_process_group()
+"""
+
+
+@pytest.mark.parametrize(
+    ("head", "optimizer"),
+    [
+        ("scalar", "sgd"),
+        pytest.param("wdl", "adamw", marks=pytest.mark.slow),
+        pytest.param("scalar", "muon", marks=pytest.mark.slow),
+    ],
+)
+def test_two_processes_learn_what_one_does_but_for_rounding(
+    tmp_path: Path, head: str, optimizer: str
+) -> None:
+    (tmp_path / "learning.py").write_text(LEARNING)
+    found = json.loads(together(["learning.py", head, optimizer], tmp_path)[0])
+    assert found["moved"] > 1e-2
+    assert found["apart"] < 2e-5
+    alone, shared = np.array(found["reports"])
+    assert np.allclose(alone, shared, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_a_run_of_two_processes_goes_to_its_end_and_on(tmp_path: Path) -> None:
+    (tmp_path / "tiny.yaml").write_text(YAML)
+    together(["-m", "alphazero", "train", "tiny.yaml"], tmp_path)
+    run = tmp_path / "runs/tiny"
+    before = manifest_of(run)
+    assert before["step"] == int(before["positions"] * 2.0 / 16)
+    more = ["--resume", "runs/tiny", "budget.iterations=6"]
+    together(["-m", "alphazero", "train", *more], tmp_path)
+    after = manifest_of(run)
+    assert after["iteration"] == 6
+    assert after["step"] == int(after["positions"] * 2.0 / 16)
+    assert not torn_files(run)
+
+
+def test_a_batch_that_cannot_be_cut_evenly_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.distributed, "get_rank", lambda: 0)
+    monkeypatch.setattr(torch.distributed, "get_world_size", lambda: 3)
+    Group().check(96)
+    with pytest.raises(RunError, match=r"learner.batch_size \(100\) must be a multiple of 3"):
+        Group().check(100)

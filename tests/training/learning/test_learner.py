@@ -1,0 +1,484 @@
+"""The learner against hand-computed losses and steps, and its promises about state and errors.
+
+Letters: B batch, A actions, [C, H, W] observation.
+"""
+
+import copy
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from helpers.learners import NETWORK, PLAIN, make_batch, make_learner, make_network
+from helpers.records import taught
+from torch import Tensor
+from torch.nn.functional import log_softmax
+
+from alphazero.config.schema import (
+    BudgetConfig,
+    Config,
+    GameConfig,
+    RatePoint,
+    ReplayConfig,
+    RunConfig,
+)
+from alphazero.errors import RunError
+from alphazero.games import make_game
+from alphazero.network.resnet import ResNet
+from alphazero.training.data.game_shard import Games
+from alphazero.training.data.replay_buffer import Batch, Replay
+from alphazero.training.learning.learner import Learner
+from alphazero.training.learning.losses import losses, squared_norm, win_draw_loss
+from alphazero.training.learning.muon import orthogonalized
+from alphazero.training.loop import Training
+from alphazero.training.run_directory import Run
+
+
+def parameters_of(learner: Learner) -> list[Tensor]:
+    return [each.detach().clone() for each in learner.network.parameters()]
+
+
+def full_gradient(network: ResNet, batch: Batch, c: float) -> list[Tensor]:
+    """The gradient of (z - v)^2 - pi . log p + c |theta|^2 as the paper writes it."""
+    twin = copy.deepcopy(network).train()
+    for each in twin.parameters():
+        each.grad = None
+    observations, policies, outcomes = map(torch.from_numpy, batch)
+    logits, values = twin(observations)
+    loss = torch.zeros(())
+    for row in range(len(outcomes)):
+        surprise = -(policies[row] @ log_softmax(logits[row], 0))
+        loss = loss + ((outcomes[row] - values[row]) ** 2 + surprise) / len(outcomes)
+    loss = loss + c * sum((each**2).sum() for each in twin.parameters())
+    loss.backward()
+    return [each.grad for each in twin.parameters()]
+
+
+def assert_close(found: Sequence[Tensor], expected: Sequence[Tensor]) -> None:
+    for each, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(each, other, rtol=1e-4, atol=1e-6)
+
+
+# The loss
+
+
+def test_the_losses_are_those_computed_by_hand():
+    # softmax of (ln 1, ln 2, ln 5) is (1/8, 2/8, 5/8), and of equal logits (1/3, 1/3, 1/3).
+    logits = np.log(np.array([[1, 2, 5], [7, 7, 7]]))
+    policies, outcomes = np.array([[0.5, 0.5, 0], [0, 0, 1]]), np.array([1.0, -1.0])
+    parts = losses(*map(torch.from_numpy, (logits, np.array([0.5, 0.0]), policies, outcomes)))
+    policy = [0.5 * np.log(8) + 0.5 * np.log(4), np.log(3)]
+    entropy = [np.log(8) / 8 + np.log(4) / 4 + np.log(8 / 5) * 5 / 8, np.log(3)]
+    assert float(parts.policy) == pytest.approx(sum(policy) / 2)
+    assert float(parts.value) == pytest.approx((0.25 + 1) / 2)
+    assert float(parts.error) == pytest.approx((0.5 + 1) / 2)
+    assert float(parts.entropy) == pytest.approx(sum(entropy) / 2)
+
+
+def test_a_value_becomes_win_draw_and_loss_that_mean_it():
+    targets = torch.tensor([1.0, 0.0, -1.0, 0.25, -0.75, 1.0000001])
+    expected = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0.25, 0.75, 0], [0, 0.25, 0.75], [1, 0, 0]]
+    assert win_draw_loss(targets).tolist() == expected
+
+
+def test_the_loss_of_win_draw_and_loss_is_that_computed_by_hand():
+    # softmax of (ln 1, ln 2, ln 5) is (1/8, 2/8, 5/8); the values are 1/8 - 5/8 and 5/8 - 1/8.
+    outcome_logits = np.log(np.array([[1, 2, 5], [5, 2, 1], [5, 2, 1]]))
+    values, targets = np.array([-0.5, 0.5, 0.5]), np.array([-1.0, 0.0, 0.25])
+    policy = np.ones((3, 1))
+    parts = losses(
+        *map(torch.from_numpy, (np.zeros((3, 1)), values, policy, targets, outcome_logits))
+    )
+    by_hand = [np.log(8 / 5), np.log(4), 0.25 * np.log(8 / 5) + 0.75 * np.log(4)]
+    assert float(parts.value) == pytest.approx(sum(by_hand) / 3)
+    assert float(parts.error) == pytest.approx((0.5 + 0.5 + 0.25) / 3)
+    assert float(parts.policy) == 0
+
+
+def test_the_loss_of_win_draw_and_loss_is_least_where_the_value_is_the_mean_of_its_targets():
+    targets = torch.tensor([1.0, 1.0, -1.0, 0.3, -0.1], dtype=torch.float64)
+    logits = torch.zeros(3, dtype=torch.float64, requires_grad=True)
+    optimizer = torch.optim.Adam([logits], lr=0.05)
+    for _ in range(500):
+        answers = (torch.zeros(5, 1), torch.zeros(5), torch.ones(5, 1), targets)
+        parts = losses(*answers, logits.expand(5, 3))
+        optimizer.zero_grad()
+        parts.value.backward()
+        optimizer.step()
+    win, _, loss = torch.softmax(logits.detach(), 0)
+    assert float(win - loss) == pytest.approx(float(targets.mean()), abs=1e-4)
+
+
+def test_perfect_answers_leave_the_entropy_of_the_targets():
+    rng = np.random.default_rng(0)
+    policies = rng.dirichlet(np.ones(7), 20)
+    outcomes = rng.choice([-1.0, 0.0, 1.0], 20)
+    logits = np.log(policies) + rng.normal(size=(20, 1))
+    parts = losses(*map(torch.from_numpy, (logits, outcomes, policies, outcomes)))
+    entropy = -(policies * np.log(policies)).sum(axis=1).mean()
+    assert float(parts.policy) == pytest.approx(entropy)
+    assert float(parts.entropy) == pytest.approx(entropy)
+    assert float(parts.value) == float(parts.error) == 0
+
+
+def test_very_sure_answers_give_finite_losses():
+    logits = torch.tensor([[1e4, 0.0, -1e4]])
+    parts = losses(logits, torch.ones(1), torch.tensor([[0.5, 0.5, 0.0]]), -torch.ones(1))
+    assert float(parts.policy) == 5_000
+    assert float(parts.value) == 4
+    assert float(parts.entropy) == 0
+
+
+def test_the_reported_l2_is_c_times_the_squared_norm_of_all_weights():
+    learner = make_learner(l2=0.03)
+    squares = [
+        float((each.numpy().astype(np.float64) ** 2).sum()) for each in parameters_of(learner)
+    ]
+    assert float(squared_norm(learner.network.parameters())) == pytest.approx(sum(squares))
+    parts = learner.train_step(make_batch())
+    assert float(parts["l2"]) == pytest.approx(0.03 * sum(squares))
+    total = float(parts["policy"] + parts["value"] + parts["l2"])
+    assert float(parts["total"]) == pytest.approx(total)
+
+
+# The step
+
+
+@pytest.mark.parametrize("c", [0.0, 0.05])
+def test_a_step_of_sgd_descends_the_gradient_of_the_whole_loss(c: float):
+    learner, batch = make_learner(l2=c), make_batch()
+    before, gradient = parameters_of(learner), full_gradient(learner.network, batch, c)
+    learner.train_step(batch)
+    expected = [theta - 0.1 * slope for theta, slope in zip(before, gradient, strict=True)]
+    assert_close(parameters_of(learner), expected)
+
+
+def test_momentum_adds_the_steps_before():
+    learner = make_learner(l2=0.05, momentum=0.9)
+    velocity = [torch.zeros_like(each) for each in parameters_of(learner)]
+    for seed in range(3):
+        batch = make_batch(seed=seed)
+        before, gradient = parameters_of(learner), full_gradient(learner.network, batch, 0.05)
+        velocity = [0.9 * v + slope for v, slope in zip(velocity, gradient, strict=True)]
+        learner.train_step(batch)
+        expected = [theta - 0.1 * v for theta, v in zip(before, velocity, strict=True)]
+        assert_close(parameters_of(learner), expected)
+
+
+@pytest.mark.parametrize("weight_decay", [0.0, 0.5])
+def test_two_steps_of_adamw_follow_their_equations_with_l2_in_the_gradient(weight_decay: float):
+    learner = make_learner(optimizer="adamw", l2=0.05, weight_decay=weight_decay)
+    first = [torch.zeros_like(each) for each in parameters_of(learner)]
+    second = [torch.zeros_like(each) for each in parameters_of(learner)]
+    for step in (1, 2):
+        batch = make_batch(seed=step)
+        before, gradient = parameters_of(learner), full_gradient(learner.network, batch, 0.05)
+        first = [0.9 * m + 0.1 * slope for m, slope in zip(first, gradient, strict=True)]
+        second = [0.999 * v + 0.001 * g**2 for v, g in zip(second, gradient, strict=True)]
+        learner.train_step(batch)
+        for theta, m, v, found in zip(before, first, second, parameters_of(learner), strict=True):
+            # Decoupled decay is for matrices and kernels, not for biases and normalisations.
+            kept = theta * (1 - 0.1 * weight_decay) if theta.ndim > 1 else theta
+            change = (m / (1 - 0.9**step)) / ((v / (1 - 0.999**step)).sqrt() + 1e-8)
+            sure = m.abs() > 1e-4  # Adam makes whole steps of slopes that are mere rounding
+            assert sure.float().mean() > 0.6
+            torch.testing.assert_close(
+                found[sure], (kept - 0.1 * change)[sure], rtol=1e-3, atol=1e-4
+            )
+
+
+@pytest.mark.parametrize("shape", [(3, 5, 40), (2, 40, 5), (1, 16, 16), (2, 1, 9), (2, 9, 1)])
+def test_muon_brings_the_singular_values_near_one_and_keeps_the_singular_vectors(shape):
+    matrices = torch.randn(shape, generator=torch.Generator().manual_seed(4))
+    assert_near_orthogonal(orthogonalized(matrices), matrices)
+    assert_near_orthogonal(orthogonalized(1e-6 * matrices), matrices)
+
+
+def assert_near_orthogonal(found: torch.Tensor, matrices: torch.Tensor) -> None:
+    """Check that it is U S' V^T of U S V^T, S' between 0.65 and 1.25 where S is not small."""
+    left, sizes, right = torch.linalg.svd(matrices.double(), full_matrices=False)
+    inner = left.mT @ found.double() @ right.mT
+    reached = torch.diagonal(inner, dim1=-2, dim2=-1)
+    share = sizes / sizes.norm(dim=-1, keepdim=True)
+    assert reached.max() < 1.25
+    assert reached[share > 0.02].min() > 0.65
+    expected = left @ torch.diag_embed(reached) @ right
+    torch.testing.assert_close(found.double(), expected, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("weight_decay", [0.0, 0.5])
+def test_two_steps_of_muon_follow_their_equations_with_l2_in_the_gradient(weight_decay: float):
+    learner = make_learner(
+        optimizer="muon", momentum=0.8, l2=0.05, weight_decay=weight_decay, clip_norm=0.0
+    )
+    mean = [torch.zeros_like(each) for each in parameters_of(learner)]
+    for step in (1, 2):
+        batch = make_batch(seed=step)
+        before, gradient = parameters_of(learner), full_gradient(learner.network, batch, 0.05)
+        mean = [0.8 * m + 0.2 * slope for m, slope in zip(mean, gradient, strict=True)]
+        learner.train_step(batch)
+        for theta, m, slope, found in zip(
+            before, mean, gradient, parameters_of(learner), strict=True
+        ):
+            if theta.ndim <= 1:  # Adam's, with a first step of 0.1 wherever there is a slope
+                if step == 1:
+                    sure = slope.abs() > 1e-4
+                    expected = theta - 0.1 * slope.sign()
+                    torch.testing.assert_close(found[sure], expected[sure], rtol=0, atol=1e-3)
+                continue
+            length = 0.2 * max(theta.flatten(1).shape) ** 0.5
+            moved = ((1 - 0.1 * weight_decay) * theta - found) / (0.1 * length)
+            ahead = 0.8 * m + 0.2 * slope
+            assert_near_orthogonal(moved.flatten(1)[None], ahead.flatten(1)[None])
+
+
+def test_clipping_limits_the_norm_and_keeps_the_direction():
+    batch, limit = make_batch(), 0.05
+    learner = make_learner(clip_norm=limit)
+    before, gradient = parameters_of(learner), full_gradient(learner.network, batch, 0.0)
+    norm = torch.stack([(slope**2).sum() for slope in gradient]).sum().sqrt()
+    assert norm > 10 * limit
+    reported = learner.train_step(batch)["gradient_norm"]
+    torch.testing.assert_close(reported, norm, rtol=1e-4, atol=0)
+    expected = [
+        theta - 0.1 * slope * limit / norm for theta, slope in zip(before, gradient, strict=True)
+    ]
+    assert_close(parameters_of(learner), expected)
+
+
+def test_a_gradient_within_the_limit_is_left_alone():
+    clipped, free = make_learner(clip_norm=1e6), make_learner(clip_norm=0.0)
+    for learner in (clipped, free):
+        learner.train_step(make_batch())
+    assert all(map(torch.equal, parameters_of(clipped), parameters_of(free)))
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adamw", "muon"])
+def test_the_learning_rate_changes_at_its_very_step(optimizer: str):
+    rates = (RatePoint(0, 0.1), RatePoint(2, 1e-9), RatePoint(4, 0.1))
+    learner = make_learner(optimizer=optimizer, learning_rate=rates)
+    moved = []
+    for step in range(6):
+        before = parameters_of(learner)
+        report = learner.train([make_batch(seed=step)])
+        largest = max(
+            float((now - then).abs().max())
+            for now, then in zip(parameters_of(learner), before, strict=True)
+        )
+        moved.append(largest > 1e-4)
+        assert report.learning_rate == (1e-9 if step in (2, 3) else 0.1)
+    assert moved == [True, True, False, False, True, True]
+    assert learner.step == 6
+
+
+def test_a_report_is_the_mean_over_its_steps():
+    batches = [make_batch(seed=seed) for seed in range(3)]
+    one, other = make_learner(l2=0.01), make_learner(l2=0.01)
+    report = one.train(batches)
+    parts = [other.train_step(batch) for batch in batches]
+    assert report.steps == 3
+    for name in ("total", "policy", "value", "l2", "entropy", "error", "gradient_norm"):
+        mean = np.mean([float(part[name]) for part in parts])
+        assert getattr(report, name) == pytest.approx(mean)
+
+
+def test_no_batches_are_no_steps():
+    learner = make_learner()
+    before = parameters_of(learner)
+    steps, *means, rate = learner.train([])
+    assert (steps, rate) == (0, 0.1)
+    assert np.isnan(means).all(), "no mean of nothing"
+    assert learner.step == 0
+    assert all(map(torch.equal, parameters_of(learner), before))
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_eight_samples_are_learnt_by_heart(precision: str):
+    learner = make_learner(
+        optimizer="adamw", learning_rate=(RatePoint(0, 0.01),), precision=precision
+    )
+    batch = make_batch(8)
+    entropy = float(-(batch.policies * np.log(batch.policies)).sum(axis=1).mean())
+    first = learner.train([batch])
+    last = learner.train([batch] * 400)
+    last = learner.train([batch] * 10)
+    assert first.value > 0.3
+    assert first.policy > entropy + 0.3
+    assert last.value < 0.02
+    assert entropy - 1e-4 < last.policy < entropy + 0.05
+
+
+@pytest.mark.parametrize(
+    ("options", "precision"),
+    [
+        ({"value_head": "wdl"}, "bfloat16"),
+        ({"squeeze_excitation": 4}, "float32"),
+        ({"global_pooling": 3}, "bfloat16"),
+    ],
+)
+def test_each_option_of_the_network_learns_eight_samples_by_heart(
+    options: dict[str, str | int], precision: str
+):
+    network = make_network(settings=dataclasses.replace(NETWORK, blocks=2, **options))
+    settings = dataclasses.replace(
+        PLAIN, optimizer="adamw", learning_rate=(RatePoint(0, 0.01),), precision=precision
+    )
+    learner, batch = Learner(network, settings, "cpu"), make_batch(8)
+    entropy = float(-(batch.policies * np.log(batch.policies)).sum(axis=1).mean())
+    first = learner.train([batch])
+    learner.train([batch] * 200)
+    last = learner.train([batch] * 10)
+    assert first.value > 0.3
+    assert first.policy > entropy + 0.3
+    assert first.error > 0.3
+    assert last.value < 0.05
+    assert last.policy < entropy + 0.1
+    assert last.error < 0.1
+
+
+# State
+
+
+@pytest.mark.arithmetic
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize("optimizer", ["sgd", "adamw", "muon"])
+@pytest.mark.parametrize("momentum", [0.9, 0.0])
+def test_a_restored_learner_goes_on_to_the_very_same_bits(
+    optimizer: str, precision: str, momentum: float
+):
+    settings = {
+        "optimizer": optimizer,
+        "precision": precision,
+        "momentum": momentum,
+        "l2": 1e-3,
+        "clip_norm": 1.0,
+        "learning_rate": (RatePoint(0, 0.05), RatePoint(5, 0.01)),
+    }
+    batches = [make_batch(seed=seed) for seed in range(8)]
+    learner = make_learner(**settings)
+    learner.train(batches[:4])
+    state = learner.state()
+    learner.train(batches[4:])
+
+    other = make_learner(seed=1, **settings)
+    other.train(batches[:1])
+    other.restore(state, 4)
+    other.train(batches[4:])
+    final, found = learner.state(), other.state()
+    assert found.keys() == final.keys()
+    assert all(torch.equal(found[name], final[name]) for name in final)
+    assert other.step == learner.step == 8
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adamw", "muon"])
+def test_a_state_is_a_copy_that_later_steps_leave_alone(optimizer: str):
+    learner = make_learner(optimizer=optimizer, momentum=0.9)
+    learner.train([make_batch()])
+    state = learner.state()
+    before = {name: tensor.clone() for name, tensor in state.items()}
+    learner.train([make_batch()])
+    assert all(torch.equal(state[name], before[name]) for name in state)
+    assert all(tensor.is_contiguous() for tensor in state.values())
+
+
+def test_a_restored_learner_does_not_write_into_the_state_it_was_given():
+    learner = make_learner(momentum=0.9)
+    learner.train([make_batch()])
+    state = learner.state()
+    before = {name: tensor.clone() for name, tensor in state.items()}
+    other = make_learner(seed=1, momentum=0.9)
+    other.restore(state, 1)
+    other.train([make_batch(seed=1)])
+    assert all(torch.equal(state[name], before[name]) for name in state)
+
+
+# What is not finite
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("field", Batch._fields)
+def test_a_batch_that_is_not_finite_stops_training_at_its_step(field: str, number: float):
+    learner = make_learner(momentum=0.9)
+    learner.train([make_batch(seed=seed) for seed in range(3)])
+    before = learner.state()
+    batch = make_batch()
+    getattr(batch, field).flat[3] = number
+    with pytest.raises(RunError, match=f"stopped at step 3: .* batch whose {field}"):
+        learner.train_step(batch)
+    assert learner.step == 3
+    after = learner.state()
+    assert all(torch.equal(after[name], before[name]) for name in before)
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adamw", "muon"])
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), 1e38])
+def test_weights_that_are_not_finite_stop_training_and_stay_as_they_were(
+    optimizer: str, number: float
+):
+    learner = make_learner(optimizer=optimizer, l2=1e-4)
+    learner.train([make_batch()])
+    with torch.no_grad():
+        learner.network.policy_output.bias[2] = number
+    before = parameters_of(learner)
+    with pytest.raises(RunError, match=r"stopped at step 1: .* loss of") as caught:
+        learner.train_step(make_batch())
+    assert "\n" not in str(caught.value)
+    assert learner.step == 1
+    for now, then in zip(parameters_of(learner), before, strict=True):
+        assert torch.equal(now.nan_to_num(7), then.nan_to_num(7))
+
+
+# In the loop
+
+
+@pytest.mark.parametrize("symmetries", [True, False])
+def test_the_loop_augments_by_symmetries_when_it_is_asked_to(
+    symmetries: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    config = Config(
+        game=GameConfig("tic_tac_toe"),
+        run=RunConfig(name="here", folder=str(tmp_path)),
+        network=NETWORK,
+        replay=ReplayConfig(window_minimum=9, window_maximum=100, reuse=10),
+        learner=dataclasses.replace(PLAIN, batch_size=4, symmetries=symmetries),
+        budget=BudgetConfig(iterations=1),
+    )
+    training = Training(Run.create(config), 1)
+    actions = [4, 0, 8, 7, 1, 6, 2, 5, 3]
+    record = taught(actions, np.eye(9)[actions], 0)
+    training.replay.add(1, Games.of(make_game("tic_tac_toe"), [record]))
+    first_moves: set[int] = set()
+    sample = Replay.sample
+
+    def watch(
+        self: Replay, size: int, rng: np.random.Generator, augment: bool, value_mix: float
+    ) -> Batch:
+        batch = sample(self, size, rng, augment, value_mix)
+        for seen, policy in zip(batch.observations, batch.policies, strict=True):
+            if seen[:2].sum() == 1:  # the second move of the game: a corner
+                first_moves.add(int(policy.argmax()))
+        return batch
+
+    monkeypatch.setattr(Replay, "sample", watch)
+    training.run.state.positions = training.replay.total_positions
+    report = training.learn(0)
+    assert report.steps == 9 * 10 // 4
+    assert first_moves == ({0, 2, 6, 8} if symmetries else {0})
+
+
+def test_what_dies_in_a_step_is_zero_and_the_program_around_it_keeps_small_numbers() -> None:
+    """A weight that decay halves at each step ends at 0, not among the slow denormal numbers."""
+    tiny = torch.tensor([2e-38])  # the smallest normal number is 1.2e-38
+    half = torch.tensor([0.5])
+    learner = make_learner(optimizer="adamw", learning_rate=(RatePoint(0, 1.0),), weight_decay=0.5)
+    with torch.no_grad():
+        for each in learner.network.parameters():
+            each.zero_()
+        dead = learner.network.value_hidden.weight
+        dead.copy_(tiny.expand_as(dead))
+    learner.train_step(make_batch())
+    assert (tiny * half > 0).all(), "outside a step"
+    # Its gradient is 0, for what follows it is: nothing but the decay touches it.
+    assert (dead == 0).all()

@@ -1,0 +1,135 @@
+"""What is measured for the doctor's sake: the value before it is learned, and visits that stay."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from helpers.events import read
+from helpers.tiny_run import ITERATIONS, random_records, tiny_config
+
+from alphazero.config.schema import LearnerConfig, ReplayConfig, SearchConfig
+from alphazero.games import make_game
+from alphazero.mcts.exploration import Exploration
+from alphazero.mcts.network_search import Search
+from alphazero.network.resnet import ResNet
+from alphazero.records.game_record import Floats
+from alphazero.training.data.game_shard import Games
+from alphazero.training.data.replay_buffer import Replay
+from alphazero.training.learning.learner import Learner
+from alphazero.training.loop import train
+from alphazero.training.monitoring.holdout import examine_values
+from alphazero.training.selfplay_stats import Work
+
+GAME = make_game("tic_tac_toe")
+SETTINGS = LearnerConfig(precision="float32")
+
+
+def random_games(number: int, seed: int) -> Games:
+    rng = np.random.default_rng(seed)
+    return Games.of(GAME, random_records(GAME, number, rng))
+
+
+class Oracle(torch.nn.Module):
+    """Knows the values of some observations by heart; of all others it says 0."""
+
+    def __init__(self, known: dict[bytes, float]) -> None:
+        super().__init__()
+        self.known = known
+
+    def answer(self, observations: torch.Tensor) -> SimpleNamespace:
+        values = [self.known.get(each.numpy().tobytes(), 0.0) for each in observations]
+        return SimpleNamespace(values=torch.tensor(values))
+
+
+def test_a_network_that_knows_its_games_by_heart_is_told_from_one_that_generalises() -> None:
+    """The oracle of what it has seen is right there; decided games it has not seen cost 1 each."""
+    window = Replay(GAME, ReplayConfig())
+    old, new = random_games(1, 0), random_games(60, 1)
+    window.add(1, old)
+    batch = window.sample(4000, np.random.default_rng(0), False)
+    known = {
+        seen.tobytes(): float(value)
+        for seen, value in zip(batch.observations, batch.values, strict=True)
+    }
+    # The empty board is in every game, and others may be in several: they are known, too.
+    player = SimpleNamespace(player=Oracle(known), device=torch.device("cpu"))
+    figures = examine_values(player, window, new, SETTINGS, [0])
+    assert figures["learner/seen_value_loss"] == 0
+    decided = np.repeat(new.outcomes != 0, new.lengths).mean()
+    assert figures["learner/unseen_value_loss"] == pytest.approx(decided, abs=0.25)
+
+
+def test_nothing_is_told_of_a_run_that_has_no_games_yet() -> None:
+    learner = Learner(ResNet(GAME.observation_shape, 9, tiny_config(Path()).network, 0), SETTINGS)
+    empty, games = Replay(GAME, ReplayConfig()), random_games(3, 0)
+    assert examine_values(learner, empty, games, SETTINGS, [0]) == {}
+    empty.add(1, games)
+    figures = examine_values(learner, empty, games, SETTINGS, [0])
+    assert set(figures) == {"learner/seen_value_loss", "learner/unseen_value_loss"}
+    unlearned = games._replace(policies=np.zeros_like(games.policies))
+    assert examine_values(learner, empty, unlearned, SETTINGS, [0]) == {}
+
+
+def test_looking_changes_neither_the_network_nor_what_is_drawn_from_the_window() -> None:
+    learner = Learner(ResNet(GAME.observation_shape, 9, tiny_config(Path()).network, 0), SETTINGS)
+    before = learner.state()
+    window = Replay(GAME, ReplayConfig(repeats="log"))
+    window.add(1, random_games(9, 0))
+    examine_values(learner, window, random_games(3, 1), SETTINGS, [0])
+    after = learner.state()
+    assert before.keys() == after.keys()
+    assert all(torch.equal(before[name], after[name]) for name in before)
+    again = Replay(GAME, ReplayConfig(repeats="log"))
+    again.add(1, random_games(9, 0))
+    for each in (window, again):
+        each.add(2, random_games(3, 1))
+    draws = [each.sample(16, np.random.default_rng(0), True) for each in (window, again)]
+    for one, other in zip(*draws, strict=True):
+        assert np.array_equal(one, other)
+
+
+class Even:
+    """Prefers nothing and knows nothing."""
+
+    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+        return np.zeros((len(observations), 9), np.float32), np.zeros(len(observations), np.float32)
+
+
+@pytest.mark.parametrize(("explore", "keep"), [(True, True), (True, False), (False, True)])
+def test_visits_that_a_tree_kept_are_counted_at_the_next_exploring_search(
+    explore: bool, keep: bool
+) -> None:
+    """The child that is played was visited n times, the first of them to expand it."""
+    settings = SearchConfig(simulations=50, reuse_tree=keep, cache_megabytes=0)
+    search = Search(GAME, Even(), settings, slots=1, exploration=Exploration(0.25, 1.0))
+    slots = np.array([0])
+    search.start(slots, GAME.initial_state()[None])
+    search.ask(slots, explore=explore)
+    while not search.is_ready:
+        search.think()
+    search.collect()
+    assert (search.kept_visits, search.new_visits) == (0, 50 * explore)
+    visits = search.roots(slots).visits[0]
+    action = int(visits.argmax())
+    search.follow(slots, np.array([action]))
+    search.ask(slots, explore=explore)
+    expected = int(visits[action]) - 1 if explore and keep else 0
+    assert visits[action] > 3
+    assert (search.kept_visits, search.new_visits) == (expected, 100 * explore)
+    work = Work()
+    work.add(search)
+    assert work.kept_share == (expected / (expected + 100) if explore else 0)
+
+
+def test_a_run_draws_both_from_its_second_iteration_on(tmp_path: Path) -> None:
+    reader = read(train(tiny_config(tmp_path)) / "tensorboard")
+    for name in ("learner/seen_value_loss", "learner/unseen_value_loss"):
+        points = reader.Scalars(name)
+        assert [each.step for each in points] == list(range(2, ITERATIONS + 1))
+        assert all(0 <= each.value <= 4 for each in points)
+    shares = [each.value for each in reader.Scalars("selfplay/kept_visits")]
+    assert len(shares) == ITERATIONS
+    assert all(0 <= share < 1 for share in shares)
+    assert max(shares) > 0

@@ -1,0 +1,217 @@
+"""The curves as TensorBoard's own reader sees them."""
+
+import errno
+import io
+import os
+import re
+import threading
+import time
+import warnings
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.events import points, read
+from PIL import Image
+
+from alphazero.diagnostics.run_history import read_curves
+from alphazero.drawing.position import draw_position
+from alphazero.errors import RunError
+from alphazero.games import make_game
+from alphazero.training.monitoring.metrics import METRICS
+from alphazero.training.monitoring.surprise import EXAMINED
+from alphazero.training.monitoring.tensorboard import Curves
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    from tensorboard.summary.writer import event_file_writer
+    from tensorboard.summary.writer.record_writer import RecordWriter
+
+
+def test_curves_come_back_as_they_were_written(tmp_path: Path):
+    names = [name for name, metric in METRICS.items() if metric.kind == "curve"]
+    with Curves(tmp_path, 0) as curves:
+        for iteration in (1, 2, 3):
+            values = {name: iteration + index / 4 for index, name in enumerate(names)}
+            curves.write(iteration, values, {})
+    reader = read(tmp_path)
+    assert set(reader.Tags()["scalars"]) == set(names)
+    for index, name in enumerate(names):
+        expected = [(iteration, iteration + index / 4) for iteration in (1, 2, 3)]
+        assert [(event.step, event.value) for event in reader.Scalars(name)] == expected
+
+
+def test_curves_can_be_read_before_the_folder_is_closed(tmp_path: Path):
+    with Curves(tmp_path, 0) as curves:
+        curves.write(1, {"loss/total": 2.5}, {})
+        assert points(tmp_path, "loss/total") == [(1, 2.5)]
+
+
+def test_texts_keep_their_lines(tmp_path: Path):
+    with Curves(tmp_path, 0) as curves:
+        curves.write(1, {}, {"selfplay/sample_game": "X . O\n. X ."})
+    (event,) = read(tmp_path).Tensors("selfplay/sample_game/text_summary")
+    assert event.step == 1
+    # Four spaces are a code block in TensorBoard's Markdown.
+    assert event.tensor_proto.string_val == [b"    X . O\n    . X ."]
+
+
+def test_histograms_keep_their_numbers_and_pictures_their_pixels(tmp_path: Path):
+    numbers = np.array([0.0, 0.25, 0.25, 1.0])
+    picture = Image.new("RGB", (7, 5), (230, 159, 0))
+    picture.putpixel((3, 2), (0, 0, 255))
+    with Curves(tmp_path, 0) as curves:
+        curves.write(1, {}, {}, {"selfplay/search_values": numbers}, {"selfplay/surprise": picture})
+        curves.write(2, {}, {}, {"selfplay/search_values": numbers[:0]})
+    reader = read(tmp_path)
+    (event,) = reader.Histograms("selfplay/search_values")
+    histogram = event.histogram_value
+    assert (event.step, histogram.num, histogram.sum) == (1, 4, 1.5)
+    assert (histogram.min, histogram.max, histogram.sum_squares) == (0, 1, 1.125)
+    filled = {
+        round(right, 6): count
+        for right, count in zip(histogram.bucket_limit, histogram.bucket, strict=True)
+        if count
+    }
+    assert filled == {0.025: 1, 0.275: 2, 1: 1}, "forty bins from the least to the greatest"
+    (shown,) = reader.Images("selfplay/surprise")
+    decoded = Image.open(io.BytesIO(shown.encoded_image_string)).convert("RGB")
+    assert (shown.step, shown.width, shown.height) == (1, 7, 5)
+    assert decoded.tobytes() == picture.tobytes()
+
+
+def test_a_drawing_takes_half_the_room_of_full_colours_and_looks_the_same(tmp_path: Path):
+    game = make_game("connect_four")
+    state = game.from_moves(["4", "4", "3"])
+    shares = np.full(7, 1 / 7)
+    drawn = draw_position(
+        game, state, title="a drawing", policies={"prior, %": shares}, values={"network": 0.3}
+    ).finish()
+    full = io.BytesIO()
+    drawn.save(full, "PNG")
+    with Curves(tmp_path, 0) as curves:
+        curves.write(1, {}, {}, pictures={"selfplay/surprise": drawn})
+    (shown,) = read(tmp_path).Images("selfplay/surprise")
+    assert len(shown.encoded_image_string) < full.tell() / 2
+    decoded = Image.open(io.BytesIO(shown.encoded_image_string)).convert("RGB")
+    differences = np.abs(np.asarray(decoded, int) - np.asarray(drawn, int))
+    assert differences.mean() < 0.5, "of 255"
+    assert differences.max() < 64
+
+
+@pytest.mark.parametrize("name", ["selfplay/search_valus", "loss/total", "selfplay/surprise"])
+def test_a_histogram_that_is_not_in_the_table_fails(tmp_path: Path, name: str):
+    with Curves(tmp_path, 0) as curves, pytest.raises(AssertionError, match=name):
+        curves.write(1, {}, {}, {name: np.zeros(2)})
+
+
+def test_the_table_tells_how_many_positions_a_surprise_is_looked_for_in():
+    assert f"{EXAMINED} newest positions" in METRICS["selfplay/surprise"].meaning
+
+
+def test_a_curve_that_is_not_in_the_table_fails(tmp_path: Path):
+    with Curves(tmp_path, 0) as curves, pytest.raises(AssertionError, match="loss/totl"):
+        curves.write(1, {"loss/total": 1.0, "loss/totl": 1.0}, {})
+
+
+@pytest.mark.parametrize("resumed_at", [3, 1, 0])
+def test_what_was_written_after_the_resumed_iteration_is_purged(tmp_path: Path, resumed_at: int):
+    with Curves(tmp_path, 0) as curves:
+        for iteration in range(1, 6):
+            curves.write(iteration, {"loss/total": float(iteration)}, {})
+    with Curves(tmp_path, resumed_at) as curves:
+        curves.write(resumed_at + 1, {"loss/total": 40.0}, {})
+    kept = [(iteration, float(iteration)) for iteration in range(1, resumed_at + 1)]
+    assert points(tmp_path, "loss/total") == [*kept, (resumed_at + 1, 40.0)]
+
+
+def test_a_curve_that_a_resumed_run_purges_whole_is_not_there(tmp_path: Path):
+    for begin in (0, 1):
+        with Curves(tmp_path / "tensorboard", begin) as curves:
+            curves.write(begin + 1, {"learner/steps": 0.0}, {})
+            if begin == 0:
+                curves.write(2, {"loss/total": 1.0}, {})
+    assert read_curves(tmp_path) == {"learner/steps": {1: 0.0, 2: 0.0}}
+
+
+def test_a_run_that_goes_on_after_its_last_iteration_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Names of files end in a plain number: of one second, 10 would be read before 9."""
+    monkeypatch.setattr(event_file_writer, "_global_uid", event_file_writer.AtomicCounter(8))
+    for begin in (0, 2, 4):
+        with Curves(tmp_path, begin) as curves:
+            for iteration in (begin + 1, begin + 2):
+                curves.write(iteration, {"loss/total": float(iteration)}, {})
+    assert points(tmp_path, "loss/total") == [(step, float(step)) for step in range(1, 7)]
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path):
+    (tmp_path / "file").write_text("here")
+    with pytest.raises(RunError, match="cannot write") as caught:
+        Curves(tmp_path / "file" / "tensorboard", 0)
+    assert "\n" not in str(caught.value)
+
+
+def test_names_are_a_section_and_a_name():
+    for name in METRICS:
+        plain = re.sub(r"<[a-z]+>", "word", name)
+        assert re.fullmatch(r"[a-z]+/[a-z0-9_]+(/[a-z]+)?", plain), name
+
+
+def test_no_two_curves_mean_the_same_and_each_means_something():
+    # The texts of a section are read together: "games lost" differs from "games drawn".
+    meanings = Counter((name.split("/")[0], each.meaning) for name, each in METRICS.items())
+    assert [meaning for meaning, count in meanings.items() if count > 1] == []
+    for name, metric in METRICS.items():
+        assert len(metric.meaning) >= 5, name
+        assert metric.meaning == metric.meaning.strip().rstrip("."), name
+        assert metric.unit.isprintable()
+
+
+@pytest.mark.parametrize("method", ["write", "flush"])
+def test_no_thread_outlives_curves_that_were_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    before = set(threading.enumerate())
+    curves = Curves(tmp_path, 0)
+    assert set(threading.enumerate()) > before
+    monkeypatch.setattr(RecordWriter, method, refuse)
+    with pytest.raises(RunError, match="cannot write"), curves:
+        curves.write(1, {"loss/total": 1.0}, {})
+    assert set(threading.enumerate()) == before
+    with pytest.raises(RunError, match="cannot write"):
+        Curves(tmp_path, 0)
+    assert set(threading.enumerate()) == before
+
+
+def test_a_thread_that_is_late_to_say_what_the_disk_refused_is_not_heard_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[threading.ExceptHookArgs] = []
+    monkeypatch.setattr(threading, "excepthook", heard.append)
+    run = event_file_writer._AsyncWriterThread.run
+
+    def dawdle(thread: Any) -> None:
+        try:
+            run(thread)
+        except OSError:
+            time.sleep(0.3)
+            raise
+
+    def refuse(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(event_file_writer._AsyncWriterThread, "run", dawdle)
+    curves = Curves(tmp_path, 0)
+    monkeypatch.setattr(RecordWriter, "write", refuse)
+    with pytest.raises(RunError, match="cannot write"), curves:
+        curves.write(1, {"loss/total": 1.0}, {})
+    time.sleep(0.6)
+    assert not heard
+    assert threading.excepthook == heard.append

@@ -1,0 +1,247 @@
+"""What is told of an iteration's searches, against numbers computed by hand."""
+
+import math
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from helpers.events import read
+from helpers.tiny_run import ITERATIONS, tiny_config
+
+from alphazero.drawing.board import MARK, STONES
+from alphazero.drawing.position import OPINIONS, board_at
+from alphazero.games.connect_four import ConnectFour
+from alphazero.games.game import Game, to_play
+from alphazero.games.mnk import Mnk
+from alphazero.mcts import network_search
+from alphazero.mcts.evaluator import Floats
+from alphazero.mcts.network_search import ask_network
+from alphazero.records.game_record import GameRecord, Pairing
+from alphazero.training import play_backend, selfplay
+from alphazero.training.loop import train
+from alphazero.training.monitoring import iteration_report
+from alphazero.training.monitoring.surprise import (
+    EXAMINED,
+    Findings,
+    entropies_of,
+    find_surprise,
+)
+from alphazero.training.selfplay import SelfPlay
+from alphazero.training.selfplay_stats import Work
+
+
+class Stub:
+    """Logits that grow with the action's number, and a value that counts the stones."""
+
+    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+        rows = len(observations)
+        stones = observations[:, :2].sum(axis=(1, 2, 3))
+        logits = np.tile(np.log(np.arange(1, 10, dtype=np.float32)), (rows, 1))
+        return logits, (stones / 10).astype(np.float32)
+
+
+def record_of(game: Game, actions: list[int], policies: dict[int, dict[int, float]]) -> GameRecord:
+    """Return a game; its moves named in `policies` were searched fully."""
+    state = game.play(game.initial_state(), *actions)
+    rows = np.zeros((len(actions), game.num_actions), np.float32)
+    for move, shares in policies.items():
+        for action, share in shares.items():
+            rows[move, action] = share
+    values = np.linspace(-0.8, 0.8, len(actions), dtype=np.float32)
+    none = np.zeros(len(actions), np.float32)
+    moves = np.array(actions, np.int32)
+    return GameRecord(Pairing(), moves, rows, values, none, none, game.outcome(state))
+
+
+def test_entropies_are_those_computed_by_hand() -> None:
+    policies = np.array([[0.5, 0.5, 0, 0], [0, 0, 1, 0], [0.25] * 4, [0.5, 0.25, 0.25, 0]])
+    expected = [math.log(2), 0, math.log(4), 1.5 * math.log(2)]
+    assert entropies_of(policies.astype(np.float32)) == pytest.approx(expected, abs=1e-12)
+
+
+def test_only_full_searches_are_findings() -> None:
+    game = Mnk()
+    record = record_of(game, [0, 3, 1, 4, 2], {1: {1: 0.5, 3: 0.5}, 4: {2: 1.0}})
+    empty = record_of(game, [0, 3, 1, 4, 2], {})
+    findings = Findings.of([empty, record, empty])
+    assert findings.entropies == pytest.approx([math.log(2), 0])
+    assert findings.values == pytest.approx([-0.4, 0.8])
+    nothing = Findings.of([empty])
+    assert nothing.entropies.shape == nothing.values.shape == (0,)
+
+
+def test_the_bare_network_is_asked_for_legal_moves_only() -> None:
+    game = Mnk()
+    states = np.stack([game.initial_state(), game.play(game.initial_state(), 8, 0)])
+    answers = ask_network(game, Stub(), states)
+    assert answers.priors[0] == pytest.approx(np.arange(1, 10) / 45)
+    expected = np.array([0, 2, 3, 4, 5, 6, 7, 8, 0]) / 35
+    assert answers.priors[1] == pytest.approx(expected)
+    assert answers.values == pytest.approx([0, 0.2])
+
+
+def test_the_surprise_is_the_position_with_the_largest_divergence() -> None:
+    game = Mnk()
+    # The prior of cell a is a + 1 parts: a search that is sure of cell 1 differs by log(45 / 2) at
+    # the start; at move 3, of cell 4 with parts 1, 4 and 2 taken, by log(38 / 5).
+    first = record_of(game, [0, 3, 1, 4, 2], {0: {8: 1.0}, 3: {4: 1.0}})
+    second = record_of(game, [1, 3, 0, 4, 2], {0: {1: 1.0}, 1: {8: 0.5, 0: 0.5}})
+    surprise = find_surprise(game, [first, second, first], Stub())
+    assert surprise is not None
+    assert (surprise.record, surprise.move) == (second, 0)
+    assert surprise.divergence == pytest.approx(math.log(45 / 2))
+    assert surprise.prior == pytest.approx(np.arange(1, 10) / 45)
+    again = find_surprise(game, [first], Stub())
+    assert again is not None
+    assert again.move == 3
+    assert again.divergence == pytest.approx(math.log(38 / 5))
+    assert again.network_value == pytest.approx(0.3)
+
+
+def test_the_newest_positions_are_looked_at_and_no_other() -> None:
+    game = Mnk()
+    dull = {move: {8: 1.0} for move in range(5)}
+    record = record_of(game, [0, 3, 1, 4, 2], {4: {2: 1.0}})
+    games = [record, *[record_of(game, [0, 3, 1, 4, 2], dull)] * (EXAMINED // 5)]
+    assert EXAMINED % 5, "the oldest game's last position just fits"
+    surprise = find_surprise(game, games, Stub())
+    assert surprise is not None
+    assert surprise.record is record
+    surprise = find_surprise(game, [*games, games[-1]], Stub())
+    assert surprise is not None
+    assert surprise.record is not record
+
+
+def test_of_a_game_that_fits_in_part_the_last_moves_are_looked_at() -> None:
+    game = Mnk()
+    dull = {move: {8: 1.0} for move in range(5)}
+    sure = record_of(game, [0, 3, 1, 4, 2], {**dull, 0: {0: 1.0}})
+    alone = find_surprise(game, [sure], Stub())
+    assert alone is not None
+    assert (alone.move, alone.divergence) == (0, pytest.approx(math.log(45)))
+    games = [sure, *[record_of(game, [0, 3, 1, 4, 2], dull)] * (EXAMINED // 5)]
+    assert EXAMINED % 5 == 4, "its first move is the one that does not fit"
+    surprise = find_surprise(game, games, Stub())
+    assert surprise is not None
+    assert surprise.divergence < alone.divergence
+
+
+def test_without_full_searches_there_is_no_surprise() -> None:
+    game = Mnk()
+    assert find_surprise(game, [record_of(game, [0, 3, 1, 4, 2], {})], Stub()) is None
+
+
+def test_a_surprise_is_drawn_before_its_move_with_values_for_the_player_to_move() -> None:
+    game = Mnk()
+    record = record_of(game, [0, 3, 1, 4, 2], {3: {5: 1.0}})
+    surprise = find_surprise(game, [record], Stub())
+    assert surprise is not None
+    picture = surprise.draw(game, "a title")
+    board, visits, (black, white) = board_at(game, 0), board_at(game, 1), STONES
+
+    def pixel(x: float, y: float) -> object:
+        return picture.getpixel((round(x), round(y)))
+
+    found = [pixel(*board.centres[cell]) for cell in (0, 1, 3)]
+    assert found == [black.colour, black.colour, white.colour]
+    x, y = board.centres[2]
+    later = pixel(x, y + 16)
+    assert later not in (black.colour, white.colour), "what comes later is not shown"
+    x, y = visits.centres[5]
+    assert pixel(x, y - 0.36 * visits.cell) == OPINIONS[1].colour
+    # X won, O is to move: the outcome's bar is the left half, the search's is 0.4 to the right.
+    middle = board_at(game, 2).left + 95
+    outcome = [pixel(middle + x, 106 + 2 * 52 + 30) for x in (-90, -10, 10)]
+    assert [found == OPINIONS[2].colour for found in outcome] == [True, True, False]
+    search = [pixel(middle + x, 106 + 52 + 30) for x in (-10, 10, 34, 44)]
+    assert [found == OPINIONS[1].colour for found in search] == [False, True, True, False]
+    assert picture.tobytes() == surprise.draw(game, "a title").tobytes()
+
+
+def test_the_last_stone_is_ringed_where_it_fell() -> None:
+    game = ConnectFour()
+    record = record_of(game, [3, 3, 2, 2, 1, 1, 0], {2: {4: 1.0}})
+
+    class Even:
+        def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+            rows = len(observations)
+            return np.zeros((rows, 7), np.float32), np.zeros(rows, np.float32)
+
+    surprise = find_surprise(game, [record], Even())
+    assert surprise is not None
+    assert to_play(game.play(game.initial_state(), 3, 3)) == 0
+    picture, board = surprise.draw(game, ""), board_at(game, 0)
+    # A little inside the ring's outer edge, which is at half the stone's radius.
+    above = 0.5 * board.radius - 1
+    ring = [
+        cell
+        for cell, (x, y) in enumerate(board.centres)
+        if picture.getpixel((round(x), round(y - above))) == MARK.colour
+        and picture.getpixel((round(x), round(y))) == STONES[1].colour
+    ]
+    assert ring == [4 * 7 + 3]
+
+
+def test_a_run_shows_every_metric_and_asks_the_network_that_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played, asked = [], []
+    play_games, find = play_backend.play_games, iteration_report.find_surprise
+
+    def remember_player(*arguments: object) -> SelfPlay:
+        played.append(arguments[2])
+        return play_games(*arguments)  # type: ignore[arg-type]
+
+    def remember_asked(*arguments: object) -> object:
+        asked.append(arguments[2])
+        return find(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(play_backend, "play_games", remember_player)
+    monkeypatch.setattr(iteration_report, "find_surprise", remember_asked)
+    # Without a gate the challenger has taken the player's place when the games are looked at.
+    run = train(tiny_config(tmp_path, "gate.games=0"))
+    assert asked == played
+    assert len({id(each) for each in asked}) == ITERATIONS
+    reader = read(run / "tensorboard")
+    tags = reader.Tags()
+    assert set(tags["histograms"]) == {"selfplay/search_entropies", "selfplay/search_values"}
+    assert tags["images"] == ["selfplay/surprise"]
+    steps = list(range(1, ITERATIONS + 1))
+    assert [event.step for event in reader.Images("selfplay/surprise")] == steps
+    efficiency = reader.Scalars("speed/search_efficiency")
+    assert [event.step for event in efficiency] == steps
+    assert all(0 < event.value <= 1 for event in efficiency)
+    for event, mean in zip(
+        reader.Histograms("selfplay/search_entropies"),
+        reader.Scalars("selfplay/search_entropy"),
+        strict=True,
+    ):
+        histogram = event.histogram_value
+        assert histogram.sum / histogram.num == pytest.approx(mean.value, rel=1e-6)
+        assert 0 <= histogram.min <= histogram.max <= math.log(9)
+
+
+def test_search_efficiency_is_the_share_of_the_time_in_the_evaluator(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a clock that goes on by 3 at each evaluation, by 5 at each end of a game, else not."""
+    spent = {"evaluating": 0, "else": 0}
+
+    class Slow(Stub):
+        def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+            spent["evaluating"] += 3
+            return super().evaluate(observations)
+
+    def show(ended: int) -> None:
+        spent["else"] += 5 * ended
+
+    clock = SimpleNamespace(perf_counter=lambda: float(sum(spent.values())))
+    for module in (network_search, selfplay):
+        monkeypatch.setattr(module, "time", clock)
+    work = selfplay.play_games(Mnk(), tiny_config(tmp_path), Slow(), [0], show=show).work
+    assert spent["evaluating"] >= 3
+    assert spent["else"] >= 30
+    assert work.seconds_evaluating == spent["evaluating"]
+    assert work.search_efficiency == spent["evaluating"] / sum(spent.values())
+    assert Work().search_efficiency == 0

@@ -1,0 +1,205 @@
+"""Strength measured during a run: the ladder counted by hand, answers by an evaluator that knows.
+
+Letters: n positions, A actions.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.events import points
+from helpers.paths import ROOT
+from helpers.tiny_run import fingerprint, tiny_config
+
+from alphazero.arena.bradley_terry import rate
+from alphazero.arena.tournament import Tournament
+from alphazero.cli.main import main
+from alphazero.errors import ConfigError
+from alphazero.games import make_game
+from alphazero.games.game import value_of
+from alphazero.games.nim import LEFT
+from alphazero.mcts.evaluator import Floats
+from alphazero.network.checkpoint import load_checkpoint
+from alphazero.players.registry import read_player
+from alphazero.records.game_record import GameRecord
+from alphazero.training import evaluation
+from alphazero.training.evaluation import OPENING_MOVES, Examination, Ladder
+from alphazero.training.loop import resume, train
+from alphazero.training.monitoring.tensorboard import Curves
+
+LADDER = ("random", "uct:20", "minimax:2")
+NAMES = "[" + ", ".join(f'"{name}"' for name in LADDER) + "]"
+NIM, TIC_TAC_TOE = make_game("nim"), make_game("tic_tac_toe")
+Capture = pytest.CaptureFixture[str]
+
+
+class KnowsNim:
+    """Says the truth of nim by its closed form, or the opposite of it; sees the heap's chips."""
+
+    def __init__(self, honest: bool) -> None:
+        self.sign = 1 if honest else -1
+
+    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+        logits, values = [], []
+        for seen in observations:
+            left = KNOWN[seen.tobytes()]
+            logits.append([self.sign * 9.0 * ((left - 1 - taken) % 4 == 0) for taken in range(3)])
+            values.append(self.sign * (-1.0 if left % 4 == 0 else 1.0))
+        return np.array(logits, np.float32), np.array(values, np.float32)
+
+
+KNOWN = {}
+for chips in range(16):
+    _state = NIM.initial_state()
+    _state[LEFT] = chips
+    KNOWN[NIM.observe(_state).tobytes()] = chips
+
+
+# The ladder
+
+
+def test_the_ladder_counts_every_game_and_rates_as_bradley_and_terry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tiny_config(tmp_path, f"evaluation.ladder={NAMES}", "evaluation.games=6")
+    played: list[GameRecord] = []
+    true_schedule = evaluation.play_schedule
+
+    def remember(*given: object) -> list[GameRecord]:
+        played.extend(true_schedule(*given))  # type: ignore[arg-type]
+        return played
+
+    monkeypatch.setattr(evaluation, "play_schedule", remember)
+    ladder = Ladder(NIM, config)
+    figures = ladder.climb(KnowsNim(honest=True), [1, 2], 2)
+    assert ladder.games == len(played) == 18
+
+    counts = np.zeros((4, 4, 3), np.int64)
+    between = Tournament(NIM, [read_player(name) for name in LADDER], 6, OPENING_MOVES, seed=5)
+    between.play(2)
+    counts[1:, 1:] = between.counts()
+    points_made: dict[int, list[float]] = {1: [], 2: [], 3: []}
+    for record in played:
+        first, second = record.pairing.seats
+        counts[first, second, record.outcome + 1] += 1
+        assert 0 in (first, second)
+        other = first + second
+        mine = value_of(record.outcome, 0 if first == 0 else 1)
+        points_made[other].append({1: 1.0, 0: 0.5, -1: 0.0}[mine])
+    for place, name in enumerate(("random", "uct_20", "minimax_2"), 1):
+        assert len(points_made[place]) == 6
+        assert figures[f"ladder/{name}/score"] == np.mean(points_made[place])
+    ratings = rate(counts, anchor=1)
+    assert figures["ladder/elo"] == ratings.elo[0]
+    assert figures["ladder/elo_low"] == ratings.low[0] < ratings.elo[0] < ratings.high[0]
+    assert figures["ladder/elo_high"] == ratings.high[0]
+
+
+def test_who_plays_perfectly_stands_above_who_does_the_opposite(tmp_path: Path) -> None:
+    config = tiny_config(tmp_path, 'evaluation.ladder=["random"]', "evaluation.games=40")
+    ladder = Ladder(NIM, config)
+    honest, liar = (ladder.climb(KnowsNim(each), [3]) for each in (True, False))
+    assert honest["ladder/random/score"] > 0.9
+    assert liar["ladder/random/score"] < 0.6
+    assert honest["ladder/elo_low"] > liar["ladder/elo_high"]
+    assert ladder.climb(KnowsNim(True), [3]) == honest, "the same seed, other games"
+
+
+@pytest.mark.parametrize(
+    ("ladder", "said"),
+    [
+        ('["utc:100"]', "unknown player 'utc:100'; did you mean 'uct'?"),
+        ('["uct:visits=3"]', "no option 'visits'"),
+        ('["uct:seconds=1"]', "timed by the clock"),
+        ('["human"]', "cannot be named here"),
+        ('["random", "random"]', "named twice"),
+        ('["uct:100", "uct:simulations=100"]', "two of its names mean the same player"),
+        ("random", "expected a list of players' names, got text 'random'"),
+        ("[random, 3]", "evaluation.ladder[1]: expected a name"),
+    ],
+)
+def test_a_ladder_of_nobody_is_told_before_anything_is_played(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, ladder: str, said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = ROOT / "configs/tic_tac_toe.yaml"
+    assert main(["train", str(config), f"evaluation.ladder={ladder}"]) == 2
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 1
+    assert "evaluation.ladder" in told[0]
+    assert said in told[0]
+
+
+def test_a_player_of_another_game_has_no_place_on_the_ladder(tmp_path: Path) -> None:
+    other = train(tiny_config(tmp_path, "budget.iterations=1", "game.name=nim"))
+    with pytest.raises(ConfigError, match="players need one game"):
+        Ladder(TIC_TAC_TOE, tiny_config(tmp_path, f'evaluation.ladder=["{other}"]'))
+
+
+# Solved positions
+
+
+@pytest.mark.parametrize("honest", [True, False])
+def test_who_knows_the_answers_is_right_at_every_stage(tmp_path: Path, honest: bool) -> None:
+    config = tiny_config(tmp_path, "evaluation.positions=5", "search.simulations=64")
+    examination = Examination(NIM, config)
+    figures = examination.examine(KnowsNim(honest), 2)
+    assert examination.questions == 2 * 15
+    stages = ("opening", "middle", "end")
+    assert figures.keys() == {
+        f"solved/{who}_{what}/{stage}"
+        for who in ("network", "search")
+        for what in ("optimal", "blunders", "value_error")
+        for stage in stages
+    }
+    for stage in stages:
+        if honest:
+            assert figures[f"solved/network_optimal/{stage}"] == 1
+            assert figures[f"solved/network_blunders/{stage}"] == 0
+            assert figures[f"solved/network_value_error/{stage}"] == 0
+            assert figures[f"solved/search_optimal/{stage}"] == 1
+        else:
+            # Where every move loses, each is optimal; elsewhere the opposite of the truth is not.
+            states = examination.solution.states[examination.stages == stages.index(stage)]
+            lost = np.mean([state[LEFT] % 4 == 0 for state in states])
+            free = [state for state in states if state[LEFT] == 1]
+            assert figures[f"solved/network_value_error/{stage}"] == 2
+            assert figures[f"solved/network_optimal/{stage}"] == lost + len(free) / len(states)
+            blunders = figures[f"solved/network_blunders/{stage}"]
+            assert blunders == pytest.approx(1 - figures[f"solved/network_optimal/{stage}"])
+
+
+def test_a_game_without_known_answers_is_told(tmp_path: Path) -> None:
+    config = tiny_config(tmp_path, "evaluation.positions=5")
+    with pytest.raises(ConfigError, match=r"evaluation\.positions: exact answers are not known"):
+        Examination(make_game("gomoku"), config)
+
+
+# In a run
+
+
+def test_measuring_draws_its_curves_and_changes_nothing_that_is_learned(tmp_path: Path) -> None:
+    measured = [f"evaluation.ladder={NAMES}", "evaluation.games=2", "evaluation.interval=2"]
+    measured += ["evaluation.positions=4"]
+    plain = train(tiny_config(tmp_path / "plain"))
+    run = train(tiny_config(tmp_path / "measured", *measured, "budget.iterations=2"))
+    resume(run, ["budget.iterations=4"])
+    known, found = fingerprint(plain), fingerprint(run)
+    assert found.pop("config.yaml") != known.pop("config.yaml")
+    assert found == known
+
+    curves = run / "tensorboard"
+    whole = train(tiny_config(tmp_path / "whole", *measured))
+    for name in ("ladder/elo", "ladder/uct_20/score", "solved/search_optimal/middle"):
+        assert [step for step, _ in points(curves, name)] == [2, 4]
+        assert points(curves, name) == points(whole / "tensorboard", name), "resuming changed it"
+    assert [step for step, _ in points(curves, "seconds/measure")] == [2, 4]
+    assert load_checkpoint(run / "best.safetensors").game_name == "tic_tac_toe"
+
+
+def test_a_curve_that_the_table_does_not_know_is_a_mistake(tmp_path: Path) -> None:
+    with Curves(tmp_path, 0) as curves:
+        curves.write(1, {"ladder/uct_20/score": 0.5}, {})
+        for name in ("ladder/a/b/score", "ladder/score", "solved/network_optimal"):
+            with pytest.raises(AssertionError, match="no curve in the table"):
+                curves.write(1, {name: 0.5}, {})

@@ -1,0 +1,242 @@
+"""Self-play in int8: calibrated on the window, checked on other positions, else given up."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from helpers.events import points
+from helpers.networks import needs_openvino, scrambled
+from helpers.paths import CHECKPOINTS
+from helpers.tiny_run import fingerprint, random_records, tiny_config
+
+from alphazero.config.schema import InferenceConfig, ReplayConfig
+from alphazero.diagnostics.benchmark import benchmark
+from alphazero.games import make_game
+from alphazero.mcts.evaluator import Floats
+from alphazero.network.checkpoint import load_checkpoint
+from alphazero.network.openvino_evaluator import OpenVINOEvaluator
+from alphazero.network.resnet import ResNet
+from alphazero.training import loop, play_backend
+from alphazero.training.data.game_shard import Games
+from alphazero.training.data.replay_buffer import Replay
+from alphazero.training.int8 import Comparison, compare, draw_positions, round_evaluator
+
+INT8 = "inference.selfplay_precision=int8"
+ANYTHING = ("inference.int8_agreement=0", "inference.int8_value_error=2")
+NOTHING = ("inference.int8_agreement=1", "inference.int8_value_error=0")
+CURVES = ("inference/int8_agreement", "inference/int8_value_error")
+
+pytestmark = pytest.mark.arithmetic
+
+
+class Recited:
+    """Answers what it was told to answer."""
+
+    def __init__(self, logits: Sequence[Sequence[float]], values: Sequence[float]) -> None:
+        self.answers = np.array(logits, np.float32), np.array(values, np.float32)
+
+    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+        return self.answers
+
+
+def test_best_moves_and_values_are_compared_as_by_hand() -> None:
+    exact = Recited([[3, 1, 2], [0, 5, 1], [1, 2, 9], [4, 4.5, 0]], [0.5, -0.25, 1, 0])
+    other = Recited([[9, 8, 7], [0, 0, 0.5], [7, 8, 9], [5, 4.5, 0]], [0.25, -0.25, 0.5, 0.25])
+    # The best moves 0, 1, 2, 1 against 0, 2, 2, 0; distances 0.25, 0, 0.5, 0.25.
+    assert compare(other, exact, np.zeros((4, 1, 1, 1), np.float32)) == Comparison(0.5, 0.25)
+
+
+@pytest.mark.parametrize(
+    ("agreement", "value_error", "good"),
+    [(0.9, 0.1, True), (0.89, 0.1, False), (0.9, 0.11, False), (1, 0, True), (0, 2, False)],
+)
+def test_both_limits_must_be_kept(agreement: float, value_error: float, good: bool) -> None:
+    settings = InferenceConfig(int8_agreement=0.9, int8_value_error=0.1)
+    assert Comparison(agreement, value_error).within(settings) is good
+
+
+# Rounding an evaluator
+
+
+def random_replay(games: int = 60) -> Replay:
+    """Return a window over random games of Connect Four."""
+    game, rng = make_game("connect_four"), np.random.default_rng(0)
+    replay = Replay(game, ReplayConfig())
+    replay.add(1, Games.of(game, random_records(game, games, rng)))
+    return replay
+
+
+def wild() -> ResNet:
+    """Return a network with huge weights where nothing comes in: only rounding sees them."""
+    network = scrambled()
+    with torch.no_grad():
+        for layer in [
+            network.stem,
+            *(part for block in network.tower for part in block.children()),
+        ]:
+            layer.normalisation.weight[0] = 0
+            layer.normalisation.bias[0] = -1
+            if layer is not network.stem:
+                layer.convolution.weight[:, 0] = 1000
+    return network
+
+
+def test_positions_to_calibrate_and_to_check_on_are_distinct_ones_of_the_window() -> None:
+    replay = random_replay()
+    game = replay.game
+    known = set()
+    for record in replay._shards[0].games.records():
+        state = game.initial_state()
+        for action in record.actions:
+            known.add(game.observe(state).tobytes())
+            state = game.play(state, int(action))
+    calibration, check = draw_positions(replay, np.random.default_rng(1))
+    keys = [each.tobytes() for each in (*calibration, *check)]
+    assert len(set(keys)) == len(keys)
+    assert set(keys) <= known
+    assert len(check) == pytest.approx(3 * len(calibration), abs=3)
+    assert len(calibration) > 100
+    # In no order: both parts have early and late positions.
+    for part in (calibration, check):
+        stones = part[:, :2].sum(axis=(1, 2, 3))
+        assert stones.min() < 5
+        assert stones.max() > 25
+
+
+@needs_openvino
+def test_a_sound_network_is_rounded_and_a_wild_one_is_not() -> None:
+    replay, settings = random_replay(), InferenceConfig(selfplay_precision="int8")
+    sound = OpenVINOEvaluator(scrambled(), "float32")
+    rounded, comparison, calibration = round_evaluator(sound, replay, settings, [1])
+    assert calibration is not None
+    assert calibration.shape[1:] == sound.observation_shape
+    assert rounded is not sound
+    assert comparison is not None
+    assert comparison.agreement > 0.97
+    assert 0 < comparison.value_error < 0.03
+    bad = OpenVINOEvaluator(wild(), "float32")
+    kept, comparison, calibration = round_evaluator(bad, replay, settings, [1])
+    assert kept is bad
+    assert calibration is None
+    assert comparison is not None
+    assert not comparison.within(settings)
+
+
+@needs_openvino
+def test_the_same_seed_rounds_to_the_same_answers_and_another_to_others() -> None:
+    replay, settings = random_replay(), InferenceConfig()
+    evaluator = OpenVINOEvaluator(scrambled(), "float32")
+    _, observations = draw_positions(replay, np.random.default_rng(9))
+    first, again, other = (
+        round_evaluator(evaluator, replay, settings, [seed]).evaluator.evaluate(observations)[0]
+        for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+
+
+@needs_openvino
+def test_before_there_are_games_nothing_is_rounded() -> None:
+    evaluator = OpenVINOEvaluator(scrambled(), "float32")
+    empty = Replay(make_game("connect_four"), ReplayConfig())
+    assert round_evaluator(evaluator, empty, InferenceConfig(), [1]) == (evaluator, None, None)
+
+
+@needs_openvino
+def test_ranges_do_not_depend_on_how_weights_lie_in_memory() -> None:
+    """A learner's lie channels-last, those of a file do not."""
+    network = load_checkpoint(CHECKPOINTS / "connect_four.safetensors").network()
+    shape = 64, *network.observation_shape
+    observations = np.random.default_rng(0).integers(0, 2, shape).astype(np.float32)
+    ranges = []
+    for layout in (torch.contiguous_format, torch.channels_last):
+        evaluator = OpenVINOEvaluator(network.to(memory_format=layout), "float32")
+        ranges.append([float(each) for each in evaluator.quantized(observations)._ranges.values()])
+    assert ranges[0] == ranges[1]
+
+
+# In a run
+
+NEWEST = "gate.games=0"
+"""The newest network plays: rounding an untrained one, whose blocks are zeros, changes nothing."""
+
+
+def results_of(run: Path) -> dict[str, object]:
+    """Return a run's fingerprint but for its configuration."""
+    found = fingerprint(run)
+    del found["config.yaml"]
+    return found
+
+
+@pytest.fixture(scope="module")
+def run_in_int8(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run that takes int8 whatever the check says."""
+    return loop.train(tiny_config(tmp_path_factory.mktemp("int8"), NEWEST, INT8, *ANYTHING))
+
+
+@needs_openvino
+def test_a_run_in_int8_resumes_to_the_very_same_files(run_in_int8: Path, tmp_path: Path) -> None:
+    options = [NEWEST, INT8, *ANYTHING]
+    broken = loop.train(tiny_config(tmp_path, *options, "budget.iterations=2"))
+    loop.resume(broken, ["budget.iterations=4"])
+    assert results_of(broken) == results_of(run_in_int8)
+
+
+@needs_openvino
+def test_both_figures_are_curves_from_the_second_iteration_on(run_in_int8: Path) -> None:
+    for name in CURVES:
+        found = points(run_in_int8 / "tensorboard", name)
+        assert [iteration for iteration, _ in found] == [2, 3, 4]
+        assert all(0 <= value <= 1 for _, value in found)
+
+
+@needs_openvino
+def test_a_run_whose_limits_nothing_keeps_plays_as_without_int8_and_says_so(
+    run_in_int8: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused = loop.train(tiny_config(tmp_path / "refused", NEWEST, INT8, *NOTHING))
+    lines = [line for line in capsys.readouterr().out.splitlines() if "self-play stays in" in line]
+    assert [line.split(":")[0] for line in lines] == ["iteration 2", "iteration 3", "iteration 4"]
+    for line in lines:
+        assert "stays in float32; int8 has " in line
+        assert "at least 100.0% wanted" in line
+    plain = loop.train(tiny_config(tmp_path / "plain", NEWEST))
+    assert results_of(refused) == results_of(plain)
+    assert results_of(refused) != results_of(run_in_int8)
+
+
+def test_where_torch_computes_a_run_in_int8_is_the_run_without(tmp_path: Path) -> None:
+    torch_alone = "inference.backend=torch"
+    asked = loop.train(tiny_config(tmp_path / "asked", NEWEST, INT8, *ANYTHING, torch_alone))
+    plain = loop.train(tiny_config(tmp_path / "plain", NEWEST, torch_alone))
+    assert results_of(asked) == results_of(plain)
+    found = benchmark(tiny_config(tmp_path, INT8, torch_alone), 0.2, 1)
+    assert "int8" not in found.backend
+
+
+@needs_openvino
+def test_the_gate_and_the_best_player_stay_in_the_ordinary_precision(tmp_path: Path) -> None:
+    seen: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        gate, play = play_backend.run_gate, play_backend.play_games
+
+        def watched_gate(*given):
+            seen.extend(evaluator.precision for evaluator in given[2:4])
+            return gate(*given)
+
+        def watched_play(*given):
+            seen.append(given[2].precision)
+            return play(*given)
+
+        patch.setattr(play_backend, "run_gate", watched_gate)
+        patch.setattr(play_backend, "play_games", watched_play)
+        loop.train(tiny_config(tmp_path, INT8, *ANYTHING, "budget.iterations=2"))
+    assert seen == ["float32", "int8 and float32", "float32", "float32"]
+
+
+@needs_openvino
+def test_the_benchmark_measures_what_self_play_computes_with(tmp_path: Path) -> None:
+    assert "int8 and float32" in benchmark(tiny_config(tmp_path, INT8), 0.2, 1).backend
+    assert "int8" not in benchmark(tiny_config(tmp_path), 0.2, 1).backend

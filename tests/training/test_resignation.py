@@ -1,0 +1,223 @@
+"""Resignation: its threshold against a brute-force search, and the games that it ends."""
+
+from collections.abc import Sequence
+from itertools import repeat
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.players import ScriptedPlayer, first_legal
+from helpers.records import TIC_TAC_TOE, taught
+from helpers.tiny_run import tiny_config
+
+from alphazero.arena.match import Match
+from alphazero.games.game import ONGOING, PLY
+from alphazero.mcts.evaluator import UniformEvaluator
+from alphazero.mcts.search import Roots
+from alphazero.players.base import Decisions
+from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing
+from alphazero.training.data.game_shard import PLAYED_OUT, RESIGNED, Games
+from alphazero.training.loop import Training
+from alphazero.training.resignation import (
+    judge_threshold,
+    measure_resignation,
+    played_out,
+    resign_threshold,
+)
+from alphazero.training.run_directory import Run
+from alphazero.training.selfplay import play_games
+
+# The threshold
+
+
+def game_of(prospects: Sequence[float], outcome: int) -> GameRecord:
+    """A game with these prospects; its moves do not matter."""
+    numbers = np.array(prospects, np.float32)
+    policies, moves = np.zeros((len(numbers), 9), np.float32), np.zeros(len(numbers), np.int32)
+    return GameRecord(Pairing(), moves, policies, numbers, numbers, numbers, outcome)
+
+
+def random_games(rng: np.random.Generator, count: int) -> list[GameRecord]:
+    """Games whose prospects know the result, more or less; in eighths, so that many are equal."""
+    games = []
+    for _ in range(count):
+        outcome, length = int(rng.integers(-1, 2)), int(rng.integers(0, 12))
+        sure = rng.uniform(0, 1) * np.linspace(0, 1, length)
+        signs = np.array([outcome, -outcome] * 6)[:length]
+        numbers = np.clip(sure * signs + rng.normal(0, 0.3, length), -1, 1)
+        games.append(game_of(np.rint(8 * numbers) / 8, outcome))
+    return games
+
+
+def plain_verdict(games: Sequence[GameRecord], threshold: float) -> tuple[int, int]:
+    """How many games the threshold would have ended, and how many of those wrongly."""
+    resigned = wrong = 0
+    for game in games:
+        for ply, prospects in enumerate(game.prospects.tolist()):
+            if prospects < threshold:
+                winner = {1: 0, -1: 1, 0: None}[game.outcome]
+                resigned += 1
+                wrong += winner is None or winner == ply % 2
+                break
+    return resigned, wrong
+
+
+@pytest.mark.parametrize("false_positives", [0.05, 0.2, 0.5, 1.0])
+@pytest.mark.parametrize("ceiling", [-0.5, -0.3, 0.25, 1.0])
+def test_the_threshold_is_the_highest_that_brute_force_finds(
+    false_positives: float, ceiling: float
+) -> None:
+    rng, found = np.random.default_rng(7), set()
+    for count in (0, 1, 3, 30, 100, 300) * 3:
+        games = random_games(rng, count)
+        expected = NEVER_RESIGN
+        for threshold in np.linspace(-1, ceiling, 1 + round(80 * (ceiling + 1))).tolist():
+            resigned, wrong = plain_verdict(games, threshold)
+            if resigned >= 1 / false_positives and wrong / resigned < false_positives:
+                expected = threshold
+        threshold = resign_threshold(games, false_positives, ceiling)
+        assert threshold == pytest.approx(expected, abs=1e-9)
+        found.add(threshold)
+    assert len(found) > 1
+
+
+def test_the_threshold_by_hand() -> None:
+    lost = [game_of([0.5, -0.9, 0.9], 1)] * 19  # player 1 despairs and loses
+    saved = game_of([0.5, -0.75, 0.9], -1)  # player 1 despairs and wins
+    assert resign_threshold(lost, 0.05, -0.5) == NEVER_RESIGN  # 19 games cannot tell 5 %
+    assert resign_threshold([*lost, lost[0]], 0.05, -0.5) == -0.5
+    assert resign_threshold([*lost, lost[0], saved], 0.05, -0.5) == -0.5  # 1 in 21
+    assert resign_threshold([*lost, saved], 0.05, -0.5) == NEVER_RESIGN  # 1 in 20 is not below
+    assert resign_threshold([*lost, lost[0], saved, saved], 0.05, -0.5) == -0.75
+    assert resign_threshold([], 1.0, 1.0) == NEVER_RESIGN
+
+
+def test_a_draw_that_is_given_up_is_wrong_and_the_first_move_below_counts() -> None:
+    games = [game_of([-0.6, 0.6], 0), game_of([0.1, -0.6, -0.9], 1), game_of([-0.5], -1)]
+    assert judge_threshold(games, -0.5) == (2, 1)
+    assert judge_threshold(games, -0.6) == (1, 1)  # only -0.9, and who despaired there won
+    assert judge_threshold(games, -0.4) == (3, 1)
+    assert judge_threshold(games, -0.9) == (0, 0)
+
+
+def test_only_games_that_were_played_out_are_asked() -> None:
+    free, bound = taught([4], np.eye(9)[[4]], ONGOING), taught([0], np.eye(9)[[0]], ONGOING)
+    free = GameRecord(**{**vars(free), "pairing": Pairing(may_resign=True)})
+    shards = [Games.of(TIC_TAC_TOE, each) for each in ([free, bound], [free], [bound])]
+    assert [record.actions.tolist() for record in played_out(shards)] == [[0], [0]]
+
+
+# Games
+
+
+class Pessimist(ScriptedPlayer):
+    """Its prospects fall with every move: 0, -0.1, -0.2 ..."""
+
+    def decide(self) -> Decisions:
+        decisions = super().decide()
+        plies = self.states[decisions.tables, PLY]
+        return decisions._replace(prospects=(-plies / 10).astype(np.float32))
+
+
+@pytest.mark.parametrize(("threshold", "moves", "outcome"), [(-0.25, 3, 1), (-0.35, 4, -1)])
+def test_a_player_resigns_in_place_of_its_move_where_the_game_allows_it(
+    threshold: float, moves: int, outcome: int
+) -> None:
+    pairings = [Pairing(label=each, may_resign=each % 3 > 0) for each in range(12)]
+    player = Pessimist(TIC_TAC_TOE, 5, first_legal)
+    match = Match(TIC_TAC_TOE, [player], 5, iter(pairings), threshold)
+    match.fill()
+    records: list[GameRecord] = []
+    while match.playing:
+        records += match.step()
+    assert sorted(record.pairing.label for record in records) == list(range(12))
+    whole = [0, 1, 2, 3, 4, 5, 6]
+    for record in records:
+        assert record.resigned == record.pairing.may_resign
+        expected = (whole[:moves], outcome) if record.resigned else (whole, 1)
+        assert (record.actions.tolist(), record.outcome) == expected
+        assert len(record.policies) == len(record.prospects) == len(record.actions)
+    assert match.moves_made == 8 * moves + 4 * 7
+
+
+def test_nobody_resigns_without_a_threshold() -> None:
+    player = Pessimist(TIC_TAC_TOE, 1, first_legal)
+    match = Match(TIC_TAC_TOE, [player], 1, repeat(Pairing(may_resign=True), 1))
+    match.fill()
+    records: list[GameRecord] = []
+    while match.playing:
+        records += match.step()
+    assert [(len(record.actions), record.resigned) for record in records] == [(7, False)]
+
+
+def test_prospects_are_the_better_of_the_root_s_value_and_that_of_its_best_action() -> None:
+    nan, visits = np.nan, np.array([[3, 5, 1], [3, 5, 1], [0, 0, 0]])
+    action_values = np.array([[0.9, -0.2, 1.0], [0.9, 0.4, -1.0], [nan, nan, nan]])
+    values, shares = np.array([0.1, 0.3, -0.7]), visits / 9
+    roots = Roots(visits, shares, action_values, shares, shares, values)
+    assert roots.prospects().tolist() == [0.1, 0.4, -0.7]
+
+
+# Self-play
+
+
+def test_the_share_of_games_that_may_be_resigned_is_the_one_asked_for_and_is_carried_over(
+    tmp_path: Path,
+) -> None:
+    games = "selfplay.games_per_iteration=400"
+    config = tiny_config(tmp_path, games, "selfplay.resign_share=0.7", "selfplay.parallel_games=40")
+    uniform = UniformEvaluator(9)
+    first = play_games(TIC_TAC_TOE, config, uniform, [1], resign_below=1.5)
+    begun = [*first.finished, *first.unfinished]
+    free = sum(record.pairing.may_resign for record in begun) / len(begun)
+    # Games that are resigned at once make room for others: among all begun the share holds.
+    assert free == pytest.approx(0.7, abs=4 * np.sqrt(0.21 / len(begun)))
+    for record in first.finished:
+        assert record.resigned == record.pairing.may_resign
+        assert len(record.actions) == 0 or not record.resigned
+    carried = Games.of(TIC_TAC_TOE, first.unfinished)
+    bound = [record for record in first.unfinished if not record.pairing.may_resign]
+    assert bound
+    second = play_games(TIC_TAC_TOE, config, uniform, [2], carried.records(), resign_below=1.5)
+    later = [*second.finished, *second.unfinished]
+    for record in bound:
+        same = [
+            each
+            for each in later
+            if each.actions[: len(record.actions)].tolist() == record.actions.tolist()
+            and np.array_equal(each.policies[: len(record.actions)], record.policies)
+        ]
+        assert any(not each.pairing.may_resign for each in same)
+
+
+def test_a_run_learns_its_threshold_from_the_games_played_out_and_tells_it(tmp_path: Path) -> None:
+    options = ("selfplay.resign_share=0.5", "selfplay.resign_false_positives=1.0")
+    run = Run.create(tiny_config(tmp_path, *options, "selfplay.resign_ceiling=0.2"))
+    training = Training(run, 1)
+    for iteration in range(1, 5):
+        run.state.iteration = iteration
+        known = list(played_out(training.replay.shards))
+        games = training.play()
+        assert training.resign_below == resign_threshold(known, 1.0, 0.2)
+        told = measure_resignation(games.finished, training.resign_below)
+        assert told["selfplay/resign_threshold"] == training.resign_below
+        resigned = [record for record in games.finished if record.resigned]
+        assert told["selfplay/resigned"] == len(resigned) / len(games.finished)
+        whole = [record for record in games.finished if not record.pairing.may_resign]
+        would, wrong = plain_verdict(whole, training.resign_below)
+        expected = wrong / would if would else None
+        assert told.get("selfplay/resign_false_positives") == expected
+        training.remember(games)
+    assert training.resign_below > NEVER_RESIGN
+    kinds = np.concatenate([shard.resignations for shard in training.replay.shards])
+    assert {PLAYED_OUT, RESIGNED} <= set(kinds.tolist())
+    assert resigned
+    assert "player won by resignation," in resigned[0].describe(run.game)
+
+
+def test_without_the_option_nobody_may_resign(tmp_path: Path) -> None:
+    training = Training(Run.create(tiny_config(tmp_path)), 1)
+    training.run.state.iteration = 1
+    games = training.play()
+    assert training.resign_below == NEVER_RESIGN
+    assert not any(record.resigned or record.pairing.may_resign for record in games.finished)

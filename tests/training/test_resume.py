@@ -1,0 +1,890 @@
+"""A run is published whole, goes on as if it had never been stopped, and says what is wrong."""
+
+import hashlib
+import json
+import os
+import random
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import pytest
+from helpers.tiny_run import (
+    ITERATIONS,
+    YAML,
+    YAML_AS_SHIPPED,
+    files_of,
+    fingerprint,
+    manifest_of,
+    scalar_log,
+    tiny_config,
+    torn_files,
+)
+
+from alphazero.arena.elo import MatchResult
+from alphazero.cli.main import main
+from alphazero.errors import RunError
+from alphazero.network.checkpoint import load_checkpoint
+from alphazero.training import loop
+from alphazero.training.loop import Training, resume, train
+from alphazero.training.manifest import folder_of, player_name
+from alphazero.training.play_backend import Embedded, Orders
+from alphazero.training.run_directory import Run
+from alphazero.training.selfplay import SelfPlay
+from alphazero.utils.files import sha256_of, write_atomic
+
+Capture = pytest.CaptureFixture[str]
+Patch = pytest.MonkeyPatch
+
+COMMAND = [sys.executable, "-m", "alphazero"]
+HANG = 120
+"""Seconds after which a process is thought to hang: no test waits for it to pass."""
+
+
+OPEN_GATE = YAML_AS_SHIPPED.replace("threshold: 0.5", "threshold: 0.0")
+"""The tiny run with a gate that everyone passes: its files then hang on no rounding."""
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run that nothing disturbed; not to be changed."""
+    return train_in(tmp_path_factory.mktemp("reference"))
+
+
+@pytest.fixture
+def run(reference: Path, tmp_path: Path) -> Path:
+    """A copy of the finished run, to be changed."""
+    return copy_of(reference, tmp_path / "copy")
+
+
+def train_in(place: Path, *overrides: str) -> Path:
+    """Train the tiny run in `place`, whose path is not in its files; return its folder."""
+    (place / "tiny.yaml").write_text(OPEN_GATE)
+    before = Path.cwd()
+    os.chdir(place)
+    try:
+        assert main(["train", "tiny.yaml", *overrides]) == 0
+    finally:
+        os.chdir(before)
+    return place / "runs/tiny"
+
+
+def copy_of(run: Path, place: Path) -> Path:
+    return Path(shutil.copytree(run, place))
+
+
+def go_on(run: Path, iterations: int = ITERATIONS + 1, *more: str) -> int:
+    """Resume a run up to so many iterations; return the exit code."""
+    return main(["train", "--resume", str(run), f"budget.iterations={iterations}", *more])
+
+
+def only_line(capsys: Capture) -> str:
+    """Return the one line that was written to standard error."""
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1, lines
+    assert lines[0].startswith("error: ")
+    return lines[0]
+
+
+# --- kills ---------------------------------------------------------------------------------------
+
+DRIVER = '''\
+"""Run, kill, resume, kill ... in forked children of one process that has all modules loaded."""
+import collections, json, os, random, signal, sys, threading, time
+from pathlib import Path
+
+import torch.utils.tensorboard
+from alphazero.cli.main import main
+from alphazero.games import make_game
+from alphazero.utils.jobs import Progress
+from alphazero.training import loop
+
+kills_wanted, seed, place = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
+rng = random.Random(seed)
+make_game("tic_tac_toe").rules
+assert threading.active_count() == 1
+
+def child(arguments, kind, number, afterwards):
+    """Run the command; die at the so-many-th call of a kind, before or after it."""
+    identity = os.fork()
+    if identity:
+        if kind == "clock":
+            time.sleep(number)
+            os.kill(identity, signal.SIGKILL)
+        return os.waitstatus_to_exitcode(os.waitpid(identity, 0)[1])
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    counts = collections.Counter()
+    def deadly(name, function):
+        def call(*given, **named):
+            counts[name] += 1
+            dying = name == kind and counts[name] == number
+            if dying and not afterwards:
+                os.kill(os.getpid(), signal.SIGKILL)
+            result = function(*given, **named)
+            if dying:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return result
+        return call
+    for name in ("open", "fsync", "replace", "unlink"):
+        setattr(os, name, deadly(name, getattr(os, name)))
+    Progress.done = deadly("tick", Progress.done)
+    loop.Learner.train_step = deadly("step", loop.Learner.train_step)
+    code = main(arguments)
+    (place / "counts.json").write_text(json.dumps(counts))
+    os._exit(code)
+
+def chain(folder, kills):
+    """Start a run and resume it after each of `kills`, then let it end; return what happened."""
+    folder.mkdir()
+    (folder / "tiny.yaml").write_text((place / "tiny.yaml").read_text())
+    os.chdir(folder)
+    happened = []
+    while True:
+        started = Path("runs/tiny/state/manifest.json").exists()
+        new = ["tiny.yaml", "run.threads=2"]
+        arguments = ["train", *(["--resume", "runs/tiny"] if started else new)]
+        kill = kills.pop() if kills else ("none", 0, False)
+        begin = time.monotonic()
+        code = child(arguments, *kill)
+        if code == 0:
+            return happened, time.monotonic() - begin
+        if code != -signal.SIGKILL:
+            raise SystemExit(f"{arguments} with {kill} ended with {code}")
+        reached = json.loads(Path("runs/tiny/state/manifest.json").read_text())["iteration"] \\
+            if Path("runs/tiny/state/manifest.json").exists() else -1
+        happened.append([kill[0], reached])
+
+_, seconds = chain(place / "whole", [])
+counts = json.loads((place / "counts.json").read_text())
+happened, chains = [], 0
+while len(happened) < kills_wanted:
+    kinds = rng.choices(["open", "fsync", "replace", "unlink", "tick", "step", "clock"], k=10)
+    kills = [
+        (kind,
+         rng.uniform(0, seconds / 2) if kind == "clock" else rng.randint(1, counts[kind] // 2),
+         rng.random() < 0.5)
+        for kind in kinds
+    ]
+    happened += chain(place / f"chain-{chains}", kills)[0]
+    chains += 1
+print(json.dumps(happened))
+'''
+
+
+PATIENT = {**os.environ, "OMP_WAIT_POLICY": "PASSIVE"}
+"""Threads that wait do so asleep: on a busy machine that is many times faster."""
+
+
+def kill_often(place: Path, kills: int, seed: int) -> list[list[Any]]:
+    """Let a driver do chains of killed and resumed runs in `place`; return kind and iteration."""
+    (place / "tiny.yaml").write_text(YAML_AS_SHIPPED)
+    (place / "driver.py").write_text(DRIVER)
+    command = [sys.executable, "driver.py", str(kills), str(seed), str(place)]
+    done = subprocess.run(
+        command,
+        cwd=place,
+        env=PATIENT,
+        capture_output=True,
+        text=True,
+        timeout=600 + 15 * kills,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    happened: list[list[Any]] = json.loads(done.stdout)
+    return happened
+
+
+@pytest.mark.arithmetic
+@pytest.mark.parametrize(("kills", "seed"), [(4, 1), pytest.param(200, 2, marks=pytest.mark.slow)])
+def test_a_run_killed_at_any_instant_resumes_to_the_very_same_files(
+    tmp_path: Path, kills: int, seed: int
+) -> None:
+    happened = kill_often(tmp_path, kills, seed)
+    assert len(happened) >= kills
+    assert len({iteration for _, iteration in happened}) >= ITERATIONS - 1, "kills were not spread"
+    chains = sorted(tmp_path.glob("chain-*"))
+    assert chains
+    whole = fingerprint(tmp_path / "whole/runs/tiny")
+    curves = scalar_log(tmp_path / "whole/runs/tiny")
+    assert whole["manifest"]["iteration"] == ITERATIONS
+    assert [step for step, _ in curves["loss/total"]] == list(range(1, ITERATIONS + 1))
+    for chain in chains:
+        assert fingerprint(chain / "runs/tiny") == whole, chain.name
+        assert scalar_log(chain / "runs/tiny") == curves, chain.name
+    print(
+        f"{len(happened)} kills in {len(chains)} runs; {len(chains)} of {len(chains)} ended with "
+        "the same weights, optimizer, games, index and curves as the run that was not killed"
+    )
+
+
+@pytest.mark.arithmetic
+@pytest.mark.parametrize(("kills", "seed"), [(2, 3), pytest.param(20, 4, marks=pytest.mark.slow)])
+def test_a_process_killed_by_the_clock_resumes_to_the_very_same_files(
+    reference: Path, tmp_path: Path, kills: int, seed: int
+) -> None:
+    rng = random.Random(seed)
+    (tmp_path / "tiny.yaml").write_text(OPEN_GATE)
+    run = tmp_path / "runs/tiny"
+    for _ in range(kills):
+        started = (run / "state/manifest.json").exists()
+        arguments = ["--resume", "runs/tiny"] if started else ["tiny.yaml"]
+        process = subprocess.Popen(
+            [*COMMAND, "train", *arguments], cwd=tmp_path, stdout=subprocess.DEVNULL
+        )
+        time.sleep(rng.uniform(0, 6))
+        process.kill()
+        process.wait()
+    if (run / "state/manifest.json").exists():
+        assert main(["train", "--resume", str(run)]) == 0
+    else:
+        train_in(tmp_path)
+    assert fingerprint(run) == fingerprint(reference)
+    assert scalar_log(run) == scalar_log(reference)
+    print(f"{kills} processes killed by the clock; the run ended as the one that was not killed")
+
+
+# --- Ctrl-C, and a run that is in use ------------------------------------------------------------
+
+
+class Interrupted(NamedTuple):
+    """A process that was playing, what a second one was told meanwhile, and how it ended."""
+
+    place: Path
+    second: subprocess.CompletedProcess[str]
+    code: int
+    error: str
+
+
+@pytest.fixture(scope="module")
+def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Interrupted:
+    place = tmp_path_factory.mktemp("with a space")
+    (place / "tiny.yaml").write_text(YAML)
+    overrides = [
+        "run.name=long",
+        "budget.iterations=1",
+        "selfplay.games_per_iteration=1000000",
+        "replay.reuse=0.01",
+    ]
+    # A shell's background ignores Ctrl-C, and whoever is started there inherits that from us.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    first = subprocess.Popen(
+        [*COMMAND, "train", "tiny.yaml", "run.folder=my runs", *overrides],
+        cwd=place,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + HANG
+    while not (place / "my runs/long/state/manifest.json").exists():
+        assert first.poll() is None, first.communicate()[1]
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    second = subprocess.run(
+        [sys.executable, "-c", SECOND],
+        cwd=place,
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+        check=False,
+    )
+    first.send_signal(signal.SIGINT)
+    _, error = first.communicate(timeout=HANG)
+    return Interrupted(place, second, first.returncode, error)
+
+
+# Without the imports that training needs, so that it comes while the first process is playing.
+SECOND = """\
+import sys
+from pathlib import Path
+from alphazero.errors import RunError
+from filelock import FileLock, Timeout
+try:
+    FileLock(Path("my runs/long/run.lock")).acquire(timeout=0)
+except Timeout:
+    print("in use")
+"""
+
+
+def test_ctrl_c_leaves_with_130_and_the_command_that_goes_on(interrupted: Interrupted) -> None:
+    assert interrupted.code == 130
+    assert "Traceback" not in interrupted.error
+    last = interrupted.error.splitlines()[-1]
+    assert last == "stopped; go on with: alphazero train --resume 'my runs/long'"
+
+
+def test_the_command_that_ctrl_c_printed_goes_on(
+    interrupted: Interrupted, tmp_path: Path, monkeypatch: Patch
+) -> None:
+    shutil.copytree(interrupted.place, tmp_path / "copy")
+    monkeypatch.chdir(tmp_path / "copy")
+    run = Path("my runs/long")
+    assert manifest_of(run)["iteration"] == 0
+    assert not torn_files(run)
+    command = interrupted.error.splitlines()[-1].partition("go on with: ")[2]
+    few = "selfplay.games_per_iteration=30"  # it was to play longer than anybody waits
+    assert main([*shlex.split(command)[1:], few]) == 0
+    assert manifest_of(run)["iteration"] == 1
+
+
+def test_the_lock_of_a_run_is_held_while_it_plays(interrupted: Interrupted) -> None:
+    assert interrupted.second.stdout == "in use\n", interrupted.second.stderr
+
+
+@pytest.mark.parametrize("again", ["resume", "train"])
+def test_a_run_in_use_refuses_a_second_process_in_one_line(
+    run: Path, tmp_path: Path, capsys: Capture, again: str
+) -> None:
+    holder = subprocess.Popen(
+        [
+            *(sys.executable, "-c"),
+            "import sys; from filelock import FileLock\n"
+            "with FileLock(sys.argv[1]): print('held', flush=True); sys.stdin.read()",
+            str(run / "run.lock"),
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        before = fingerprint(run)
+        if again == "resume":
+            assert go_on(run) == 2
+        else:
+            (tmp_path / "tiny.yaml").write_text(YAML)
+            names = [f"run.folder={run.parent}", f"run.name={run.name}"]
+            assert main(["train", str(tmp_path / "tiny.yaml"), *names]) == 2
+        fault = "is in use by another process" if again == "resume" else "already holds a run"
+        assert f"{run} {fault}" in only_line(capsys)
+        assert fingerprint(run) == before
+    finally:
+        holder.communicate()
+    assert go_on(run) == 0
+
+
+def test_ctrl_c_before_anything_is_saved_says_so(
+    tmp_path: Path, monkeypatch: Patch, capsys: Capture
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Training, "_save_first", interrupt)
+    (tmp_path / "tiny.yaml").write_text(YAML)
+    monkeypatch.chdir(tmp_path)
+    assert main(["train", "tiny.yaml"]) == 130
+    error = capsys.readouterr().err
+    assert "nothing was saved yet" in error
+    assert "--resume" not in error
+    monkeypatch.undo()
+    train_in(tmp_path)
+
+
+# --- going on ------------------------------------------------------------------------------------
+
+
+@pytest.mark.arithmetic
+def test_a_continued_run_equals_one_that_had_the_larger_budget_from_the_start(
+    run: Path, tmp_path: Path
+) -> None:
+    assert go_on(run, 2 * ITERATIONS) == 0
+    (tmp_path / "whole").mkdir()
+    whole = train_in(tmp_path / "whole", f"budget.iterations={2 * ITERATIONS}")
+    assert manifest_of(run)["iteration"] == 2 * ITERATIONS
+    assert fingerprint(run) == fingerprint(whole)
+
+
+def test_another_seed_gives_another_run(reference: Path, tmp_path: Path) -> None:
+    other = train_in(tmp_path, "run.seed=6")
+    assert fingerprint(other)["best.safetensors"] != fingerprint(reference)["best.safetensors"]
+
+
+def test_resuming_a_finished_run_says_so_and_changes_nothing(run: Path, capsys: Capture) -> None:
+    names, before = files_of(run), (fingerprint(run), manifest_of(run))
+    assert main(["train", "--resume", str(run)]) == 0
+    out = capsys.readouterr().out
+    assert f"its budget is spent, at iteration {ITERATIONS}" in out
+    assert "budget.iterations=" in out
+    assert (fingerprint(run), manifest_of(run)) == before
+    assert files_of(run) == names
+
+
+@pytest.mark.parametrize(
+    ("override", "said"),
+    [
+        ("game.name=connect_four", "the game and the network"),
+        ("game.rows=4", "the game and the network"),
+        ("network.filters=16", "the game and the network"),
+        ("learner.optimizer=adamw", "learner.optimizer"),
+        ("run.name=other", "run.name and run.folder"),
+        ("run.folder=other", "run.name and run.folder"),
+    ],
+)
+def test_what_a_run_is_cannot_change(run: Path, capsys: Capture, override: str, said: str) -> None:
+    before = fingerprint(run)
+    assert main(["train", "--resume", str(run), override]) == 2
+    line = only_line(capsys)
+    assert str(run) in line
+    assert said in line
+    assert "cannot change" in line
+    assert fingerprint(run) == before
+
+
+def test_a_configuration_edited_by_hand_is_refused_with_the_way_to_change_it(
+    run: Path, capsys: Capture
+) -> None:
+    config = run / "config.yaml"
+    text = config.read_text()
+    assert "  seed: 5\n" in text
+    config.write_text(text.replace("  seed: 5\n", "  seed: 6\n"))
+    assert go_on(run) == 2
+    line = only_line(capsys)
+    assert f"{config} is not as the run wrote it" in line
+    assert f"`alphazero train --resume {run} section.key=value`" in line
+    config.write_text(text)
+    assert go_on(run, ITERATIONS) == 0
+
+
+def test_no_flipped_bit_of_a_configuration_is_gone_on_with(run: Path, capsys: Capture) -> None:
+    config = run / "config.yaml"
+    whole, rng = config.read_bytes(), random.Random(0)
+    bits = rng.sample(range(8 * len(whole)), 300)
+    for bit in bits:
+        data = bytearray(whole)
+        data[bit // 8] ^= 1 << bit % 8
+        config.write_bytes(data)
+        assert main(["train", "--resume", str(run)]) == 2, bit
+        assert f"{config} is not as the run wrote it" in only_line(capsys)
+    print(f"resume: {len(bits)} of {len(bits)} flipped bits of config.yaml refused")
+
+
+@pytest.mark.parametrize("writes", [1, 2, 3])
+def test_a_kill_while_overrides_are_saved_leaves_a_run_that_resumes(
+    run: Path, monkeypatch: Patch, writes: int
+) -> None:
+    done = []
+
+    def deadly(path: Path, data: bytes) -> None:
+        if len(done) == writes:
+            raise KeyboardInterrupt
+        done.append(path.name)
+        write_atomic(path, data)
+
+    monkeypatch.setattr("alphazero.training.run_directory.write_atomic", deadly)
+    assert go_on(run, ITERATIONS + 1) == 130
+    monkeypatch.undo()
+    assert done == ["manifest.json", "config.yaml", "manifest.json"][:writes]
+    assert main(["verify", str(run)]) == 0
+    assert main(["train", "--resume", str(run)]) == 0
+    assert manifest_of(run)["iteration"] == ITERATIONS + (writes > 1)
+    assert "config.yaml, next" not in manifest_of(run)["hashes"] or writes == 1
+
+
+def test_a_run_from_before_its_configuration_was_hashed_goes_on_with_a_hash(run: Path) -> None:
+    config = run / "config.yaml"
+    edit_well(lambda manifest: manifest["hashes"].pop("config.yaml"))(run / "state/manifest.json")
+    config.write_text(config.read_text() + "# edited\n")
+    assert go_on(run) == 0
+    assert manifest_of(run)["hashes"]["config.yaml"] == sha256_of(config)
+
+
+def test_a_new_run_over_an_old_one_is_refused_with_the_command_that_resumes(
+    run: Path, capsys: Capture
+) -> None:
+    config = tiny_config(run.parent, f"run.name={run.name}")
+    assert folder_of(config) == run
+    before = fingerprint(run)
+    with pytest.raises(RunError, match="already holds a run") as caught:
+        train(config)
+    assert f"`alphazero train --resume {run}`" in str(caught.value)
+    assert fingerprint(run) == before
+
+
+@pytest.mark.parametrize("name", ["nothing", "a" * 300, "file"])
+def test_resuming_where_there_is_no_run_is_one_line(
+    tmp_path: Path, capsys: Capture, name: str
+) -> None:
+    (tmp_path / "file").write_text("")
+    assert main(["train", "--resume", str(tmp_path / name)]) == 2
+    assert str(tmp_path / name) in only_line(capsys)
+    assert files_of(tmp_path) == {"file"}
+
+
+# --- the folder ----------------------------------------------------------------------------------
+
+
+def expected_files(run: Path) -> set[str]:
+    """Return what DESIGN.md, section 7, promises of a finished tiny run, but for the curves."""
+    manifest = manifest_of(run)
+    iteration, step = manifest["iteration"], manifest["step"]
+    return {
+        *("run.lock", "config.yaml", "best.safetensors", "state/manifest.json"),
+        f"state/learner-{iteration:06d}.safetensors",
+        f"state/unfinished-{iteration:06d}.npz",
+        f"step-{step:08d}.safetensors",
+        manifest["best"],
+        *(f"replay/games-{shard:06d}.npz" for shard in manifest["shards"]),
+        *(
+            f"games/{kind}-{turn:06d}.{ending}"
+            for kind, every in (("selfplay", 1), ("gate", 2))
+            for turn in range(every, iteration + 1, every)
+            for ending in ("txt", "sgf")
+        ),
+    }
+
+
+def test_a_finished_run_holds_the_files_of_the_design_and_no_other(reference: Path) -> None:
+    names = files_of(reference)
+    curves = {name for name in names if name.startswith("tensorboard/events.out.tfevents.")}
+    assert len(curves) == 1
+    steps = sorted(name for name in names if name.startswith("step-"))
+    assert names - curves - set(steps) == expected_files(reference) - set(steps)
+    assert len(steps) == 2, "keep_checkpoints is 2"
+    assert manifest_of(reference)["best"] in steps
+    assert not torn_files(reference)
+
+
+def test_shards_leave_with_the_window_and_the_oldest_step_files_go_first(reference: Path) -> None:
+    manifest = manifest_of(reference)
+    assert manifest["shards"][-1] == ITERATIONS
+    assert manifest["shards"][0] > 1, "the window holds 60 to 200 positions, less than all"
+    shards = {name for name in files_of(reference) if name.startswith("replay/")}
+    assert shards == {f"replay/games-{shard:06d}.npz" for shard in manifest["shards"]}
+
+
+def test_every_step_file_stays_when_all_are_kept(tmp_path: Path) -> None:
+    run = train_in(tmp_path, "run.keep_checkpoints=0")
+    steps = sorted(run.glob("step-*.safetensors"))
+    assert [load_checkpoint(path).iteration for path in steps] == list(range(ITERATIONS + 1))
+
+
+def test_left_overs_are_swept(run: Path) -> None:
+    left = [
+        *(".best.safetensors.0a1b2c.temporary", "state/.manifest.json.0a1b2c.temporary"),
+        *("replay/.games-000001.npz.0a1b2c.temporary", "games/.x.txt.0a1b2c.temporary"),
+        *("state/learner-000099.safetensors", "state/unfinished-000001.npz"),
+        *("replay/games-000099.npz", "replay/games-000001.npz", "step-99999999.safetensors"),
+    ]
+    for name in left:
+        (run / name).write_bytes(b"left over")
+    assert go_on(run) == 0
+    assert files_of(run).isdisjoint(left)
+
+
+@pytest.mark.parametrize("damage", ["missing", "stale", "cut"])
+def test_resuming_repairs_the_copy_of_the_best_player(run: Path, damage: str) -> None:
+    best = run / "best.safetensors"
+    whole = best.read_bytes()
+    if damage == "missing":
+        best.unlink()
+    else:
+        best.write_bytes(b"an older player" if damage == "stale" else whole[:100])
+    assert main(["train", "--resume", str(run)]) == 0
+    assert best.read_bytes() == whole
+    assert whole == (run / manifest_of(run)["best"]).read_bytes()
+
+
+# --- damage --------------------------------------------------------------------------------------
+
+
+def flip(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 4
+    path.write_bytes(data)
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+DAMAGES: dict[str, Callable[[Path], None]] = {
+    "flipped": flip,
+    "cut": cut,
+    "empty": lambda path: path.write_bytes(b"") and None,
+    "missing": Path.unlink,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_is_named_in_one_line(
+    reference: Path, tmp_path: Path, capsys: Capture, damage: str
+) -> None:
+    named = [*manifest_of(reference)["hashes"], "state/manifest.json"]
+    assert len(named) >= 6
+    for index, name in enumerate(named):
+        run = copy_of(reference, tmp_path / str(index))
+        DAMAGES[damage](run / name)
+        assert go_on(run) == 2, name
+        line = only_line(capsys)
+        assert str(run / name) in line or damage == "missing", line
+        assert Path(name).name in line
+
+
+def edit(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
+    """Return what changes the content of a manifest, without mending its hash."""
+
+    def write(path: Path) -> None:
+        content = json.loads(path.read_text())
+        change(content)
+        path.write_text(json.dumps(content))
+
+    return write
+
+
+def edit_well(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
+    """Return what changes the content of a manifest, and mends its hash."""
+
+    def write(path: Path) -> None:
+        content = json.loads(path.read_text())
+        del content["sha256"]
+        change(content)
+        text = json.dumps(content, sort_keys=True)
+        content["sha256"] = hashlib.sha256(text.encode()).hexdigest()
+        path.write_text(json.dumps(content))
+
+    return write
+
+
+HUGE = int("9" * 400)
+"""No float is as large."""
+
+BY_HAND: list[tuple[str, Any]] = [
+    *[("iteration", value) for value in (-5, HUGE, 1.0, "1", True, None, [], 10**16)],
+    *[(name, -1) for name in ("step", "positions", "evaluations", "games", "seconds")],
+    *[(name, HUGE) for name in ("step", "positions", "evaluations", "games", "seconds")],
+    *[("rating", value) for value in (HUGE, -HUGE, "1", None, True, float("nan"), float("inf"))],
+    *[("seconds", value) for value in (float("nan"), float("inf"))],
+    *[("shards", value) for value in ("1", [-1], [HUGE], [1.0], [4, 3], [3, 3], [99], {"3": 3})],
+    *[("best", value) for value in ("", "../step-00000001.safetensors", 5, "run.lock", "/etc")],
+    *[("learner", value) for value in ("", "state/../../x", "state/unfinished-000004.npz", 5)],
+    *[("unfinished", value) for value in ("", "../x", "state/learner-000004.safetensors", 5)],
+    *[("hashes", value) for value in ([], {}, {"../x": "0" * 64}, None)],
+    ("surprise", 1),
+    ("format_version", 0.5),
+    ("format_version", HUGE),
+]
+
+
+@pytest.mark.parametrize("command", ["resume", "verify"])
+def test_a_manifest_written_by_hand_is_refused_in_one_line(
+    run: Path, capsys: Capture, command: str
+) -> None:
+    manifest = run / "state/manifest.json"
+    whole = manifest.read_bytes()
+    arguments = ["verify", str(run)] if command == "verify" else ["train", "--resume", str(run)]
+    for name, value in BY_HAND:
+        edit_well(lambda content, name=name, value=value: content.update({name: value}))(manifest)
+        assert main(arguments) == 2, (name, value)
+        error = capsys.readouterr().err
+        line, *more = error.splitlines()
+        assert line.startswith(f"error: {manifest} is no manifest of a run"), (name, value)
+        assert len(line) < 600
+        assert len(more) == (command == "verify"), (name, value, more)
+        manifest.write_bytes(whole)
+    assert main(arguments) == 0
+
+
+@pytest.mark.parametrize("name", ["../x", "replay/../../x", "state/learner-000004.safetensors/x"])
+def test_a_hash_of_a_file_outside_the_run_is_refused(run: Path, capsys: Capture, name: str) -> None:
+    edit_well(lambda manifest: manifest["hashes"].update({name: "0" * 64}))(
+        run / "state/manifest.json"
+    )
+    assert go_on(run) == 2
+    assert repr(name) in only_line(capsys)
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (edit(lambda manifest: manifest.update(format_version=2)), "newer alphazero"),
+        (edit(lambda manifest: manifest.update(format="another-program")), "no manifest"),
+        (edit(lambda manifest: manifest.pop("format")), "no manifest"),
+        (edit(lambda manifest: manifest.update(iteration=1)), "no manifest"),
+        (edit(lambda manifest: manifest.update(format_version="1")), "no manifest"),
+        (edit(lambda manifest: manifest.update(shards=["x"])), "no manifest"),
+        (lambda path: path.write_text("[]"), "no manifest"),
+        (lambda path: path.write_text("[" * 100_000), "no manifest"),
+        (lambda path: path.write_bytes(b"\xff\xfe\0"), "no manifest"),
+    ],
+)
+def test_a_strange_manifest_is_refused_in_one_line(
+    run: Path, capsys: Capture, damage: Callable[[Path], None], said: str
+) -> None:
+    manifest = run / "state/manifest.json"
+    damage(manifest)
+    assert go_on(run) == 2
+    line = only_line(capsys)
+    assert str(manifest) in line
+    assert said in line
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        Path.unlink,
+        lambda path: path.write_text(path.read_text()[:300]),
+        lambda path: path.write_bytes(b"\xff\xfe\0"),
+        lambda path: path.write_text(path.read_text().replace("seed:", "sead:")),
+        lambda path: path.write_text("run: ["),
+    ],
+)
+def test_a_damaged_configuration_is_named(
+    run: Path, capsys: Capture, damage: Callable[[Path], None]
+) -> None:
+    damage(run / "config.yaml")
+    assert main(["train", "--resume", str(run)]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert lines
+    assert all(str(run / "config.yaml") in line for line in lines), lines
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with a name here")
+def test_a_pipe_in_place_of_a_file_is_refused_and_not_waited_for(
+    reference: Path, tmp_path: Path
+) -> None:
+    names = [*manifest_of(reference)["hashes"], "state/manifest.json"]
+    for index, name in enumerate(names):
+        run = copy_of(reference, tmp_path / str(index))
+        (run / name).unlink()
+        os.mkfifo(run / name)
+    told = subprocess.run(
+        [sys.executable, "-c", PIPES, *(str(tmp_path / str(each)) for each in range(len(names)))],
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+        check=False,
+    )
+    assert told.returncode == 0, told.stderr
+    lines = [line for line in told.stderr.splitlines() if "not a regular file" in line]
+    assert len(lines) >= 2 * len(names)
+    for index, name in enumerate(names):
+        assert sum(str(tmp_path / str(index) / name) in line for line in lines) >= 2, name
+
+
+# In a process of its own, which can be stopped where it waits.
+PIPES = """\
+import sys
+from alphazero.cli.main import main
+for run in sys.argv[1:]:
+    assert main(["verify", run]) == 2
+    assert main(["train", "--resume", run, "budget.iterations=9"]) == 2
+"""
+
+
+# --- numbers that are none -----------------------------------------------------------------------
+
+
+def test_a_learning_rate_that_explodes_stops_at_its_step_and_the_run_resumes(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    wild = ["learner.learning_rate=1.0e+30", "learner.clip_norm=0"]
+    run = tmp_path / "tiny"
+    with pytest.raises(RunError, match="training stopped at step 1: ") as caught:
+        train(tiny_config(tmp_path, *wild))
+    assert "\n" not in str(caught.value)
+    assert manifest_of(run)["iteration"] == 0
+    assert main(["train", "--resume", str(run)]) == 2
+    assert "training stopped at step 1: " in only_line(capsys)
+    tame = ["learner.learning_rate=0.02", "learner.clip_norm=5.0"]
+    assert main(["train", "--resume", str(run), *tame]) == 0
+    assert manifest_of(run)["iteration"] == ITERATIONS
+
+
+# --- budgets -------------------------------------------------------------------------------------
+
+
+def test_a_budget_of_samples_ends_the_run_at_the_first_iteration_that_reaches_it(
+    reference: Path, tmp_path: Path
+) -> None:
+    limit = 60
+    config = tiny_config(tmp_path, f"budget.samples={limit}", "budget.iterations=50")
+    manifest = manifest_of(train(config))
+    assert manifest["positions"] >= limit
+    before = manifest_of(
+        train(tiny_config(tmp_path / "b", f"budget.iterations={manifest['iteration'] - 1}"))
+    )
+    assert before["positions"] < limit
+
+
+def test_a_budget_of_minutes_ends_the_run_by_the_clock(tmp_path: Path, monkeypatch: Patch) -> None:
+    clock = iter(range(1_000_000))
+    monkeypatch.setattr(loop, "time", SimpleNamespace(monotonic=lambda: 10.0 * next(clock)))
+    config = tiny_config(tmp_path, "budget.minutes=3", "budget.iterations=50")
+    # Ten seconds each: the first save; then in each iteration play, learn, save, in each second
+    # one the gate too. The last save ends after its manifest is written: 170 s stand there.
+    manifest = manifest_of(train(config))
+    assert manifest["iteration"] == 5
+    assert manifest["seconds"] == 170
+
+
+# --- the loop ------------------------------------------------------------------------------------
+
+
+def test_a_rating_is_the_best_player_s_plus_the_gate_s_difference(tmp_path: Path) -> None:
+    training = Training(Run.create(tiny_config(tmp_path)), 1)
+    state = training.run.state
+    for step, (wins, elo, best) in enumerate([(3, 120, 120), (4, 80, 200), (0, -50, 200)], 1):
+        state.step, before = step, state.best
+        result: Future[Any] = Future()
+        result.set_result((MatchResult(wins, 0, 4 - wins, 4, elo, elo - 10, elo + 10), []))
+        challenge = loop.Challenge(training._checkpoint(), training.best, result)
+        training._end_gate(challenge)
+        assert state.rating == best
+        saved = load_checkpoint(training.run.folder / player_name(step))
+        assert saved.rating == [120, 200, 150][step - 1]
+        assert state.best == (player_name(step) if wins else before)
+
+
+def test_no_two_purposes_and_no_two_iterations_have_random_numbers_in_common(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    draw, seeds = Training._seed, []
+
+    def watch(training: Training, purpose: int) -> list[int]:
+        seeds.append((training.run.state.iteration, purpose, tuple(draw(training, purpose))))
+        return list(seeds[-1][-1])
+
+    monkeypatch.setattr(Training, "_seed", watch)
+    train(tiny_config(tmp_path, "run.seed=8"))
+    iterations, purposes, streams = map(set, zip(*seeds, strict=True))
+    assert iterations == set(range(1, ITERATIONS + 1))
+    assert {loop.PLAY, loop.LEARN, loop.GATE} <= purposes
+    assert len(streams) == len(seeds)
+
+
+def test_games_under_way_go_on_in_the_next_iteration_and_after_a_resume(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    play, begun, left = Embedded.play, [], []
+
+    def watch(producer: Embedded, orders: Orders, *more: Any) -> SelfPlay:
+        games = play(producer, orders, *more)
+        begun.append([game.actions.tolist() for game in orders.unfinished])
+        left.append([game.actions.tolist() for game in games.unfinished])
+        return games
+
+    monkeypatch.setattr(Embedded, "play", watch)
+    run = train(tiny_config(tmp_path))
+    resume(run, [f"budget.iterations={ITERATIONS + 1}"])
+    assert all(left)
+    assert begun == [[], *left[:-1]]
+
+
+@pytest.mark.parametrize(("reuse", "batch"), [(2.0, 16), (0.3, 16), (1.7, 7)])
+def test_the_learner_does_the_steps_that_the_positions_are_good_for_and_no_more(
+    tmp_path: Path, reuse: float, batch: int
+) -> None:
+    config = tiny_config(tmp_path, f"replay.reuse={reuse}", f"learner.batch_size={batch}")
+    run = train(config)
+    manifest = manifest_of(run)
+    assert manifest["step"] == int(manifest["positions"] * reuse / batch)
+    more = manifest_of(resume(run, [f"budget.iterations={ITERATIONS + 2}"]))
+    assert more["positions"] > manifest["positions"]
+    assert more["step"] == int(more["positions"] * reuse / batch)

@@ -1,0 +1,58 @@
+"""A process counts the cores that it may use, not those of the machine."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from helpers.paths import ROOT
+
+from alphazero.utils import machine
+from alphazero.utils.machine import usable_cores
+
+ASK = """
+import os
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+from alphazero.utils.machine import usable_cores
+print(usable_cores())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity masks here")
+def test_a_process_held_to_one_core_counts_one() -> None:
+    asked = subprocess.run([sys.executable, "-c", ASK], capture_output=True, text=True, check=True)
+    assert asked.stdout == "1\n"
+
+
+def test_without_a_mask_all_cores_count_and_python_knows_better(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr(os, "process_cpu_count", raising=False)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {1, 3, 5}, raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    assert usable_cores() == 3
+    monkeypatch.delattr(os, "sched_getaffinity")
+    assert usable_cores() == 8
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert usable_cores() == 1
+    monkeypatch.setattr(machine.os, "process_cpu_count", lambda: 2, raising=False)
+    assert usable_cores() == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity masks here")
+def test_commands_play_on_the_cores_that_they_may_use() -> None:
+    """The workers of a benchmark are a line of its output, and on a CPU one for each core."""
+    told = subprocess.run(
+        [
+            *(sys.executable, "-c"),
+            "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+            "from alphazero.cli.main import main\n"
+            "main(['bench', 'configs/tic_tac_toe.yaml', 'inference.device=cpu', "
+            "'--seconds', '1', 'selfplay.parallel_games=8'])",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
+    assert "workers             1" in told.stdout.splitlines()

@@ -1,0 +1,124 @@
+"""Every command writes something readable, whatever signs the output's encoding knows."""
+
+import contextlib
+import io
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from helpers.paths import CHECKPOINTS
+from helpers.tiny_run import YAML
+
+from alphazero.cli.main import main, told
+from alphazero.games import make_game
+from alphazero.records.game_files import save_played
+from alphazero.records.played_game import PlayedGame
+
+CHECKPOINT = CHECKPOINTS / "tic_tac_toe.safetensors"
+
+
+def written_by(*runs: Callable[[], int | None], encoding: str = "ascii") -> str:
+    """Return what functions write, which succeed, where standard output has this encoding."""
+    data = io.BytesIO()
+    with io.TextIOWrapper(data, encoding, errors="strict") as stream:
+        with contextlib.redirect_stdout(stream):
+            for run in runs:
+                assert run() == 0
+        stream.flush()
+        return data.getvalue().decode(encoding)
+
+
+def command(*words: object) -> Callable[[], int]:
+    return lambda: main([str(word) for word in words])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder whose name is not ASCII."""
+    made = tmp_path_factory.mktemp("x") / "Zoë ♟ köln"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture(scope="module")
+def player(folder: Path) -> Path:
+    return Path(shutil.copy(CHECKPOINT, folder / "player.safetensors"))
+
+
+@pytest.fixture(scope="module")
+def game(folder: Path) -> Path:
+    """A file with a game whose players and comments are not ASCII."""
+    rules = make_game("tic_tac_toe")
+    moves = tuple(rules.parse_action(rules.initial_state(), name) for name in ("b2", "a1"))
+    played = PlayedGame(rules, ("Zoë", "Müller"), moves, 2, comments=("½ ± ²", "“gut” …"))
+    save_played(folder / "game.sgf", [played])
+    return folder / "game.sgf"
+
+
+def test_signs_that_cannot_be_written_are_spelled_otherwise() -> None:
+    signs = "Zoë: (z - v)² 8 \N{MULTIPLICATION SIGN} 8, 3 ± 1 “gut” …, ♟, \udcff, e\u0301"
+    spelled = 'Zoe: (z - v)^2 8 x 8, 3 +- 1 "gut" ..., ?, ?, e\n'
+    assert written_by(lambda: told(lambda: print(signs))) == spelled
+
+
+def test_what_can_be_written_stays_as_it_is() -> None:
+    run = lambda: told(lambda: print("Zoë ♟ ² \udcff"))  # noqa: E731
+    assert written_by(run, encoding="utf-8") == "Zoë ♟ ² ?\n"
+    assert written_by(lambda: told(lambda: print("Zoë ♟ ²")), encoding="cp1252") == "Zoë ? ²\n"
+
+
+def test_an_output_without_an_encoding_or_none_at_all_is_left_alone() -> None:
+    text = io.StringIO()  # as a notebook's output
+    with contextlib.redirect_stdout(text):
+        assert told(lambda: print("²")) == 0
+    assert text.getvalue() == "²\n"
+    with contextlib.redirect_stdout(None):
+        assert told(lambda: print("²")) == 0
+
+
+def test_show_replays_a_game_of_players_with_any_names(game: Path) -> None:
+    assert "Zoe against Muller" in written_by(command("show", game))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["show", "{player}"],
+        ["verify", "{player}"],
+        ["match", "{player}:simulations=0", "random", "--game", "tic_tac_toe", "--games", "2"],
+        ["rate", "network:{player}", "random", "--games", "2"],
+        ["play", "{player}", "--side", "none", "--simulations", "0"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_command_writes_the_name_of_its_player(words: list[str], player: Path) -> None:
+    assert "Zoe ? koln" in written_by(command(*(word.format(player=player) for word in words)))
+
+
+def test_a_run_is_trained_and_examined_in_a_folder_of_any_name(folder: Path) -> None:
+    (folder / "tiny.yaml").write_text(YAML)
+    run = folder / "tiny"
+    written = written_by(
+        command("train", folder / "tiny.yaml", "budget.iterations=1", f"run.folder={folder}"),
+        *(command(name, run) for name in ("doctor", "verify", "show")),
+    )
+    assert "iteration 1: " in written
+    assert "Zoe ? koln/tiny" in written
+
+
+def test_a_process_in_the_c_locale_writes_readable_text(game: Path) -> None:
+    environment = {
+        **os.environ,
+        "LC_ALL": "C",
+        "PYTHONCOERCECLOCALE": "0",
+        "PYTHONUTF8": "0",
+        "PYTHONIOENCODING": "ascii",
+    }
+    words = [sys.executable, "-m", "alphazero", "show", str(game)]
+    done = subprocess.run(words, env=environment, capture_output=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert b"Zoe against Muller" in done.stdout
