@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alphazero.drawing.board import Board, title_of
+from alphazero.drawing.board import BoardDrawing, title_of
 from alphazero.drawing.canvas import MARGIN, Canvas
 from alphazero.drawing.position import DARK, draw_position
 from alphazero.errors import PlayerError
@@ -50,7 +50,7 @@ class Position:
         self.last_cell: int | None = None
         """where the last move is marked on the board, if anywhere"""
         self.thought: Thought | None = None
-        for name in self.game.names_in(line):
+        for name in self.game.split_moves(line):
             self._make(name)
 
     def play(self, *names: str) -> "Position":
@@ -77,12 +77,12 @@ class Position:
                 f"{write_game(self.game)}"
             )
         action = player.choose(self.state)
-        roots = player.search.roots(np.array([0]))
+        roots = player.search.root_statistics(np.array([0]))
         found = self._copy()
         found.thought = Thought(
             roots.priors[0],
             roots.visits[0],
-            player.search.first_value(0),
+            player.search.root_network_value(0),
             float(roots.values[0]),
             action,
         )
@@ -112,7 +112,7 @@ class Position:
         title, thought = self.title, self.thought
         if thought is None:
             canvas = Canvas()
-            Board(self.game, MARGIN, MARGIN).draw(canvas, self.state, self.last_cell)
+            BoardDrawing(self.game, MARGIN, MARGIN).draw(canvas, self.state, self.last_cell)
             return canvas.svg(title, DARK)
         total = int(thought.visits.sum())
         policies = {"prior, %": thought.prior}

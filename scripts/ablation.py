@@ -18,16 +18,16 @@ from tqdm import tqdm
 
 from alphazero.arena.elo import MatchResult
 from alphazero.arena.grade import optimal_share
-from alphazero.arena.head_to_head import contest
+from alphazero.arena.head_to_head import play_match
 from alphazero.arena.openings import paired_openings
 from alphazero.arena.solved_positions import position_files, read_positions
 from alphazero.cli.argument_types import even_number, whole_number, whole_numbers
-from alphazero.cli.main import told
+from alphazero.cli.main import run_and_report
 from alphazero.errors import AlphaZeroError, RunError, did_you_mean
 from alphazero.games import make_game
 from alphazero.players.base import Player
-from alphazero.players.checkpoint_player import SavedPlayer, load_saved
-from alphazero.solvers.exhaustive import Solution
+from alphazero.players.checkpoint_player import CheckpointPlayer, load_checkpoint_player
+from alphazero.solvers.exhaustive import SolvedPositions
 from alphazero.training.manifest import holds_run
 from alphazero.utils.machine import usable_cores
 
@@ -81,7 +81,7 @@ class Ablation:
         self,
         games: int,
         simulations: int,
-        solutions: Sequence[Solution],
+        solutions: Sequence[SolvedPositions],
         workers: int,
         show: Callable[[int], object] = bool,
     ) -> list["Row"]:
@@ -93,11 +93,11 @@ class Ablation:
         for variant in self.variants:
             matches, bare, searched = [], [], []
             for seed in self.seeds:
-                player = load_saved(self.run_of(variant, seed))
+                player = load_checkpoint_player(self.run_of(variant, seed))
                 bare.append(optimal_share(player, solutions, 0, workers))
                 searched.append(optimal_share(player, solutions, simulations, workers))
                 if variant != BASE:
-                    pair = player, load_saved(self.run_of(BASE, seed))
+                    pair = player, load_checkpoint_player(self.run_of(BASE, seed))
                     matches.append(_compare(pair, games, simulations, seed, workers))
                 show(1)
             rows.append(Row(variant, matches, float(np.mean(bare)), float(np.mean(searched))))
@@ -105,16 +105,16 @@ class Ablation:
 
 
 def _compare(
-    players: Sequence[SavedPlayer], games: int, simulations: int, seed: int, workers: int
+    players: Sequence[CheckpointPlayer], games: int, simulations: int, seed: int, workers: int
 ) -> MatchResult:
     """Let two players play a match from openings of four random moves."""
 
     def seat_players(tables: int) -> list[Player]:
-        return [player.seat(tables, simulations=simulations) for player in players]
+        return [player.create(tables, simulations=simulations) for player in players]
 
     game = players[0].game
     schedule = paired_openings(game, games, 4, np.random.default_rng(seed))
-    return contest(game, seat_players, schedule, workers=workers)[0]
+    return play_match(game, seat_players, schedule, workers=workers)[0]
 
 
 @dataclass(frozen=True)
@@ -286,4 +286,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(told(main))
+    sys.exit(run_and_report(main))

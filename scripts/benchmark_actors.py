@@ -20,7 +20,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, NamedTuple
 
-from alphazero.cli.main import told
+from alphazero.cli.main import run_and_report
 from alphazero.config.loader import load_config
 from alphazero.config.schema import Config, RayConfig
 from alphazero.games import Game, make_game
@@ -28,12 +28,17 @@ from alphazero.network.backend import make_evaluator
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
 from alphazero.network.resnet import ResNet
 from alphazero.records.game_record import NEVER_RESIGN
-from alphazero.training.data.game_shard import Games
-from alphazero.training.distributed.actor_pool import Crew
-from alphazero.training.distributed.ray_cluster import LocalRay, open_crew
-from alphazero.training.play_backend import Embedded, Orders, Producer, Version
+from alphazero.training.data.game_shard import GameBatch
+from alphazero.training.distributed.actor_pool import ActorPool
+from alphazero.training.distributed.ray_cluster import LocalRay, open_actor_pool
+from alphazero.training.play_backend import (
+    LocalBackend,
+    NetworkSnapshot,
+    PlayBackend,
+    SelfPlayRequest,
+)
 from alphazero.training.selfplay import play_games
-from alphazero.training.selfplay_stats import Work
+from alphazero.training.selfplay_stats import SelfPlayStats
 from alphazero.utils.machine import peak_megabytes
 
 
@@ -46,25 +51,27 @@ class Rate(NamedTuple):
     """of the driver, seconds of a core a second"""
 
 
-def first_version(game: Game, config: Config) -> Version:
+def first_version(game: Game, config: Config) -> NetworkSnapshot:
     """Return the untrained network of a run."""
     network = ResNet(game.observation_shape, game.num_actions, config.network, config.run.seed)
     name, options = config.game.name, dict(config.game.options)
     player = Checkpoint(name, options, config.network, network.state_dict(), 0, 0)
     evaluator = make_evaluator(network, config.inference)
-    return Version("first", evaluator, lambda: checkpoint_bytes(player, "first"))
+    return NetworkSnapshot("first", evaluator, lambda: checkpoint_bytes(player, "first"))
 
 
-def measure(producer: Producer, best: Version, seed: int, seconds: float) -> Rate:
+def measure(producer: PlayBackend, best: NetworkSnapshot, seed: int, seconds: float) -> Rate:
     """Take games for about `seconds`, once the first iteration, which warms up, is over.
 
     Each iteration has another name for its network: one that stayed the same would be remembered.
     """
-    unfinished = producer.play(Orders(best, [seed, 0], NEVER_RESIGN, []), bool, bool).unfinished
+    unfinished = producer.play(
+        SelfPlayRequest(best, [seed, 0], NEVER_RESIGN, []), bool, bool
+    ).unfinished
     begin, cpu, games, turn = time.perf_counter(), time.process_time(), 0, 1
     while (spent := time.perf_counter() - begin) < seconds or turn == 1:
         version = best._replace(name=f"{best.name}-{turn}")
-        orders = Orders(version, [seed, turn], NEVER_RESIGN, unfinished)
+        orders = SelfPlayRequest(version, [seed, turn], NEVER_RESIGN, unfinished)
         played = producer.play(orders, bool, bool)
         games, unfinished, turn = games + len(played.finished), played.unfinished, turn + 1
     spent = time.perf_counter() - begin
@@ -76,14 +83,14 @@ def compare_cores(game: Game, config: Config, seconds: float) -> None:
     best = first_version(game, config)
     print("cores  in process     actors    a game costs more   driver CPU")
     for cores in (1, 2):
-        alone = measure(Embedded(game, config, cores), best, config.run.seed, seconds).games
+        alone = measure(LocalBackend(game, config, cores), best, config.run.seed, seconds).games
         workers = RayConfig(actors=cores)
         selfplay = dataclasses.replace(config.selfplay, workers=workers)
-        crew = open_crew(game, dataclasses.replace(config, selfplay=selfplay), 0)
+        pool = open_actor_pool(game, dataclasses.replace(config, selfplay=selfplay), 0)
         try:
-            rate = measure(crew, best, config.run.seed, seconds)
+            rate = measure(pool, best, config.run.seed, seconds)
         finally:
-            crew.close()
+            pool.close()
         more = (cores / rate.games - cores / alone) * 1000
         print(
             f"{cores:5}  {alone:8.2f}/s {rate.games:8.2f}/s  {more:12.1f} ms     {rate.cpu:8.1%}",
@@ -92,7 +99,7 @@ def compare_cores(game: Game, config: Config, seconds: float) -> None:
 
 
 class Sleepers:
-    """A hiring whose actors sleep for a game, then bring one, all in one thread."""
+    """A launcher whose actors sleep for a game, then bring one, all in one thread."""
 
     def __init__(self, seconds: float, brought: Any) -> None:
         self.seconds, self.brought = seconds, brought
@@ -208,7 +215,7 @@ def compare_sleepers(
         config, selfplay=small, search=dataclasses.replace(config.search, simulations=2)
     )
     record = play_games(game, quick, best.evaluator, [1]).finished[0]
-    data = Games.of(game, [record]).to_bytes()
+    data = GameBatch.of(game, [record]).to_bytes()
     print(f"a game is {len(record.actions)} moves, {len(data):,} bytes; it takes {nap:g} s")
     print("actors       ideal    games/s   share   driver CPU   a game   peak memory")
     for actors in numbers:
@@ -216,16 +223,16 @@ def compare_sleepers(
             config.selfplay, games_per_iteration=4 * actors, workers=RayConfig(actors=actors)
         )
         make: Callable[..., Sleepers] = Sleepers
-        arguments: tuple[Any, ...] = (nap, (data, [0], vars(Work())))
+        arguments: tuple[Any, ...] = (nap, (data, [0], vars(SelfPlayStats())))
         if through_ray:
             make, arguments = RaySleepers, (*arguments, actors)
         run = dataclasses.replace(config, selfplay=selfplay)
         assert selfplay.workers is not None
-        crew = Crew(game, run, selfplay.workers, make(*arguments))
+        pool = ActorPool(game, run, selfplay.workers, make(*arguments))
         try:
-            rate = measure(crew, best, 0, seconds)
+            rate = measure(pool, best, 0, seconds)
         finally:
-            crew.close()
+            pool.close()
         ideal = actors / nap
         print(
             f"{actors:6} {ideal:9.1f}/s {rate.games:8.1f}/s {rate.games / ideal:7.1%} "
@@ -254,4 +261,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(told(main))
+    sys.exit(run_and_report(main))

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from alphazero.cli.argument_types import whole_number
-from alphazero.cli.main import told
+from alphazero.cli.main import run_and_report
 from alphazero.games import Game, make_game
 from alphazero.games.line_games import LineGame
 from alphazero.mcts.rollout_methods import RolloutConfig
@@ -148,12 +148,12 @@ def ours(game: Game, simulations: int, seed: int, threads: int = 1) -> Callable[
     """Return our search, ready to begin."""
     settings = RolloutConfig(simulations=simulations, threads=threads)
     search = RolloutSearch(game, settings, rng=np.random.default_rng(seed))
-    search.start(FIRST, game.initial_state()[None])
-    search.ask(FIRST)
+    search.reset(FIRST, game.initial_state()[None])
+    search.begin_search(FIRST)
 
     def run() -> None:
-        while not len(search.collect()):
-            search.think()
+        while not len(search.pop_finished()):
+            search.step()
 
     return run
 
@@ -234,4 +234,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(told(main))
+    sys.exit(run_and_report(main))

@@ -18,12 +18,13 @@ import numpy.typing as npt
 from PIL import Image
 
 from alphazero.cli.argument_types import whole_number
-from alphazero.cli.main import told
+from alphazero.cli.main import run_and_report
 from alphazero.drawing.canvas import COLOURS, GRID, INK, MARGIN, PAPER, Canvas, save_picture
 from alphazero.errors import GameError
 from alphazero.games.game import (
     HEADER,
     HEURISTIC_RULE,
+    HEURISTIC_SCALE,
     LAST,
     LEGAL_RULE,
     OBSERVE_RULE,
@@ -31,7 +32,6 @@ from alphazero.games.game import (
     OUTCOME,
     PLAY_RULE,
     PLY,
-    SURE,
     Game,
     Mask,
     Planes,
@@ -88,7 +88,7 @@ def _observe(state: State, planes: Planes) -> None:
 @kernel(HEURISTIC_RULE)
 def _leaf_value(state: State) -> int:
     """Return the first player's expectation at a leaf, where it is to move; elsewhere nothing."""
-    return (2 * state[_WORTH] - HUNDRED) * SURE // HUNDRED if state[PLY] == 2 else 0
+    return (2 * state[_WORTH] - HUNDRED) * HEURISTIC_SCALE // HUNDRED if state[PLY] == 2 else 0
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def minimax_percentages() -> list[float]:
         while not search.go_on(HUNDRED):
             pass
         # The score is the second player's, who is to move there.
-        found.append(HUNDRED * (1 - search.score / SURE) / 2)
+        found.append(HUNDRED * (1 - search.score / HEURISTIC_SCALE) / 2)
     return found
 
 
@@ -179,18 +179,18 @@ def estimate(
     for index, method in enumerate(methods):
         settings = RolloutConfig(method=method, depth=2, simulations=simulations[-1])
         search = RolloutSearch(game, settings, slots=runs, rng=np.random.default_rng(seed))
-        search.start(every, np.tile(game.initial_state(), (runs, 1)))
+        search.reset(every, np.tile(game.initial_state(), (runs, 1)))
         for place, total in enumerate(simulations):
-            search.ask(every, total - (simulations[place - 1] if place else 0))
+            search.begin_search(every, total - (simulations[place - 1] if place else 0))
             done = 0
             while done < runs:
-                search.think()
-                done += len(search.collect())
-            roots = search.roots(every)
+                search.step()
+                done += len(search.pop_finished())
+            roots = search.root_statistics(every)
             percentages = 50 * (roots.action_values[:, :branches] + 1)
             found[0, index, place] = percentages.mean(axis=0)
             found[1, index, place] = percentages.std(axis=0)
-            best = roots.policies.argmax(axis=1)
+            best = roots.move_policies.argmax(axis=1)
             found[2, index, place] = np.bincount(best, minlength=branches)[:branches] / runs
     return Estimates(tuple(methods), tuple(simulations), *found)
 
@@ -240,7 +240,7 @@ def draw(estimates: Estimates) -> Image.Image:
         left = LEFT + index * (WIDTH + SPACE)
         canvas.write(left, TOP - 24, METHODS[method].title, 15)
         _draw_panel(canvas, left, estimates, index)
-    return canvas.finish()
+    return canvas.to_image()
 
 
 def _draw_panel(canvas: Canvas, left: int, estimates: Estimates, index: int) -> None:
@@ -298,4 +298,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(told(main))
+    sys.exit(run_and_report(main))

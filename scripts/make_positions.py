@@ -15,7 +15,7 @@ from tqdm import tqdm
 from alphazero.arena.position_generator import make_positions
 from alphazero.arena.solved_positions import STAGES
 from alphazero.cli.argument_types import positive_number, whole_number
-from alphazero.cli.main import told
+from alphazero.cli.main import run_and_report
 from alphazero.games.registry import read_game
 from alphazero.utils.files import check_writable, write_atomic
 
@@ -40,4 +40,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(told(main))
+    sys.exit(run_and_report(main))

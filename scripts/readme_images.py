@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from alphazero.cli.argument_types import positive_number
-from alphazero.cli.main import told
+from alphazero.cli.main import run_and_report
 from alphazero.diagnostics.run_figure import plot_run
 from alphazero.diagnostics.run_pictures import draw_series
 from alphazero.drawing.canvas import save_picture, save_svg
-from alphazero.drawing.position import DARK, OPINIONS
+from alphazero.drawing.position import DARK, POLICY_COLOURS
 from alphazero.utils.files import check_writable
 
 
@@ -31,7 +31,7 @@ def series(options: argparse.Namespace) -> None:
         title = f"A position of {options.run.name} as its networks see it"
         save_svg(options.save, picture.svg(title, DARK))
     else:
-        save_picture(options.save, picture.finish())
+        save_picture(options.save, picture.to_image())
 
 
 def run(options: argparse.Namespace) -> None:
@@ -88,7 +88,9 @@ def main() -> None:
     part = parts.add_parser("series", help="a position as networks of a run see it")
     part.add_argument("run", type=Path, metavar="RUN", help="a run's folder with step-* files")
     part.add_argument("--moves", default="", help="that lead to the position")
-    part.add_argument("--networks", type=positive_number, default=3, help=f"1 to {len(OPINIONS)}")
+    part.add_argument(
+        "--networks", type=positive_number, default=3, help=f"1 to {len(POLICY_COLOURS)}"
+    )
     part.set_defaults(draw=series)
 
     part = parts.add_parser("run", help="a run's curves")
@@ -106,11 +108,11 @@ def main() -> None:
     options = parser.parse_args()
     if options.save.suffix not in (".svg", ".png"):
         parser.error(f"--save must end in .svg or .png, got {options.save}")
-    if not 1 <= getattr(options, "networks", 1) <= len(OPINIONS):
-        parser.error(f"--networks must be 1 to {len(OPINIONS)}, got {options.networks}")
+    if not 1 <= getattr(options, "networks", 1) <= len(POLICY_COLOURS):
+        parser.error(f"--networks must be 1 to {len(POLICY_COLOURS)}, got {options.networks}")
     check_writable(options.save)
     options.draw(options)
 
 
 if __name__ == "__main__":
-    sys.exit(told(main))
+    sys.exit(run_and_report(main))

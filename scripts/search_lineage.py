@@ -17,13 +17,13 @@ from tqdm import tqdm
 
 from alphazero.arena.tournament import Standing, Tournament, standings
 from alphazero.cli.argument_types import even_number, positive_number, seconds, whole_number
-from alphazero.cli.main import told
+from alphazero.cli.main import run_and_report
 from alphazero.drawing.canvas import save_picture
 from alphazero.drawing.charts import Point, draw_ranks
 from alphazero.mcts.rollout_methods import METHODS
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.network.header import find_checkpoint
-from alphazero.players.registry import agreed_game, read_player
+from alphazero.players.registry import common_game, parse_player
 from alphazero.utils.files import check_writable
 from alphazero.utils.machine import usable_cores
 
@@ -47,7 +47,7 @@ class Row(NamedTuple):
     any is the same under each"""
 
 
-def lineage(checkpoint: Path) -> list[Row]:
+def historical_methods(checkpoint: Path) -> list[Row]:
     """Return the methods from the oldest on; a checkpoint's network serves those that need one."""
     rollouts = [
         Row(method.title, method.selection, method.evaluation, word)
@@ -85,8 +85,8 @@ def compare(
     """
     names = {row.title: player_name(row, budget, amount) for row in rows}
     names = {title: name for title, name in names.items() if name}
-    entrants = [read_player(name) for name in names.values()]
-    tournament = Tournament(agreed_game(entrants), entrants, games, seed=seed)
+    entrants = [parse_player(name) for name in names.values()]
+    tournament = Tournament(common_game(entrants), entrants, games, seed=seed)
     tournament.play(workers, show)
     found, _ = standings(tournament, anchor=list(names).index(BASELINE))
     by_name = {standing.name: standing for standing in found}
@@ -159,7 +159,7 @@ def main() -> None:
     game = load_checkpoint(find_checkpoint(options.checkpoint)).game_name
     if options.plot:
         check_writable(options.plot)
-    rows = lineage(options.checkpoint)
+    rows = historical_methods(options.checkpoint)
     budgets = {
         f"Elo, {options.simulations:,} simulations a move": (SIMULATIONS, options.simulations),
         f"Elo, {options.seconds:g} s a move": (SECONDS, options.seconds),
@@ -176,4 +176,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(told(main))
+    sys.exit(run_and_report(main))

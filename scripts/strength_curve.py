@@ -15,10 +15,10 @@ from tqdm import tqdm
 from alphazero.arena.grade import optimal_share
 from alphazero.arena.solved_positions import position_files, read_positions
 from alphazero.cli.argument_types import whole_number, whole_numbers
-from alphazero.cli.main import told
+from alphazero.cli.main import run_and_report
 from alphazero.diagnostics.run_history import curves_of, training_minutes
 from alphazero.errors import RunError
-from alphazero.players.checkpoint_player import load_saved
+from alphazero.players.checkpoint_player import load_checkpoint_player
 from alphazero.utils.machine import usable_cores
 
 
@@ -39,11 +39,11 @@ def main() -> None:
     (evaluations,) = curves_of(options.run, ["selfplay/evaluations"])
     minutes = training_minutes(options.run)
     chosen = np.linspace(0, len(checkpoints) - 1, options.points + 1).round().astype(int)[1:]
-    game = load_saved(checkpoints[-1]).game
+    game = load_checkpoint_player(checkpoints[-1]).game
     solutions = [read_positions(game, path) for path in position_files(options.positions)]
     rows = []
     for index in tqdm(chosen, unit="checkpoint"):
-        player = load_saved(checkpoints[index])
+        player = load_checkpoint_player(checkpoints[index])
         iteration = player.checkpoint.iteration
         shares = [
             optimal_share(player, solutions, simulations, usable_cores())
@@ -66,4 +66,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(told(main))
+    sys.exit(run_and_report(main))

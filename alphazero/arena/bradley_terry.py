@@ -34,7 +34,7 @@ point to each side of `judge`. Shrinking of this kind: Coulom's BayesElo (its de
 DEVIANCE = 3.8415
 """Twice the drop of the log-likelihood at the ends of a 95 % interval: chi-square, 1 degree."""
 
-FARTHEST = 40.0
+MAX_STRENGTH = 40.0
 """No strength is farther from the anchor, natural units (about 7,000 Elo)."""
 
 
@@ -119,7 +119,7 @@ class _Model:
         return parameters
 
 
-def rate(counts: npt.NDArray[np.int64], anchor: int = 0, prior: float = PRIOR) -> Ratings:
+def fit(counts: npt.NDArray[np.int64], anchor: int = 0, prior: float = PRIOR) -> Ratings:
     """Return the likeliest ratings, `anchor` at 0.
 
     `counts` [N, N, 3]: of the games in which i moved first against j, how many ended with the
@@ -127,7 +127,7 @@ def rate(counts: npt.NDArray[np.int64], anchor: int = 0, prior: float = PRIOR) -
     """
     players = len(counts)
     met = (counts + counts.transpose(1, 0, 2)).sum(axis=2) > 0
-    assert _linked(met), "some players are not linked by games: nothing compares them"
+    assert _is_connected(met), "some players are not linked by games: nothing compares them"
     opponents = np.maximum(met.sum(axis=1), 1)
     # For each pair that met, its two players' imagined games; a quarter lies in each seat's result.
     imagined = prior * met * (1 / opponents[:, None] + 1 / opponents[None, :]) / 2
@@ -172,7 +172,7 @@ def _interval(
             return 2 * (peak - model.likelihood(parameters)) - DEVIANCE
 
         near, far = 0.0, width
-        while excess(far) < 0 and far < FARTHEST:
+        while excess(far) < 0 and far < MAX_STRENGTH:
             near, far = far, 2 * far
         while far - near > 1e-3:
             middle = (near + far) / 2
@@ -181,7 +181,7 @@ def _interval(
     return ends[0], ends[1]
 
 
-def _linked(met: npt.NDArray[np.bool_]) -> bool:
+def _is_connected(met: npt.NDArray[np.bool_]) -> bool:
     """Whether every player is reached from the first over players who `met` [N, N]."""
     reached = np.zeros(len(met), np.bool_)
     reached[0] = True

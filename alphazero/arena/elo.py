@@ -63,12 +63,12 @@ def scores_by_pair(records: Sequence[GameRecord]) -> dict[int, list[float]]:
     """Return player 0's score in each game, 1, 1/2 or 0, by the label of its pair of games."""
     pairs: dict[int, list[float]] = {}
     for record in records:
-        value = value_of(record.outcome, record.pairing.seats.index(0))
-        pairs.setdefault(record.pairing.label, []).append((1 + value) / 2)
+        value = value_of(record.outcome, record.pairing.players.index(0))
+        pairs.setdefault(record.pairing.pair_id, []).append((1 + value) / 2)
     return pairs
 
 
-def judge(records: Sequence[GameRecord]) -> MatchResult:
+def match_result(records: Sequence[GameRecord]) -> MatchResult:
     """Sum up a match of paired games.
 
     The interval is 95 %, from the variance of the pairs' scores: the two games of one opening
@@ -91,7 +91,7 @@ def judge(records: Sequence[GameRecord]) -> MatchResult:
         wins=scores.count(1.0),
         draws=scores.count(0.5),
         losses=scores.count(0.0),
-        distinct=len({(r.pairing.seats, tuple(map(int, r.actions))) for r in records}),
+        distinct=len({(r.pairing.players, tuple(map(int, r.actions))) for r in records}),
         elo=elo_difference(score),
         elo_low=elo_difference(min(max(score - error, edge), 1 - edge)),
         elo_high=elo_difference(min(max(score + error, edge), 1 - edge)),

@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from alphazero.arena.match import TABLES
+from alphazero.arena.match import DEFAULT_PARALLEL_GAMES
 from alphazero.games.game import Game
 from alphazero.players.base import Player
-from alphazero.players.checkpoint_player import SavedPlayer
-from alphazero.solvers.exhaustive import Solution
+from alphazero.players.checkpoint_player import CheckpointPlayer
+from alphazero.solvers.exhaustive import SolvedPositions
 from alphazero.utils.jobs import Progress, run_jobs
 
 
@@ -61,22 +61,24 @@ class Answers(NamedTuple):
 def grade(
     game: Game,
     seat_player: Callable[[int], Player],
-    solution: Solution,
-    tables: int = TABLES,
+    solution: SolvedPositions,
+    tables: int = DEFAULT_PARALLEL_GAMES,
     workers: int = 1,
     show: Callable[[int], object] = bool,
 ) -> Grade:
     """Ask a player for a move in every solved position, and count the good and the bad ones.
 
-    As `ask_player`, which see.
+    As `collect_answers`, which see.
     """
-    return judge_answers(game, solution, ask_player(seat_player, solution, tables, workers, show))
+    return grade_answers(
+        game, solution, collect_answers(seat_player, solution, tables, workers, show)
+    )
 
 
-def ask_player(
+def collect_answers(
     seat_player: Callable[[int], Player],
-    solution: Solution,
-    tables: int = TABLES,
+    solution: SolvedPositions,
+    tables: int = DEFAULT_PARALLEL_GAMES,
     workers: int = 1,
     show: Callable[[int], object] = bool,
 ) -> Answers:
@@ -99,7 +101,7 @@ def ask_player(
     return Answers(actions, values)
 
 
-def judge_answers(game: Game, solution: Solution, answers: Answers) -> Grade:
+def grade_answers(game: Game, solution: SolvedPositions, answers: Answers) -> Grade:
     """Compare a player's answers with the exact ones."""
     count, actions = len(solution.states), answers.actions
     reached = solution.action_values[np.arange(count), actions]
@@ -116,7 +118,7 @@ def judge_answers(game: Game, solution: Solution, answers: Answers) -> Grade:
 def _answer(
     player: Player,
     tables: int,
-    solution: Solution,
+    solution: SolvedPositions,
     positions: npt.NDArray[np.int64],
     progress: Progress,
 ) -> Answers:
@@ -133,25 +135,27 @@ def _answer(
         if index is not None:
             asked[table] = index
             place = np.array([table])
-            player.start(place, solution.states[positions[index]][None])
-            player.ask(place)
+            player.reset(place, solution.states[positions[index]][None])
+            player.begin_moves(place)
 
     for table in range(tables):
         ask_next(table)
     while asked:
-        player.think()
-        answers = player.decide()
+        player.step()
+        answers = player.take_decisions()
         for table, action, value in zip(
             answers.tables, answers.actions, answers.values, strict=True
         ):
             index = asked.pop(int(table))
             actions[index], values[index] = action, value
             ask_next(int(table))
-        progress.done(len(answers.tables))
+        progress.advance(len(answers.tables))
     return Answers(actions, values)
 
 
-def _describe(game: Game, solution: Solution, position: int, actions: npt.NDArray[np.int64]) -> str:
+def _describe(
+    game: Game, solution: SolvedPositions, position: int, actions: npt.NDArray[np.int64]
+) -> str:
     """Draw a position that was answered wrongly."""
     state = solution.states[position]
     best = np.flatnonzero(solution.optimal[position])
@@ -161,13 +165,16 @@ def _describe(game: Game, solution: Solution, position: int, actions: npt.NDArra
 
 
 def optimal_share(
-    player: SavedPlayer, solutions: Sequence[Solution], simulations: int, workers: int = 1
+    player: CheckpointPlayer,
+    solutions: Sequence[SolvedPositions],
+    simulations: int,
+    workers: int = 1,
 ) -> float:
     """Return the share of optimal moves, the mean over sets of solved positions; NaN for none."""
     shares = [
         grade(
             player.game,
-            lambda tables: player.seat(tables, simulations=simulations),
+            lambda tables: player.create(tables, simulations=simulations),
             solution,
             workers=workers,
         ).share

@@ -19,26 +19,26 @@ from alphazero.errors import GameError
 from alphazero.games.game import ONGOING, PLY, Game, RulesType, State, value_of
 from alphazero.games.registry import write_game
 from alphazero.players.base import Decisions, Forfeit, Player
-from alphazero.players.registry import Entrant
+from alphazero.players.registry import PlayerSpec
 from alphazero.records.game_record import (
     MISCOUNTED,
     NEVER_RESIGN,
     RESIGNED,
     GameRecord,
-    Notes,
+    MoveData,
     Pairing,
 )
 from alphazero.utils.arrays import Slots
 from alphazero.utils.jit import kernel
 from alphazero.utils.jobs import Progress, run_jobs
 
-TABLES = 128
+DEFAULT_PARALLEL_GAMES = 128
 """Games at once where nobody says how many: enough to fill the batches of two cores."""
 
 _floats = types.float32[::1]
 slots_type = types.int64[::1]
 _NotesType = types.NamedTuple(
-    [types.int32[:, ::1], types.float32[:, :, ::1], *(types.float32[:, ::1],) * 3], Notes
+    [types.int32[:, ::1], types.float32[:, :, ::1], *(types.float32[:, ::1],) * 3], MoveData
 )
 _DecisionsType = types.NamedTuple(
     [slots_type, slots_type, types.float32[:, ::1], *(_floats,) * 3], Decisions
@@ -47,7 +47,7 @@ _DecisionsType = types.NamedTuple(
 
 @kernel(types.void(RulesType, types.int64[:, ::1], _NotesType, _DecisionsType, slots_type))
 def _play_all(
-    rules: Any, states: State, notes: Notes, decisions: Decisions, outcomes: Slots
+    rules: Any, states: State, notes: MoveData, decisions: Decisions, outcomes: Slots
 ) -> None:
     """Write `decisions` [n] down, play their moves on `states` [T, S] and write `outcomes` [n].
 
@@ -73,7 +73,7 @@ def _play_all(
                 outcomes[index] = MISCOUNTED
 
 
-class _Ending(NamedTuple):
+class _FinishedGame(NamedTuple):
     """How the game on a table ended."""
 
     table: int
@@ -92,7 +92,7 @@ class Match:
 
     game: Game
     players: Sequence[Player]
-    tables: int
+    num_games: int
     schedule: Iterator[Pairing]
     resign_below: float = NEVER_RESIGN
     states: State = field(init=False)
@@ -100,19 +100,19 @@ class Match:
 
     def __post_init__(self) -> None:
         game, length = self.game, self.game.max_moves
-        self.states = np.tile(game.initial_state(), (self.tables, 1))
-        self._pairings: list[Pairing | None] = [None] * self.tables
-        self._seats = np.zeros((self.tables, 2), np.int64)
-        shape = self.tables, length
-        self._notes = Notes(
+        self.states = np.tile(game.initial_state(), (self.num_games, 1))
+        self._pairings: list[Pairing | None] = [None] * self.num_games
+        self._seats = np.zeros((self.num_games, 2), np.int64)
+        shape = self.num_games, length
+        self._notes = MoveData(
             np.zeros(shape, np.int32),
             np.zeros((*shape, game.num_actions), np.float32),
             np.zeros(shape, np.float32),
             np.zeros(shape, np.float32),
             np.zeros(shape, np.float32),
         )
-        self._may_resign = np.zeros(self.tables, np.bool_)
-        self._finished: list[_Ending] = []
+        self._may_resign = np.zeros(self.num_games, np.bool_)
+        self._finished: list[_FinishedGame] = []
         self.moves_made = 0
 
     @property
@@ -120,13 +120,13 @@ class Match:
         """The tables with a game under way."""
         return [table for table, pairing in enumerate(self._pairings) if pairing is not None]
 
-    def fill(self) -> None:
+    def start_games(self) -> None:
         """Begin a game on every free table, as far as the schedule goes."""
         for table, pairing in enumerate(self._pairings):
             if pairing is None:
                 self._begin_next(table)
 
-    def begin(self, table: int, game: GameRecord) -> None:
+    def load(self, table: int, game: GameRecord) -> None:
         """Lay out a game that is under way, in place of what lay on `table`.
 
         Raises:
@@ -136,24 +136,24 @@ class Match:
         if length > self.game.max_moves:
             raise self._miscounted()
         self._pairings[table] = game.pairing
-        self._seats[table] = game.pairing.seats
+        self._seats[table] = game.pairing.players
         self._may_resign[table] = game.pairing.may_resign
-        for notes, known in zip(self._notes, game.notes, strict=True):
+        for notes, known in zip(self._notes, game.move_data, strict=True):
             notes[table, :length] = known
         place = np.array([table])
         self.states[table] = self.game.play(self.game.initial_state(), *map(int, game.actions))
         for player in self.players:
-            player.begin(place, self.states[place], game.actions.astype(np.int64))
+            player.load_games(place, self.states[place], game.actions.astype(np.int64))
         outcome = self.game.outcome(self.states[table])
         if outcome == ONGOING:
             self._ask(place)
         else:
-            self._finished.append(_Ending(table, outcome))
+            self._finished.append(_FinishedGame(table, outcome))
 
     def step(self) -> list[GameRecord]:
         """Turn the wheel once; return the games that ended."""
         for index, player in enumerate(self.players):
-            decisions = player.decide()
+            decisions = player.take_decisions()
             if len(decisions.tables):
                 self.play(decisions)
             for forfeit in player.forfeits():
@@ -164,7 +164,7 @@ class Match:
             records.append(self.record(*ending))
             self._begin_next(ending.table)
         for player in self.players:
-            player.think()
+            player.step()
         return records
 
     def play(self, decisions: Decisions) -> None:
@@ -185,12 +185,12 @@ class Match:
             if resigned:
                 # The outcome whose value for the player to move is -1: `value_of` undoes itself.
                 outcome = value_of(-1, int(self.states[table, PLY]) % 2)
-            self._finished.append(_Ending(table, outcome, resigned))
+            self._finished.append(_FinishedGame(table, outcome, resigned))
         played = outcomes != RESIGNED
         tables, actions, outcomes = tables[played], actions[played], outcomes[played]
         self.moves_made += len(tables)
         for player in self.players:
-            player.follow(tables, actions)
+            player.advance(tables, actions)
         self._ask(tables[outcomes == ONGOING])
 
     def record(
@@ -229,25 +229,25 @@ class Match:
         if seats[0] == seats[1]:
             loser = int(self.states[table, PLY]) % 2
         lost = value_of(-1, loser)
-        self._finished.append(_Ending(table, lost, resigned=not fault, fault=fault))
+        self._finished.append(_FinishedGame(table, lost, resigned=not fault, fault=fault))
         # The others may be thinking about this game: what they were asked is void.
         for player in self.players:
             if player is not self.players[index]:
-                player.start(np.array([table]), self.game.initial_state()[None])
+                player.reset(np.array([table]), self.game.initial_state()[None])
 
     def _ask(self, tables: Slots) -> None:
-        """Ask whoever is to move on `tables` [n]."""
+        """Ask whoever is to move on `num_games` [n]."""
         to_move = self._seats[tables, self.states[tables, PLY] % 2]
         for index, player in enumerate(self.players):
             asked = tables[to_move == index]
             if len(asked):
-                player.ask(asked)
+                player.begin_moves(asked)
 
     def _begin_next(self, table: int) -> None:
         """Begin the schedule's next game on `table`, or leave the table free."""
         pairing = self._pairings[table] = next(self.schedule, None)
         if pairing is not None:
-            self.begin(table, GameRecord.opening(self.game, pairing))
+            self.load(table, GameRecord.opening(self.game, pairing))
 
 
 def play_schedule(
@@ -258,7 +258,8 @@ def play_schedule(
     workers: int = 1,
     show: Callable[[int], object] = bool,
 ) -> list[GameRecord]:
-    """Play every game of a schedule at `tables` tables, at least one a worker, on `workers` cores.
+    """Play every game of a schedule at `num_games` tables, at least one a worker, on `workers`
+    cores.
 
     `seat_players` makes the players for so many tables, for one worker after the other. `show` is
     called with the number of games that ended. The records' order is the same every time.
@@ -269,11 +270,11 @@ def play_schedule(
     def play_part(match: Match) -> list[GameRecord]:
         records = []
         try:
-            match.fill()
+            match.start_games()
             while match.playing:
                 ended = match.step()
                 records += ended
-                progress.done(len(ended))
+                progress.advance(len(ended))
         finally:
             for player in match.players:
                 player.close()
@@ -288,17 +289,17 @@ def play_schedule(
     return [record for part in run_jobs(jobs, progress) for record in part] if jobs else []
 
 
-def seats_of(
-    game: "Game", players: Sequence[Entrant], rng: np.random.Generator
+def player_factory(
+    game: "Game", players: Sequence[PlayerSpec], rng: np.random.Generator
 ) -> "Callable[[int], list[Player]]":
     """Return what seats `players` at so many tables, each time with random numbers of their own."""
 
     def seat_players(tables: int) -> "list[Player]":
-        return [player.seat(game, tables, rng.spawn(1)[0]) for player in players]
+        return [player.create(game, tables, rng.spawn(1)[0]) for player in players]
 
     return seat_players
 
 
-def tables_for(players: Sequence[Entrant], workers: int) -> int:
+def parallel_games_for(players: Sequence[PlayerSpec], workers: int) -> int:
     """Return how many games at once suit the players: one a core where the clock decides."""
-    return workers if any(player.by_clock for player in players) else TABLES
+    return workers if any(player.is_timed for player in players) else DEFAULT_PARALLEL_GAMES

@@ -9,7 +9,7 @@ from alphazero.arena.solved_positions import LABELS, STAGES
 from alphazero.games.game import ONGOING, Game, State
 from alphazero.mcts.rollout_methods import RolloutConfig
 from alphazero.mcts.rollout_search import RolloutSearch
-from alphazero.players.search_player import SearchPlayer, Temperature
+from alphazero.players.search_player import SearchPlayer, TemperatureSchedule
 from alphazero.solvers.exhaustive import ILLEGAL
 
 
@@ -30,14 +30,14 @@ def make_positions(
 
     solver, rng = solver_for(game), np.random.default_rng(seed)
     search = RolloutSearch(game, RolloutConfig("uct", simulations=200), rng=rng)
-    player = SearchPlayer(search, temperature=Temperature(1.0, game.max_moves, 1.0))
+    player = SearchPlayer(search, temperature=TemperatureSchedule(1.0, game.max_moves, 1.0))
     bounds = [stage * game.max_moves // len(STAGES) for stage in range(len(STAGES) + 1)]
     lines: dict[str, bytes] = {}
     for low, high in itertools.pairwise(bounds):
         wanted = len(lines) + each
         while len(lines) < wanted:
             plies = int(rng.integers(max(low, first_ply), high))
-            moves, state = _wander(game, player, plies, rng)
+            moves, state = _random_game(game, player, plies, rng)
             if game.outcome(state) != ONGOING or state.tobytes() in lines.values():
                 continue
             values = action_values(game, solver, state)
@@ -48,7 +48,7 @@ def make_positions(
     return "\n".join(lines) + "\n"
 
 
-def _wander(
+def _random_game(
     game: Game, player: SearchPlayer, plies: int, rng: np.random.Generator
 ) -> tuple[str, State]:
     """Return the moves of a game of `plies` moves at most, a third of them random, and its end."""

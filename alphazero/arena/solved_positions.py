@@ -18,13 +18,13 @@ import numpy.typing as npt
 from alphazero.errors import GameError, RunError
 from alphazero.games.game import PLY, Game, State
 from alphazero.games.registry import write_game
-from alphazero.solvers.exhaustive import ILLEGAL, Solution, solve
-from alphazero.utils.files import is_folder, read_limited, reason, shown
+from alphazero.solvers.exhaustive import ILLEGAL, SolvedPositions, solve_all_positions
+from alphazero.utils.files import explain_os_error, is_folder, printable, read_limited
 
 STAGES = ("opening", "middle", "end")
 """Thirds of a game, by the moves of the longest one: in Connect Four 14 moves each."""
 
-PACKED = Path(__file__).parent / "positions"
+BUNDLED = Path(__file__).parent / "positions"
 """Where files of solved positions lie, named after their games."""
 
 
@@ -33,7 +33,7 @@ def stages_of(game: Game, states: State) -> npt.NDArray[np.int64]:
     return states[:, PLY] * len(STAGES) // game.max_moves
 
 
-def solved_positions(game: Game, each: int | None = None, seed: int = 0) -> Solution:
+def solved_positions(game: Game, each: int | None = None, seed: int = 0) -> SolvedPositions:
     """Return solved positions of a game, the same ones for the same `seed`.
 
     Those that are packed with the project, or else every position of a game that is small enough.
@@ -42,8 +42,8 @@ def solved_positions(game: Game, each: int | None = None, seed: int = 0) -> Solu
     Raises:
         GameError: when nobody knows the answers.
     """
-    packed = PACKED / f"{write_game(game)}.txt"
-    solution = read_positions(game, packed) if packed.exists() else solve(game)
+    packed = BUNDLED / f"{write_game(game)}.txt"
+    solution = read_positions(game, packed) if packed.exists() else solve_all_positions(game)
     if each is None:
         return solution
     order = np.random.default_rng(seed).permutation(len(solution.states))
@@ -68,15 +68,15 @@ def position_files(paths: Sequence[Path]) -> list[Path]:
         try:
             inside = sorted(each for each in path.iterdir() if each.is_file())
         except OSError as error:
-            raise RunError(f"cannot read {shown(path)}: {reason(error)}") from error
+            raise RunError(f"cannot read {printable(path)}: {explain_os_error(error)}") from error
         inside = [each for each in inside if not each.name.startswith(".")]
         if not inside:
-            raise RunError(f"{shown(path)}: no files of positions in it; check the path")
+            raise RunError(f"{printable(path)}: no files of positions in it; check the path")
         files += inside
     return files
 
 
-def read_positions(game: Game, path: Path) -> Solution:
+def read_positions(game: Game, path: Path) -> SolvedPositions:
     """Read a file of solved positions.
 
     Raises:
@@ -89,12 +89,13 @@ def read_positions(game: Game, path: Path) -> Solution:
             lines.append(_read_line(game, line))
         except (ValueError, KeyError, GameError) as error:
             raise GameError(
-                f"{shown(path)}:{number}: expected 'MOVES SCORE LABELS' with {game.num_actions} "
+                f"{printable(path)}:{number}: expected 'MOVES SCORE LABELS' with "
+                f"{game.num_actions} "
                 f"labels of + = - . ({error})"
             ) from error
     if not lines:
-        raise GameError(f"{shown(path)}: no positions")
-    return Solution(*(np.array(column) for column in zip(*lines, strict=True)))
+        raise GameError(f"{printable(path)}: no positions")
+    return SolvedPositions(*(np.array(column) for column in zip(*lines, strict=True)))
 
 
 class _Line(NamedTuple):
@@ -109,7 +110,7 @@ LABELS = {worth: label for label, worth in _WORTH.items()}
 
 def _read_line(game: Game, line: str) -> _Line:
     moves, score, labels = line.split() if line[:1].strip() else ["", *line.split()]
-    state = game.from_line(moves.replace(",", " "))
+    state = game.from_text(moves.replace(",", " "))
     legal = game.legal_action_mask(state)
     if len(labels) != game.num_actions or [label != "." for label in labels] != legal.tolist():
         raise ValueError(f"the labels {labels[:40]!r} do not fit the position's legal moves")

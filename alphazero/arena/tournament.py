@@ -16,17 +16,17 @@ from pathlib import Path
 
 import numpy as np
 
-from alphazero.arena.bradley_terry import Ratings, rate
-from alphazero.arena.head_to_head import contest
-from alphazero.arena.match import seats_of, tables_for
+from alphazero.arena.bradley_terry import Ratings, fit
+from alphazero.arena.head_to_head import play_match
+from alphazero.arena.match import parallel_games_for, player_factory
 from alphazero.arena.openings import random_opening
 from alphazero.errors import PlayerError, RunError
 from alphazero.games.game import ONGOING, Game
-from alphazero.players.registry import Entrant
+from alphazero.players.registry import PlayerSpec
 from alphazero.records.game_record import Pairing
 from alphazero.records.jsonl import load_games, save_games
 from alphazero.records.played_game import PlayedGame
-from alphazero.utils.files import reason, shown, write_atomic
+from alphazero.utils.files import explain_os_error, printable, write_atomic
 
 GAMES_FILE = "games.jsonl"
 """The file in a tournament's folder that holds its games."""
@@ -54,7 +54,7 @@ class Tournament:
     """
 
     game: Game
-    entrants: Sequence[Entrant]
+    entrants: Sequence[PlayerSpec]
     games: int
     """games of each pairing, even: each opening is played twice, colours swapped"""
     opening_moves: int = 4
@@ -78,7 +78,9 @@ class Tournament:
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
             except (OSError, ValueError) as error:
-                raise RunError(f"cannot create {shown(self.folder)}: {reason(error)}") from error
+                raise RunError(
+                    f"cannot create {printable(self.folder)}: {explain_os_error(error)}"
+                ) from error
         if self._file and self._file.exists():
             self.played = load_games(self._file)
             for each in self.played:
@@ -133,11 +135,11 @@ class Tournament:
         for pair in pairs:
             opening = self._opening(names, pair)
             schedule += [Pairing((0, 1), opening, pair), Pairing((1, 0), opening, pair)]
-        _, records = contest(
+        _, records = play_match(
             self.game,
-            seats_of(self.game, players, self._rng(names, *pairs)),
+            player_factory(self.game, players, self._rng(names, *pairs)),
             schedule,
-            tables=tables_for(players, workers),
+            tables=parallel_games_for(players, workers),
             workers=workers,
             show=show,
         )
@@ -167,12 +169,12 @@ class Tournament:
     def _check(self, each: PlayedGame) -> None:
         """Raise PlayerError unless a game of the folder could have been played here."""
         known = {entrant.name: entrant for entrant in self.entrants}
-        place = f"{shown(self._file or '')}: "
+        place = f"{printable(self._file or '')}: "
         if each.game != self.game:
             raise PlayerError(f"{place}holds games of another game; choose another folder")
         if each.outcome == ONGOING:
             raise PlayerError(f"{place}holds a game that is not over; choose another folder")
-        for name, fingerprint in zip(each.players, each.fingerprints, strict=True):
+        for name, fingerprint in zip(each.players, each.player_hashes, strict=True):
             if name in known and known[name].fingerprint != fingerprint:
                 raise PlayerError(
                     f"{place}holds games of an earlier {name}, whose file was another one; choose "
@@ -210,7 +212,7 @@ class Standing:
 def standings(tournament: Tournament, anchor: int) -> tuple[list[Standing], Ratings]:
     """Rate the players, the one at place `anchor` at 0; the strongest comes first."""
     counts = tournament.counts()
-    ratings = rate(counts, anchor)
+    ratings = fit(counts, anchor)
     # Of player i: what it did moving first, and moving second, where the outcome is the other's.
     totals = counts.sum(axis=1) + counts.sum(axis=0)[:, ::-1]
     rows = [

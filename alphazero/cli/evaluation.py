@@ -14,7 +14,7 @@ from alphazero.cli.argument_types import (
     whole_numbers,
 )
 from alphazero.cli.shared import (
-    INTERRUPTED,
+    EXIT_INTERRUPTED,
     PLAYER,
     contest_arguments,
     named_game,
@@ -92,7 +92,7 @@ def grade(options: argparse.Namespace) -> int:
     grades: list[str] = []
     passed = True
     for simulations in options.simulations or [saved.settings.simulations]:
-        seat_player = functools.partial(saved.seat, simulations=simulations)
+        seat_player = functools.partial(saved.create, simulations=simulations)
         for name, solution in sets:
             total = len(solution.states)
             with tqdm(total=total, unit="position", leave=False, disable=None) as bar:
@@ -147,7 +147,7 @@ def match(options: argparse.Namespace) -> None:
 
     from alphazero.errors import PlayerError
     from alphazero.players.options import CheckpointOptions
-    from alphazero.players.registry import agreed_game, name_player
+    from alphazero.players.registry import common_game, name_player
     from alphazero.utils.files import check_writable
 
     players = [
@@ -164,13 +164,13 @@ def match(options: argparse.Namespace) -> None:
             check_writable(file)
     asked = named_game(options)
 
-    from alphazero.arena.head_to_head import contest
-    from alphazero.arena.match import seats_of, tables_for
+    from alphazero.arena.head_to_head import play_match
+    from alphazero.arena.match import parallel_games_for, player_factory
     from alphazero.arena.openings import paired_openings
     from alphazero.players.checkpoint_player import grades_of, save_grades
     from alphazero.records.game_files import check_savable, save_match
 
-    game = agreed_game(players, asked)
+    game = common_game(players, asked)
     noted = players[0].options
     if options.note and not isinstance(noted, CheckpointOptions):
         raise PlayerError(f"--note is written into a checkpoint, and {players[0].name} is none")
@@ -179,11 +179,11 @@ def match(options: argparse.Namespace) -> None:
     rng, workers = np.random.default_rng(options.seed), usable_cores()
     schedule = paired_openings(game, options.games, options.opening_moves, rng)
     with tqdm(total=options.games, unit="game", leave=False, disable=None) as bar:
-        result, records = contest(
+        result, records = play_match(
             game,
-            seats_of(game, players, rng),
+            player_factory(game, players, rng),
             schedule,
-            tables=tables_for(players, workers),
+            tables=parallel_games_for(players, workers),
             workers=workers,
             sprt=options.sprt,
             show=bar.update,
@@ -191,13 +191,13 @@ def match(options: argparse.Namespace) -> None:
     names = players[0].name, players[1].name
     print(f"{names[0]} against {names[1]}: {result}")
     for number, record in enumerate(records, 1):
-        if record.fault:
-            loser = record.pairing.seats[0 if record.outcome < 0 else 1]
-            print(f"game {number}: {names[loser]} lost by adjudication: {record.fault}")
+        if record.forfeit_reason:
+            loser = record.pairing.players[0 if record.outcome < 0 else 1]
+            print(f"game {number}: {names[loser]} lost by adjudication: {record.forfeit_reason}")
     if options.sprt:
         print(options.sprt.describe(records))
     if options.save:
-        searched = players[0].options.searches, players[1].options.searches
+        searched = players[0].options.has_search, players[1].options.has_search
         save_match(options.save, game, records, names, searched)
     if isinstance(noted, CheckpointOptions) and options.note:
         told = names[0].replace(noted.path, "").strip(":") or "as trained"
@@ -246,7 +246,7 @@ def rate(options: argparse.Namespace) -> int:
     """Rate players by a tournament."""
     from tqdm import tqdm
 
-    from alphazero.players.registry import agreed_game, name_player
+    from alphazero.players.registry import common_game, name_player
     from alphazero.utils.files import check_writable, is_folder
 
     for text in options.players:
@@ -258,16 +258,16 @@ def rate(options: argparse.Namespace) -> int:
     asked = named_game(options)
 
     from alphazero.arena.tournament import Tournament, save_csv, standings, table
-    from alphazero.diagnostics.run_history import find_anchor, read_field
+    from alphazero.diagnostics.run_history import anchor_index, expand_players
     from alphazero.diagnostics.run_pictures import draw_progress
     from alphazero.drawing.canvas import save_picture
 
-    entrants, minutes = read_field(
+    entrants, minutes = expand_players(
         options.players, options.checkpoints, options.simulations, options.seconds
     )
-    anchor = find_anchor(entrants, options.anchor)
+    anchor = anchor_index(entrants, options.anchor)
     tournament = Tournament(
-        agreed_game(entrants, asked),
+        common_game(entrants, asked),
         entrants,
         options.games,
         options.opening_moves,
@@ -283,7 +283,7 @@ def rate(options: argparse.Namespace) -> int:
         if options.folder:
             kept = f"{len(tournament.played):,} games are kept; the same command goes on from them"
         print(f"\nstopped; {kept}", file=sys.stderr)
-        return INTERRUPTED
+        return EXIT_INTERRUPTED
     rows, ratings = standings(tournament, anchor)
     print(table(rows, ratings, tournament.counted))
     if options.csv:
@@ -314,12 +314,12 @@ def solve(options: argparse.Namespace) -> None:
     from alphazero.games.registry import read_game
 
     game = read_game(options.game)
-    state = game.from_line(" ".join(options.moves))
+    state = game.from_text(" ".join(options.moves))
 
-    from alphazero.solvers.exact import answer, describe, solver_for
+    from alphazero.solvers.exact import describe, solve_position, solver_for
 
     solver = solver_for(game)
-    total = solver.affordable if options.positions is None else options.positions
+    total = solver.default_node_limit if options.positions is None else options.positions
     with tqdm(total=total, unit="position", unit_scale=True, leave=False, disable=None) as bar:
-        found = answer(solver, state, total, bar.update)
+        found = solve_position(solver, state, total, bar.update)
     print(describe(game, state, found))

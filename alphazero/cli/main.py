@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from alphazero.cli import evaluation, foundations, play, training
 from alphazero.cli.argument_types import Parser
-from alphazero.cli.shared import INTERRUPTED
+from alphazero.cli.shared import EXIT_INTERRUPTED
 from alphazero.errors import AlphaZeroError, did_you_mean
-from alphazero.utils.printing import spell_what_cannot_be_written
+from alphazero.utils.printing import make_stdout_lossless
 
-UNREAD = 141
+EXIT_BROKEN_PIPE = 141
 """Exit code when nobody reads the output any more, as after `| head`, as shells have it."""
 
 
@@ -163,12 +163,12 @@ def main(words: Sequence[str] | None = None) -> int:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         return int(options.run(options) or 0)
 
-    return told(run)
+    return run_and_report(run)
 
 
-def told(run: Callable[[], int | None]) -> int:
+def run_and_report(run: Callable[[], int | None]) -> int:
     """Call `run`, tell a person's mistake in one line, and return the exit code as `main` does."""
-    spell_what_cannot_be_written()
+    make_stdout_lossless()
     try:
         try:
             return run() or 0
@@ -182,11 +182,11 @@ def told(run: Callable[[], int | None]) -> int:
         return 2
     except KeyboardInterrupt:
         print("\nstopped", file=sys.stderr)
-        return INTERRUPTED
+        return EXIT_INTERRUPTED
     except BrokenPipeError:
         # What is still buffered would fail once more, and loudly, when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return UNREAD
+        return EXIT_BROKEN_PIPE
 
 
 def _parse(words: Sequence[str] | None) -> argparse.Namespace:

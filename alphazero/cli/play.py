@@ -48,7 +48,7 @@ def play_arguments(parser: argparse.ArgumentParser) -> None:
 
 def play(options: argparse.Namespace) -> None:
     """Play against a player."""
-    from alphazero.players.registry import agreed_game, name_player
+    from alphazero.players.registry import common_game, name_player
     from alphazero.utils.files import check_readable, check_writable
 
     player = name_player(options.player, simulations=options.simulations, seconds=options.seconds)
@@ -63,18 +63,18 @@ def play(options: argparse.Namespace) -> None:
     from alphazero.frontends.terminal.app import Terminal
     from alphazero.frontends.terminal.commands import SIDES
     from alphazero.frontends.terminal.screen import Screen
-    from alphazero.frontends.terminal.session import Sitting
-    from alphazero.records.game_files import begin_from, check_savable
+    from alphazero.frontends.terminal.session import TerminalSession
+    from alphazero.records.game_files import check_savable, load_start_position
 
     opening = None
     if options.begin:
         own = asked or player.game
-        opening = begin_from(options.begin, options.after, own)
+        opening = load_start_position(options.begin, options.after, own)
         asked = own or opening.game
-    game = agreed_game([player], asked)
+    game = common_game([player], asked)
     if options.save:
         check_savable(options.save, game)
-    sitting = Sitting(player, game, SIDES[options.side], opening)
+    sitting = TerminalSession(player, game, SIDES[options.side], opening)
     Terminal(sitting, Screen.of(sys.stdout)).run(options.save)
 
 
@@ -115,7 +115,7 @@ def serve_arguments(parser: argparse.ArgumentParser) -> None:
 
 def serve(options: argparse.Namespace) -> None:
     """Serve the page."""
-    from alphazero.players.registry import name_player, read_player
+    from alphazero.players.registry import name_player, parse_player
     from alphazero.utils.files import check_readable, is_folder
 
     for name in options.players:
@@ -135,19 +135,19 @@ def serve(options: argparse.Namespace) -> None:
         raise AlphaZeroError(
             f"{error.name} is not installed; pip install 'alphazero[serve]'"
         ) from None
-    from alphazero.frontends.web.catalog import Catalogue
+    from alphazero.frontends.web.catalog import Catalog
     from alphazero.frontends.web.ratings import RatingTable
 
-    entrants = [read_player(name) for name in options.players]
+    entrants = [parse_player(name) for name in options.players]
     if not options.players:
         for path in sorted(Path("checkpoints").glob("*.safetensors")):
             try:
-                entrants.append(read_player(str(path)))
+                entrants.append(parse_player(str(path)))
             except AlphaZeroError as error:
                 print(f"left out: {error}", file=sys.stderr)
     named = map(Path, options.players)
     folders = [folder for folder in named if folder.is_dir() and holds_run(folder)]
-    catalogue = Catalogue(
+    catalogue = Catalog(
         entrants, [RunArchive(folder) for folder in folders], RatingTable(options.ratings)
     )
     serve(catalogue, options.host, options.port, browse=options.open)
@@ -163,14 +163,14 @@ def gtp_arguments(parser: argparse.ArgumentParser) -> None:
 
 def gtp(options: argparse.Namespace) -> None:
     """Serve a player."""
-    from alphazero.players.registry import agreed_game, name_player
+    from alphazero.players.registry import common_game, name_player
 
     player = name_player(options.player, simulations=options.simulations, seconds=options.seconds)
     asked = named_game(options)
 
     from alphazero.frontends.gtp.session import serve
 
-    serve(player, agreed_game([player], asked), options.ponder)
+    serve(player, common_game([player], asked), options.ponder)
 
 
 def gomocup_arguments(parser: argparse.ArgumentParser) -> None:
@@ -181,13 +181,13 @@ def gomocup_arguments(parser: argparse.ArgumentParser) -> None:
 
 def gomocup(options: argparse.Namespace) -> None:
     """Serve a player of gomoku."""
-    from alphazero.players.registry import name_player, read_player
+    from alphazero.players.registry import name_player, parse_player
 
     name_player(options.player, simulations=options.simulations, seconds=options.seconds)
 
     from alphazero.frontends.gomocup.session import serve
 
-    serve(read_player(options.player, simulations=options.simulations, seconds=options.seconds))
+    serve(parse_player(options.player, simulations=options.simulations, seconds=options.seconds))
 
 
 def show_arguments(parser: argparse.ArgumentParser) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from alphazero.games import Game
 
 
-INTERRUPTED = 130
+EXIT_INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
 
 

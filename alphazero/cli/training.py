@@ -10,7 +10,7 @@ from alphazero.cli.argument_types import (
     seconds,
 )
 from alphazero.cli.shared import (
-    INTERRUPTED,
+    EXIT_INTERRUPTED,
     config_arguments,
 )
 from alphazero.errors import AlphaZeroError
@@ -28,7 +28,7 @@ def train_arguments(parser: argparse.ArgumentParser) -> None:
 def train(options: argparse.Namespace) -> int:
     """Train from a YAML file, or resume a run."""
     from alphazero.config.loader import load_config
-    from alphazero.training.manifest import check_new, check_run, folder_of, holds_run
+    from alphazero.training.manifest import check_new, check_run, holds_run, run_folder
 
     if options.resume:
         overrides = [options.config, *options.overrides] if options.config else options.overrides
@@ -36,7 +36,7 @@ def train(options: argparse.Namespace) -> int:
         check_run(folder)
     elif options.config:
         config = load_config(options.config, options.overrides)
-        folder = folder_of(config)
+        folder = run_folder(config)
         check_new(folder)
     else:
         raise AlphaZeroError("name a YAML file, as in configs/, or a run's folder with --resume")
@@ -52,7 +52,7 @@ def train(options: argparse.Namespace) -> int:
         if not holds_run(folder):
             again = "nothing was saved yet, so begin again with the same command"
         print(f"\nstopped; {again}", file=sys.stderr)
-        return INTERRUPTED
+        return EXIT_INTERRUPTED
     print(f"done; play it with: alphazero play {shlex.quote(str(folder))}")
     return 0
 
@@ -116,10 +116,10 @@ def bench(options: argparse.Namespace) -> None:
     config = load_config(options.config, options.overrides)
 
     from alphazero.diagnostics.benchmark import ROUNDS, benchmark
-    from alphazero.network.backend import useful_workers
+    from alphazero.network.backend import num_selfplay_threads
 
     cores, tables = config.run.threads or usable_cores(), config.selfplay.parallel_games
-    workers = useful_workers(config.inference, cores, tables)
+    workers = num_selfplay_threads(config.inference, cores, tables)
     with tqdm(total=ROUNDS + 1, unit="round", leave=False, disable=None) as bar:
         print(benchmark(config, options.seconds, workers, bar.update))
 
@@ -157,9 +157,9 @@ def plan(options: argparse.Namespace) -> None:
         config = load_config(options.config, options.overrides)
 
     from alphazero.diagnostics.calibration import PARTS, calibrate
-    from alphazero.diagnostics.forecast import compare, describe, look_back
+    from alphazero.diagnostics.forecast import compare, describe, measure_run
 
-    past = look_back(options.against) if options.against else None
+    past = measure_run(options.against) if options.against else None
     config = past.config if past else config
     cores = config.run.threads or usable_cores()
     with tqdm(total=PARTS, unit="part", leave=False, disable=None) as bar:

@@ -13,8 +13,8 @@ from alphazero.config.strict_yaml import (
     Document,
     KeyPath,
     Problem,
-    described,
-    quoted,
+    describe_value,
+    quote,
     yaml_scalar,
 )
 from alphazero.errors import ConfigError, did_you_mean
@@ -23,7 +23,7 @@ Section = TypeVar("Section")
 
 
 @dataclasses.dataclass(frozen=True)
-class Note:
+class FieldInfo:
     """What is known of a key besides its type and default; `read` overrides how it is read."""
 
     meaning: str
@@ -43,7 +43,7 @@ class Note:
         limits = (self.at_least, self.above, self.at_most, self.below)
         return [f"{w} {limit}" for w, limit in zip(words, limits, strict=True) if limit is not None]
 
-    def breaks(self, value: float) -> bool:
+    def is_out_of_range(self, value: float) -> bool:
         """Whether a number is outside the range."""
         return (
             (self.at_least is not None and value < self.at_least)
@@ -65,26 +65,26 @@ KIND_WORDS = {
 }
 
 
-def key(default: Any, meaning: str, **details: Any) -> Any:
-    """A documented key: a dataclass field with a `Note`; `REQUIRED` as default means none."""
-    return dataclasses.field(default=default, metadata={"note": Note(meaning, **details)})
+def config_field(default: Any, meaning: str, **details: Any) -> Any:
+    """A documented key: a dataclass field with a `FieldInfo`; `REQUIRED` as default means none."""
+    return dataclasses.field(default=default, metadata={"note": FieldInfo(meaning, **details)})
 
 
-def noted_fields(section: type) -> list[tuple[dataclasses.Field[Any], Any, Note]]:
+def config_fields(section: type) -> list[tuple[dataclasses.Field[Any], Any, FieldInfo]]:
     """Each documented key of a section: its field, its type and its note."""
     hints = get_type_hints(section)
     fields = dataclasses.fields(section)
     return [(f, hints[f.name], f.metadata["note"]) for f in fields if "note" in f.metadata]
 
 
-def type_words(kind: Any, note: Note) -> str:
+def type_words(kind: Any, note: FieldInfo) -> str:
     """A key's type in words, such as `a whole number or null`."""
     if isinstance(kind, UnionType) and not note.kind:
         return " or ".join(KIND_WORDS[option] for option in get_args(kind))
     return note.kind or KIND_WORDS[kind]
 
 
-def check_value(kind: Any, note: Note, value: Any) -> Any:
+def check_value(kind: Any, note: FieldInfo, value: Any) -> Any:
     """The value as its key's type (a whole number becomes a float where one is expected)."""
     if isinstance(kind, UnionType):  # only `X | None`
         if value is None:
@@ -103,8 +103,8 @@ def check_value(kind: Any, note: Note, value: Any) -> Any:
     if note.choices and value not in note.choices:
         listed = ", ".join(note.choices)
         nearest = did_you_mean(value, note.choices)
-        raise WrongValueError(f"must be one of {listed}, got {quoted(value)}{nearest}")
-    if kind in (int, float) and note.breaks(value):
+        raise WrongValueError(f"must be one of {listed}, got {quote(value)}{nearest}")
+    if kind in (int, float) and note.is_out_of_range(value):
         raise WrongValueError(f"must be {' and '.join(note.bounds())}, got {given}")
     return value
 
@@ -123,11 +123,11 @@ def _wrong_type(kind: Any, value: Any) -> str:
                 whole, fraction, sign, exponent = parts.groups(default="")
                 power = f"{whole}{fraction or '.0'}e{sign or '+'}{exponent}"
                 plain = power if power == plain else f"{power} or {plain}"
-            return f"{quoted(value)} is text in YAML; write {quoted(plain)[1:-1]}"
+            return f"{quote(value)} is text in YAML; write {quote(plain)[1:-1]}"
         if kind is float and re.fullmatch(r"[-+]?\d+,\d+", value):
-            return f"{quoted(value)} has a decimal comma; write {value.replace(',', '.')}"
+            return f"{quote(value)} has a decimal comma; write {value.replace(',', '.')}"
     hint = "; put it in quotes" if kind is str and isinstance(value, int | float) else ""
-    return f"expected {KIND_WORDS[kind]}, got {described(value)}{hint}"
+    return f"expected {KIND_WORDS[kind]}, got {describe_value(value)}{hint}"
 
 
 class Reader:
@@ -146,7 +146,7 @@ class Reader:
         for length in range(len(path), 0, -1):
             if path[:length] in self.overridden:
                 typed = self.overridden[path[:length]]
-                self.problems.append(Problem(NO_LINE, f"override {quoted(typed)}: {message}"))
+                self.problems.append(Problem(NO_LINE, f"override {quote(typed)}: {message}"))
                 return
             if path[:length] in self.lines:
                 line = self.lines[path[:length]]
@@ -166,15 +166,15 @@ class Reader:
 
     def read(self, section: type[Section], path: KeyPath, values: Mapping[str, Any]) -> Section:
         """A section built from a mapping; keys with problems are left out or keep their default."""
-        fields = noted_fields(section)
+        fields = config_fields(section)
         names = [field.name for field, _, _ in fields]
-        place = quoted(".".join(map(str, path)))
+        place = quote(".".join(map(str, path)))
         for name in values:
             if name not in names:
                 hint = did_you_mean(name, names)
                 if name.isdecimal() and values[name] is None:
                     hint = "; a comma begins another key: write decimals with a point, as in 1.4"
-                self.report((*path, name), f"unknown key {quoted(name)} in {place}{hint}")
+                self.report((*path, name), f"unknown key {quote(name)} in {place}{hint}")
         built: dict[str, Any] = {}
         for field, kind, note in fields:
             here = (*path, field.name)
@@ -188,7 +188,7 @@ class Reader:
                 built[field.name] = field.default
         return section(**built)
 
-    def read_value(self, path: KeyPath, kind: Any, note: Note, value: Any) -> Any:
+    def read_value(self, path: KeyPath, kind: Any, note: FieldInfo, value: Any) -> Any:
         """One checked value, or None with a problem reported."""
         try:
             return note.read(self, path, value) if note.read else check_value(kind, note, value)

@@ -7,15 +7,15 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from alphazero.config.fields import REQUIRED, Reader, noted_fields, type_words
+from alphazero.config.fields import REQUIRED, Reader, config_fields, type_words
 from alphazero.config.schema import SECTIONS, Config, GameConfig, LearnerConfig, RayConfig
 from alphazero.config.strict_yaml import (
     Document,
     KeyPath,
-    described,
+    describe_value,
     parse_mapping,
     parse_yaml,
-    quoted,
+    quote,
     read_text,
     yaml_scalar,
 )
@@ -62,10 +62,10 @@ def _read(document: Document, source: str, overrides: Sequence[str], default_nam
     for name, content in document.value.items():
         if name not in SECTIONS:
             nearest = did_you_mean(name, SECTIONS)
-            reader.report((name,), f"unknown section {quoted(name)}{nearest}")
+            reader.report((name,), f"unknown section {quote(name)}{nearest}")
         elif content is not None and not isinstance(content, dict):
             hint = f"; write game: {{name: {content}}}" if _is_game(name, content) else ""
-            got = described(content)
+            got = describe_value(content)
             reader.report((name,), f"{name}: expected keys and values, got {got}{hint}")
         else:
             values[name] = dict(content or {})
@@ -102,7 +102,7 @@ def _apply_override(reader: Reader, values: dict[str, dict[str, Any]], override:
         reader.report(path, "expected section.key=value")
     elif section not in SECTIONS:
         nearest = did_you_mean(section, SECTIONS)
-        reader.report(path, f"unknown section {quoted(section)}{nearest}")
+        reader.report(path, f"unknown section {quote(section)}{nearest}")
     else:
         try:
             document = parse_yaml(value_text)
@@ -121,7 +121,7 @@ def _read_game(reader: Reader, values: dict[str, Any]) -> GameConfig:
         path = ("game", name)
         if value is None or isinstance(value, list | dict) or not name.isidentifier():
             expected = "expected a name and a number, a text, true or false"
-            reader.report(path, f"game.{name}: {expected}, got {described(value)}")
+            reader.report(path, f"game.{name}: {expected}, got {describe_value(value)}")
     named = {"name": values["name"]} if "name" in values else {}
     return replace(reader.read(GameConfig, ("game",), named), options=options)
 
@@ -157,7 +157,7 @@ def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
     if run.name and not re.fullmatch(r"(?!\.+$)(?!-)[A-Za-z0-9._-]{1,100}", run.name):
         yield (
             [("run", "name")],
-            f"run.name: {quoted(run.name)} is no plain folder name; "
+            f"run.name: {quote(run.name)} is no plain folder name; "
             "use letters, digits and . _ - (not first), at most 100",
         )
     smallest: KeyPath = ("replay", "window_minimum")
@@ -268,7 +268,7 @@ def describe_schema() -> list[KeyDescription]:
     """Every key of every section, in the order of the file, for documentation."""
     rows = []
     for name, section in [*SECTIONS.items(), ("selfplay.workers.ray", RayConfig)]:
-        for each, kind, note in noted_fields(section):
+        for each, kind, note in config_fields(section):
             default = "required" if each.default is REQUIRED else _written(each.default)
             words = [note.unit, *note.bounds(), *([" or ".join(note.choices)] * bool(note.choices))]
             limits = ", ".join(word for word in words if word)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from alphazero.errors import ConfigError, RunError
-from alphazero.utils.files import check_regular, nearest_file
+from alphazero.utils.files import check_regular, suggest_file
 
 MAXIMUM_BYTES = 1 << 20
 MAXIMUM_DEPTH = 20  # PyYAML's composer is recursive; a config needs a depth of 4
@@ -47,7 +47,7 @@ def read_text(path: Path) -> str:
     except RunError:
         raise ConfigError(f"{path}: not a regular file; give a file's path") from None
     except FileNotFoundError:
-        raise ConfigError(f"{path}: no such file{nearest_file(path, '.yaml', 'configs')}") from None
+        raise ConfigError(f"{path}: no such file{suggest_file(path, '.yaml', 'configs')}") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ConfigError(f"{path}: cannot be read: {reason}") from None
@@ -72,7 +72,7 @@ def parse_yaml(text: str) -> Document:
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, ValueError, OverflowError) as error:
-        raise ConfigError(f"1: not readable as YAML: {quoted(str(error))}") from None
+        raise ConfigError(f"1: not readable as YAML: {quote(str(error))}") from None
     value = None if node is None else _value(node, (), lines, problems)
     return Document(value, lines, problems)
 
@@ -89,7 +89,7 @@ def parse_mapping(text: str, source: str) -> Document:
         return document._replace(value={})
     if not isinstance(document.value, dict):
         line = document.lines[()]
-        message = f"expected sections such as 'game:', got {described(document.value)}"
+        message = f"expected sections such as 'game:', got {describe_value(document.value)}"
         raise ConfigError(f"{source}:{line}: {message}")
     return document
 
@@ -116,7 +116,7 @@ def _forbidden(text: str) -> list[Problem]:
                 message = "anchors and aliases (& and *) are not accepted; write the value out"
                 problems.append(Problem(line, message))
             if (tag := getattr(event, "tag", None)) is not None:
-                message = f"tags are not accepted; remove the tag {quoted(str(tag))}"
+                message = f"tags are not accepted; remove the tag {quote(str(tag))}"
                 problems.append(Problem(line, message))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -141,7 +141,7 @@ def _value(
     if isinstance(node, yaml.ScalarNode):
         return _scalar(node, problems)
     mapping: dict[str, Any] = {}
-    place = f"in {quoted('.'.join(map(str, path)))}" if path else "at the top level"
+    place = f"in {quote('.'.join(map(str, path)))}" if path else "at the top level"
     for key_node, value_node in node.value:
         line = key_node.start_mark.line + 1
         if not isinstance(key_node, yaml.ScalarNode):
@@ -150,7 +150,7 @@ def _value(
         name = key_node.value
         if name in mapping:
             first = lines[(*path, name)]
-            message = f"duplicate key {quoted(name)} {place} (first on line {first})"
+            message = f"duplicate key {quote(name)} {place} (first on line {first})"
             problems.append(Problem(line, message))
             continue
         lines[(*path, name)] = line
@@ -191,12 +191,12 @@ def yaml_scalar(value: float | str | bool | None) -> str:
     return str(yaml.safe_dump(value, **options)).strip()
 
 
-def described(value: Any) -> str:
+def describe_value(value: Any) -> str:
     """A value as an error names it, such as `text 'many'`."""
     if value is None:
         return "nothing"
     if isinstance(value, str):
-        return f"text {quoted(value)}"
+        return f"text {quote(value)}"
     if isinstance(value, list | dict):
         return "a list" if isinstance(value, list) else "a mapping"
     if isinstance(value, int) and abs(value) >= 1 << 64:
@@ -204,6 +204,6 @@ def described(value: Any) -> str:
     return yaml_scalar(value)
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Text in quotes, on one line and short, whatever it holds."""
     return ascii(text if len(text) <= 60 else text[:57] + "...")

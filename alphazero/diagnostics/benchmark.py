@@ -14,9 +14,9 @@ from alphazero.mcts.evaluator import Evaluator
 from alphazero.network.backend import make_evaluator
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
-from alphazero.training.selfplay import seat_explorer
-from alphazero.training.selfplay_stats import Work
-from alphazero.utils.jobs import Progress, run_jobs, shares
+from alphazero.training.selfplay import make_selfplay_match
+from alphazero.training.selfplay_stats import SelfPlayStats
+from alphazero.utils.jobs import Progress, run_jobs, split_evenly
 from alphazero.utils.machine import peak_megabytes
 
 ROUNDS = 16
@@ -34,25 +34,25 @@ class Benchmark:
     simulations: float
     moves: float
     games: float
-    bare: float
+    network_only: float
     """positions a second of the network alone, in batches of the same size"""
     cache_hits: float
     batch_fill: float
-    in_network: float
+    network_share: float
     """share of the workers' time of playing that was spent inside the evaluator"""
     peak_megabytes: float
 
     @property
     def efficiency(self) -> float:
         """Evaluations a second in self-play, divided by what the bare network does."""
-        return self.evaluations / self.bare
+        return self.evaluations / self.network_only
 
     def __str__(self) -> str:
         return "\n".join(
             [
                 f"search efficiency   {self.efficiency:.3f}",
                 f"evaluations/s       {self.evaluations:,.0f}",
-                f"bare network/s      {self.bare:,.0f}",
+                f"bare network/s      {self.network_only:,.0f}",
                 f"simulations/s       {self.simulations:,.0f}",
                 f"moves/s             {self.moves:,.0f}",
                 f"games/s             {self.games:,.1f}",
@@ -66,7 +66,7 @@ class Benchmark:
         )
 
 
-class Bench:
+class SelfPlayBenchmark:
     """Self-play of an untrained network, ready to be measured, and the network by itself.
 
     What an untrained network answers hardly matters for speed, but for what is remembered and
@@ -86,9 +86,11 @@ class Bench:
         if int8 and isinstance(self.evaluator, OpenVINOEvaluator):
             first = self.game.observe(self.game.initial_state())[None]
             self.explorer = self.evaluator.quantized(first)
-        self.tables = shares(config.selfplay.parallel_games, workers)
+        self.tables = split_evenly(config.selfplay.parallel_games, workers)
         halls = [
-            seat_explorer(self.game, config, self.explorer, np.random.default_rng([seed, each]), n)
+            make_selfplay_match(
+                self.game, config, self.explorer, np.random.default_rng([seed, each]), n
+            )
             for each, n in enumerate(self.tables)
         ]
         self.matches = [match for match, _ in halls]
@@ -96,12 +98,12 @@ class Bench:
         self._rows = [search.rows for search in self._searches]
         self._games_per_iteration = config.selfplay.games_per_iteration
         for match in self.matches:
-            match.fill()
+            match.start_games()
 
     def measure(self, seconds: float, show: Callable[[int], object] = bool) -> Benchmark:
         """Measure for about `seconds`, half of them self-play, half the bare network."""
         length = seconds / (2 * ROUNDS)
-        bare, bare_time, played, before = 0, 0.0, Played(), Work()
+        bare, bare_time, played, before = 0, 0.0, Played(), SelfPlayStats()
         remembered = 0
         for turn in range(ROUNDS + 1):
             if turn == 1:
@@ -114,7 +116,7 @@ class Bench:
             if remembered >= self._games_per_iteration:
                 remembered = 0
                 for search in self._searches:
-                    search.forget()
+                    search.clear_cache()
             show(1)
         work = self._work() - before
         work.seconds_playing = played.seconds * len(self.tables)
@@ -127,15 +129,15 @@ class Bench:
             simulations=work.simulations / played.seconds,
             moves=played.moves / played.seconds,
             games=played.games / played.seconds,
-            bare=bare / bare_time,
+            network_only=bare / bare_time,
             cache_hits=work.cache_hits,
             batch_fill=work.batch_fill,
-            in_network=work.search_efficiency,
+            network_share=work.search_efficiency,
             peak_megabytes=peak_megabytes(),
         )
 
-    def _work(self) -> Work:
-        work = Work()
+    def _work(self) -> SelfPlayStats:
+        work = SelfPlayStats()
         for search in self._searches:
             work.add(search)
         return work
@@ -145,7 +147,7 @@ def benchmark(
     config: Config, seconds: float, workers: int, show: Callable[[int], object] = bool
 ) -> Benchmark:
     """Measure a configuration's self-play for about `seconds`."""
-    return Bench(config, workers).measure(seconds, show)
+    return SelfPlayBenchmark(config, workers).measure(seconds, show)
 
 
 @dataclass(frozen=True)
@@ -199,7 +201,7 @@ def _evaluate(
     while positions == 0 or time.perf_counter() < begin + seconds:
         evaluator.evaluate(observations)
         positions += size
-        progress.done(0)
+        progress.advance(0)
     return positions, time.perf_counter() - begin
 
 
@@ -209,5 +211,5 @@ def _play(match: Match, seconds: float, progress: Progress) -> tuple[int, int, f
     before = match.moves_made
     while time.perf_counter() < begin + seconds:
         games += len(match.step())
-        progress.done(0)
+        progress.advance(0)
     return games, match.moves_made - before, time.perf_counter() - begin

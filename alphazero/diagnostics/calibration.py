@@ -15,19 +15,25 @@ import numpy as np
 from alphazero.arena.match import Match, play_schedule
 from alphazero.arena.openings import paired_openings
 from alphazero.config.schema import Config
-from alphazero.diagnostics.benchmark import Bench, Benchmark, Played, time_matches, time_network
-from alphazero.network.backend import useful_workers
+from alphazero.diagnostics.benchmark import (
+    Benchmark,
+    Played,
+    SelfPlayBenchmark,
+    time_matches,
+    time_network,
+)
+from alphazero.network.backend import num_selfplay_threads
 from alphazero.network.inference import padded_size
 from alphazero.players.base import Player, RandomPlayer
-from alphazero.players.registry import Entrant
+from alphazero.players.registry import PlayerSpec
 from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import Pairing
-from alphazero.training.data.game_shard import Games
-from alphazero.training.data.replay_buffer import Replay
+from alphazero.training.data.game_shard import GameBatch
+from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.evaluation import OPENING_MOVES, Evaluation
 from alphazero.training.gate import seat
 from alphazero.training.learning.learner import Learner
-from alphazero.utils.jobs import shares, threads_per_evaluation
+from alphazero.utils.jobs import split_evenly, threads_per_evaluation
 from alphazero.utils.machine import peak_megabytes
 
 PARTS: Final = 4
@@ -37,7 +43,7 @@ SELF_PLAY, SIZES, MATCHES, LEARNING = 0.5, 0.3, 0.5, 0.5
 """Share of the time still left that each part gets, in this order: what compiling and warming up
 has taken shortens the parts after it, and not the patience of whoever waits."""
 
-MOMENT: Final = 0.5
+MIN_SECONDS: Final = 0.5
 """Seconds that each part gets however late it is."""
 
 RANDOM_GAMES: Final = 64
@@ -58,7 +64,7 @@ class Calibration:
     """What was measured. A move is one that is searched; those of an opening are not."""
 
     self_play: Benchmark
-    quiet_simulations: float
+    gate_simulations: float
     """simulations a second in matches without noise, as in the gate"""
     ladder_moves: float
     """moves a second against the opponents of `evaluation.ladder`; 0 where there are none"""
@@ -66,7 +72,7 @@ class Calibration:
     """games against them in one measurement"""
     ladder_between: int
     """games between them, which the first measurement adds"""
-    questions: int
+    solved_positions: int
     """positions in one measurement, without search and with it"""
     step_seconds: float
     """of one optimizer step"""
@@ -107,10 +113,10 @@ def calibrate(
     begin = time.perf_counter()
 
     def allowed(share: float) -> float:
-        return max(share * (seconds - (time.perf_counter() - begin)), MOMENT)
+        return max(share * (seconds - (time.perf_counter() - begin)), MIN_SECONDS)
 
-    workers = useful_workers(config.inference, cores, config.selfplay.parallel_games)
-    bench = Bench(config, workers)
+    workers = num_selfplay_threads(config.inference, cores, config.selfplay.parallel_games)
+    bench = SelfPlayBenchmark(config, workers)
     game = bench.game
     self_play = bench.measure(allowed(SELF_PLAY))
     show(1)
@@ -133,22 +139,22 @@ def calibrate(
         [Pairing()] * RANDOM_GAMES,
         RANDOM_GAMES,
     )
-    replay = Replay(game, config.replay)
-    replay.add(1, Games.of(game, records))
+    replay = ReplayBuffer(game, config.replay)
+    replay.add(1, GameBatch.of(game, records))
     moves = sum(len(record.actions) for record in records)
     learner = Learner(bench.network, config.learner, config.inference.device)
     with threads_per_evaluation(min(cores, learner.useful_threads)):
         timed, seconds_timed = _time_step(config, learner, replay, allowed(LEARNING), rng)
     show(1)
     begun = [match.record(table) for match in bench.matches for table in match.playing]
-    searched = Games.of(game, begun)
+    searched = GameBatch.of(game, begun)
     return Calibration(
         self_play=self_play,
-        quiet_simulations=quiet,
+        gate_simulations=quiet,
         ladder_moves=ladder,
         ladder_games=evaluation.ladder.games if evaluation.ladder else 0,
         ladder_between=evaluation.ladder.games_between if evaluation.ladder else 0,
-        questions=evaluation.examination.questions if evaluation.examination else 0,
+        solved_positions=evaluation.examination.num_positions if evaluation.examination else 0,
         step_seconds=seconds_timed * config.learner.batch_size / timed,
         step_positions=timed,
         random_length=moves / len(records),
@@ -165,7 +171,7 @@ def calibrate(
     )
 
 
-def _rate(bench: Bench, batches: Sequence[int], seconds: float) -> float:
+def _rate(bench: SelfPlayBenchmark, batches: Sequence[int], seconds: float) -> float:
     """Return the positions a second of the bare network; first, a moment of it is for compiling."""
     time_network(bench.game, bench.explorer, batches, 0.0)
     positions, spent = time_network(bench.game, bench.explorer, batches, seconds)
@@ -173,7 +179,7 @@ def _rate(bench: Bench, batches: Sequence[int], seconds: float) -> float:
 
 
 def _time_gate(
-    config: Config, bench: Bench, workers: int, seconds: float, rng: np.random.Generator
+    config: Config, bench: SelfPlayBenchmark, workers: int, seconds: float, rng: np.random.Generator
 ) -> float:
     """Return the simulations a second of two players at the tables of a gate."""
     settings = config.gate
@@ -200,7 +206,7 @@ def _simulations(matches: Sequence[Match]) -> int:
 
 def _time_ladder(
     config: Config,
-    bench: Bench,
+    bench: SelfPlayBenchmark,
     evaluation: Evaluation,
     workers: int,
     seconds: float,
@@ -211,10 +217,10 @@ def _time_ladder(
         return 0.0
     settings, anchors = config.evaluation, evaluation.ladder.anchors
 
-    def seat_against(anchor: Entrant, tables: int) -> list[Player]:
+    def seat_against(anchor: PlayerSpec, tables: int) -> list[Player]:
         simulations = settings.simulations or None
         player = seat(bench.game, bench.evaluator, config.search, simulations, tables)
-        return [player, anchor.seat(bench.game, tables, rng.spawn(1)[0])]
+        return [player, anchor.create(bench.game, tables, rng.spawn(1)[0])]
 
     spent, each = 0.0, seconds / len(anchors)
     for anchor in anchors:
@@ -231,7 +237,7 @@ def _time_ladder(
 
 
 def _seat(
-    bench: Bench,
+    bench: SelfPlayBenchmark,
     seat_players: Callable[[int], Sequence[Player]],
     games: int,
     opening_moves: int,
@@ -242,15 +248,15 @@ def _seat(
     openings = paired_openings(bench.game, 2 * games, opening_moves, rng)
     matches = [
         Match(bench.game, seat_players(tables), tables, itertools.cycle(openings))
-        for tables in shares(games, workers)
+        for tables in split_evenly(games, workers)
     ]
     for match in matches:
-        match.fill()
+        match.start_games()
     return matches
 
 
 def _time_step(
-    config: Config, learner: Learner, replay: Replay, seconds: float, rng: np.random.Generator
+    config: Config, learner: Learner, replay: ReplayBuffer, seconds: float, rng: np.random.Generator
 ) -> tuple[int, float]:
     """Return a batch's size and the seconds of an optimizer step on it, the batch made included.
 

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Final
 
 from alphazero.arena.solved_positions import STAGES
-from alphazero.diagnostics.doctor_rules import ENOUGH_ITERATIONS, ENOUGH_STEPS, RULES, Evidence
+from alphazero.diagnostics.doctor_rules import ENOUGH_ITERATIONS, ENOUGH_STEPS, RULES, RunData
 from alphazero.diagnostics.run_history import curves_of
 from alphazero.training.monitoring.metrics import METRICS
-from alphazero.training.run_directory import Run
+from alphazero.training.run_directory import RunDirectory
 
 SHARDS: Final = 10
 """Newest iterations whose games are looked at: enough to judge, and read in a moment."""
@@ -24,7 +24,7 @@ class Diagnosis:
     """whether the run says too little to be called healthy"""
     findings: list[str]
     """a line each, with the figure and the key to change"""
-    unjudged: list[str]
+    skipped: list[str]
     """rules that would need curves, or more iterations, that the run does not have"""
 
     def __str__(self) -> str:
@@ -39,8 +39,8 @@ class Diagnosis:
             )
         elif not self.findings:
             lines.append("nothing found")
-        if self.unjudged:
-            lines.append(f"not judged, for want of data: {', '.join(self.unjudged)}")
+        if self.skipped:
+            lines.append(f"not judged, for want of data: {', '.join(self.skipped)}")
         return "\n".join(lines)
 
 
@@ -53,25 +53,25 @@ def examine(run: Path) -> Diagnosis:
     return diagnose(gather(run))
 
 
-def gather(run: Path) -> Evidence:
+def gather(run: Path) -> RunData:
     """Read what the rules look at; errors as in `examine`."""
-    opened = Run.look(run)
+    opened = RunDirectory.open(run)
     solved = [name for name in METRICS if name.startswith("solved/")]
     names = [name for name in METRICS if name not in solved]
     names += [f"solved/search_optimal/{stage}" for stage in STAGES]
     curves = dict(zip(names, curves_of(run, names), strict=True))
     newest = opened.state.shards[-SHARDS:]
-    return Evidence(opened.config, curves, [(each, opened.load_shard(each)) for each in newest])
+    return RunData(opened.config, curves, [(each, opened.load_shard(each)) for each in newest])
 
 
-def diagnose(evidence: Evidence) -> Diagnosis:
+def diagnose(evidence: RunData) -> Diagnosis:
     """Ask every rule that concerns the run."""
     findings, unjudged = [], []
     for rule in RULES:
-        if not rule.concerns(evidence.config):
+        if not rule.applies(evidence.config):
             continue
-        if not rule.can_judge(evidence):
+        if not rule.has_data(evidence):
             unjudged.append(rule.name)
-        elif (said := rule.judge(evidence)) is not None:
+        elif (said := rule.check(evidence)) is not None:
             findings.append(f"{rule.name}: {said}")
     return Diagnosis(evidence.iterations, evidence.steps, evidence.is_short, findings, unjudged)

@@ -13,8 +13,8 @@ import numpy as np
 
 from alphazero.config.schema import Config
 from alphazero.games import make_game
-from alphazero.training.data.game_shard import Games
-from alphazero.training.resignation import judge_threshold, played_out
+from alphazero.training.data.game_shard import GameBatch
+from alphazero.training.resignation import judge_threshold, non_resigned_games
 
 RECENT: Final = 5
 """Points of a curve that are averaged: what a run is now, past the noise of one iteration."""
@@ -78,13 +78,13 @@ ITERATIONS_A_GAME: Final = 4.0
 
 
 @dataclass(frozen=True)
-class Evidence:
+class RunData:
     """What rules look at."""
 
     config: Config
     curves: Mapping[str, Mapping[int, float]]
     """values by iteration, by the names of `metrics.METRICS`"""
-    shards: Sequence[tuple[int, Games]] = ()
+    shards: Sequence[tuple[int, GameBatch]] = ()
     """the games of some iterations, oldest first"""
 
     def points(self, name: str) -> list[float]:
@@ -116,7 +116,7 @@ class Rule(NamedTuple):
     """One thing that goes wrong."""
 
     name: str
-    judge: Callable[[Evidence], str | None]
+    check: Callable[[RunData], str | None]
     """says the figure and the advice where it is wrong"""
     needs: tuple[str, ...] = ()
     """curves, without which nothing can be said"""
@@ -124,10 +124,10 @@ class Rule(NamedTuple):
     """and how many points each must have"""
     steps: int = 0
     """optimizer steps that the run must have done"""
-    concerns: Callable[[Config], bool] = lambda _: True
+    applies: Callable[[Config], bool] = lambda _: True
     """whether a run of this configuration can have it at all"""
 
-    def can_judge(self, evidence: Evidence) -> bool:
+    def has_data(self, evidence: RunData) -> bool:
         """Whether the run has gone on for long enough, and drawn what is needed."""
         long = all(len(evidence.points(name)) >= self.points for name in self.needs)
         return long and evidence.steps >= self.steps
@@ -138,7 +138,7 @@ def count_actions(config: Config) -> int:
     return make_game(config.game.name, **config.game.options).num_actions
 
 
-def judge_gate_games(evidence: Evidence) -> str | None:
+def judge_gate_games(evidence: RunData) -> str | None:
     """Gate games that repeat one another."""
     share = evidence.now("gate/distinct_games")
     if share >= DISTINCT_GAMES:
@@ -149,7 +149,7 @@ def judge_gate_games(evidence: Evidence) -> str | None:
     )
 
 
-def judge_entropy(evidence: Evidence) -> str | None:
+def judge_entropy(evidence: RunData) -> str | None:
     """Policies without alternatives, of the network or of the search, in a game not yet solved."""
     solved = [name for name in evidence.curves if name.startswith("solved/search_optimal/")]
     known = [evidence.points(name)[-1] for name in solved if evidence.points(name)]
@@ -169,7 +169,7 @@ def judge_entropy(evidence: Evidence) -> str | None:
     )
 
 
-def _reuse_now(evidence: Evidence) -> str:
+def _reuse_now(evidence: RunData) -> str:
     """Return the key that says how often new positions are drawn now, and what it says."""
     config, positions = evidence.config, evidence.points("selfplay/positions")
     has_grown = bool(positions) and config.network_at(int(positions[-1])) != config.network
@@ -178,7 +178,7 @@ def _reuse_now(evidence: Evidence) -> str:
     return f"replay.reuse, now {config.replay.reuse:g}"
 
 
-def judge_overfitting(evidence: Evidence) -> str | None:
+def judge_overfitting(evidence: RunData) -> str | None:
     """A value head that knows its games by heart."""
     seen, unseen = (evidence.now(f"learner/{kind}_value_loss") for kind in ("seen", "unseen"))
     if unseen <= OVERFITTING * seen or unseen - seen < OVERFITTING_GAP:
@@ -191,7 +191,7 @@ def judge_overfitting(evidence: Evidence) -> str | None:
     )
 
 
-def draws_of(evidence: Evidence) -> float:
+def draws_of(evidence: RunData) -> float:
     """Return how often a position of the newest iterations has been drawn for each new one."""
     steps, positions = (
         evidence.points(name)[-RECENT - 1 :] for name in ("learner/steps", "selfplay/positions")
@@ -200,7 +200,7 @@ def draws_of(evidence: Evidence) -> float:
     return drawn / max(positions[-1] - positions[0], 1.0)
 
 
-def judge_much_reuse(evidence: Evidence) -> str | None:
+def judge_much_reuse(evidence: RunData) -> str | None:
     """Positions that are drawn again and again."""
     draws = draws_of(evidence)
     if draws <= MOST_DRAWS:
@@ -211,7 +211,7 @@ def judge_much_reuse(evidence: Evidence) -> str | None:
     )
 
 
-def judge_little_reuse(evidence: Evidence) -> str | None:
+def judge_little_reuse(evidence: RunData) -> str | None:
     """Positions that are searched and then hardly used."""
     draws = draws_of(evidence)
     if draws >= FEWEST_DRAWS:
@@ -222,7 +222,7 @@ def judge_little_reuse(evidence: Evidence) -> str | None:
     )
 
 
-def judge_noise(evidence: Evidence) -> str | None:
+def judge_noise(evidence: RunData) -> str | None:
     """Root noise that comes too late: most of the root's visits are already made."""
     share = evidence.now("selfplay/kept_visits")
     if share <= KEPT_VISITS:
@@ -234,7 +234,7 @@ def judge_noise(evidence: Evidence) -> str | None:
     )
 
 
-def judge_resignation(evidence: Evidence) -> str | None:
+def judge_resignation(evidence: RunData) -> str | None:
     """Games given up that were not lost, by games played out under a threshold made without them.
 
     The permitted share is the target; more than that is a fault where chance hardly explains it.
@@ -243,7 +243,7 @@ def judge_resignation(evidence: Evidence) -> str | None:
     resigned = wrong = 0
     for iteration, games in evidence.shards:
         if iteration in thresholds:
-            verdict = judge_threshold(played_out([games]), thresholds[iteration])
+            verdict = judge_threshold(non_resigned_games([games]), thresholds[iteration])
             resigned, wrong = resigned + verdict.resigned, wrong + verdict.wrong
     settings = evidence.config.selfplay
     permitted = settings.resign_false_positives
@@ -271,7 +271,7 @@ def chance_of(successes: int, trials: int, share: float) -> float:
     return min(1.0, math.fsum(map(math.exp, logs)))
 
 
-def judge_evaluator(evidence: Evidence) -> str | None:
+def judge_evaluator(evidence: RunData) -> str | None:
     """An evaluator that waits for positions; not where it is the cache that spares it them."""
     share, hits = evidence.now("speed/search_efficiency"), evidence.now("speed/cache_hits")
     if share >= EFFICIENCY or hits >= EFFICIENCY:
@@ -283,7 +283,7 @@ def judge_evaluator(evidence: Evidence) -> str | None:
     )
 
 
-def judge_games(evidence: Evidence) -> str | None:
+def judge_games(evidence: RunData) -> str | None:
     """Games that wait for evaluations so long that they outlive the networks which play them.
 
     By Little's law: so many games under way, divided by those that end in an iteration.
@@ -300,7 +300,7 @@ def judge_games(evidence: Evidence) -> str | None:
     )
 
 
-def judge_policy(evidence: Evidence) -> str | None:
+def judge_policy(evidence: RunData) -> str | None:
     """A policy that stays where it began: all A actions alike have the cross-entropy ln A."""
     actions = count_actions(evidence.config)
     loss, ignorant = evidence.now("loss/policy"), math.log(actions)
@@ -321,7 +321,7 @@ def judge_policy(evidence: Evidence) -> str | None:
     return f"{said}change learner.learning_rate, now {rate:g}: ten times more, or ten times less"
 
 
-def judge_learning_rate(evidence: Evidence) -> str | None:
+def judge_learning_rate(evidence: RunData) -> str | None:
     """Steps so large that the network is worse than one that knows nothing, or is always clipped.
 
     Saying 0 always has a squared error of E[z²], the share of games that are decided; telling win,
@@ -353,7 +353,7 @@ RULES: Final = (
         judge_gate_games,
         ("gate/distinct_games",),
         points=1,
-        concerns=lambda config: config.gate.games > 0,
+        applies=lambda config: config.gate.games > 0,
     ),
     Rule("entropy collapsed", judge_entropy, ("learner/policy_entropy", "selfplay/search_entropy")),
     Rule(
@@ -367,14 +367,14 @@ RULES: Final = (
         "noise drowned by the reused tree",
         judge_noise,
         ("selfplay/kept_visits",),
-        concerns=lambda config: config.search.reuse_tree and config.selfplay.noise_fraction > 0,
+        applies=lambda config: config.search.reuse_tree and config.selfplay.noise_fraction > 0,
     ),
     Rule(
         "resignation too often wrong",
         judge_resignation,
         ("selfplay/resign_threshold",),
         points=1,
-        concerns=lambda config: config.selfplay.resign_share > 0,
+        applies=lambda config: config.selfplay.resign_share > 0,
     ),
     Rule("evaluator starved", judge_evaluator, ("speed/search_efficiency", "speed/cache_hits")),
     Rule("games starved", judge_games),

@@ -16,10 +16,10 @@ from alphazero.diagnostics.calibration import Calibration
 from alphazero.diagnostics.run_history import curves_of, training_minutes
 from alphazero.errors import RunError
 from alphazero.training.evaluation import OPENING_MOVES
-from alphazero.training.run_directory import Run
-from alphazero.utils.files import shown
+from alphazero.training.run_directory import RunDirectory
+from alphazero.utils.files import printable
 
-SHORTEST: Final = 2 / 3
+SHORT_GAME_FACTOR: Final = 2 / 3
 """The shortest games that are reckoned with, as a share of random ones; the longest are as long as
 the game's rules allow. Attackers win sooner than chance, defenders hold out longer: in gomoku the
 mean fell to 0.7 of random play's and rose to 1.6 in one and the same run."""
@@ -90,11 +90,11 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
         "gate": gate.games
         * quiet
         * (gate.simulations or config.search.simulations)
-        / measured.quiet_simulations,
-        "measure": measured.questions
+        / measured.gate_simulations,
+        "measure": measured.solved_positions
         / 2
         * (evaluation.simulations or config.search.simulations)
-        / measured.quiet_simulations,
+        / measured.gate_simulations,
     }
     climbing, game_of_ladder = max(length - OPENING_MOVES, 1), 0.0
     if measured.ladder_games:
@@ -120,7 +120,7 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
     seconds = {stage: each[stage] * (iterations // intervals[stage]) for stage in each}
     if seconds["measure"]:
         # Half of the moves against the anchors are of the best player, who is not in these games.
-        own = (evaluation.simulations or config.search.simulations) / measured.quiet_simulations
+        own = (evaluation.simulations or config.search.simulations) / measured.gate_simulations
         seconds["measure"] += measured.ladder_between * max(2 * game_of_ladder - own * climbing, 0)
     disk = (
         kept * measured.move_disk
@@ -150,7 +150,7 @@ def suggest(config: Config, measured: Calibration) -> dict[str, int]:
         min(size for size, rate in rates.items() if rate >= ENOUGH * max(rates.values()))
         for rates in (measured.by_batch, measured.by_threads)
     )
-    if not measured.on_cpu and measured.self_play.in_network < 0.5:
+    if not measured.on_cpu and measured.self_play.network_share < 0.5:
         threads = max(measured.by_threads)  # the trees want them
     games = min(batch * threads, config.selfplay.games_per_iteration)
     return {"selfplay.parallel_games": games, "run.threads": threads}
@@ -160,7 +160,7 @@ def bottleneck(measured: Calibration, expected: Forecast) -> str:
     """Say what a faster run would have to do faster."""
     stage = max(expected.seconds, key=lambda each: expected.seconds[each])
     share = expected.seconds[stage] / max(sum(expected.seconds.values()), 1e-9)
-    inside = measured.self_play.in_network
+    inside = measured.self_play.network_share
     if measured.on_cpu:
         where = f"the CPU; {inside:.0%} of playing is inside the network"
     elif inside >= 0.5:
@@ -173,7 +173,7 @@ def bottleneck(measured: Calibration, expected: Forecast) -> str:
 def describe(config: Config, measured: Calibration) -> str:
     """Write a plan for people: a table of forecasts by the length of games, and advice."""
     random = measured.random_length
-    lengths = SHORTEST * random, random, float(measured.longest)
+    lengths = SHORT_GAME_FACTOR * random, random, float(measured.longest)
     columns = [forecast(config, measured, length) for length in lengths]
     expected, rates = columns[1], measured.self_play
     advice = " ".join(f"{key}={value}" for key, value in suggest(config, measured).items())
@@ -188,13 +188,13 @@ def describe(config: Config, measured: Calibration) -> str:
             f"{config.learner.batch_size:,} positions"
         )
         * (measured.step_positions < config.learner.batch_size),
-        f"gate                {measured.quiet_simulations:,.0f} simulations/s",
+        f"gate                {measured.gate_simulations:,.0f} simulations/s",
         "",
         "games are           " + _row(("shorter", "as random", "longest")),
         "moves of a game     " + _row(f"{each.length:,.1f}" for each in columns),
         *(
             f"{name:20}" + _row(f"{_figures(each)[name]:,.{places}f}" for each in columns)
-            for name, places in PLACES.items()
+            for name, places in ROWS.items()
         ),
         "",
         f"bottleneck          {bottleneck(measured, expected)}",
@@ -208,7 +208,7 @@ def describe(config: Config, measured: Calibration) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-PLACES: Final = {
+ROWS: Final = {
     "evaluations/h": 0,
     "games/h": 0,
     "iterations/h": 1,
@@ -238,7 +238,7 @@ def _figures(each: Forecast) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class Past:
+class MeasuredRun:
     """What a run has taken so far, by its curves and files."""
 
     config: Config
@@ -249,24 +249,24 @@ class Past:
     """by the names of a plan's rows"""
 
 
-def look_back(run: Path) -> Past:
+def measure_run(run: Path) -> MeasuredRun:
     """Read what a run has taken.
 
     Raises:
         RunError: when there is no run, or one without curves.
     """
-    opened = Run.look(run)
+    opened = RunDirectory.open(run)
     minutes = training_minutes(run)
     lengths, memory, evaluations = curves_of(
         run, ["selfplay/game_length", "speed/peak_memory", "selfplay/evaluations"]
     )
     if not (lengths and evaluations and minutes):
-        raise RunError(f"{shown(run)} has no curves in tensorboard/ to compare a plan with")
+        raise RunError(f"{printable(run)} has no curves in tensorboard/ to compare a plan with")
     iterations = max(lengths)
     hours = max(minutes.values()) / 60
     games = iterations * opened.config.selfplay.games_per_iteration
     disk = sum(path.stat().st_size for path in run.rglob("*") if path.is_file())
-    return Past(
+    return MeasuredRun(
         opened.config,
         iterations,
         sum(lengths.values()) / len(lengths),
@@ -282,7 +282,7 @@ def look_back(run: Path) -> Past:
     )
 
 
-def compare(past: Past, measured: Calibration) -> str:
+def compare(past: MeasuredRun, measured: Calibration) -> str:
     """Write beside each other what a run took, and what a plan says of as many iterations.
 
     Once as the plan was made, with games as long as random ones, and once with the length that
@@ -298,7 +298,7 @@ def compare(past: Past, measured: Calibration) -> str:
         f"random ones have {measured.random_length:.1f}",
         " " * 20 + _row(("the run", "forecast", "error", "length known", "error")),
     ]
-    for name, places in PLACES.items():
+    for name, places in ROWS.items():
         if name == "iterations":
             continue
         took = past.figures[name]

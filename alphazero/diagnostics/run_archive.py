@@ -17,13 +17,13 @@ from alphazero.records.game_files import load_played
 from alphazero.records.game_record import GameRecord
 from alphazero.records.played_game import PlayedGame
 from alphazero.training.manifest import check_resumable
-from alphazero.training.run_directory import SAMPLE_NAME, Run
-from alphazero.utils.files import reason, shown
+from alphazero.training.run_directory import SAMPLE_NAME, RunDirectory
+from alphazero.utils.files import explain_os_error, printable
 
 SELFPLAY: Final = "selfplay"
 GATE: Final = "gate"
 
-KEPT: Final = 3
+CACHED_ITERATIONS: Final = 3
 """Iterations whose games are kept in memory."""
 
 
@@ -49,7 +49,7 @@ class RunArchive:
         """The game that is learned."""
         return self._run().game
 
-    def chapters(self) -> list[tuple[int, str]]:
+    def iterations(self) -> list[tuple[int, str]]:
         """Return each iteration that has games, and their kind; the newest first.
 
         Raises:
@@ -68,7 +68,7 @@ class RunArchive:
             key = iteration, kind
             if key not in self._read:
                 self._read[key] = self._load(iteration, kind)
-                while len(self._read) > KEPT:
+                while len(self._read) > CACHED_ITERATIONS:
                     self._read.popitem(last=False)
             self._read.move_to_end(key)
             return self._read[key]
@@ -89,16 +89,18 @@ class RunArchive:
             )
         return list(load_played(path))
 
-    def _run(self) -> Run:
+    def _run(self) -> RunDirectory:
         """Return the run as it stands now."""
-        return Run.look(self.folder)
+        return RunDirectory.open(self.folder)
 
     def _files(self) -> dict[tuple[int, str], Path]:
         """Return the files of games for people, by iteration and kind."""
         try:
             paths = list((self.folder / "games").iterdir())
         except OSError as error:
-            raise RunError(f"cannot read {shown(self.folder / 'games')}: {reason(error)}") from None
+            raise RunError(
+                f"cannot read {printable(self.folder / 'games')}: {explain_os_error(error)}"
+            ) from None
         named = [(path, SAMPLE_NAME.fullmatch(path.name)) for path in paths]
         return {
             (int(found[2]), found[1]): path for path, found in named if found and found[3] != "txt"

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from alphazero.config.loader import load_config
 from alphazero.diagnostics.run_history import Curve, add_minutes, read_curves
 from alphazero.errors import RunError
-from alphazero.training.monitoring.dashboard import STORY, Panel, interval_of, named
-from alphazero.utils.files import check_writable, shown, write_atomic
+from alphazero.training.monitoring.dashboard import DASHBOARD, Chart, interval_of, named
+from alphazero.utils.files import check_writable, printable, write_atomic
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -79,7 +79,7 @@ STYLE: Final = {
 class Drawing(NamedTuple):
     """A panel and what a run has for it."""
 
-    panel: Panel
+    panel: Chart
     curves: Mapping[str, Curve]
     """by their legends"""
     intervals: tuple[Curve, Curve] | None
@@ -98,7 +98,7 @@ def plot_run(run: Path, files: Sequence[Path] | None = None) -> list[Path]:
     for file in files:
         if file.suffix.lower() not in KINDS:
             raise RunError(
-                f"cannot draw {shown(file)}: a figure is PNG or SVG; let its name end in "
+                f"cannot draw {printable(file)}: a figure is PNG or SVG; let its name end in "
                 f"{' or '.join(KINDS)}"
             )
     if importlib.util.find_spec("matplotlib") is None:
@@ -124,7 +124,8 @@ def draw_run(run: Path) -> "Figure":
     drawings = find_drawings(curves)
     if not drawings:
         raise RunError(
-            f"{shown(run / 'tensorboard')} has no curves; give the folder of a run that has ended "
+            f"{printable(run / 'tensorboard')} has no curves; give the folder of a run that "
+            "has ended "
             "an iteration"
         )
     rows = (len(drawings) + 1) // 2
@@ -163,7 +164,7 @@ def find_drawings(curves: Mapping[str, Curve]) -> list[Drawing]:
     }
     drawn = {name: curve for name, curve in sorted(finite.items()) if curve}
     drawings = []
-    for panel in (panel for panels in STORY.values() for panel in panels):
+    for panel in (panel for panels in DASHBOARD.values() for panel in panels):
         found = {
             name: label
             for known, legend in panel.curves.items()
@@ -190,7 +191,7 @@ def _write_title(figure: "Figure", run: Path, curves: Mapping[str, Curve]) -> No
         *(["nothing learned yet"] if steps == 0 else []),
     )
     left = 0.1 / WIDTH
-    name = shown(run.resolve().name)
+    name = printable(run.resolve().name)
     # The second line leaves room for the facts, which are in smaller type.
     figure.suptitle(f"{name}\n", x=left, ha="left", fontsize=14, fontweight="bold")
     below = 1 - 0.4 / figure.get_figheight()

@@ -7,9 +7,9 @@ import numpy as np
 
 from alphazero.errors import PlayerError
 from alphazero.players.options import CheckpointOptions
-from alphazero.players.registry import Entrant, read_player
+from alphazero.players.registry import PlayerSpec, parse_player
 from alphazero.training.monitoring.metrics import METRICS
-from alphazero.utils.files import is_folder, shown
+from alphazero.utils.files import is_folder, printable
 
 Curve = dict[int, float]
 """Values by iteration."""
@@ -71,26 +71,26 @@ def step_checkpoints(run: Path, number: int) -> list[Path]:
     return paths
 
 
-def read_field(
+def expand_players(
     texts: Sequence[str],
     checkpoints: int,
     simulations: int | None = None,
     seconds: float | None = None,
-) -> tuple[list[Entrant], dict[str, float]]:
+) -> tuple[list[PlayerSpec], dict[str, float]]:
     """Return the players that are named, and the minutes of training by the names of a run's.
 
-    A run's folder stands for `checkpoints` of its checkpoints; the budget is as in `read_player`.
+    A run's folder stands for `checkpoints` of its checkpoints; the budget is as in `parse_player`.
 
     Raises:
         AlphaZeroError: for what is no player.
     """
-    entrants: list[Entrant] = []
+    entrants: list[PlayerSpec] = []
     minutes: dict[str, float] = {}
     for text in texts:
         paths = step_checkpoints(Path(text), checkpoints)
         times = training_minutes(Path(text)) if paths else {}
         for name in [str(path) for path in paths] or [text]:
-            entrant = read_player(name, simulations=simulations, seconds=seconds)
+            entrant = parse_player(name, simulations=simulations, seconds=seconds)
             entrants.append(entrant)
             if isinstance(entrant.options, CheckpointOptions) and times:
                 iteration = entrant.options.saved.checkpoint.iteration
@@ -99,7 +99,7 @@ def read_field(
     return entrants, minutes
 
 
-def find_anchor(entrants: Sequence[Entrant], text: str | None) -> int:
+def anchor_index(entrants: Sequence[PlayerSpec], text: str | None) -> int:
     """Return the place of the player with rating 0: the one named, else `random`, else the first.
 
     Raises:
@@ -108,8 +108,10 @@ def find_anchor(entrants: Sequence[Entrant], text: str | None) -> int:
     names = [entrant.name for entrant in entrants]
     if text is None:
         return names.index("random") if "random" in names else 0
-    wanted = {text, read_player(text).name}
+    wanted = {text, parse_player(text).name}
     found = [place for place, name in enumerate(names) if name in wanted]
     if not found:
-        raise PlayerError(f"the anchor {shown(text)!r} is none of the players: {', '.join(names)}")
+        raise PlayerError(
+            f"the anchor {printable(text)!r} is none of the players: {', '.join(names)}"
+        )
     return found[0]

@@ -12,10 +12,10 @@ from alphazero.drawing.charts import Point, draw_chart
 from alphazero.drawing.position import draw_position
 from alphazero.errors import GameError, RunError
 from alphazero.games.game import ONGOING
-from alphazero.mcts.network_search import ask_network
+from alphazero.mcts.network_search import network_statistics
 from alphazero.notebook import Position
-from alphazero.players.checkpoint_player import load_saved
-from alphazero.utils.files import shown
+from alphazero.players.checkpoint_player import load_checkpoint_player
+from alphazero.utils.files import printable
 
 
 def draw_series(run: Path, line: str, number: int = 3) -> Canvas:
@@ -29,15 +29,15 @@ def draw_series(run: Path, line: str, number: int = 3) -> Canvas:
         CheckpointError: for a file that is no player.
         GameError: for a line that is not legal, or ends the game.
     """
-    players = [load_saved(path) for path in step_checkpoints(run, number)]
+    players = [load_checkpoint_player(path) for path in step_checkpoints(run, number)]
     if not players:
-        raise RunError(f"{shown(run)} holds no step-*.safetensors; give the folder of a run")
+        raise RunError(f"{printable(run)} holds no step-*.safetensors; give the folder of a run")
     position = Position(players[0].game, line)
     if position.game.outcome(position.state) != ONGOING:
         raise GameError("the game is over after these moves: networks have no policy there")
     policies, values = {}, {}
     for player in players:
-        roots = ask_network(position.game, player.evaluator, position.state[None])
+        roots = network_statistics(position.game, player.evaluator, position.state[None])
         steps = player.checkpoint.step
         name = f"after {steps:,} steps" if steps else "untrained"
         policies[f"{name}, %"], values[name] = roots.priors[0], float(roots.values[0])

@@ -21,13 +21,13 @@ from alphazero.training.manifest import (
     CONFIG,
     MANIFEST,
     NEXT_CONFIG,
-    State,
+    RunState,
     check_config,
     check_resumable,
     read_manifest,
 )
-from alphazero.training.run_directory import Run, is_of_run, kept_still
-from alphazero.utils.files import is_folder, sha256_of, shown
+from alphazero.training.run_directory import RunDirectory, kept_still, matches_run
+from alphazero.utils.files import is_folder, printable, sha256_of
 
 _KINDS: Final = {
     "manifest": "the configuration and the manifest: SHA-256",
@@ -48,7 +48,7 @@ class Check(NamedTuple):
 
 
 @dataclass
-class Verdict:
+class VerifyReport:
     """What was read, and a line for each thing that is wrong."""
 
     title: str
@@ -79,38 +79,42 @@ class Verdict:
         except AlphaZeroError as error:
             self.faults += str(error).splitlines()
         except OSError as error:
-            self.faults.append(f"cannot read {shown(check.path)}: {error.strerror}")
+            self.faults.append(f"cannot read {printable(check.path)}: {error.strerror}")
         else:
             self.files[check.kind] += 1
 
 
-def verify(path: Path) -> Verdict:
+def verify(path: Path) -> VerifyReport:
     """Verify the run in a folder, or a single checkpoint.
 
     Raises:
         RunError: when there is no run in the folder, or another process is at work in it.
     """
     if not is_folder(path):
-        return _judge(shown(path), [Check("player", path, partial(_read_player, path, None))])
+        return _judge(printable(path), [Check("player", path, partial(_read_player, path, None))])
     check_resumable(path)
     with kept_still(path):
         verdict = _judge(
-            shown(path),
+            printable(path),
             [
                 Check("manifest", path / CONFIG, partial(_read_config, path)),
                 Check("manifest", path / MANIFEST, partial(_read_manifest, path)),
             ],
         )
         if verdict.faults:
-            verdict.faults.append(f"{shown(path)}: without these two files nothing else is judged")
+            verdict.faults.append(
+                f"{printable(path)}: without these two files nothing else is judged"
+            )
             return verdict
-        run = Run.look(path)
-        return _judge(f"{shown(path)}, iteration {run.state.iteration:,}", _checks(run), verdict)
+        run = RunDirectory.open(path)
+        return _judge(
+            f"{printable(path)}, iteration {run.state.iteration:,}", _checks(run), verdict
+        )
 
 
-def _judge(title: str, checks: list[Check], before: Verdict | None = None) -> Verdict:
+def _judge(title: str, checks: list[Check], before: VerifyReport | None = None) -> VerifyReport:
     """Read file after file; add to what was found `before`."""
-    verdict = before or Verdict(title)
+    verdict = before or VerifyReport(title)
     verdict.title = title
     with tqdm(checks, "verifying", unit="file", leave=False, disable=None) as bar:
         for check in bar:
@@ -118,7 +122,7 @@ def _judge(title: str, checks: list[Check], before: Verdict | None = None) -> Ve
     return verdict
 
 
-def _checks(run: Run) -> list[Check]:
+def _checks(run: RunDirectory) -> list[Check]:
     """Return what is to be read of a run: all that its manifest names, and all players and games.
 
     Left-overs of a kill, which the next start sweeps away, are nothing of the run's.
@@ -147,7 +151,7 @@ def _read_config(folder: Path) -> int:
     try:
         state = read_manifest(folder / MANIFEST)
     except RunError:
-        state = State()  # the manifest's own line says so
+        state = RunState()  # the manifest's own line says so
     check_config(folder, state)
     load_config(folder / CONFIG)
     return 0
@@ -158,34 +162,35 @@ def _read_manifest(folder: Path) -> int:
     return 0
 
 
-def _read_learner(run: Run) -> int:
+def _read_learner(run: RunDirectory) -> int:
     run.load_learner()
     return 0
 
 
-def _read_games(run: Run, name: str) -> int:
+def _read_games(run: RunDirectory, name: str) -> int:
     return len(run.load_games(name).lengths)
 
 
-def _read_named_player(run: Run, name: str) -> int:
+def _read_named_player(run: RunDirectory, name: str) -> int:
     run.read(name)
     return _read_player(run.folder / name, run)
 
 
-def _read_copy_of_best(run: Run, path: Path) -> int:
+def _read_copy_of_best(run: RunDirectory, path: Path) -> int:
     _read_player(path, run)
     if sha256_of(path) != run.state.hashes[run.state.best]:
         raise RunError(
-            f"{shown(path)} is not the best player, {run.state.best}; resuming the run renews it"
+            f"{printable(path)} is not the best player, {run.state.best}; resuming the run "
+            "renews it"
         )
     return 0
 
 
-def _read_player(path: Path, run: Run | None) -> int:
+def _read_player(path: Path, run: RunDirectory | None) -> int:
     """Read a player; raise RunError where it is not of the run's game and network."""
     checkpoint = load_checkpoint(path)
-    if run is not None and not is_of_run(checkpoint, run.config):
-        raise RunError(f"{shown(path)} has another game or network than config.yaml")
+    if run is not None and not matches_run(checkpoint, run.config):
+        raise RunError(f"{printable(path)} has another game or network than config.yaml")
     return 0
 
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from alphazero.drawing.canvas import Box, Canvas, Paint, Point
-from alphazero.games.game import ONGOING, PLY, Game, Look, State, to_play
-from alphazero.games.grid import VERTEX_LETTERS, stones_seen
+from alphazero.games.game import ONGOING, PLY, BoardStyle, Game, State, to_play
+from alphazero.games.grid import VERTEX_LETTERS, stones_by_player
 from alphazero.games.registry import write_game
 
 FIELD = Paint((233, 217, 186), "board-field")
@@ -31,18 +31,23 @@ MARK = Paint((214, 51, 32), "board-mark")
 CELL = 40.0
 """A cell of `board_svg`."""
 STONE = {
-    Look.SQUARES: 0.4,
-    Look.HOLES: 0.42,
-    Look.POINTS: 0.47,
-    Look.HEXAGONS: 0.37,
-    Look.HEAP: 0.38,
+    BoardStyle.SQUARES: 0.4,
+    BoardStyle.HOLES: 0.42,
+    BoardStyle.INTERSECTIONS: 0.47,
+    BoardStyle.HEXAGONS: 0.37,
+    BoardStyle.PILE: 0.38,
 }
 """A stone's radius, in cells."""
-PADDING = {Look.SQUARES: 0.0, Look.HOLES: 0.14, Look.POINTS: 0.16, Look.HEAP: 0.14}
+PADDING = {
+    BoardStyle.SQUARES: 0.0,
+    BoardStyle.HOLES: 0.14,
+    BoardStyle.INTERSECTIONS: 0.16,
+    BoardStyle.PILE: 0.14,
+}
 """From the outer cells to the field's edge, in cells."""
 LABELS = 0.62
 """Room for labels beside the field, in cells."""
-RIM = 0.4
+EDGE_WIDTH = 0.4
 """Width of the coloured sides of a rhombus, in cells."""
 CHIPS = 15
 """Chips in a line of a heap, unless there are very many."""
@@ -82,7 +87,7 @@ def board_svg(
     custom properties: --board-field, --board-line, --board-first and --board-second (the stones),
     --board-edge (of stones), --board-ink (labels), --board-mark (ring and frame).
     """
-    board = Board(game)
+    board = BoardDrawing(game)
     canvas = Canvas((board.width, board.height))
     board.draw(canvas, state, last_cell, framed)
     return canvas.svg(title_of(game, state))
@@ -90,7 +95,7 @@ def board_svg(
 
 def geometry_of(game: Game) -> Geometry:
     """Return where the cells of `board_svg` lie."""
-    board = Board(game)
+    board = BoardDrawing(game)
     return Geometry(board.width, board.height, board.radius, board.centres)
 
 
@@ -107,14 +112,14 @@ def title_of(game: Game, state: State) -> str:
     return f"{write_game(game)} after {moves} move{'s' * (moves != 1)}, {status}"
 
 
-class Board:
+class BoardDrawing:
     """A board that lies somewhere in a picture."""
 
     def __init__(self, game: Game, left: float = 0, top: float = 0, cell: float = CELL) -> None:
-        self.game, self.look, self.cell = game, game.look, cell
+        self.game, self.look, self.cell = game, game.board_style, cell
         self.left, self.top = left, top
         _, self.rows, self.columns = game.observation_shape
-        if self.look is Look.HEAP:
+        if self.look is BoardStyle.PILE:
             chips = self.rows * self.columns
             self.columns = min(chips, max(CHIPS, math.ceil(math.sqrt(2 * chips))))
             self.rows = math.ceil(chips / self.columns)
@@ -146,37 +151,41 @@ class Board:
     def draw_field(self, canvas: Canvas) -> None:
         """Draw the empty board and its labels."""
         canvas.reserve(self.left + self.width, self.top + self.height)
-        if self.look is Look.HEXAGONS:
+        if self.look is BoardStyle.HEXAGONS:
             self._draw_sides(canvas)
         else:
             canvas.fill(self.field, FIELD, GRID, 0.1 * self.cell)
-        if self.look is Look.SQUARES:
+        if self.look is BoardStyle.SQUARES:
             self._draw_lines(canvas, 0.5)
-        elif self.look is Look.POINTS:
+        elif self.look is BoardStyle.INTERSECTIONS:
             self._draw_lines(canvas, 0.0)
             for cell in _stars(self.rows, self.columns):
                 canvas.disc(*self.centres[cell], 0.085 * self.cell, GRID, None)
         else:
             for cell in range(len(self.centres)):
-                self.tint(canvas, cell, FIELD if self.look is Look.HEXAGONS else GRID.faint(0.3))
+                self.tint(
+                    canvas,
+                    cell,
+                    FIELD if self.look is BoardStyle.HEXAGONS else GRID.with_opacity(0.3),
+                )
         self._draw_labels(canvas)
 
     def tint(self, canvas: Canvas, cell: int, paint: Paint) -> None:
         """Lay paint over an empty cell."""
         x, y = self.centres[cell]
-        if self.look is Look.HEXAGONS:
+        if self.look is BoardStyle.HEXAGONS:
             canvas.polygon(self._corners(cell), paint, GRID)
-        elif self.look is Look.SQUARES:
+        elif self.look is BoardStyle.SQUARES:
             half = self.cell / 2 - 0.5
             canvas.fill((x - half, y - half, x + half, y + half), paint)
         else:
-            if self.look is Look.POINTS:  # lines would disturb what is written there
+            if self.look is BoardStyle.INTERSECTIONS:  # lines would disturb what is written there
                 canvas.disc(x, y, self.radius, FIELD, None)
             canvas.disc(x, y, self.radius, paint, None)
 
     def draw_stones(self, canvas: Canvas, state: State, last_cell: int | None = None) -> None:
         """Draw the stones; what belongs to both players is a chip."""
-        first, second = stones_seen(self.game, state)
+        first, second = stones_by_player(self.game, state)
         for cell in np.flatnonzero(first | second).tolist():
             chip = first[cell] and second[cell]
             paint = GRID if chip else STONES[1 if second[cell] else 0]
@@ -189,7 +198,7 @@ class Board:
         """Draw a frame around a cell."""
         x, y = self.centres[cell]
         width = max(0.07 * self.cell, 2.0)
-        if self.look is Look.SQUARES:
+        if self.look is BoardStyle.SQUARES:
             half = self.cell / 2
             canvas.frame((x - half, y - half, x + half, y + half), MARK, width)
         else:
@@ -204,8 +213,8 @@ class Board:
 
     def _extent(self) -> Point:
         """Return width and height of the field."""
-        if self.look is Look.HEXAGONS:
-            rim, height = RIM * self.cell, (self.rows - 1) * ROW + 2 / math.sqrt(3)
+        if self.look is BoardStyle.HEXAGONS:
+            rim, height = EDGE_WIDTH * self.cell, (self.rows - 1) * ROW + 2 / math.sqrt(3)
             wide = self.columns + (self.rows - 1) / 2
             return wide * self.cell + rim, height * self.cell + rim
         around = 2 * PADDING[self.look]
@@ -213,11 +222,11 @@ class Board:
 
     def _centres(self) -> Iterator[Point]:
         _, rows, columns = self.game.observation_shape
-        padding = RIM / 2 if self.look is Look.HEXAGONS else PADDING[self.look]
+        padding = EDGE_WIDTH / 2 if self.look is BoardStyle.HEXAGONS else PADDING[self.look]
         for index in range(rows * columns):
             row, column = divmod(index, self.columns)
             x, y = padding + column + 0.5, padding + row + 0.5
-            if self.look is Look.HEXAGONS:
+            if self.look is BoardStyle.HEXAGONS:
                 x, y = x + row / 2, padding + 1 / math.sqrt(3) + row * ROW
             yield self._field_left + x * self.cell, self._field_top + y * self.cell
 
@@ -258,7 +267,9 @@ class Board:
         # In the two sharp corners an edge is shared: each player has a half of it.
         sharp, other = _middle(upper[-1], right[0]), _middle(lower[-1], left[0])
         sides = [*upper, sharp], [sharp, *right], [right[-1], *lower, other], [other, *left]
-        outer = _widened([point for side in sides for point in side[:-1]], RIM / 2 * self.cell)
+        outer = _widened(
+            [point for side in sides for point in side[:-1]], EDGE_WIDTH / 2 * self.cell
+        )
         outer.append(outer[0])
         for number, inner in enumerate(sides):
             beyond, outer = outer[: len(inner)], outer[len(inner) - 1 :]
@@ -266,7 +277,7 @@ class Board:
 
     def _draw_labels(self, canvas: Canvas) -> None:
         size = max(round(0.36 * self.cell), 9)
-        slanted = self.look is Look.HEXAGONS
+        slanted = self.look is BoardStyle.HEXAGONS
         _, top, _, bottom = self.field
         for row, text in enumerate(self.labels.rows):
             x, y = self.centres[row * self.columns]

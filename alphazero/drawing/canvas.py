@@ -30,7 +30,7 @@ GRID: Colour = (200, 200, 198)
 MARGIN = 16
 LINE = 21
 """Height of a line of text."""
-FINENESS = 3
+SUPERSAMPLING = 3
 """Shapes are drawn so many times larger and shrunk, which smooths their edges."""
 FONTS = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
 """Of an SVG's texts."""
@@ -55,7 +55,7 @@ class Paint:
         """The colour as Pillow takes it."""
         return *self.colour, round(255 * self.opacity)
 
-    def faint(self, opacity: float) -> "Paint":
+    def with_opacity(self, opacity: float) -> "Paint":
         """Return the paint with this opacity, from 0 to 1."""
         return replace(self, opacity=opacity)
 
@@ -113,13 +113,13 @@ class Canvas:
 
         `corner` is the radius of its corners.
         """
-        large, width = self._enlarge(box), FINENESS if edge else 0
+        large, width = self._enlarge(box), SUPERSAMPLING if edge else 0
         inside, outline = _paint(colour), _paint(edge) if edge else None
         if large[0] <= large[2]:
             pixels = (inside.pixel, outline.pixel if outline else None, width)
             self._shapes.append(
                 Shape(
-                    lambda draw: draw.rounded_rectangle(large, FINENESS * corner, *pixels),
+                    lambda draw: draw.rounded_rectangle(large, SUPERSAMPLING * corner, *pixels),
                     "rect",
                     {**_rectangle(box, 0.5 if edge else 0), **({"rx": corner} if corner else {})},
                     inside,
@@ -132,7 +132,7 @@ class Canvas:
         large, paint = self._enlarge(box), _paint(colour)
         self._shapes.append(
             Shape(
-                lambda draw: draw.rectangle(large, None, paint.pixel, round(width * FINENESS)),
+                lambda draw: draw.rectangle(large, None, paint.pixel, round(width * SUPERSAMPLING)),
                 "rect",
                 _rectangle(box, width / 2),
                 None,
@@ -152,7 +152,7 @@ class Canvas:
         """Draw a disc around (x, y), with a thin edge."""
         large = self._enlarge((x - radius, y - radius, x + radius, y + radius))
         inside, outline = _paint(colour), _paint(edge) if edge else None
-        pixels = (inside.pixel, outline.pixel if outline else None, FINENESS if outline else 0)
+        pixels = (inside.pixel, outline.pixel if outline else None, SUPERSAMPLING if outline else 0)
         self._shapes.append(
             Shape(
                 lambda draw: draw.ellipse(large, *pixels),
@@ -171,7 +171,7 @@ class Canvas:
         paint = _paint(colour)
         self._shapes.append(
             Shape(
-                lambda draw: draw.ellipse(large, None, paint.pixel, round(width * FINENESS)),
+                lambda draw: draw.ellipse(large, None, paint.pixel, round(width * SUPERSAMPLING)),
                 "circle",
                 {"cx": x, "cy": y, "r": radius - width / 2},
                 None,
@@ -186,7 +186,7 @@ class Canvas:
         """Fill what `points` (x, y) enclose, with a thin edge if one is given."""
         large, inside = self._enlarge_points(points), _paint(colour)
         outline = _paint(edge) if edge else None
-        pixels = (inside.pixel, outline.pixel if outline else None, FINENESS if outline else 1)
+        pixels = (inside.pixel, outline.pixel if outline else None, SUPERSAMPLING if outline else 1)
         self._shapes.append(
             Shape(
                 lambda draw: draw.polygon(large, *pixels),
@@ -202,7 +202,7 @@ class Canvas:
         large, paint = self._enlarge_points(points), _paint(colour)
         self._shapes.append(
             Shape(
-                lambda draw: draw.line(large, paint.pixel, round(width * FINENESS), "curve"),
+                lambda draw: draw.line(large, paint.pixel, round(width * SUPERSAMPLING), "curve"),
                 "polyline",
                 {"points": _path(points)},
                 None,
@@ -259,14 +259,14 @@ class Canvas:
         """Width and height, with a margin around what was drawn unless they were given."""
         return self._size or (math.ceil(self._width) + MARGIN, math.ceil(self._height) + MARGIN)
 
-    def finish(self) -> Image.Image:
+    def to_image(self) -> Image.Image:
         """Return the picture in pixels."""
         width, height = map(round, self.size)
-        image = Image.new("RGB", (width * FINENESS, height * FINENESS), PAPER)
+        image = Image.new("RGB", (width * SUPERSAMPLING, height * SUPERSAMPLING), PAPER)
         draw = ImageDraw.Draw(image, "RGBA")
         for shape in self._shapes:
             shape.draw(draw)
-        image = image.reduce(FINENESS)
+        image = image.reduce(SUPERSAMPLING)
         draw = ImageDraw.Draw(image, "RGBA")
         for text in self._texts:
             text.draw(draw)
@@ -305,13 +305,13 @@ class Canvas:
     def _enlarge(self, box: Box) -> Box:
         """Return where a box begins and where its last pixels are on the large image."""
         self.reserve(box[2], box[3])
-        left, top, right, bottom = (FINENESS * side for side in box)
+        left, top, right, bottom = (SUPERSAMPLING * side for side in box)
         return left, top, right - 1, bottom - 1
 
     def _enlarge_points(self, points: Sequence[Point]) -> list[Point]:
         for x, y in points:
             self.reserve(x, y)
-        return [(FINENESS * x, FINENESS * y) for x, y in points]
+        return [(SUPERSAMPLING * x, SUPERSAMPLING * y) for x, y in points]
 
 
 def _paint(colour: Colour | Paint) -> Paint:

@@ -93,7 +93,7 @@ def draw_chart(
     canvas.line(centres, COLOURS[0], 2)
     for x, y in centres:
         canvas.disc(x, y, 4.5, COLOURS[0])
-    return canvas.finish()
+    return canvas.to_image()
 
 
 def draw_ranks(
@@ -124,7 +124,7 @@ def draw_ranks(
             x = ticks[place][0] + beside * (2 * number - len(series) + 1)
             _draw_interval(canvas, x, up.place(point.low), up.place(point.high), colour)
             canvas.disc(x, up.place(point.y), 4.5, colour)
-    return canvas.finish()
+    return canvas.to_image()
 
 
 def _axes(title: str, y_label: str, up: _Axis, ticks: Sequence[tuple[float, str]]) -> Canvas:

@@ -12,15 +12,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from alphazero.drawing.board import EDGE, MARK, STONES, Board
+from alphazero.drawing.board import EDGE, MARK, STONES, BoardDrawing
 from alphazero.drawing.canvas import COLOURS, INK, LINE, MARGIN, Canvas, Colour, Paint
-from alphazero.games.game import ONGOING, Game, Look, State, to_play
+from alphazero.games.game import ONGOING, BoardStyle, Game, State, to_play
 
 Sign = tuple[str, Paint, str]
 """A shape in the legend, its colour, and what it means."""
 Shares = npt.NDArray[np.floating]
 
-OPINIONS = tuple(map(Paint, COLOURS))
+POLICY_COLOURS = tuple(map(Paint, COLOURS))
 """Who thinks so, by place."""
 TEXT = Paint(INK, "ink")
 BAR = Paint((238, 236, 231), "bar")
@@ -44,18 +44,18 @@ VALUE_WIDTH, VALUE_HEIGHT = 190, 52
 LARGEST_BOARD = 340
 """A board's longer side, as long as its cells are not smaller than `SMALLEST_CELL`."""
 SMALLEST_CELL, LARGEST_CELL = 24, 56
-ELSEWHERE = 4
+MAX_OFFBOARD_MOVES = 4
 """Lines below a board, for moves that have no cell."""
 VISIBLE = 0.005
 """A smaller share is a dot: it would be rounded to 0 %."""
 
 
-def board_at(game: Game, place: int) -> Board:
+def board_at(game: Game, place: int) -> BoardDrawing:
     """Return the board of the policy at `place`, from 0 at the left."""
-    unit = Board(game, cell=1)
+    unit = BoardDrawing(game, cell=1)
     cell = int(LARGEST_BOARD / max(unit.width, unit.height))
     cell = min(max(cell, SMALLEST_CELL), LARGEST_CELL)
-    return Board(game, MARGIN + place * (unit.width * cell + GAP), TOP, cell)
+    return BoardDrawing(game, MARGIN + place * (unit.width * cell + GAP), TOP, cell)
 
 
 def draw_position(
@@ -86,11 +86,13 @@ def draw_position(
     if last_cell is not None:
         signs.append(("ring", MARK, "last move"))
     if framed is not None:
-        signs.append(("frame" if game.look is Look.SQUARES else "circle", MARK, played_as))
+        signs.append(
+            ("frame" if game.board_style is BoardStyle.SQUARES else "circle", MARK, played_as)
+        )
     _draw_legend(canvas, [*signs, ("dot", DOT, "less than 0.5 %")])
     bottom = float(TOP + VALUE_HEIGHT * len(values) + LINE)
     for place, (heading, shares) in enumerate(policies.items()):
-        board, colour = board_at(game, place), OPINIONS[place]
+        board, colour = board_at(game, place), POLICY_COLOURS[place]
         canvas.fill((board.left, HEADING + 3, board.left + 12, HEADING + 15), colour, EDGE)
         canvas.write(board.left + 18, HEADING, heading, 15, colour=TEXT)
         board.draw_field(canvas)
@@ -106,7 +108,9 @@ def draw_position(
     return canvas
 
 
-def _draw_policy(canvas: Canvas, board: Board, state: State, shares: Shares, colour: Paint) -> None:
+def _draw_policy(
+    canvas: Canvas, board: BoardDrawing, state: State, shares: Shares, colour: Paint
+) -> None:
     """Draw each legal move's share in percent, and as a tint."""
     game, on_cells = board.game, dict[int, float]()
     for action in np.flatnonzero(game.legal_action_mask(state)).tolist():
@@ -117,7 +121,7 @@ def _draw_policy(canvas: Canvas, board: Board, state: State, shares: Shares, col
     for cell, share in on_cells.items():
         if share >= VISIBLE:
             # The root lets small shares be seen; the number tells the truth.
-            board.tint(canvas, cell, colour.faint(min(share, 1.0) ** 0.5))
+            board.tint(canvas, cell, colour.with_opacity(min(share, 1.0) ** 0.5))
             canvas.write(*board.centres[cell], f"{100 * share:.0f}", size, "mm")
         else:
             canvas.disc(*board.centres[cell], max(1.5, 0.05 * board.cell), DOT, None)
@@ -133,7 +137,7 @@ def _draw_values(canvas: Canvas, left: float, values: Mapping[str, float], playe
         canvas.write(left, top, name, 15, colour=TEXT)
         canvas.write(right, top, f"{value:+.2f}", 15, "ra", TEXT)
         canvas.fill((left, top + 22, right, top + 38), BAR)
-        canvas.fill((min(middle, end), top + 23, max(middle, end), top + 37), OPINIONS[place])
+        canvas.fill((min(middle, end), top + 23, max(middle, end), top + 37), POLICY_COLOURS[place])
         canvas.fill((middle - 1, top + 19, middle + 1, top + 41), TEXT)
     below = TOP + VALUE_HEIGHT * len(values) - 8
     for text, x, anchor in (("-1 loss", left, "la"), ("0", middle, "ma"), ("win +1", right, "ra")):
@@ -171,5 +175,5 @@ def _elsewhere(game: Game, state: State, shares: Shares) -> list[str]:
     nowhere.sort(key=lambda action: -shares[action])
     return [
         f"{game.action_name(state, action)}: {100 * shares[action]:.0f}"
-        for action in nowhere[:ELSEWHERE]
+        for action in nowhere[:MAX_OFFBOARD_MOVES]
     ]

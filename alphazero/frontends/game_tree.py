@@ -11,17 +11,17 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from alphazero.frontends.analyzer import EVERY, Candidate, Thinker
+from alphazero.frontends.analyzer import EVERY, Analyzer, Candidate
 from alphazero.games.game import ONGOING, PLY, Game, State, to_play, value_of
 from alphazero.records.played_game import PlayedGame
-from alphazero.records.sgf_export import comment_of, value_in
+from alphazero.records.sgf_export import search_comment, value_in
 
 PERSON: Final = "person"
 """How someone who plays is called in files."""
 
 
 @dataclass(frozen=True)
-class Thought:
+class SearchResult:
     """What a search has found of a position."""
 
     value: float
@@ -34,10 +34,10 @@ class Thought:
     """every legal move, the best first"""
 
     @classmethod
-    def of(cls, thinker: Thinker, state: State, lines: int = EVERY) -> "Thought | None":
+    def of(cls, thinker: Analyzer, state: State, lines: int = EVERY) -> "SearchResult | None":
         """Return what `thinker` knows of `state`, which it is shown; None if it never looked.
 
-        `lines` are as in `Thinker.candidates`.
+        `lines` are as in `Analyzer.candidates`.
         """
         roots = thinker.roots if thinker.searches else None
         if roots is None:
@@ -56,18 +56,18 @@ class Thought:
 
 
 @dataclass(eq=False)
-class Node:
+class GameNode:
     """A position of the tree."""
 
     state: State
     action: int | None = None
     """the move that led here; None at the root"""
-    parent: "Node | None" = None
-    children: list["Node"] = field(default_factory=list)
+    parent: "GameNode | None" = None
+    children: list["GameNode"] = field(default_factory=list)
     """in the order in which they were first tried"""
-    followed: "Node | None" = None
+    last_child: "GameNode | None" = None
     """the child that was visited last"""
-    thought: Thought | None = None
+    thought: SearchResult | None = None
     """what was last found out about it"""
     comment: str = ""
     """what is said of the move that led here"""
@@ -78,10 +78,10 @@ class Node:
         return int(self.state[PLY])
 
 
-class Surrender(NamedTuple):
+class Resignation(NamedTuple):
     """A game that somebody gave up."""
 
-    node: Node
+    node: GameNode
     """where"""
     player: int
     """who"""
@@ -89,7 +89,7 @@ class Surrender(NamedTuple):
     """what went wrong with the player; empty: it resigned"""
 
 
-class Study:
+class GameTree:
     """A tree of moves, and the position that is looked at."""
 
     def __init__(self, game: Game, actions: Sequence[int] = ()) -> None:
@@ -101,8 +101,8 @@ class Study:
         self.game = game
         self.size = 1
         """How many positions it has."""
-        self.root = self.here = Node(game.initial_state())
-        self.surrender: Surrender | None = None
+        self.root = self.here = GameNode(game.initial_state())
+        self.surrender: Resignation | None = None
         self._read: PlayedGame | None = None
         """the game that was read from a file, if one was"""
         self._read_end = self.root
@@ -111,14 +111,14 @@ class Study:
             self.make(action)
 
     @classmethod
-    def of(cls, played: PlayedGame) -> "Study":
+    def of(cls, played: PlayedGame) -> "GameTree":
         """Return a game that was played, as it ended."""
         study = cls(played.game)
         comments = played.comments or ("",) * len(played.actions)
         for action, comment in zip(played.actions, comments, strict=True):
             study.make(action, comment)
-        if (played.resigned or played.fault) and played.outcome != ONGOING:
-            study.give_up(0 if value_of(played.outcome, 0) < 0 else 1, played.fault)
+        if (played.resigned or played.forfeit_reason) and played.outcome != ONGOING:
+            study.resign(0 if value_of(played.outcome, 0) < 0 else 1, played.forfeit_reason)
         study._read, study._read_end = played, study.here
         return study
 
@@ -128,7 +128,7 @@ class Study:
         read, end = self._read, self.line[-1]
         if read is None or end is not self._read_end:
             return None
-        gave_up = (read.resigned or bool(read.fault)) and read.outcome != ONGOING
+        gave_up = (read.resigned or bool(read.forfeit_reason)) and read.outcome != ONGOING
         return read if gave_up == (self._given_up_at(end) is not None) else None
 
     @property
@@ -163,7 +163,7 @@ class Study:
         return [node.action for node in self.path if node.action is not None]
 
     @property
-    def path(self) -> list[Node]:
+    def path(self) -> list[GameNode]:
         """The positions from the first to this one, both included."""
         nodes = [self.here]
         while nodes[-1].parent is not None:
@@ -171,11 +171,11 @@ class Study:
         return nodes[::-1]
 
     @property
-    def line(self) -> list[Node]:
+    def line(self) -> list[GameNode]:
         """The same, and those after it that were followed last."""
         nodes = self.path
-        while nodes[-1].followed is not None:
-            nodes.append(nodes[-1].followed)
+        while nodes[-1].last_child is not None:
+            nodes.append(nodes[-1].last_child)
         return nodes
 
     def make(self, action: int, comment: str = "") -> None:
@@ -186,11 +186,11 @@ class Study:
         """
         known = next((node for node in self.here.children if node.action == action), None)
         if known is None:
-            known = Node(self.game.play(self.state, action), action, self.here, comment=comment)
+            known = GameNode(self.game.play(self.state, action), action, self.here, comment=comment)
             self.here.children.append(known)
             self.size += 1
         known.comment = comment or known.comment
-        self.here.followed = known
+        self.here.last_child = known
         self.here = known
 
     @property
@@ -207,9 +207,9 @@ class Study:
             return None
         return 0 if value_of(outcome, 0) > 0 else 1
 
-    def give_up(self, player: int, fault: str = "") -> None:
+    def resign(self, player: int, fault: str = "") -> None:
         """Let a player resign here, or lose by what went wrong."""
-        self.surrender = Surrender(self.here, player, fault)
+        self.surrender = Resignation(self.here, player, fault)
 
     def undo(self) -> bool:
         """Go back one move; return whether there was one."""
@@ -227,7 +227,7 @@ class Study:
         self.here = line[ply]
         return True
 
-    def remark(self, action: int, thought: Thought | None) -> str:
+    def search_comment(self, action: int, thought: SearchResult | None) -> str:
         """Say what was thought before a move here, for a file; nothing where there was nothing."""
         if thought is None:
             return ""
@@ -235,15 +235,15 @@ class Study:
         for candidate in thought.candidates:
             visits[candidate.action] = candidate.visits
         policy: Any = visits / max(visits.sum(), 1)
-        return comment_of(self.game, self.state, action, thought.value, policy, visits)
+        return search_comment(self.game, self.state, action, thought.value, policy, visits)
 
-    def name(self, node: Node) -> str:
+    def name(self, node: GameNode) -> str:
         """Return the name of the move that led to a position, which is not the first."""
         assert node.parent is not None
         assert node.action is not None
         return self.game.action_name(node.parent.state, node.action)
 
-    def value(self, node: Node) -> float | None:
+    def value(self, node: GameNode) -> float | None:
         """Return what is known of a position's value for player 0, from -1 to 1.
 
         It is exact at the end of the game, else what was thought there, or what a comment tells
@@ -281,13 +281,13 @@ class Study:
         given_up = self._given_up_at(line[-1])
         if given_up:
             fault = given_up.fault
-            played = dataclasses.replace(played, resigned=not fault, fault=fault)
+            played = dataclasses.replace(played, resigned=not fault, forfeit_reason=fault)
         return played
 
-    def _given_up_at(self, node: Node) -> Surrender | None:
+    def _given_up_at(self, node: GameNode) -> Resignation | None:
         return self.surrender if self.surrender and self.surrender.node is node else None
 
-    def _outcome_at(self, node: Node) -> int:
+    def _outcome_at(self, node: GameNode) -> int:
         given_up = self._given_up_at(node)
         # The outcome whose value for who gave up is -1: `value_of` undoes itself.
         return value_of(-1, given_up.player) if given_up else self.game.outcome(node.state)

@@ -16,7 +16,7 @@ from alphazero.games.game import (
     OUTCOME,
     PLAY_RULE,
     PLY,
-    Look,
+    BoardStyle,
     Mask,
     Planes,
     State,
@@ -77,9 +77,9 @@ class ConnectFour(LineGame):
         return 3, self.rows, self.columns
 
     @property
-    def look(self) -> Look:
+    def board_style(self) -> BoardStyle:
         """Holes, into which stones fall."""
-        return Look.HOLES
+        return BoardStyle.HOLES
 
     def action_cell(self, state: State, action: int) -> int:
         """Return where the stone will land: the lowest empty cell of the column."""

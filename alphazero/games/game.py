@@ -27,7 +27,7 @@ from numba import types
 from numba.experimental import structref
 
 from alphazero.errors import GameError
-from alphazero.utils.jit import kernel, rule_caller, shared
+from alphazero.utils.jit import kernel, rule_kernel, shared_kernel
 
 State = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -47,11 +47,11 @@ OUTCOME_RULE = types.int64(_state)
 OBSERVE_RULE = types.void(_state, types.float32[:, :, ::1])
 HEURISTIC_RULE = types.int64(_state)
 
-SURE = 1_000_000
+HEURISTIC_SCALE = 1_000_000
 """A heuristic's unit: what it would return if it could be sure of a win, which it never is."""
 
 
-@shared
+@shared_kernel
 def value_of(outcome: int, player: int) -> int:
     """Turn an absolute outcome (for player 0) into a value relative to `player`.
 
@@ -116,25 +116,25 @@ def _play_line(rules: Any, state: State, actions: npt.NDArray[np.int64], mask: M
     return len(actions)
 
 
-@rule_caller
+@rule_kernel
 def mark_legal(rules: Any, state: State, mask: Mask) -> int:
     """Mark the legal actions in `mask` [A] and return their number, for helpers of kernels."""
     return rules.legal(state, mask)  # type: ignore[no-any-return]
 
 
-@rule_caller
+@rule_kernel
 def play_move(rules: Any, state: State, action: int) -> None:
     """Make a move in `state` [S], for helpers of kernels."""
     rules.play(state, action)
 
 
-@rule_caller
+@rule_kernel
 def outcome_of(rules: Any, state: State) -> int:
     """Return the outcome of `state` [S], for helpers of kernels."""
     return rules.outcome(state)  # type: ignore[no-any-return]
 
 
-@rule_caller
+@rule_kernel
 def estimate_of(rules: Any, state: State) -> int:
     """Return the mover's value by the game's heuristic, in units of 1 / SURE, for helpers."""
     return rules.heuristic(state)  # type: ignore[no-any-return]
@@ -153,21 +153,21 @@ class Symmetries(NamedTuple):
     """[K, H * W], cells counted row by row"""
 
 
-class Look(Enum):
+class BoardStyle(Enum):
     """What a game's board looks like in a picture; its cells are those of the observation."""
 
     SQUARES = auto()
     """Stones lie in squares."""
     HOLES = auto()
     """Stones fall into round holes."""
-    POINTS = auto()
+    INTERSECTIONS = auto()
     """Stones lie where lines cross."""
     HEXAGONS = auto()
     """A rhombus of hexagons, each row half a cell further to the right than the one above.
 
     Its upper and lower sides are in the colour of player 0, the others in that of player 1.
     """
-    HEAP = auto()
+    PILE = auto()
     """Chips that are nobody's, in as many lines as they need."""
 
 
@@ -178,7 +178,7 @@ class Game(ABC):
     rule_functions: ClassVar[tuple[Any, Any, Any, Any]]
     """The compiled rules: legal, play, outcome, observe."""
 
-    last_move_matters: ClassVar[bool] = True
+    last_move_in_state_key: ClassVar[bool] = True
     """Whether positions that differ in their last move alone may be played on differently."""
 
     @property
@@ -259,13 +259,13 @@ class Game(ABC):
         return None
 
     @property
-    def look(self) -> Look:
+    def board_style(self) -> BoardStyle:
         """What the board looks like in a picture: squares, unless a game says otherwise.
 
         Stones are found on planes 0 and 1 of `observe`, the names of rows and columns in those of
         the moves, so that nothing else has to be told.
         """
-        return Look.SQUARES
+        return BoardStyle.SQUARES
 
     @property
     def state_size(self) -> int:
@@ -308,11 +308,11 @@ class Game(ABC):
             state = self.play(state, self.parse_action(state, move))
         return state
 
-    def from_line(self, line: str) -> State:
-        """Return the position after the moves in a line of text, as `names_in` reads it."""
-        return self.from_moves(self.names_in(line))
+    def from_text(self, line: str) -> State:
+        """Return the position after the moves in a line of text, as `split_moves` reads it."""
+        return self.from_moves(self.split_moves(line))
 
-    def names_in(self, line: str) -> list[str]:
+    def split_moves(self, line: str) -> list[str]:
         """Return the names of the moves in a line of text, apart by spaces.
 
         In a game whose moves are written with one character each, no spaces are needed.

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from alphazero.errors import GameError
 from alphazero.games.game import Game, Planes, State, Symmetries, to_play
-from alphazero.utils.jit import helper
+from alphazero.utils.jit import inline_kernel
 
 SIGNS = ".XO"
 """How a cell is drawn: empty, player 0, player 1."""
@@ -21,7 +21,7 @@ VERTEX_LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 """Letters of the columns in Go, and in its programs' protocol: without I."""
 
 
-@helper
+@inline_kernel
 def observe_stones(cells: State, columns: int, player: int, planes: Planes) -> None:
     """Mark `player`'s stones on plane 0 and the opponent's on plane 1; clear the rest of both."""
     for row in range(len(cells) // columns):
@@ -94,7 +94,7 @@ def stones_to_ply(cells: State) -> int:
     return first + second
 
 
-def stones_seen(game: Game, state: State) -> npt.NDArray[np.bool_]:
+def stones_by_player(game: Game, state: State) -> npt.NDArray[np.bool_]:
     """Return where stones of player 0 and of player 1 lie, `bool [2, H * W]`, in any such game.
 
     Its observation begins with the stones of the player to move and those of the opponent.

@@ -23,6 +23,7 @@ from alphazero.games import grid
 from alphazero.games.game import (
     HEADER,
     HEURISTIC_RULE,
+    HEURISTIC_SCALE,
     LAST,
     LEGAL_RULE,
     OBSERVE_RULE,
@@ -30,9 +31,8 @@ from alphazero.games.game import (
     OUTCOME,
     PLAY_RULE,
     PLY,
-    SURE,
+    BoardStyle,
     Game,
-    Look,
     Mask,
     Planes,
     State,
@@ -40,7 +40,7 @@ from alphazero.games.game import (
     outcome,
 )
 from alphazero.games.registry import register
-from alphazero.utils.jit import kernel, shared
+from alphazero.utils.jit import kernel, shared_kernel
 
 SIZE, SWAP, CELLS = HEADER, HEADER + 1, HEADER + 2
 
@@ -50,7 +50,7 @@ BEGIN, END = 1, 2
 SWAP_NAME = "swap"
 
 
-@shared
+@shared_kernel
 def neighbour(cell: int, size: int, direction: int) -> int:
     """Return the cell that touches `cell` in a direction, 0 to 5; -1 beyond the board."""
     row = cell // size + (-1, -1, 0, 0, 1, 1)[direction]
@@ -59,7 +59,7 @@ def neighbour(cell: int, size: int, direction: int) -> int:
     return row * size + column if inside else -1
 
 
-@shared
+@shared_kernel
 def place_stone(state: State, cell: int, player: int) -> None:
     """Put a stone on an empty cell, and settle the game if it joins its player's sides."""
     size = state[SIZE]
@@ -89,8 +89,8 @@ def place_stone(state: State, cell: int, player: int) -> None:
         done += 1
 
 
-@shared
-def distance(stones: State, size: int, player: int) -> int:
+@shared_kernel
+def connection_distance(stones: State, size: int, player: int) -> int:
     """Return how many more stones `player` needs to join the own sides if nobody answers.
 
     It is greater than the number of cells where the way is barred. Sweeps to and fro carry the
@@ -164,15 +164,22 @@ def observe(state: State, planes: Planes) -> None:
 
 
 @kernel(HEURISTIC_RULE)
-def shorter_way(state: State) -> int:
+def connection_heuristic(state: State) -> int:
     """Compare the stones that each side still needs, half a stone less for the player to move.
 
     The difference d becomes d / (|d| + 4) of a win. The numbers are our own choice.
     """
     size, player = state[SIZE], state[PLY] % 2
     stones = state[CELLS : CELLS + size * size]
-    halves = 2 * (distance(stones, size, 1 - player) - distance(stones, size, player)) + 1
-    share = abs(halves) * SURE // (abs(halves) + 8)
+    halves = (
+        2
+        * (
+            connection_distance(stones, size, 1 - player)
+            - connection_distance(stones, size, player)
+        )
+        + 1
+    )
+    share = abs(halves) * HEURISTIC_SCALE // (abs(halves) + 8)
     return share if halves > 0 else -share
 
 
@@ -185,7 +192,7 @@ class Hex(Game):
     swap: int = 0
 
     rule_functions = (legal, play, outcome, observe)
-    last_move_matters = False
+    last_move_in_state_key = False
 
     def __post_init__(self) -> None:
         if not 2 <= self.size <= 26:
@@ -203,7 +210,7 @@ class Hex(Game):
     @property
     def heuristic(self) -> Any:
         """The shorter way to join the own sides."""
-        return shorter_way
+        return connection_heuristic
 
     @property
     def num_actions(self) -> int:
@@ -225,9 +232,9 @@ class Hex(Game):
         return self.size * self.size
 
     @property
-    def look(self) -> Look:
+    def board_style(self) -> BoardStyle:
         """Hexagons."""
-        return Look.HEXAGONS
+        return BoardStyle.HEXAGONS
 
     def action_cell(self, state: State, action: int) -> int | None:  # noqa: ARG002
         """Return the action: it is its cell; the swap is named beside the board."""

@@ -13,21 +13,21 @@ from alphazero.games import grid
 from alphazero.games.game import (
     HEADER,
     HEURISTIC_RULE,
+    HEURISTIC_SCALE,
     LAST,
     ONGOING,
     OUTCOME,
     PLY,
-    SURE,
     Game,
     State,
 )
-from alphazero.utils.jit import helper, kernel, shared
+from alphazero.utils.jit import inline_kernel, kernel, shared_kernel
 
 ROWS, COLUMNS, LENGTH, CELLS = HEADER, HEADER + 1, HEADER + 2, HEADER + 3
 
 
-@shared
-def makes_line(cells: State, rows: int, columns: int, cell: int, length: int) -> bool:
+@shared_kernel
+def completes_line(cells: State, rows: int, columns: int, cell: int, length: int) -> bool:
     """Whether the stone on `cell` stands in a straight line of at least `length` of its colour."""
     row, column, stone = cell // columns, cell % columns, cells[cell]
     for step in range(4):
@@ -44,7 +44,7 @@ def makes_line(cells: State, rows: int, columns: int, cell: int, length: int) ->
     return False
 
 
-@helper
+@inline_kernel
 def place_stone(state: State, cell: int, action: int) -> None:
     """Put a stone of the player to move on `cell`, where `action` led it, and end the turn."""
     rows, columns, cells = state[ROWS], state[COLUMNS], state[CELLS:]
@@ -54,7 +54,7 @@ def place_stone(state: State, cell: int, action: int) -> None:
     state[PLY] = ply + 1
     state[LAST] = action
     # Before its last stone a line needs `length` - 1, with as many of the opponent's between.
-    if ply >= 2 * (length - 1) and makes_line(cells, rows, columns, cell, length):
+    if ply >= 2 * (length - 1) and completes_line(cells, rows, columns, cell, length):
         state[OUTCOME] = 1 - 2 * player
     elif ply + 1 == rows * columns:
         state[OUTCOME] = 0
@@ -83,7 +83,7 @@ def open_lines(state: State) -> int:
                     difference += 4 ** min(own - 1, 10)
                 elif other > 0 and own == 0:
                     difference -= 4 ** min(other - 1, 10)
-    share = abs(difference) * SURE // (abs(difference) + 100)
+    share = abs(difference) * HEURISTIC_SCALE // (abs(difference) + 100)
     return share if difference > 0 else -share
 
 
@@ -95,7 +95,7 @@ class LineGame(Game):
     columns: int
     length: int
 
-    last_move_matters = False
+    last_move_in_state_key = False
 
     largest_side = 26
 
@@ -137,7 +137,7 @@ class LineGame(Game):
         winners = {
             int(cells[cell])
             for cell in np.flatnonzero(cells)
-            if makes_line(cells, self.rows, self.columns, int(cell), self.length)
+            if completes_line(cells, self.rows, self.columns, int(cell), self.length)
         }
         if winners:
             last_stone = 2 - int(state[PLY]) % 2

@@ -16,7 +16,7 @@ from alphazero.games.game import (
     OUTCOME,
     PLAY_RULE,
     PLY,
-    Look,
+    BoardStyle,
     Mask,
     Planes,
     State,
@@ -79,9 +79,9 @@ class Mnk(LineGame):
         return 4, self.rows, self.columns
 
     @property
-    def look(self) -> Look:
+    def board_style(self) -> BoardStyle:
         """Crossing lines for games of five in a row, like gomoku, and longer; else squares."""
-        return Look.POINTS if self.length >= 5 else Look.SQUARES
+        return BoardStyle.INTERSECTIONS if self.length >= 5 else BoardStyle.SQUARES
 
     def action_cell(self, state: State, action: int) -> int:  # noqa: ARG002
         """Return the action: it is its cell."""

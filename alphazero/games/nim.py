@@ -22,8 +22,8 @@ from alphazero.games.game import (
     OUTCOME,
     PLAY_RULE,
     PLY,
+    BoardStyle,
     Game,
-    Look,
     Mask,
     Planes,
     State,
@@ -75,7 +75,7 @@ class Nim(Game):
     most: int = 3
 
     rule_functions = (legal, play, outcome, observe)
-    last_move_matters = False
+    last_move_in_state_key = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.heap <= LARGEST_HEAP:
@@ -103,9 +103,9 @@ class Nim(Game):
         return self.heap
 
     @property
-    def look(self) -> Look:
+    def board_style(self) -> BoardStyle:
         """Chips."""
-        return Look.HEAP
+        return BoardStyle.PILE
 
     def symmetries(self) -> Symmetries:
         """None but the identity."""

@@ -19,6 +19,7 @@ from alphazero.games import grid
 from alphazero.games.game import (
     HEADER,
     HEURISTIC_RULE,
+    HEURISTIC_SCALE,
     LAST,
     LEGAL_RULE,
     OBSERVE_RULE,
@@ -26,7 +27,6 @@ from alphazero.games.game import (
     OUTCOME,
     PLAY_RULE,
     PLY,
-    SURE,
     Game,
     Mask,
     Planes,
@@ -35,7 +35,7 @@ from alphazero.games.game import (
     outcome,
 )
 from alphazero.games.registry import register
-from alphazero.utils.jit import kernel, shared
+from alphazero.utils.jit import kernel, shared_kernel
 
 SIZE, DISCS = HEADER, HEADER + 1
 
@@ -49,20 +49,20 @@ Bits = np.uint64
 ONE, ALL = Bits(1), Bits(2**64 - 1)
 
 
-@shared
+@shared_kernel
 def board_bits(size: int) -> Bits:
     """Return all cells."""
     return ALL >> Bits(64 - size * size)
 
 
-@shared
+@shared_kernel
 def inner_columns(size: int) -> Bits:
     """Return all cells but those of the first and the last column."""
     first = board_bits(size) // ((ONE << Bits(size)) - ONE)
     return board_bits(size) & ~(first | first << Bits(size - 1))
 
 
-@shared
+@shared_kernel
 def placeable(own: Bits, other: Bits, size: int) -> Bits:
     """Return the cells where a disc of `own` colour encloses discs of the `other`.
 
@@ -81,7 +81,7 @@ def placeable(own: Bits, other: Bits, size: int) -> Bits:
     return found & board_bits(size) & ~(own | other)
 
 
-@shared
+@shared_kernel
 def enclosed(own: Bits, other: Bits, size: int, disc: Bits) -> Bits:
     """Return the `other` discs between a new `disc` and its `own` colour, found in the same way."""
     inner, turned = other & inner_columns(size), Bits(0)
@@ -98,7 +98,7 @@ def enclosed(own: Bits, other: Bits, size: int, disc: Bits) -> Bits:
     return turned
 
 
-@shared
+@shared_kernel
 def count_bits(bits: Bits) -> int:
     """Count the cells of a set; each turn takes the lowest away."""
     count = 0
@@ -108,7 +108,7 @@ def count_bits(bits: Bits) -> int:
     return count
 
 
-@shared
+@shared_kernel
 def settle(state: State) -> None:
     """Write the outcome if the game is over: neither player can place a disc."""
     first, second, size = Bits(state[DISCS]), Bits(state[DISCS + 1]), state[SIZE]
@@ -177,7 +177,7 @@ def corners_and_mobility(state: State) -> int:
     held = count_bits(own & corners) - count_bits(other & corners)
     moves = count_bits(placeable(own, other, size)) - count_bits(placeable(other, own, size))
     difference = 8 * held + moves
-    share = abs(difference) * SURE // (abs(difference) + 20)
+    share = abs(difference) * HEURISTIC_SCALE // (abs(difference) + 20)
     return share if difference > 0 else -share
 
 
@@ -195,7 +195,7 @@ class Othello(Game):
     size: int = 8
 
     rule_functions = (legal, play, outcome, observe)
-    last_move_matters = False
+    last_move_in_state_key = False
 
     def __post_init__(self) -> None:
         if self.size not in SIZES:

@@ -98,7 +98,7 @@ class SymmetricEvaluator:
         return np.take_along_axis(logits, self._actions[symmetries], axis=1), values
 
 
-def under_symmetries(
+def with_symmetries(
     game: Game, evaluator: Evaluator, symmetry: str, rng: np.random.Generator
 ) -> Evaluator:
     """Return the evaluator that `search.symmetry` asks for."""

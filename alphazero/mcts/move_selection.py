@@ -36,7 +36,7 @@ def _temper(policies: Doubles, temperatures: Doubles, shares: Doubles) -> None:
             shares[row, action] /= total
 
 
-def tempered(policies: npt.NDArray[np.floating], temperatures: Doubles) -> Doubles:
+def apply_temperature(policies: npt.NDArray[np.floating], temperatures: Doubles) -> Doubles:
     """Return pi^(1/tau), renormalised: `policies` [n, A] at `temperatures` [n] >= 0.
 
     pi is proportional to the visits N, so this is N^(1/tau) of Silver et al., Nature 550 (2017),
@@ -60,7 +60,7 @@ def _diverge(policies: Doubles, priors: Doubles, sums: Doubles) -> None:
         sums[row] = max(total, 0.0)  # rounding may leave less than nothing
 
 
-def divergences(policies: npt.NDArray[np.floating], priors: Doubles) -> Doubles:
+def kl_divergences(policies: npt.NDArray[np.floating], priors: Doubles) -> Doubles:
     """Return KL(pi || p) = sum of pi log(pi / p), in nats, [n]; both are [n, A].
 
     A prior that rounding has made 0 counts as the least number that float32 holds: all is finite.
@@ -81,14 +81,14 @@ def _draw(shares: Doubles, points: Doubles, actions: Slots) -> None:
             passed += shares[row, action]
 
 
-def draw_actions(
+def sample_actions(
     policies: npt.NDArray[np.floating], temperatures: Doubles, rng: np.random.Generator
 ) -> Slots:
     """Draw one action a row from `policies` [n, A] at `temperatures` [n].
 
     At temperature 0 no random number decides: the first of the most visited actions is taken.
     """
-    shares = tempered(policies, temperatures)
+    shares = apply_temperature(policies, temperatures)
     points = np.where(temperatures > 0, rng.random(len(policies)), 0.0)
     actions = np.zeros(len(policies), np.int64)
     _draw(shares, points, actions)
@@ -104,7 +104,7 @@ def lower_bounds(visits: Slots, action_values: Doubles, confidence: float) -> Do
     return np.where(visits > 0, bounds, -np.inf)
 
 
-def best_actions(
+def final_actions(
     final_move: str, visits: Slots, action_values: Doubles, confidence: float
 ) -> Slots:
     """Return the action that each root plays: one of `FINAL_MOVES`, by `visits` [n, A] > 0.
@@ -123,7 +123,7 @@ def best_actions(
 
 def is_max_robust(visits: Slots, action_values: Doubles) -> Masks:
     """Return whether one child has both the most visits and the highest value, [n]."""
-    robust = best_actions("robust", visits, action_values, 0.0)[:, None]
+    robust = final_actions("robust", visits, action_values, 0.0)[:, None]
     values = lower_bounds(visits, action_values, 0.0)
     highest: Masks = np.take_along_axis(values, robust, axis=1)[:, 0] == values.max(axis=1)
     return highest

@@ -1,8 +1,8 @@
 """The tree search with a network, of many games at once, batched continuously.
 
-Every slot holds one position and its tree. One turn of the wheel is `think`: select leaves in
+Every slot holds one position and its tree. One turn of the wheel is `step`: select leaves in
 every searching slot, evaluate them in one batch, back them up. `collect` names the slots that are
-done. A slot that is done can be moved on and asked again before the next `think`, so
+done. A slot that is done can be moved on and asked again before the next `step`, so
 the batch stays full whatever number of simulations each slot has.
 
 Letters: G slots, n some of them, A actions, S state size.
@@ -14,20 +14,20 @@ import numpy as np
 
 from alphazero.config.schema import SearchConfig
 from alphazero.games.game import LAST, Game, State
-from alphazero.mcts.evaluator import Evaluator, Floats, under_symmetries
+from alphazero.mcts.evaluator import Evaluator, Floats, with_symmetries
 from alphazero.mcts.exploration import NO_EXPLORATION, Exploration, shaped_alphas
-from alphazero.mcts.kernels.equations import Selection
+from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.evaluation_cache import new_cache
-from alphazero.mcts.kernels.root import begin_searches, mix_noise
-from alphazero.mcts.kernels.simulation import backup_leaves, gather_trees, select_leaves
-from alphazero.mcts.kernels.tree import new_forest
+from alphazero.mcts.kernels.root import apply_root_noise, begin_searches
+from alphazero.mcts.kernels.simulation import backup_leaves, make_context, select_leaves
+from alphazero.mcts.kernels.tree import allocate_trees
 from alphazero.mcts.rollout_methods import GUMBEL, PUCT, UNLIMITED
-from alphazero.mcts.search import TREE_ROOM, Roots, TreeSearch
+from alphazero.mcts.search import NODES_PER_SIMULATION, RootStatistics, TreeSearch
 from alphazero.utils.arrays import Slots
 
 
-class Search(TreeSearch):
-    """A forest, an evaluator, and the wheel that turns them.
+class NetworkSearch(TreeSearch):
+    """A trees, an evaluator, and the wheel that turns them.
 
     `leaves` is how many simulations of one tree make a round, kept apart by virtual loss: 1 with
     many games, more with one. `rows` is how many leaves a batch may hold, by default all there
@@ -49,15 +49,15 @@ class Search(TreeSearch):
         rng: np.random.Generator | None = None,
     ) -> None:
         assert rows is None or leaves == 1, "slots take turns with one leaf each"
-        unseen = -1 if game.last_move_matters else LAST
-        selection = selection_of(settings)._replace(unseen=unseen)
-        room = TREE_ROOM * settings.simulations + 1 if nodes is None else nodes
-        forest = new_forest(game, slots, room, leaves, settings.transpositions, rows)
+        unseen = -1 if game.last_move_in_state_key else LAST
+        selection = selection_params(settings)._replace(ignored_state_index=unseen)
+        room = NODES_PER_SIMULATION * settings.simulations + 1 if nodes is None else nodes
+        trees = allocate_trees(game, slots, room, leaves, settings.transpositions, rows)
         keep_trees = settings.reuse_tree and not selection.gumbel_below
-        super().__init__(game, selection, [forest], keep_trees, rng)
+        super().__init__(game, selection, [trees], keep_trees, rng)
         self.settings = settings
         self.exploration = exploration
-        self.evaluator = under_symmetries(game, evaluator, settings.symmetry, self.rng)
+        self.evaluator = with_symmetries(game, evaluator, settings.symmetry, self.rng)
         self.batches = 0
         self.seconds_evaluating = 0.0
         """Time spent inside the evaluator, by the clock; reported, and nothing more."""
@@ -66,12 +66,14 @@ class Search(TreeSearch):
         self.new_visits = 0
         """Simulations that were asked of exploring searches."""
         self._cache = new_cache(settings.cache_megabytes, game.num_actions, self.rows)
-        self._trees = gather_trees(forest, self._cache, selection)
+        self._context = make_context(trees, self._cache, selection)
         self._observations = np.zeros((self.rows, *game.observation_shape), np.float32)
         self._words = self._observations.reshape(self.rows, -1).view(np.uint32)
         self._shaped = exploration is not None and exploration.shaped
 
-    def ask(self, slots: Slots, simulations: int | None = None, explore: bool = True) -> None:
+    def begin_search(
+        self, slots: Slots, simulations: int | None = None, explore: bool = True
+    ) -> None:
         """Start searching `slots`, for so many simulations (default: the configured number).
 
         What the roots get of this search's exploration, if it has any and `explore` wants it, is
@@ -88,7 +90,7 @@ class Search(TreeSearch):
         elif exploring and not exploring.shaped:
             noise = self.rng.standard_gamma(exploring.alpha, shape)
         kept = begin_searches(
-            self._forest,
+            self.trees,
             slots,
             wanted,
             gumbel and wanted < UNLIMITED,
@@ -103,7 +105,7 @@ class Search(TreeSearch):
             self.kept_visits += kept
             self.new_visits += wanted * len(slots)
 
-    def think(self) -> int:
+    def step(self) -> int:
         """Turn the wheel once: select leaves in every searching slot, evaluate them, back them up.
 
         Returns their number.
@@ -112,14 +114,14 @@ class Search(TreeSearch):
         if self._shaped:
             self._draw_shaped_noise(searching)
         rows = select_leaves(
-            self.game.rules, self._trees, searching, self._observations, self._words
+            self.game.rules, self._context, searching, self._observations, self._words
         )
         if rows:
             logits, values = self._evaluate(self._observations[:rows])
-            backup_leaves(self._trees, rows, logits, values)
+            backup_leaves(self._context, rows, logits, values)
         return rows
 
-    def judge(self, states: State) -> Floats:
+    def evaluate_states(self, states: State) -> Floats:
         """Return the network's values [n] of `states` [n, S], apart from any tree."""
         planes = np.stack([self.game.observe(state) for state in states])
         batches = range(0, len(planes), self.rows)
@@ -130,13 +132,13 @@ class Search(TreeSearch):
         """How many positions were looked up among the remembered evaluations, and found."""
         return int(self._cache.counts[0]), int(self._cache.counts[1])
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """Remember no evaluation any more, as when the network is another one; trees stay."""
         self._cache.keys[:] = 0
 
-    def roots(self, slots: Slots) -> Roots:
+    def root_statistics(self, slots: Slots) -> RootStatistics:
         """Return what the search of `slots` has found so far; their roots must be evaluated."""
-        return self._read_roots(self._forest, slots)
+        return self._read_roots(self.trees, slots)
 
     def _evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
         """Ask the network, and count what was asked."""
@@ -149,32 +151,32 @@ class Search(TreeSearch):
 
     def _draw_shaped_noise(self, slots: Slots) -> None:
         """Draw the noise of those roots whose priors it waited for."""
-        forest = self._forest
-        ready = slots[forest.slots["awaits_noise"][slots] & (forest.slots["num_nodes"][slots] > 0)]
+        trees = self.trees
+        ready = slots[trees.slots["awaits_noise"][slots] & (trees.slots["num_nodes"][slots] > 0)]
         if len(ready):
             assert self.exploration is not None
-            edges = np.arange(self.game.num_actions) < forest.nodes["edge_count"][ready, :1]
-            priors = np.where(edges, forest.edges["prior"][ready, : self.game.num_actions], 0.0)
+            edges = np.arange(self.game.num_actions) < trees.nodes["edge_count"][ready, :1]
+            priors = np.where(edges, trees.edges["prior"][ready, : self.game.num_actions], 0.0)
             alphas = shaped_alphas(priors, self.exploration.alpha)
-            forest.root_noise[ready] = self.rng.standard_gamma(alphas)
-            forest.slots["awaits_noise"][ready] = False
-            mix_noise(forest, ready)
+            trees.root_noise[ready] = self.rng.standard_gamma(alphas)
+            trees.slots["awaits_noise"][ready] = False
+            apply_root_noise(trees, ready)
 
 
-def ask_network(game: Game, evaluator: Evaluator, states: State) -> Roots:
+def network_statistics(game: Game, evaluator: Evaluator, states: State) -> RootStatistics:
     """Return what the bare network says of `states` [n, S]: a search of no simulations."""
     slots = np.arange(len(states))
     settings = SearchConfig(cache_megabytes=0)
-    search = Search(game, evaluator, settings, slots=len(states), nodes=1)
-    search.start(slots, states)
-    search.ask(slots, 0)
-    search.think()
-    return search.roots(slots)
+    search = NetworkSearch(game, evaluator, settings, slots=len(states), nodes=1)
+    search.reset(slots, states)
+    search.begin_search(slots, 0)
+    search.step()
+    return search.root_statistics(slots)
 
 
-def selection_of(settings: SearchConfig) -> Selection:
+def selection_params(settings: SearchConfig) -> SelectionParams:
     """Return the constants that the configuration asks for."""
-    return Selection(
+    return SelectionParams(
         PUCT if settings.selection == "puct" else GUMBEL,
         c_puct=float(settings.c_puct),
         c_puct_base=float(settings.c_puct_base),

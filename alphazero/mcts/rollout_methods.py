@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from alphazero.config.fields import key
+from alphazero.config.fields import config_field
 
 PUCT, GUMBEL, UCB1, UNIFORM = 0, 1, 2, 3
 """The rules of selection."""
@@ -21,7 +21,7 @@ highest lower bound. Chaslot et al., *Progressive Strategies for Monte-Carlo Tre
 Browne et al., *A Survey of Monte Carlo Tree Search Methods* (2012), section 3.1."""
 
 
-class Method(NamedTuple):
+class RolloutMethod(NamedTuple):
     """One search of the method's history."""
 
     title: str
@@ -34,9 +34,9 @@ class Method(NamedTuple):
 
 
 METHODS = {
-    "flat_mc": Method("flat Monte Carlo", "uniform", "random rollout", UNIFORM, 1, "max"),
-    "flat_ucb": Method("flat UCB", "UCB1", "random rollout", UCB1, 1, "robust"),
-    "uct": Method("UCT", "UCB1", "random rollout", UCB1, UNLIMITED_DEPTH, "robust"),
+    "flat_mc": RolloutMethod("flat Monte Carlo", "uniform", "random rollout", UNIFORM, 1, "max"),
+    "flat_ucb": RolloutMethod("flat UCB", "UCB1", "random rollout", UCB1, 1, "robust"),
+    "uct": RolloutMethod("UCT", "UCB1", "random rollout", UCB1, UNLIMITED_DEPTH, "robust"),
 }
 """Searches without a network by their names, from the oldest to the newest."""
 
@@ -45,54 +45,54 @@ METHODS = {
 class RolloutConfig:
     """A search without a network. It ends with its simulations, or when its memory is full."""
 
-    method: str = key(
+    method: str = config_field(
         "uct",
         "how it searches",
         choices=tuple(METHODS),
         source="Browne et al., A Survey of MCTS Methods, 2012, sections 2.3, 2.4 and 3.3",
     )
-    simulations: int = key(
+    simulations: int = config_field(
         1000, "new rollouts for each move", unit="simulations", at_least=1, at_most=100_000_000
     )
-    exploration: float = key(
+    exploration: float = config_field(
         math.sqrt(0.5),
         "C_p of UCB1, for rewards in [0, 1]",
         at_least=0,
         source="Browne et al. 2012, algorithm 2 and section 3.3: 1/sqrt(2)",
     )
-    depth: int = key(
+    depth: int = config_field(
         0,
         "plies that UCT's walks may be long at most, with trees that are not kept; 0: no limit",
         unit="plies",
         at_least=0,
         at_most=UNLIMITED_DEPTH,
     )
-    reuse_tree: bool = key(True, "keep the chosen child's subtree for the next move")
-    final_move: str = key(
+    reuse_tree: bool = config_field(True, "keep the chosen child's subtree for the next move")
+    final_move: str = config_field(
         "",
         "how the move is chosen in the end; empty: `max` for flat Monte Carlo, else `robust`",
         choices=("", *FINAL_MOVES),
         source="Chaslot et al. 2008; Browne et al. 2012, section 3.1",
     )
-    confidence: float = key(
+    confidence: float = config_field(
         4.0,
         "A of the secure child's v - A / sqrt(n)",
         at_least=0,
         source="Chaslot et al. 2008: 4",
     )
-    patience: float = key(
+    patience: float = config_field(
         1.0,
         "simulations that `max_robust` may add, as a multiple of `simulations`",
         at_least=0,
         at_most=100,
     )
-    memory: int = key(
+    memory: int = config_field(
         1024,
         "room of all its trees together; a full tree ends its search",
         unit="MiB",
         at_least=1,
         at_most=1 << 20,
     )
-    threads: int = key(
+    threads: int = config_field(
         1, "trees of one position, searched side by side", unit="threads", at_least=1, at_most=256
     )

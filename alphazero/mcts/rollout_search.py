@@ -11,14 +11,14 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from alphazero.games.game import Game
-from alphazero.mcts.kernels.equations import Selection
-from alphazero.mcts.kernels.tree import EDGE, NODE, Forest, new_forest
-from alphazero.mcts.move_selection import best_actions, is_max_robust
+from alphazero.mcts.kernels.equations import SelectionParams
+from alphazero.mcts.kernels.tree import EDGE, NODE, Trees, allocate_trees
+from alphazero.mcts.move_selection import final_actions, is_max_robust
 from alphazero.mcts.rollout_methods import METHODS, UNLIMITED_DEPTH, RolloutConfig
-from alphazero.mcts.search import TREE_ROOM, Roots, TreeSearch
+from alphazero.mcts.search import NODES_PER_SIMULATION, RootStatistics, TreeSearch
 from alphazero.utils.arrays import Slots
 
-TURN = 1 << 15
+MOVES_PER_STEP = 1 << 15
 """Moves played in one turn of the wheel, shared out among the slots: some milliseconds, after
 which somebody may look at the clock."""
 
@@ -45,31 +45,36 @@ class RolloutSearch(TreeSearch):
         method = METHODS[settings.method]
         depth = min(method.depth, settings.depth or UNLIMITED_DEPTH)
         # Values are twice as wide as the rewards that the constant is meant for: see `ucb1`.
-        selection = Selection(method.rule, depth, 2 * settings.exploration)
-        nodes = room_of(game, settings, slots) if depth > 1 else 1
+        selection = SelectionParams(method.rule, depth, 2 * settings.exploration)
+        nodes = nodes_per_tree(game, settings, slots) if depth > 1 else 1
         from alphazero.mcts.kernels.rollouts import run_rollouts  # compiled when it is first wanted
 
         self._run_rollouts = run_rollouts
-        forests = [new_forest(game, slots, nodes) for _ in range(settings.threads)]
+        trees_per_thread = [allocate_trees(game, slots, nodes) for _ in range(settings.threads)]
         # Where depth is limited, edges that lead nowhere have visits: no node may follow later.
         keep_trees = settings.reuse_tree and depth == UNLIMITED_DEPTH
-        super().__init__(game, selection, forests, keep_trees, rng)
-        for forest in forests:
-            forest.slots["random"] = self.rng.integers(2**64, size=slots, dtype=np.uint64)
+        super().__init__(game, selection, trees_per_thread, keep_trees, rng)
+        for trees in trees_per_thread:
+            trees.slots["random"] = self.rng.integers(2**64, size=slots, dtype=np.uint64)
         self._final_move = settings.final_move or method.final_move
         self._wanted = np.zeros(slots, np.int64)
         self._extra = np.zeros(slots, np.int64)
         """Simulations that may still be added, until one child is both."""
         self._pool = ThreadPoolExecutor(settings.threads) if settings.threads > 1 else None
 
-    def ask(self, slots: Slots, simulations: int | None = None, explore: bool = True) -> None:  # noqa: ARG002
+    def begin_search(
+        self,
+        slots: Slots,
+        simulations: int | None = None,
+        explore: bool = True,  # noqa: ARG002
+    ) -> None:
         """Start searching `slots`, for so many simulations (default: the configured number).
 
         There is nothing to `explore` with but UCB1.
         """
         self._wanted[slots] = self.settings.simulations if simulations is None else simulations
-        for forest in self._forests:
-            forest.slots["remaining"][slots] = 0
+        for trees in self._trees_per_thread:
+            trees.slots["remaining"][slots] = 0
         self._add_simulations(slots, self._wanted[slots])
         self._searching[slots] = True
         if self._final_move == "max_robust":
@@ -80,23 +85,23 @@ class RolloutSearch(TreeSearch):
         super().stop(slots)
         self._extra[slots] = 0
 
-    def think(self) -> int:
+    def step(self) -> int:
         """Run simulations for some milliseconds; return how many rollouts they were."""
         searching = self._searching.nonzero()[0]
         if not len(searching):
             return 0
-        plies = max(1, TURN // len(searching))
+        plies = max(1, MOVES_PER_STEP // len(searching))
 
-        def grow(forest: Forest) -> int:
-            return self._run_rollouts(self.game.rules, forest, self._selection, searching, plies)
+        def grow(trees: Trees) -> int:
+            return self._run_rollouts(self.game.rules, trees, self._selection, searching, plies)
 
         each = self._pool.map if self._pool else map
-        rollouts = sum(each(grow, self._forests))
+        rollouts = sum(each(grow, self._trees_per_thread))
         self.evaluations += rollouts
         self._search_on()
         return rollouts
 
-    def roots(self, slots: Slots) -> Roots:
+    def root_statistics(self, slots: Slots) -> RootStatistics:
         """Return what the trees of `slots` have found together so far.
 
         `policies` hold the one action that the final rule chooses; for `robust` the shares of the
@@ -105,35 +110,36 @@ class RolloutSearch(TreeSearch):
         visits, priors, action_values, policies, targets, values = self._merged_roots(slots)
         seen = visits.any(axis=1)
         if self._final_move != "robust" and seen.any():
-            best = best_actions(
+            best = final_actions(
                 self._final_move, visits[seen], action_values[seen], self.settings.confidence
             )
             policies[seen] = np.eye(self.game.num_actions)[best]
-        return Roots(visits, priors, action_values, policies, targets, values)
+        return RootStatistics(visits, priors, action_values, policies, targets, values)
 
-    def _merged_roots(self, slots: Slots) -> Roots:
+    def _merged_roots(self, slots: Slots) -> RootStatistics:
         """Add up what the trees of each slot have seen."""
-        trees = [self._read_roots(forest, slots) for forest in self._forests]
-        if len(trees) == 1:
-            return trees[0]
-        visits = np.sum([tree.visits for tree in trees], axis=0)
-        sums = np.nansum([tree.action_values * tree.visits for tree in trees], axis=0)
+        found = [self._read_roots(trees, slots) for trees in self._trees_per_thread]
+        if len(found) == 1:
+            return found[0]
+        visits = np.sum([tree.visits for tree in found], axis=0)
+        sums = np.nansum([tree.action_values * tree.visits for tree in found], axis=0)
         action_values = np.where(visits > 0, sums / np.maximum(visits, 1), np.nan)
-        looks = np.array([1 + tree.visits.sum(axis=1) for tree in trees])
-        values = (looks * [tree.values for tree in trees]).sum(axis=0) / looks.sum(axis=0)
+        looks = np.array([1 + tree.visits.sum(axis=1) for tree in found])
+        values = (looks * [tree.values for tree in found]).sum(axis=0) / looks.sum(axis=0)
         totals = visits.sum(axis=1, keepdims=True)
-        shares = np.where(totals > 0, visits / np.maximum(totals, 1), trees[0].priors)
-        return Roots(visits, trees[0].priors, action_values, shares, shares.copy(), values)
+        shares = np.where(totals > 0, visits / np.maximum(totals, 1), found[0].priors)
+        return RootStatistics(visits, found[0].priors, action_values, shares, shares.copy(), values)
 
     def _add_simulations(self, slots: Slots, simulations: Slots) -> None:
-        """Share out `simulations` [n] among the trees of `slots` [n]."""
-        for index, forest in enumerate(self._forests):
-            shares = (simulations + len(self._forests) - 1 - index) // len(self._forests)
-            forest.slots["remaining"][slots] += shares
+        """Divide `simulations` [n] among the trees of `slots` [n]."""
+        threads = len(self._trees_per_thread)
+        for index, trees in enumerate(self._trees_per_thread):
+            shares = (simulations + threads - 1 - index) // threads
+            trees.slots["remaining"][slots] += shares
 
     def _search_on(self) -> None:
         """Let those go on whose most visited child is not the best one, as far as they may."""
-        slots = self._done()
+        slots = self._finished()
         slots = slots[self._extra[slots] > 0]
         if len(slots):
             roots = self._merged_roots(slots)
@@ -143,9 +149,9 @@ class RolloutSearch(TreeSearch):
             self._add_simulations(slots, more)
 
 
-def room_of(game: Game, settings: RolloutConfig, slots: int) -> int:
+def nodes_per_tree(game: Game, settings: RolloutConfig, slots: int) -> int:
     """Return how many nodes each tree may have: what the simulations need, if memory allows."""
     node = NODE.itemsize + EDGE.itemsize * game.num_actions
     room = (settings.memory << 20) // (node * slots * settings.threads)
     share = -(-settings.simulations // settings.threads)
-    return max(1, min(TREE_ROOM * share + 1, room))
+    return max(1, min(NODES_PER_SIMULATION * share + 1, room))

@@ -48,14 +48,14 @@ def make_evaluator(network: ResNet, settings: InferenceConfig) -> BatchedEvaluat
     return TorchEvaluator(network, settings.device, settings.precision)
 
 
-GPU_TABLES: Final = 64
+GAMES_PER_GPU_THREAD: Final = 64
 """Tables that a thread should have at least, where a GPU evaluates their positions. A batch has a
 price of its own there, and the interpreter is one for all threads: beside an evaluator that took
 0.3 ms, whatever the batch, 256 tables gave 253,000, 257,000, 123,000 and 77,000 evaluations a
 second with 2, 4, 8 and 16 threads on two cores."""
 
 
-def useful_workers(settings: InferenceConfig, cores: int, tables: int) -> int:
+def num_selfplay_threads(settings: InferenceConfig, cores: int, tables: int) -> int:
     """Return how many threads should play at `tables`: one a core, on a GPU fewer, but two.
 
     Two take turns: while one waits for the GPU, the other grows its trees, and the GPU waits for
@@ -63,4 +63,4 @@ def useful_workers(settings: InferenceConfig, cores: int, tables: int) -> int:
     """
     if resolve_device(settings.device) == "cpu":
         return cores
-    return max(min(cores, tables // GPU_TABLES), 2)
+    return max(min(cores, tables // GAMES_PER_GPU_THREAD), 2)

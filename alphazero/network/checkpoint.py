@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from torch import Tensor
 
-from alphazero.config.fields import noted_fields
+from alphazero.config.fields import config_fields
 from alphazero.config.schema import NetworkConfig
 from alphazero.errors import GameError
 from alphazero.games import make_game
@@ -30,9 +30,9 @@ from alphazero.network.tensor_file import (
     NAMES_OF_TYPES,
     bytes_of_file,
     check_numbers,
-    tensors_of,
+    parse_tensors,
 )
-from alphazero.utils.files import sha256_hex, shown, write_atomic
+from alphazero.utils.files import printable, sha256_hex, write_atomic
 
 _WIDTH_LIMIT: Final = 1 << 16
 
@@ -60,12 +60,12 @@ class Checkpoint:
 
         Raises CheckpointError when the game is not known here or the weights do not fit it.
         """
-        network = self._skeleton()
+        network = self._validated_network()
         weights = {name: tensor.detach().clone() for name, tensor in self.weights.items()}
         network.load_state_dict(weights, assign=True)
         return network.eval()
 
-    def _skeleton(self) -> ResNet:
+    def _validated_network(self) -> ResNet:
         """Return the network without memory, once every weight is known to fit it."""
         # Before anything is built: a header may ask for a billion blocks.
         if self.network_settings.blocks > len(self.weights):
@@ -96,7 +96,7 @@ def save_checkpoint(path: Path | str, checkpoint: Checkpoint) -> str:
     Equal checkpoints give equal files. Raises CheckpointError for weights that are no numbers,
     RunError when the file cannot be written.
     """
-    data = checkpoint_bytes(checkpoint, shown(path))
+    data = checkpoint_bytes(checkpoint, printable(path))
     write_atomic(path, data)
     return sha256_hex(data)
 
@@ -124,7 +124,7 @@ def load_checkpoint(path: Path | str) -> Checkpoint:
 
     Raises CheckpointError, in one line that names the path, for whatever is wrong.
     """
-    return read_checkpoint(read_file(path), shown(path))
+    return read_checkpoint(read_file(path), printable(path))
 
 
 def read_checkpoint(data: bytes, name: str) -> Checkpoint:
@@ -132,13 +132,13 @@ def read_checkpoint(data: bytes, name: str) -> Checkpoint:
 
     Raises CheckpointError, in one line that names it, for whatever is wrong.
     """
-    tensors, metadata = tensors_of(data, name, PLAYER_FORMAT)
+    tensors, metadata = parse_tensors(data, name, PLAYER_FORMAT)
     try:
         checkpoint = _checkpoint_of(parse_object(metadata["player"]), tensors, name)
     except (KeyError, TypeError, ValueError) as error:
         refuse(name, f"its description of the player is unreadable ({error}); it is damaged")
     check_numbers(name, tensors)
-    checkpoint._skeleton()
+    checkpoint._validated_network()
     return checkpoint
 
 
@@ -165,7 +165,7 @@ def _settings_of(values: dict[str, Any]) -> NetworkConfig:
     A setting that is younger than the file has its default, which is how networks were before.
     """
     settings = NetworkConfig(**values)
-    for each, kind, note in noted_fields(NetworkConfig):
+    for each, kind, note in config_fields(NetworkConfig):
         value = typed(getattr(settings, each.name), kind)
         if kind is int and not (note.at_least or 0) <= value <= _WIDTH_LIMIT:
             raise ValueError(f"{each.name} = {value}")

@@ -16,7 +16,7 @@ WARM_UP = 3
 """Runs before the recording, in which libraries choose their kernels and take their memory."""
 
 
-class RecordedBatch:
+class CudaGraphRunner:
     """The network for batches of one size, recorded; for one thread at a time.
 
     A run overwrites the buffers. While one is being recorded no other one may be.

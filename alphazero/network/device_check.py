@@ -45,7 +45,7 @@ class Evaluator(Protocol):
         """Return policy logits float32 [B, A] and values float32 [B]."""
 
 
-class Agreement(NamedTuple):
+class DeviceCheck(NamedTuple):
     """How far an evaluator's answers are off, as shares of the reference's spread."""
 
     policy: float
@@ -60,7 +60,7 @@ class Agreement(NamedTuple):
         )
 
 
-def check_evaluator(evaluator: Evaluator, network: ResNet, game: Game) -> Agreement:
+def check_device(evaluator: Evaluator, network: ResNet, game: Game) -> DeviceCheck:
     """Compare an evaluator's answers with those of its `network`, which stays as it is.
 
     Raises:
@@ -73,7 +73,7 @@ def check_evaluator(evaluator: Evaluator, network: ResNet, game: Game) -> Agreem
         exact_logits, exact_values = (
             answer.numpy() for answer in plain(torch.from_numpy(observations))
         )
-    agreement = Agreement(
+    agreement = DeviceCheck(
         _distance(logits, exact_logits),
         _distance(values, exact_values),
         TOLERANCES[evaluator.precision],

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, cast
 
 from alphazero.errors import CheckpointError, RunError
-from alphazero.utils.files import nearest_file, read_limited, reason, shown
+from alphazero.utils.files import explain_os_error, printable, read_limited, suggest_file
 
 PLAYER_FORMAT: Final = "alphazero-player"
 FORMAT_VERSION: Final = 1
@@ -29,13 +29,16 @@ def find_checkpoint(path: Path) -> Path:
             return best
         if path.is_dir():
             raise CheckpointError(
-                f"{shown(path)} holds no best.safetensors; give a .safetensors file or the folder "
+                f"{printable(path)} holds no best.safetensors; give a .safetensors file or the "
+                "folder "
                 "of a run"
             )
-        if not path.exists() and (near := nearest_file(path, ".safetensors", "checkpoints")):
-            raise CheckpointError(f"{shown(path)}: no such file{near}")
+        if not path.exists() and (near := suggest_file(path, ".safetensors", "checkpoints")):
+            raise CheckpointError(f"{printable(path)}: no such file{near}")
     except OSError as error:
-        raise CheckpointError(f"cannot read {shown(path)}: {reason(error)}") from error
+        raise CheckpointError(
+            f"cannot read {printable(path)}: {explain_os_error(error)}"
+        ) from error
     return path
 
 
@@ -44,7 +47,7 @@ def check_checkpoint(path: Path | str) -> None:
 
     Asked before anything is compiled; `load_checkpoint` judges what the file holds as well.
     """
-    data, name = read_file(path), shown(path)
+    data, name = read_file(path), printable(path)
     header = header_of(name, data)
     metadata_of(name, header, PLAYER_FORMAT)
 
@@ -135,4 +138,4 @@ def typed(value: Any, *types: type) -> Any:
 
 def refuse(name: str, why: str, verb: str = "read") -> NoReturn:
     """Raise CheckpointError about the file called `name`, in one line whatever `why` quotes."""
-    raise CheckpointError(f"cannot {verb} {name}: {shown(why)[:_MESSAGE_LIMIT]}")
+    raise CheckpointError(f"cannot {verb} {name}: {printable(why)[:_MESSAGE_LIMIT]}")

@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from alphazero.errors import ConfigError, RunError
-from alphazero.network.resnet import ResNet, folded
+from alphazero.network.resnet import ResNet, fold_batch_norm
 
 Floats = NDArray[np.float32]
 
@@ -109,7 +109,7 @@ def _has_native_bfloat16(kind: str) -> bool:
     return any(bool(getattr(torch.cpu, question, bool)()) for question in questions)
 
 
-class SizedBatch(Protocol):
+class BatchRunner(Protocol):
     """A network made ready for batches of one size; for one thread at a time."""
 
     def run(self, observations: Floats) -> tuple[Floats, Floats]:
@@ -132,8 +132,8 @@ class BatchedEvaluator(ABC):
     def __init__(self, network: ResNet) -> None:
         self.observation_shape = network.observation_shape
         self.num_actions = network.num_actions
-        self._network = folded(network)
-        self._idle: defaultdict[int, list[SizedBatch]] = defaultdict(list)
+        self._network = fold_batch_norm(network)
+        self._idle: defaultdict[int, list[BatchRunner]] = defaultdict(list)
         """batches that no thread computes just now, by their size"""
 
     def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
@@ -147,18 +147,18 @@ class BatchedEvaluator(ABC):
         values = np.empty(len(observations), np.float32)
         for piece in pieces(len(observations)):
             size = padded_size(piece.stop - piece.start)
-            batch = self._take(size)
+            batch = self._checkout(size)
             logits[piece], values[piece] = batch.run(observations[piece])
             self._idle[size].append(batch)
         check_answers(logits, values)
         return logits, values
 
-    def _take(self, size: int) -> SizedBatch:
+    def _checkout(self, size: int) -> BatchRunner:
         """Return the network for batches of `size`, for one thread to ask."""
         with suppress(IndexError):
             return self._idle[size].pop()
-        return self._make_ready(size)
+        return self._make_runner(size)
 
     @abstractmethod
-    def _make_ready(self, size: int) -> SizedBatch:
+    def _make_runner(self, size: int) -> BatchRunner:
         """Make the network ready for batches of `size`."""

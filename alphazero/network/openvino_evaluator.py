@@ -28,7 +28,7 @@ from alphazero.network.quantization import (
     weight_ranges,
 )
 from alphazero.network.resnet import (
-    Convolution,
+    ConvNorm,
     GlobalPooling,
     ResidualBlock,
     ResNet,
@@ -43,7 +43,7 @@ def openvino_is_installed() -> bool:
     return find_spec("openvino") is not None
 
 
-class CompiledBatch:
+class OpenVINORunner:
     """The network for batches of one size, compiled by OpenVINO.
 
     With one stream of one thread it computes in the thread that asks, to which no other one
@@ -103,8 +103,8 @@ class OpenVINOEvaluator(BatchedEvaluator):
         twin._idle = defaultdict(list)
         return twin
 
-    def _make_ready(self, size: int) -> CompiledBatch:
-        return CompiledBatch(_graph(self._network, size, self._ranges), self._hint)
+    def _make_runner(self, size: int) -> OpenVINORunner:
+        return OpenVINORunner(_graph(self._network, size, self._ranges), self._hint)
 
 
 @functools.cache
@@ -135,7 +135,7 @@ def _graph(network: ResNet, size: int, ranges: Ranges) -> Any:
         levels = SIGNED_LEVELS if signed else UNSIGNED_LEVELS
         return ops.fake_quantize(numbers, low, high, low, high, levels)
 
-    def convolve(features: Any, layer: Convolution) -> Any:
+    def convolve(features: Any, layer: ConvNorm) -> Any:
         convolution = layer.convolution
         padding = list(cast(tuple[int, int], convolution.padding))
         bias = cast(Tensor, convolution.bias).reshape(1, -1, 1, 1)
@@ -177,7 +177,7 @@ def _graph(network: ResNet, size: int, ranges: Ranges) -> Any:
             change = excite(change, block.excitation)
         return ops.relu(ops.add(change, features))
 
-    def head(layer: Convolution) -> Any:
+    def head(layer: ConvNorm) -> Any:
         return ops.reshape(ops.relu(convolve(trunk, layer)), np.array([size, -1]), False)
 
     def value_of_output(output: Any) -> Any:

@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from alphazero.network.resnet import Convolution, ResidualBlock, ResNet
+from alphazero.network.resnet import ConvNorm, ResidualBlock, ResNet
 
 UNSIGNED_LEVELS: Final = 256
 SIGNED_LEVELS: Final = 255
@@ -26,7 +26,7 @@ SIGNED_LEVELS: Final = 255
 _LEAST: Final = 1e-6
 """A range is never empty: an untrained block's weights are all 0."""
 
-Ranges = Mapping[Convolution, Tensor]
+Ranges = Mapping[ConvNorm, Tensor]
 """The greatest input of each convolution that is to be rounded, [1, 1, 1, 1]."""
 
 
@@ -36,7 +36,7 @@ def measure_ranges(network: ResNet, observations: NDArray[np.float32]) -> Ranges
     These convolutions are nearly all of the work; the stem and the heads are left as they are.
     `network` is folded.
     """
-    ranges: dict[Convolution, Tensor] = {}
+    ranges: dict[ConvNorm, Tensor] = {}
 
     def note(layer: Any, inputs: tuple[Tensor]) -> None:
         ranges[layer] = inputs[0].max().clamp_min(_LEAST).reshape(1, 1, 1, 1)

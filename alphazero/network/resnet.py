@@ -19,14 +19,14 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from alphazero.config.schema import NetworkConfig
 
-SMALL_START = 0.1
+HEAD_INIT_STD = 0.1
 """Standard deviation of an untrained output without relu, for inputs of unit mean square."""
 
 POOLING_INTERVAL = 3
 """Global pooling is in blocks 2, 5, 8, ...; KataGo's networks have it in about every third."""
 
 
-class Convolution(nn.Module):
+class ConvNorm(nn.Module):
     """A convolution without bias that keeps H and W, then batch normalisation."""
 
     def __init__(self, inputs: int, outputs: int, kernel: int) -> None:
@@ -99,9 +99,9 @@ class ResidualBlock(nn.Module):
 
     def __init__(self, filters: int, pooled: int, hidden: int) -> None:
         super().__init__()
-        self.first = Convolution(filters, filters, 3)
+        self.first = ConvNorm(filters, filters, 3)
         self.pooling = GlobalPooling(filters, pooled) if pooled else None
-        self.second = Convolution(filters - pooled, filters, 3)
+        self.second = ConvNorm(filters - pooled, filters, 3)
         self.excitation = SqueezeExcitation(filters, hidden) if hidden else None
 
     def forward(self, features: Tensor) -> Tensor:
@@ -116,7 +116,7 @@ class ResidualBlock(nn.Module):
         return relu(change.add_(features), inplace=True)
 
 
-class Answers(NamedTuple):
+class NetworkOutput(NamedTuple):
     """What a network says of B positions, for `to_play` of each."""
 
     policy_logits: Tensor
@@ -158,7 +158,7 @@ class ResNet(nn.Module):
         cells = height * width
         # Built without memory, because torch's own initialisation draws from the global generator.
         with torch.device("meta"):
-            self.stem = Convolution(planes, settings.filters, 3)
+            self.stem = ConvNorm(planes, settings.filters, 3)
             self.tower = nn.Sequential(
                 *(
                     ResidualBlock(
@@ -169,9 +169,9 @@ class ResNet(nn.Module):
                     for index in range(settings.blocks)
                 )
             )
-            self.policy_features = Convolution(settings.filters, settings.policy_filters, 1)
+            self.policy_features = ConvNorm(settings.filters, settings.policy_filters, 1)
             self.policy_output = nn.Linear(settings.policy_filters * cells, num_actions)
-            self.value_features = Convolution(settings.filters, settings.value_filters, 1)
+            self.value_features = ConvNorm(settings.filters, settings.value_filters, 1)
             self.value_hidden = nn.Linear(settings.value_filters * cells, settings.value_hidden)
             outputs = 3 if settings.value_head == "wdl" else 1
             self.value_output = nn.Linear(settings.value_hidden, outputs)
@@ -185,10 +185,10 @@ class ResNet(nn.Module):
 
         `observations`: [B, C, H, W], each seen by the player to move.
         """
-        answers = self.answer(observations)
+        answers = self.forward_full(observations)
         return answers.policy_logits, answers.values
 
-    def answer(self, observations: Tensor) -> Answers:
+    def forward_full(self, observations: Tensor) -> NetworkOutput:
         """Return all that the heads say: what `forward` returns, and what a loss needs beside."""
         if observations.shape[1:] != self.observation_shape:
             planes, height, width = self.observation_shape
@@ -203,9 +203,9 @@ class ResNet(nn.Module):
         logits: Tensor = self.policy_output(policy).float()
         output: Tensor = self.value_output(value).float()
         if self.settings.value_head == "scalar":
-            return Answers(logits, torch.tanh(output).squeeze(1), None)
+            return NetworkOutput(logits, torch.tanh(output).squeeze(1), None)
         win, _, loss = torch.softmax(output, dim=1).unbind(1)
-        return Answers(logits, win - loss, output)
+        return NetworkOutput(logits, win - loss, output)
 
     @torch.no_grad()
     def _initialise(self, generator: torch.Generator) -> None:
@@ -219,7 +219,7 @@ class ResNet(nn.Module):
             elif isinstance(module, nn.BatchNorm2d):
                 module.reset_parameters()  # scale 1, shift 0, mean 0, variance 1
             elif isinstance(module, nn.Linear):
-                gain = math.sqrt(2.0) if module in before_relu else SMALL_START
+                gain = math.sqrt(2.0) if module in before_relu else HEAD_INIT_STD
                 scale = gain / math.sqrt(module.in_features)
                 module.weight.normal_(0.0, scale, generator=generator)
                 module.bias.zero_()
@@ -228,7 +228,7 @@ class ResNet(nn.Module):
             cast(nn.BatchNorm2d, last).weight.zero_()
 
 
-def folded(network: ResNet) -> ResNet:
+def fold_batch_norm(network: ResNet) -> ResNet:
     """Return a copy for inference, in evaluation mode, its normalisations inside the convolutions.
 
     The given network stays as it is. The copy computes what the network computes in evaluation
@@ -239,6 +239,6 @@ def folded(network: ResNet) -> ResNet:
     duplicate = copy.deepcopy(network).eval().requires_grad_(False)
     duplicate.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
     for module in duplicate.modules():
-        if isinstance(module, Convolution):
+        if isinstance(module, ConvNorm):
             module.fold()
     return duplicate

@@ -18,7 +18,7 @@ from alphazero.network.header import (
     read_file,
     refuse,
 )
-from alphazero.utils.files import sha256_hex, shown, write_atomic
+from alphazero.utils.files import printable, sha256_hex, write_atomic
 
 JSON: TypeAlias = dict[str, "JSON"] | list["JSON"] | str | int | float | bool | None
 
@@ -49,7 +49,7 @@ def save_tensors(path: Path | str, tensors: dict[str, Tensor], metadata: dict[st
     `metadata` must name the file's "format"; "format_version" and "sha256" are added here.
     Raises CheckpointError when the header would be too large to read, RunError from the disk.
     """
-    data = bytes_of_file(shown(path), tensors, metadata)
+    data = bytes_of_file(printable(path), tensors, metadata)
     write_atomic(path, data)
     return sha256_hex(data)
 
@@ -83,10 +83,10 @@ def load_tensors(
     The memory needed is at most about twice the file.
     Raises CheckpointError, in one line that names the path, for whatever is wrong.
     """
-    return tensors_of(read_file(path), shown(path), expected_format)
+    return parse_tensors(read_file(path), printable(path), expected_format)
 
 
-def tensors_of(
+def parse_tensors(
     data: bytes, name: str, expected_format: str
 ) -> tuple[dict[str, Tensor], dict[str, str]]:
     """Verify the bytes of a file and return what `load_tensors` does."""

@@ -8,20 +8,20 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
-from alphazero.network.cuda_graph import RecordedBatch
+from alphazero.network.cuda_graph import CudaGraphRunner
 from alphazero.network.inference import (
     LINE,
     TYPES,
     BatchedEvaluator,
+    BatchRunner,
     Floats,
-    SizedBatch,
     resolve_device,
     resolve_precision,
 )
 from alphazero.network.resnet import ResNet
 
 
-class EagerBatch:
+class EagerRunner:
     """The network for batches of one size, run by torch kernel by kernel."""
 
     def __init__(
@@ -101,14 +101,14 @@ class TorchEvaluator(BatchedEvaluator):
                 module.to(dtype=self._type, memory_format=torch.channels_last)  # type: ignore[call-overload]
         self._records = torch.device(self.device).type == "cuda"
 
-    def _make_ready(self, size: int) -> SizedBatch:
+    def _make_runner(self, size: int) -> BatchRunner:
         given = self._network, size, self.observation_shape, self._type
         with _ONE_RECORDING:
             if self._records:
                 try:
-                    return RecordedBatch(*given)
+                    return CudaGraphRunner(*given)
                 except RuntimeError as error:
                     self._records = False
                     said = str(error).splitlines()[0]
                     print(f"CUDA graphs cannot be used ({said}); self-play will be slower")
-        return EagerBatch(*given)
+        return EagerRunner(*given)

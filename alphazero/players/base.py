@@ -1,8 +1,8 @@
 """A player: one side, or both, of many games at once.
 
-A match tells each player what happens on the tables and turns its wheel: `start` and `follow`
-keep it informed, `ask` gives it the move, `think` works on all its open questions at once, and
-`decide` hands out the answers that are ready.
+A match tells each player what happens on the tables and turns its wheel: `reset` and `advance` keep
+it informed, `begin_moves` gives it the move, `step` works on all its open questions at once, and
+`take_decisions` hands out the answers that are ready.
 
 Letters: n tables, A actions, S state size.
 """
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from alphazero.errors import GameError
 from alphazero.games.game import ONGOING, OUTCOME, Game, State
-from alphazero.mcts.move_selection import draw_actions
+from alphazero.mcts.move_selection import sample_actions
 from alphazero.utils.arrays import Slots
 
 _NO_SEARCH = np.zeros(1, np.float32)
@@ -55,31 +55,31 @@ class Player(ABC):
     """Someone who plays on many tables at once."""
 
     @abstractmethod
-    def start(self, tables: Slots, states: State) -> None:
+    def reset(self, tables: Slots, states: State) -> None:
         """A game begins, or goes on elsewhere: `tables` [n] now show `states` [n, S]."""
 
-    def begin(self, tables: Slots, states: State, actions: Slots) -> None:
+    def load_games(self, tables: Slots, states: State, actions: Slots) -> None:
         """A game lies on one table [1]: `states` [1, S], to which `actions` led from the first.
 
-        As `start`, but for a player that knows a position only by its moves.
+        As `reset`, but for a player that knows a position only by its moves.
         """
         del actions
-        self.start(tables, states)
+        self.reset(tables, states)
 
     @abstractmethod
-    def follow(self, tables: Slots, actions: Slots) -> None:
+    def advance(self, tables: Slots, actions: Slots) -> None:
         """`actions` [n] were played on `tables` [n], by whomever."""
 
     @abstractmethod
-    def ask(self, tables: Slots) -> None:
+    def begin_moves(self, tables: Slots) -> None:
         """It is this player's move on `tables` [n]."""
 
     @abstractmethod
-    def think(self) -> None:
+    def step(self) -> None:
         """Work for a moment on every table where a move is owed."""
 
     @abstractmethod
-    def decide(self) -> Decisions:
+    def take_decisions(self) -> Decisions:
         """Return the moves that are ready, each once."""
 
     def forfeits(self) -> list[Forfeit]:
@@ -98,10 +98,10 @@ class Player(ABC):
         if state[OUTCOME] != ONGOING:
             raise GameError("the game is over: there is no move to choose")
         table = np.array([0])
-        self.start(table, state[None])
-        self.ask(table)
-        while not len((decisions := self.decide()).tables):
-            self.think()
+        self.reset(table, state[None])
+        self.begin_moves(table)
+        while not len((decisions := self.take_decisions()).tables):
+            self.step()
         return int(decisions.actions[0])
 
 
@@ -114,28 +114,28 @@ class RandomPlayer(Player):
         self._states = np.zeros((tables, game.state_size), np.int64)
         self._asked: Slots = np.zeros(0, np.int64)
 
-    def start(self, tables: Slots, states: State) -> None:
+    def reset(self, tables: Slots, states: State) -> None:
         """Remember the positions; what was asked there before is void."""
         self._states[tables] = states
         self._asked = np.setdiff1d(self._asked, tables)
 
-    def follow(self, tables: Slots, actions: Slots) -> None:
+    def advance(self, tables: Slots, actions: Slots) -> None:
         """Play the moves on the remembered positions."""
         for table, action in zip(tables, actions, strict=True):
             self._states[table] = self.game.play(self._states[table], int(action))
 
-    def ask(self, tables: Slots) -> None:
+    def begin_moves(self, tables: Slots) -> None:
         """Remember where a move is owed."""
         self._asked = np.union1d(self._asked, tables)
 
-    def think(self) -> None:
+    def step(self) -> None:
         """Need no thought."""
 
-    def decide(self) -> Decisions:
+    def take_decisions(self) -> Decisions:
         """Answer every question at once."""
         tables, self._asked = self._asked, np.zeros(0, np.int64)
         masks = [self.game.legal_action_mask(self._states[table]) for table in tables]
         policies = np.array(masks, np.float32).reshape(len(tables), self.game.num_actions)
         policies /= np.maximum(policies.sum(axis=1, keepdims=True), 1)
-        actions = draw_actions(policies, np.ones(len(tables)), self.rng)
+        actions = sample_actions(policies, np.ones(len(tables)), self.rng)
         return Decisions(tables, actions, policies, np.zeros(len(tables), np.float32))

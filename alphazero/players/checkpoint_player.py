@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from alphazero.config.fields import WrongValueError, check_value, noted_fields
+from alphazero.config.fields import WrongValueError, check_value, config_fields
 from alphazero.config.schema import InferenceConfig, SearchConfig
 from alphazero.games.game import Game
 from alphazero.games.registry import make_game
 from alphazero.mcts.evaluator import Evaluator, FixedBatches
 from alphazero.mcts.kernels.tree import EDGE
-from alphazero.mcts.network_search import Search
+from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.rollout_methods import UNLIMITED
-from alphazero.mcts.search import TREE_ROOM
+from alphazero.mcts.search import NODES_PER_SIMULATION
 from alphazero.network.backend import make_evaluator
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from alphazero.network.header import find_checkpoint
@@ -26,10 +26,10 @@ from alphazero.players.search_player import SearchPlayer
 TREE_BYTES = 2 << 30
 """Memory that the tree of one thinking player may take; only what it reaches is used."""
 
-LEAVES = 8
+LEAVES_PER_BATCH = 8
 """Leaves of one tree that are evaluated together, where there is nothing else to fill a batch."""
 
-FEW = 32
+SEQUENTIAL_BELOW = 32
 """Simulations that are better spent one by one."""
 
 
@@ -38,14 +38,14 @@ def search_settings(checkpoint: Checkpoint) -> SearchConfig:
     known: dict[str, Any] = {}
     told = checkpoint.details.get("search")
     if isinstance(told, dict):
-        for field, kind, note in noted_fields(SearchConfig):
+        for field, kind, note in config_fields(SearchConfig):
             with contextlib.suppress(WrongValueError, KeyError):
                 known[field.name] = check_value(kind, note, told[field.name])
     return SearchConfig(**known)
 
 
 @dataclass(frozen=True)
-class SavedPlayer:
+class CheckpointPlayer:
     """A checkpoint that was read: it can be seated at any number of tables, again and again."""
 
     path: Path
@@ -55,7 +55,7 @@ class SavedPlayer:
     settings: SearchConfig
     """How it searches: as in training, unless it was told otherwise."""
 
-    def seat(
+    def create(
         self,
         tables: int = 1,
         *,
@@ -78,7 +78,7 @@ class SavedPlayer:
         if leaves is None and tables > 1:
             leaves = 1
         else:
-            leaves = leaves or (LEAVES if simulations > FEW else 1)
+            leaves = leaves or (LEAVES_PER_BATCH if simulations > SEQUENTIAL_BELOW else 1)
             evaluator = FixedBatches(evaluator, leaves)
         if seconds is not None:
             # The clock shall measure thinking, not the first use of the evaluator.
@@ -86,18 +86,20 @@ class SavedPlayer:
                 evaluator.evaluate(np.zeros((size, *self.game.observation_shape), np.float32))
         fresh = 1 if simulations == UNLIMITED else simulations + 1
         room = TREE_BYTES // (EDGE.itemsize * self.game.num_actions * tables)
-        search = Search(
+        search = NetworkSearch(
             self.game,
             evaluator,
             settings,
             slots=tables,
-            nodes=max(fresh, min(TREE_ROOM * simulations + 1, room)),
+            nodes=max(fresh, min(NODES_PER_SIMULATION * simulations + 1, room)),
             leaves=leaves,
         )
         return SearchPlayer(search, seconds=seconds)
 
 
-def load_saved(path: Path | str, inference: InferenceConfig | None = None) -> SavedPlayer:
+def load_checkpoint_player(
+    path: Path | str, inference: InferenceConfig | None = None
+) -> CheckpointPlayer:
     """Read a checkpoint, or the best player of a run's folder.
 
     Raises:
@@ -105,7 +107,7 @@ def load_saved(path: Path | str, inference: InferenceConfig | None = None) -> Sa
     """
     found = find_checkpoint(Path(path))
     checkpoint = load_checkpoint(found)
-    return SavedPlayer(
+    return CheckpointPlayer(
         found,
         checkpoint,
         make_game(checkpoint.game_name, **checkpoint.game_options),
@@ -119,13 +121,13 @@ def load_player(
 ) -> tuple[Game, SearchPlayer]:
     """Read a checkpoint, or the best of a run's folder; return its game and its player.
 
-    The budget of a move is as in `SavedPlayer.seat`.
+    The budget of a move is as in `CheckpointPlayer.seat`.
 
     Raises:
         CheckpointError: in one line, for a file that is no player.
     """
-    saved = load_saved(path)
-    return saved.game, saved.seat(simulations=simulations, seconds=seconds)
+    saved = load_checkpoint_player(path)
+    return saved.game, saved.create(simulations=simulations, seconds=seconds)
 
 
 def grades_of(checkpoint: Checkpoint) -> list[str]:
@@ -134,7 +136,7 @@ def grades_of(checkpoint: Checkpoint) -> list[str]:
     return [line for line in told if isinstance(line, str)] if isinstance(told, list) else []
 
 
-def save_grades(saved: SavedPlayer, grades: Sequence[str], path: Path) -> None:
+def save_grades(saved: CheckpointPlayer, grades: Sequence[str], path: Path) -> None:
     """Write a copy of a checkpoint whose header tells how strong it is, a line a measurement.
 
     Raises:

@@ -15,21 +15,21 @@ from alphazero.errors import PlayerError
 from alphazero.games.game import PLY, Game, State
 from alphazero.games.registry import name_of
 from alphazero.players.base import Decisions, Forfeit, Player
-from alphazero.players.gtp_process import PATIENCE, Answer, Program, ProgramError
-from alphazero.records.gtp_notation import COLOURS, PASS, RESIGN, Vertices, plain
+from alphazero.players.gtp_process import PATIENCE, GtpProcess, GtpReply, ProgramError
+from alphazero.records.gtp_notation import COLOURS, PASS, RESIGN, GtpNotation, normalize_name
 from alphazero.utils.arrays import Slots
-from alphazero.utils.files import shown
+from alphazero.utils.files import printable
 
 PAUSE: Final = 0.005
 """Seconds between two looks at programs that think."""
 
 
 @dataclass
-class _Seat:
+class _Game:
     """One table: its program and what is known of its game."""
 
     state: State
-    program: Program | None = None
+    program: GtpProcess | None = None
     old_answers: int = 0
     """Answers still to come that belong to an earlier game."""
     asked: bool = False
@@ -50,16 +50,16 @@ class GtpPlayer(Player):
         self.game = game
         self.command = command
         self.patience = patience
-        self.vertices = Vertices(game)
-        self._seats = [_Seat(game.initial_state()) for _ in range(tables)]
+        self.vertices = GtpNotation(game)
+        self._seats = [_Game(game.initial_state()) for _ in range(tables)]
         self._forfeits: list[Forfeit] = []
         # The first program tells, before any game begins, whether all this can work.
         try:
             self._seats[0].program = self._launch()
         except ProgramError as error:
-            raise PlayerError(f"gtp:{shown(command)}: {error}") from None
+            raise PlayerError(f"gtp:{printable(command)}: {error}") from None
 
-    def start(self, tables: Slots, states: State) -> None:
+    def reset(self, tables: Slots, states: State) -> None:
         """Begin a game on each table; another program knows none but the first position."""
         for table, state in zip(tables.tolist(), states, strict=True):
             if state[PLY] != 0:
@@ -68,14 +68,14 @@ class GtpPlayer(Player):
                 )
             self._begin(table, state)
 
-    def begin(self, tables: Slots, states: State, actions: Slots) -> None:
+    def load_games(self, tables: Slots, states: State, actions: Slots) -> None:
         """Begin a game and show it move by move."""
         del states
-        self.start(tables, self.game.initial_state()[None])
+        self.reset(tables, self.game.initial_state()[None])
         for action in actions:
-            self.follow(tables, np.array([action]))
+            self.advance(tables, np.array([action]))
 
-    def follow(self, tables: Slots, actions: Slots) -> None:
+    def advance(self, tables: Slots, actions: Slots) -> None:
         """Tell the programs of the moves, unless they made them."""
         for table, action in zip(tables.tolist(), actions.tolist(), strict=True):
             seat = self._seats[table]
@@ -85,7 +85,7 @@ class GtpPlayer(Player):
             seat.found = None
             seat.state = self.game.play(seat.state, action)
 
-    def ask(self, tables: Slots) -> None:
+    def begin_moves(self, tables: Slots) -> None:
         """Ask the programs for a move."""
         for table in tables.tolist():
             seat = self._seats[table]
@@ -93,13 +93,13 @@ class GtpPlayer(Player):
             if not seat.lost:
                 self._send(seat, f"genmove {self._colour(seat)}")
 
-    def think(self) -> None:
+    def step(self) -> None:
         """Hear what the programs have to say; wait a moment if none says anything."""
         heard = [self._listen(table) for table in range(len(self._seats))]
         if not any(heard) and any(seat.asked and not seat.lost for seat in self._seats):
             time.sleep(PAUSE)
 
-    def decide(self) -> Decisions:
+    def take_decisions(self) -> Decisions:
         """Return the moves that were answered."""
         tables = [t for t, seat in enumerate(self._seats) if seat.asked and seat.found is not None]
         for table in tables:
@@ -126,18 +126,18 @@ class GtpPlayer(Player):
         if program and not program.is_running:
             program.close()
             program = None
-        seat = self._seats[table] = _Seat(state.copy(), program)
+        seat = self._seats[table] = _Game(state.copy(), program)
         try:
             seat.program = program or self._launch()
         except (ProgramError, PlayerError) as error:
             self._give_up(table, f"it cannot be started again: {error}")
             return
-        seat.old_answers = seat.program.owed
+        seat.old_answers = seat.program.pending
         seat.program.send("clear_board")
 
-    def _launch(self) -> Program:
+    def _launch(self) -> GtpProcess:
         """Start a program and let it set up the game."""
-        program = Program(self.command)
+        program = GtpProcess(self.command)
         try:
             self._set_up(program)
         except BaseException:
@@ -145,16 +145,16 @@ class GtpPlayer(Player):
             raise
         return program
 
-    def _set_up(self, program: Program) -> None:
+    def _set_up(self, program: GtpProcess) -> None:
         """Agree on the game, the board and the komi."""
         known = self._ask(program, "list_commands").text.split()
         if "list_games" in known and "set_game" in known:
             games = self._ask(program, "list_games").text.splitlines()
-            own = plain(name_of(self.game))
-            name = next((name for name in games if plain(name) == own), None)
+            own = normalize_name(name_of(self.game))
+            name = next((name for name in games if normalize_name(name) == own), None)
             if name is None:
                 told = ", ".join(games) or "nothing"
-                raise PlayerError(f"gtp:{self.command} plays {shown(told)}, not {own}")
+                raise PlayerError(f"gtp:{self.command} plays {printable(told)}, not {own}")
             self._ask(program, f"set_game {name}")
         rows, columns = self.vertices.rows, self.vertices.columns
         if rows == columns and "boardsize" in known:
@@ -165,12 +165,12 @@ class GtpPlayer(Player):
         if komi is not None:
             self._ask(program, f"komi {komi:g}")
 
-    def _ask(self, program: Program, command: str) -> Answer:
+    def _ask(self, program: GtpProcess, command: str) -> GtpReply:
         """Ask what must not fail."""
         answer = program.ask(command, self.patience)
         if not answer.succeeded:
             raise PlayerError(
-                f"gtp:{self.command} refuses '{command}': {shown(answer.text[:200])}; "
+                f"gtp:{self.command} refuses '{command}': {printable(answer.text[:200])}; "
                 "it cannot play this game"
             )
         return answer
@@ -194,7 +194,7 @@ class GtpPlayer(Player):
                 self._take(table, answer)
         return bool(answers)
 
-    def _take(self, table: int, answer: Answer) -> None:
+    def _take(self, table: int, answer: GtpReply) -> None:
         """Take a move, or an objection to one."""
         seat, word = self._seats[table], answer.text.lower()
         if not answer.succeeded:
@@ -208,7 +208,7 @@ class GtpPlayer(Player):
             elif seat.found is None:
                 self._give_up(table, f"illegal move {answer.text[:40]!r}")
 
-    def _send(self, seat: _Seat, command: str) -> None:
+    def _send(self, seat: _Game, command: str) -> None:
         if seat.program:
             seat.program.send(command)
 
@@ -222,5 +222,5 @@ class GtpPlayer(Player):
             seat.program.close()
             seat.program = None
 
-    def _colour(self, seat: _Seat) -> str:
+    def _colour(self, seat: _Game) -> str:
         return COLOURS[int(seat.state[PLY]) % 2]

@@ -18,12 +18,12 @@ from collections.abc import Callable
 from typing import IO, Final, NamedTuple
 
 from alphazero.errors import PlayerError
-from alphazero.utils.files import reason, shown
+from alphazero.utils.files import explain_os_error, printable
 
 PATIENCE: Final = 300.0
 """Seconds that a program may take for one answer."""
 
-FAREWELL: Final = 1.0
+EXIT_TIMEOUT: Final = 1.0
 """Seconds that a program has to end by itself before it is ended."""
 
 _LONGEST_LINE: Final = 1 << 16
@@ -35,7 +35,7 @@ _TOO_MUCH: Final = "!"
 """Stands in the queue, in place of an answer, where these bounds were passed."""
 
 
-class Answer(NamedTuple):
+class GtpReply(NamedTuple):
     """What a program answered to a command."""
 
     command: str
@@ -48,7 +48,7 @@ class ProgramError(Exception):
     """A program ended or fell silent: caught by the player that plays through it."""
 
 
-class Program:
+class GtpProcess:
     """One process of another program.
 
     Raises:
@@ -67,7 +67,9 @@ class Program:
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            raise PlayerError(f"cannot start {shown(command)}: {reason(error)}") from error
+            raise PlayerError(
+                f"cannot start {printable(command)}: {explain_os_error(error)}"
+            ) from error
         assert process.stdin
         assert process.stdout
         assert process.stderr
@@ -93,13 +95,13 @@ class Program:
             self._stdin.write(f"{command}\n".encode())
             self._stdin.flush()
 
-    def answers(self, seconds: float = 0.0) -> list[Answer]:
+    def answers(self, seconds: float = 0.0) -> list[GtpReply]:
         """Return the answers that have come; wait so long for the first, if one is owed.
 
         Raises:
             ProgramError: when it has ended, or said too much.
         """
-        found: list[Answer] = []
+        found: list[GtpReply] = []
         while self._owed:
             try:
                 text = self._said.get(timeout=0.0 if found else seconds)
@@ -110,7 +112,7 @@ class Program:
             if text is None:
                 raise ProgramError(self._obituary())
             rest = text[1:].lstrip("0123456789").strip()
-            found.append(Answer(self._owed.popleft(), text[0] == "=", rest))
+            found.append(GtpReply(self._owed.popleft(), text[0] == "=", rest))
             self._since = time.monotonic()
         return found
 
@@ -120,7 +122,7 @@ class Program:
         return self._process.poll() is None
 
     @property
-    def owed(self) -> int:
+    def pending(self) -> int:
         """The number of commands that are not answered yet."""
         return len(self._owed)
 
@@ -129,14 +131,14 @@ class Program:
         """Seconds for which an answer has been owed; 0 when none is."""
         return time.monotonic() - self._since if self._owed else 0.0
 
-    def ask(self, command: str, seconds: float) -> Answer:
+    def ask(self, command: str, seconds: float) -> GtpReply:
         """Send a command and wait for its answer, and for those owed before; return the last.
 
         Raises:
             ProgramError: as `answers`, and when it is silent for so many seconds.
         """
         self.send(command)
-        answers: list[Answer] = []
+        answers: list[GtpReply] = []
         while self._owed:
             answers = self.answers(max(0.0, seconds - self.silence))
             if self.silence >= seconds:
@@ -151,9 +153,9 @@ class Program:
     def _obituary(self) -> str:
         """Say how the process ended."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            code = self._process.wait(FAREWELL)
-            self._listener.join(FAREWELL)  # its last words may still be in the pipe
-            last = f", its last words: {shown(self._complaints[0])}" if self._complaints else ""
+            code = self._process.wait(EXIT_TIMEOUT)
+            self._listener.join(EXIT_TIMEOUT)  # its last words may still be in the pipe
+            last = f", its last words: {printable(self._complaints[0])}" if self._complaints else ""
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
             return f"the program ended ({how}){last}"
         return "the program closed its output"
@@ -168,7 +170,9 @@ def split_command(command: str) -> list[str]:
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise PlayerError(f"gtp:{shown(command)}: {str(error).lower()}; mend the quotes") from None
+        raise PlayerError(
+            f"gtp:{printable(command)}: {str(error).lower()}; mend the quotes"
+        ) from None
     if not words or "\0" in command:
         raise PlayerError("gtp: needs a command, as in 'gtp:gnugo --mode gtp'")
     return words
@@ -218,7 +222,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
     with contextlib.suppress(OSError, ValueError):
         process.stdin.close()
     with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(FAREWELL)
+        process.wait(EXIT_TIMEOUT)
     with contextlib.suppress(OSError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)

@@ -1,6 +1,6 @@
 """Players by name: one spelling wherever a player is named.
 
-    random                               a word of `KINDS`
+    random                               a word of `PLAYER_KINDS`
     uct:simulations=1000,seconds=2       with options; the first may go without its name: uct:1000
     network:PATH, gtp:COMMAND            for some words all that follows is one option
     PATH, PATH:simulations=200           a checkpoint, or a run's folder for its best player
@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from alphazero.config.fields import (
-    Note,
+    FieldInfo,
     WrongValueError,
     check_value,
-    noted_fields,
+    config_fields,
     type_words,
 )
 from alphazero.errors import PlayerError, did_you_mean
@@ -41,7 +41,7 @@ from alphazero.players.options import (
     Options,
     RolloutOptions,
 )
-from alphazero.utils.files import nearest_file, shown
+from alphazero.utils.files import printable, suggest_file
 
 if TYPE_CHECKING:
     from alphazero.games.game import Game
@@ -55,7 +55,7 @@ Builder = Callable[["Game", Any, int, np.random.Generator], "Player"]
 
 
 @dataclass(frozen=True)
-class Kind:
+class PlayerKind:
     """A kind of player."""
 
     meaning: str
@@ -69,7 +69,7 @@ class Kind:
 def _build_saved(
     _: "Game", options: CheckpointOptions, tables: int, __: np.random.Generator
 ) -> "Player":
-    return options.saved.seat(tables, simulations=options.simulations, seconds=options.seconds)
+    return options.saved.create(tables, simulations=options.simulations, seconds=options.seconds)
 
 
 def _build_random(game: "Game", _: Options, tables: int, rng: np.random.Generator) -> "Player":
@@ -112,30 +112,32 @@ def _build_gtp(game: "Game", options: GtpOptions, tables: int, _: np.random.Gene
     return GtpPlayer(game, tables, options.command, options.patience)
 
 
-CHECKPOINT = Kind("a checkpoint", CheckpointOptions, _build_saved)
+CHECKPOINT = PlayerKind("a checkpoint", CheckpointOptions, _build_saved)
 
-KINDS: dict[str, Kind] = {
-    "random": Kind("plays any legal move, all alike", Options, _build_random),
+PLAYER_KINDS: dict[str, PlayerKind] = {
+    "random": PlayerKind("plays any legal move, all alike", Options, _build_random),
     **{
-        name: Kind(method.title, RolloutOptions, functools.partial(_build_rollouts, name))
+        name: PlayerKind(method.title, RolloutOptions, functools.partial(_build_rollouts, name))
         for name, method in METHODS.items()
     },
-    "minimax": Kind("alpha-beta, with the game's heuristic", MinimaxOptions, _build_minimax),
-    "solver": Kind("plays perfectly where it can solve in a second", Options, _build_solver),
-    "network": Kind("the bare network of a checkpoint", NetworkOptions, _build_saved, whole=True),
-    "gtp": Kind("another program, by its command", GtpOptions, _build_gtp, whole=True),
-    "human": Kind("a person, where moves are typed"),
+    "minimax": PlayerKind("alpha-beta, with the game's heuristic", MinimaxOptions, _build_minimax),
+    "solver": PlayerKind("plays perfectly where it can solve in a second", Options, _build_solver),
+    "network": PlayerKind(
+        "the bare network of a checkpoint", NetworkOptions, _build_saved, whole=True
+    ),
+    "gtp": PlayerKind("another program, by its command", GtpOptions, _build_gtp, whole=True),
+    "human": PlayerKind("a person, where moves are typed"),
 }
 """Every kind of player but `CHECKPOINT` by its word."""
 
 
 @dataclass(frozen=True)
-class Entrant:
+class PlayerSpec:
     """A player by name, who can be seated at any number of tables, again and again."""
 
     name: str
     """the name as it is always written: two that differ are two players"""
-    kind: Kind
+    kind: PlayerKind
     options: Options
 
     @property
@@ -154,11 +156,11 @@ class Entrant:
         return self.kind.build is None
 
     @property
-    def by_clock(self) -> bool:
+    def is_timed(self) -> bool:
         """Whether the clock ends its thinking, so that it wants a processor core to itself."""
-        return self.options.by_clock
+        return self.options.is_timed
 
-    def seat(
+    def create(
         self, game: "Game", tables: int = 1, rng: np.random.Generator | None = None
     ) -> "Player":
         """Return the player at so many tables of `game`."""
@@ -167,14 +169,14 @@ class Entrant:
         return self.kind.build(game, self.options, tables, rng or np.random.default_rng(0))
 
 
-def read_player(
+def parse_player(
     text: str,
     *,
     simulations: int | None = None,
     seconds: float | None = None,
     patience: float | None = None,
     person: bool = False,
-) -> Entrant:
+) -> PlayerSpec:
     """Return the player that `text` names.
 
     `simulations` or `seconds` is the budget of a player that takes it and was told none;
@@ -199,11 +201,12 @@ def name_player(
     seconds: float | None = None,
     patience: float | None = None,
     person: bool = False,
-) -> Entrant:
-    """Return what `read_player` does, before the player is loaded; of a file, see its header alone.
+) -> PlayerSpec:
+    """Return what `parse_player` does, before the player is loaded; of a file, see its header
+    alone.
 
     Raises:
-        PlayerError, CheckpointError: as `read_player`, as far as that can be told so early.
+        PlayerError, CheckpointError: as `parse_player`, as far as that can be told so early.
     """
     if len(text) > LONGEST:
         raise PlayerError(f"a player's name has at most {LONGEST} characters, got {len(text)}")
@@ -213,12 +216,12 @@ def name_player(
             f"{text!r} cannot be named here: a person sits down at `alphazero play PLAYER`"
         )
     budget = {"simulations": simulations, "seconds": seconds}
-    takes = {field.name for field, _, _ in noted_fields(kind.options)}
+    takes = {field.name for field, _, _ in config_fields(kind.options)}
     if not kind.whole and not budget.keys() & values.keys():
         values |= {k: v for k, v in budget.items() if v is not None and k in takes}
     if patience is not None and "patience" in takes:
         values["patience"] = patience
-    entrant = Entrant(_write(kind, values), kind, kind.options(**values))
+    entrant = PlayerSpec(_write(kind, values), kind, kind.options(**values))
     entrant.options.check()
     return entrant
 
@@ -233,13 +236,13 @@ def name_checkpoint(text: str) -> CheckpointOptions:
     path, rest = (text, "") if _exists(text) else _split_path(text)
     options = _read_options(text, CHECKPOINT, rest, given=bool(rest))
     if budget := options.keys() - set(SEARCH_KEYS):
-        raise PlayerError(f"{shown(text[:80])!r} may not say {min(budget)}: --simulations does")
+        raise PlayerError(f"{printable(text[:80])!r} may not say {min(budget)}: --simulations does")
     named = CheckpointOptions(path or text, **options)
     named.check()
     return named
 
 
-def agreed_game(entrants: Iterable[Entrant], game: "Game | None" = None) -> "Game":
+def common_game(entrants: Iterable[PlayerSpec], game: "Game | None" = None) -> "Game":
     """Return the one game that all of them play; `game` is the one that was asked for, if any.
 
     Raises:
@@ -266,15 +269,15 @@ def agreed_game(entrants: Iterable[Entrant], game: "Game | None" = None) -> "Gam
     return chosen
 
 
-def _parse(text: str) -> tuple[Kind, dict[str, Any]]:
+def _parse(text: str) -> tuple[PlayerKind, dict[str, Any]]:
     """Return the kind that `text` names and the options that it tells."""
     word, colon, rest = text.partition(":")
     if _exists(text):
         return CHECKPOINT, {"path": text}
-    if word in KINDS:
-        kind = KINDS[word]
+    if word in PLAYER_KINDS:
+        kind = PLAYER_KINDS[word]
         if kind.whole:
-            first = noted_fields(kind.options)[0][0].name
+            first = config_fields(kind.options)[0][0].name
             if not rest:
                 raise PlayerError(f"{word!r} needs more: {usage(word)}")
             return kind, {first: rest}
@@ -283,10 +286,13 @@ def _parse(text: str) -> tuple[Kind, dict[str, Any]]:
     if path:
         options = _read_options(text, CHECKPOINT, rest, given=bool(rest))
         return CHECKPOINT, {"path": path, **options}
-    known = ", ".join(usage(each) for each in KINDS)
-    near = did_you_mean(word, KINDS) or nearest_file(Path(word), ".safetensors", "checkpoints")
+    known = ", ".join(usage(each) for each in PLAYER_KINDS)
+    near = did_you_mean(word, PLAYER_KINDS) or suggest_file(
+        Path(word), ".safetensors", "checkpoints"
+    )
     raise PlayerError(
-        f"unknown player {shown(text[:80])!r}{near} (players: {known}; or a checkpoint: PATH or "
+        f"unknown player {printable(text[:80])!r}{near} (players: {known}; or a checkpoint: "
+        "PATH or "
         "PATH:simulations=N)"
     )
 
@@ -311,23 +317,23 @@ def _exists(text: str) -> bool:
 
 
 def usage(word: str) -> str:
-    """Write how a word of `KINDS` is used, as `uct[:simulations=,seconds=]`."""
-    kind = KINDS[word]
-    names = [field.name for field, _, _ in noted_fields(kind.options)]
+    """Write how a word of `PLAYER_KINDS` is used, as `uct[:simulations=,seconds=]`."""
+    kind = PLAYER_KINDS[word]
+    names = [field.name for field, _, _ in config_fields(kind.options)]
     if kind.whole:
         return f"{word}:{names[0].upper()}"
     return f"{word}[:{','.join(f'{name}=' for name in names)}]" if names else word
 
 
-def _read_options(text: str, kind: Kind, rest: str, given: bool) -> dict[str, Any]:
+def _read_options(text: str, kind: PlayerKind, rest: str, given: bool) -> dict[str, Any]:
     """Read `option=value,...`; the first may be a bare value."""
     fields = {
         field.name: (hint, note)
-        for field, hint, note in noted_fields(kind.options)
+        for field, hint, note in config_fields(kind.options)
         if field.name != "path"
     }
     values: dict[str, Any] = {}
-    place = f"player {shown(text[:80])!r}"
+    place = f"player {printable(text[:80])!r}"
     takes = ", ".join(fields) or "none"
     for index, part in enumerate(rest.split(",") if given else []):
         name, equals, value = part.partition("=")
@@ -345,7 +351,7 @@ def _read_options(text: str, kind: Kind, rest: str, given: bool) -> dict[str, An
     return values
 
 
-def _read_value(hint: Any, note: Note, text: str) -> Any:
+def _read_value(hint: Any, note: FieldInfo, text: str) -> Any:
     """Read an option's value as its type."""
     kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
     value: Any = None
@@ -362,17 +368,17 @@ def _read_value(hint: Any, note: Note, text: str) -> Any:
     return check_value(hint, note, value)
 
 
-def _write(kind: Kind, values: dict[str, Any]) -> str:
+def _write(kind: PlayerKind, values: dict[str, Any]) -> str:
     """Write the one name of a player: its first option, and the others where they are not usual."""
     if kind is CHECKPOINT:
         word = values["path"]
     else:
-        word = next(word for word, each in KINDS.items() if each is kind)
+        word = next(word for word, each in PLAYER_KINDS.items() if each is kind)
     options = dataclasses.asdict(kind.options(**values))
     if kind.whole:
         return f"{word}:{next(iter(options.values()))}"
     told = []
-    for index, (field, _, _) in enumerate(noted_fields(kind.options)):
+    for index, (field, _, _) in enumerate(config_fields(kind.options)):
         value = options[field.name]
         if field.name != "path" and value is not None and (index == 0 or value != field.default):
             told.append(f"{field.name}={_write_value(value)}")

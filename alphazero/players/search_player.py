@@ -6,13 +6,13 @@ from typing import NamedTuple
 import numpy as np
 
 from alphazero.games.game import PLY, State
-from alphazero.mcts.move_selection import divergences, draw_actions
+from alphazero.mcts.move_selection import kl_divergences, sample_actions
 from alphazero.mcts.search import TreeSearch
 from alphazero.players.base import NOTHING, Decisions, Player
 from alphazero.utils.arrays import Slots
 
 
-class Temperature(NamedTuple):
+class TemperatureSchedule(NamedTuple):
     """How moves are drawn: `early` for the first `moves` plies of a game, `late` afterwards."""
 
     early: float
@@ -31,10 +31,10 @@ class PlayoutCap(NamedTuple):
     fast_simulations: int
 
 
-ALWAYS_BEST = Temperature(0.0, 0, 0.0)
+ALWAYS_BEST = TemperatureSchedule(0.0, 0, 0.0)
 """Play the most visited move."""
 
-TURNS = 16
+STEPS_PER_POLL = 16
 """Turns of the wheel between two looks at the rest of the world, which cost time of their own."""
 
 
@@ -50,7 +50,7 @@ class SearchPlayer(Player):
         search: TreeSearch,
         *,
         seconds: float | None = None,
-        temperature: Temperature = ALWAYS_BEST,
+        temperature: TemperatureSchedule = ALWAYS_BEST,
         cap: PlayoutCap | None = None,
     ) -> None:
         self.search = search
@@ -62,49 +62,49 @@ class SearchPlayer(Player):
         self._full = np.ones(search.slots, np.bool_)
         self._deadlines = np.full(search.slots, np.inf)
 
-    def start(self, tables: Slots, states: State) -> None:
+    def reset(self, tables: Slots, states: State) -> None:
         """Begin with empty trees."""
         self._plies[tables] = states[:, PLY]
-        self.search.start(tables, states)
+        self.search.reset(tables, states)
 
-    def follow(self, tables: Slots, actions: Slots) -> None:
+    def advance(self, tables: Slots, actions: Slots) -> None:
         """Keep the part of the tree below the move."""
         self._plies[tables] += 1
-        self.search.follow(tables, actions)
+        self.search.advance(tables, actions)
 
-    def ask(self, tables: Slots) -> None:
+    def begin_moves(self, tables: Slots) -> None:
         """Begin a search."""
         if self.cap is None:
-            self.search.ask(tables)
+            self.search.begin_search(tables)
         else:
             full = self._full[tables] = self.rng.random(len(tables)) < self.cap.full_share
-            self.search.ask(tables[full])
-            self.search.ask(tables[~full], self.cap.fast_simulations, explore=False)
+            self.search.begin_search(tables[full])
+            self.search.begin_search(tables[~full], self.cap.fast_simulations, explore=False)
         if self.seconds is not None:
             self._deadlines[tables] = time.monotonic() + self.seconds
 
-    def think(self) -> None:
+    def step(self) -> None:
         """Search until moves are ready and the others fill no batch, for a few turns at most."""
-        for _ in range(TURNS):
+        for _ in range(STEPS_PER_POLL):
             if self.seconds is not None:
                 late = np.flatnonzero(self._deadlines < time.monotonic())
                 self.search.stop(late)
                 self._deadlines[late] = np.inf
-            self.search.think()
-            if self.search.is_short:
+            self.search.step()
+            if self.search.batch_would_be_partial:
                 break
 
-    def decide(self) -> Decisions:
+    def take_decisions(self) -> Decisions:
         """Return a move for every search that is done."""
-        tables = self.search.collect()
+        tables = self.search.pop_finished()
         if not len(tables):
             return NOTHING
-        roots = self.search.roots(tables)
+        roots = self.search.root_statistics(tables)
         early = self._plies[tables] < self.temperature.moves
         temperatures = np.where(early, self.temperature.early, self.temperature.late)
-        actions = draw_actions(roots.policies, temperatures, self.rng)
-        surprises = divergences(roots.targets, roots.priors).astype(np.float32)
-        targets = roots.targets.astype(np.float32)
+        actions = sample_actions(roots.move_policies, temperatures, self.rng)
+        surprises = kl_divergences(roots.policy_targets, roots.priors).astype(np.float32)
+        targets = roots.policy_targets.astype(np.float32)
         quick = ~self._full[tables]
         targets[quick], surprises[quick] = 0, 0
         return Decisions(
@@ -113,5 +113,5 @@ class SearchPlayer(Player):
             targets,
             roots.values.astype(np.float32),
             surprises,
-            roots.prospects().astype(np.float32),
+            roots.best_values().astype(np.float32),
         )

@@ -11,7 +11,7 @@ from collections.abc import Generator
 import numpy as np
 
 from alphazero.errors import GameError
-from alphazero.games.game import SURE, Game, State
+from alphazero.games.game import HEURISTIC_SCALE, Game, State
 from alphazero.players.base import Decisions, Player
 from alphazero.solvers.alphabeta import AlphaBeta, is_proven
 from alphazero.solvers.exact import solver_for
@@ -30,7 +30,7 @@ Steps = Generator[None, None, tuple[int, float]]
 """Work that yields between slices and returns an action, and the value of the position."""
 
 
-class CountingPlayer(Player):
+class SequentialPlayer(Player):
     """Answers one table after the other, so that one search and its table serve them all."""
 
     def __init__(self, game: Game, tables: int, rng: np.random.Generator) -> None:
@@ -45,7 +45,7 @@ class CountingPlayer(Player):
     def work(self, state: State) -> Steps:
         """Find a move in an unfinished position `int64 [S]`."""
 
-    def start(self, tables: Slots, states: State) -> None:
+    def reset(self, tables: Slots, states: State) -> None:
         """Remember the positions; what was asked there before is void."""
         self._states[tables] = states
         for table in map(int, tables):
@@ -55,16 +55,16 @@ class CountingPlayer(Player):
                     self._steps = None
                 self._waiting.remove(table)
 
-    def follow(self, tables: Slots, actions: Slots) -> None:
+    def advance(self, tables: Slots, actions: Slots) -> None:
         """Play the moves on the remembered positions."""
         for table, action in zip(tables, actions, strict=True):
             self._states[table] = self.game.play(self._states[table], int(action))
 
-    def ask(self, tables: Slots) -> None:
+    def begin_moves(self, tables: Slots) -> None:
         """Remember where a move is owed."""
         self._waiting.extend(map(int, tables))
 
-    def think(self) -> None:
+    def step(self) -> None:
         """Go on with the first table that waits, for a moment."""
         if not self._waiting:
             return
@@ -76,7 +76,7 @@ class CountingPlayer(Player):
             self._answers[self._waiting.popleft()] = done.value
             self._steps = None
 
-    def decide(self) -> Decisions:
+    def take_decisions(self) -> Decisions:
         """Return the moves that were found."""
         answers, self._answers = self._answers, {}
         tables = np.array(list(answers), np.int64)
@@ -87,7 +87,7 @@ class CountingPlayer(Player):
         return Decisions(tables, actions, policies, values)
 
 
-class MinimaxPlayer(CountingPlayer):
+class MinimaxPlayer(SequentialPlayer):
     """Looks ahead by alpha-beta, deepening until `depth` plies or `seconds` a move are spent.
 
     Moves that are alike are chosen between by the seed.
@@ -123,7 +123,7 @@ class MinimaxPlayer(CountingPlayer):
         return search.best_action(), _value_of_score(search.score)
 
 
-class SolverPlayer(CountingPlayer):
+class SolverPlayer(SequentialPlayer):
     """Plays perfectly: wins as soon as it can, and holds out as long as it can.
 
     Where an exact answer would cost more than `positions`, it plays by alpha-beta instead. Moves
@@ -145,7 +145,7 @@ class SolverPlayer(CountingPlayer):
 
     def work(self, state: State) -> Steps:
         """Solve the position, or look ahead as far as is affordable."""
-        steps, last = self.solver.work(state), self.solver.nodes + self.positions
+        steps, last = self.solver.solve_in_slices(state), self.solver.nodes + self.positions
         while self.solver.nodes < last:
             try:
                 next(steps)
@@ -164,4 +164,4 @@ class SolverPlayer(CountingPlayer):
 
 def _value_of_score(score: int) -> float:
     """Return the value, from -1 to 1, that a score stands for; both are the mover's."""
-    return float(np.sign(score)) if is_proven(score) else score / SURE
+    return float(np.sign(score)) if is_proven(score) else score / HEURISTIC_SCALE

@@ -18,7 +18,7 @@ from alphazero.records.sgf import (
     read_collection,
 )
 from alphazero.records.sgf_export import commented, from_sgf, to_sgf
-from alphazero.utils.files import check_writable, read_limited, shown, write_atomic
+from alphazero.utils.files import check_writable, printable, read_limited, write_atomic
 
 SUFFIX: Final = ".sgf"
 
@@ -87,11 +87,11 @@ def load_played(path: Path) -> list[PlayedGame]:
         games.extend(map(from_sgf, read_collection(text)))
     except AlphaZeroError as error:
         said = ascii(str(error))[1:-1][:300]
-        raise PlayerError(f"{shown(path)}: game {len(games) + 1}: {said}") from None
+        raise PlayerError(f"{printable(path)}: game {len(games) + 1}: {said}") from None
     return games
 
 
-def begin_from(path: Path, moves: int | None, game: Game | None) -> PlayedGame:
+def load_start_position(path: Path, moves: int | None, game: Game | None) -> PlayedGame:
     """Return a file's first game up to so many moves, to be gone on with in `game` if one is given.
 
     Raises:
@@ -100,14 +100,15 @@ def begin_from(path: Path, moves: int | None, game: Game | None) -> PlayedGame:
     played = load_played(path)[0]
     count = len(played.actions)
     if moves is not None and moves > count:
-        raise PlayerError(f"{shown(path)}: has {count} moves; go on after at most so many")
+        raise PlayerError(f"{printable(path)}: has {count} moves; go on after at most so many")
     if game is None:
         game = played.game
     if type(game) is not type(played.game) or (
         game.observation_shape[1:] != played.game.observation_shape[1:]
     ):
         raise PlayerError(
-            f"{shown(path)}: holds a game of {write_game(played.game)}, but {write_game(game)} is "
+            f"{printable(path)}: holds a game of {write_game(played.game)}, but "
+            f"{write_game(game)} is "
             "what is played"
         )
     actions, state = played.actions[:moves], game.initial_state()
@@ -116,7 +117,8 @@ def begin_from(path: Path, moves: int | None, game: Game | None) -> PlayedGame:
             state = game.play(state, action)
         except GameError:
             raise PlayerError(
-                f"{shown(path)}: move {number} is not legal in {write_game(game)}; go on after at "
+                f"{printable(path)}: move {number} is not legal in {write_game(game)}; go on "
+                "after at "
                 f"most {number - 1}"
             ) from None
     return dataclasses.replace(
@@ -126,7 +128,7 @@ def begin_from(path: Path, moves: int | None, game: Game | None) -> PlayedGame:
         outcome=game.outcome(state),
         resigned=False,
         opening=0,
-        fault="",
+        forfeit_reason="",
         comments=played.comments[:moves],
         told="",
     )

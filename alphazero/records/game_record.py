@@ -24,16 +24,16 @@ MISCOUNTED = 4
 class Pairing:
     """A game to be played: who sits where, and the moves it begins with."""
 
-    seats: tuple[int, int] = (0, 0)
+    players: tuple[int, int] = (0, 0)
     """Indices into the match's players: who is player 0, who is player 1."""
     opening: tuple[int, ...] = ()
-    label: int = 0
+    pair_id: int = 0
     """For the caller's own use."""
     may_resign: bool = False
     """Whether the players may resign; otherwise they play to the end."""
 
 
-class Notes(NamedTuple):
+class MoveData(NamedTuple):
     """What is written down of the games on the tables, move by move, as `Decisions` tell it."""
 
     actions: npt.NDArray[np.int32]
@@ -67,7 +67,7 @@ class GameRecord:
     """For player 0: +1, 0, -1, or ONGOING."""
     resigned: bool = False
     """Whether the player to move after the last move resigned."""
-    fault: str = ""
+    forfeit_reason: str = ""
     """Why the game was taken from the player who lost it, in words; empty: it was not."""
 
     @classmethod
@@ -80,9 +80,9 @@ class GameRecord:
         return cls(pairing, actions, policies, nothing, nothing, nothing, ONGOING)
 
     @property
-    def notes(self) -> Notes:
+    def move_data(self) -> MoveData:
         """What was written down of each move, as a match writes it."""
-        return Notes(self.actions, self.policies, self.values, self.surprises, self.prospects)
+        return MoveData(self.actions, self.policies, self.values, self.surprises, self.prospects)
 
     def moves(self, game: Game) -> list[str]:
         """Return the moves in the game's notation."""
@@ -98,8 +98,8 @@ class GameRecord:
         result = "unfinished" if self.outcome == ONGOING else winner[self.outcome]
         if self.resigned:
             result += " by resignation"
-        if self.fault:
-            result += f" by adjudication: {self.fault}"
+        if self.forfeit_reason:
+            result += f" by adjudication: {self.forfeit_reason}"
         state = game.play(game.initial_state(), *map(int, self.actions))
         moves = " ".join(self.moves(game))
         return f"{result}, {len(self.actions)} moves\n{moves}\n{game.render(state)}"

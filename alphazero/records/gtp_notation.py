@@ -23,7 +23,7 @@ PASS: Final = "pass"
 RESIGN: Final = "resign"
 
 
-class Vertices:
+class GtpNotation:
     """The moves of one game by their names.
 
     Raises:
@@ -126,6 +126,6 @@ def pass_before(game: Game, state: State, player: int) -> tuple[int, ...]:
     return (passing,)
 
 
-def plain(name: str) -> str:
+def normalize_name(name: str) -> str:
     """Return a game's name without what spellings differ in."""
     return "".join(letter for letter in name.lower() if letter.isalnum())

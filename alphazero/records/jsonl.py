@@ -17,7 +17,7 @@ from alphazero.errors import GameError, PlayerError
 from alphazero.games.game import ONGOING, Game
 from alphazero.games.registry import read_game
 from alphazero.records.played_game import FORMAT, RESULTS, PlayedGame
-from alphazero.utils.files import read_limited, shown, write_atomic
+from alphazero.utils.files import printable, read_limited, write_atomic
 
 BEGINNING: Final = b'{"format": "alphazero-game"'
 """How every line begins, by which such a file is known."""
@@ -61,10 +61,10 @@ def load_games(path: Path) -> list[PlayedGame]:
             try:
                 games.append(read_line(line, cached))
             except PlayerError as error:
-                raise PlayerError(f"{shown(path)}:{number}: {error}") from error
+                raise PlayerError(f"{printable(path)}:{number}: {error}") from error
     if not games:
         raise PlayerError(
-            f"{shown(path)}: holds no games; write some with `alphazero match --save`"
+            f"{printable(path)}: holds no games; write some with `alphazero match --save`"
         )
     return games
 

@@ -26,9 +26,9 @@ class PlayedGame:
     """random moves that open it, before anybody thinks"""
     pair: int = 0
     """which pair of games with one opening, of these two players, it belongs to"""
-    fingerprints: tuple[str, str] = ("", "")
+    player_hashes: tuple[str, str] = ("", "")
     """what tells the players from others of the same names"""
-    fault: str = ""
+    forfeit_reason: str = ""
     """why the game was taken from the player who lost it; empty: it was not"""
     comments: tuple[str, ...] = ()
     """what is said of the moves, one by one; not kept in a line of a file"""
@@ -44,7 +44,7 @@ class PlayedGame:
         fingerprints: tuple[str, str] = ("", ""),
     ) -> "PlayedGame":
         """Return the game of a match between players 0 and 1, so called."""
-        first, second = record.pairing.seats
+        first, second = record.pairing.players
         return cls(
             game,
             (names[first], names[second]),
@@ -52,9 +52,9 @@ class PlayedGame:
             record.outcome,
             record.resigned,
             len(record.pairing.opening),
-            record.pairing.label,
+            record.pairing.pair_id,
             (fingerprints[first], fingerprints[second]),
-            record.fault,
+            record.forfeit_reason,
         )
 
     def states(self) -> list[State]:
@@ -80,8 +80,8 @@ class PlayedGame:
             "moves": self.moves(),
             "opening": self.opening,
             "pair": self.pair,
-            "fingerprints": self.fingerprints,
-            "fault": self.fault,
+            "fingerprints": self.player_hashes,
+            "fault": self.forfeit_reason,
         }
         content |= {"told": self.told} if self.told else {}
         return json.dumps(content)

@@ -11,7 +11,7 @@ import numpy as np
 
 from alphazero.errors import GameError
 from alphazero.games.game import ONGOING, Game, State, value_of
-from alphazero.games.grid import stones_seen
+from alphazero.games.grid import stones_by_player
 from alphazero.records.game_record import GameRecord
 from alphazero.records.gtp_notation import COLOURS
 from alphazero.records.played_game import PlayedGame
@@ -40,7 +40,7 @@ _VALUE = re.compile(r"win rate [0-9]{1,3}% \(value ([+-](?:0\.[0-9]{2}|1\.00))\)
 # --- what was thought ----------------------------------------------------------------------------
 
 
-def comment_of(
+def search_comment(
     game: Game, state: State, action: int, value: float, policy: Any, visits: Any = None
 ) -> str:
     """Say what a search found before a move.
@@ -67,7 +67,8 @@ def comment_of(
 
 
 def value_in(comment: str) -> float | None:
-    """Return the value, the mover's, that a comment of `comment_of` tells; None where it is none.
+    """Return the value, the mover's, that a comment of `search_comment` tells; None where it is
+    none.
 
     As it was written, with two digits.
     """
@@ -84,9 +85,9 @@ def commented(
     """
     comments = []
     for ply, (state, action) in enumerate(zip(played.states(), played.actions, strict=False)):
-        thinks = ply >= played.opening and searched[record.pairing.seats[ply % 2]]
+        thinks = ply >= played.opening and searched[record.pairing.players[ply % 2]]
         value, policy = float(record.values[ply]), record.policies[ply]
-        comments.append(comment_of(played.game, state, action, value, policy) if thinks else "")
+        comments.append(search_comment(played.game, state, action, value, policy) if thinks else "")
     return dataclasses.replace(played, comments=tuple(comments))
 
 
@@ -100,8 +101,8 @@ def to_sgf(played: PlayedGame) -> str:
         GameError: for a game that has no SGF.
     """
     state = played.states()[-1]
-    ending = "F" if played.fault else "R" if played.resigned else ""
-    remarks = [_FAULT.format(_printable(played.fault))] if played.fault else []
+    ending = "F" if played.forfeit_reason else "R" if played.resigned else ""
+    remarks = [_FAULT.format(_printable(played.forfeit_reason))] if played.forfeit_reason else []
     remarks += [_OPENING.format(played.opening)] if played.opening else []
     remarks += [REMARK] if any(played.comments) else []
     return write_sgf(
@@ -125,7 +126,7 @@ def result_of(game: Game, state: State, outcome: int, ending: str = "") -> str:
     if outcome == 0:
         return points_of(0)
     if not ending and outcome == game.outcome(state):
-        points = lead(game, state)
+        points = point_difference(game, state)
         if points is not None:
             return points_of(points)
     return f"{'B' if value_of(outcome, 0) > 0 else 'W'}+{ending}"
@@ -136,13 +137,13 @@ def points_of(lead: float) -> str:
     return f"{'B' if lead > 0 else 'W'}+{abs(lead):g}" if lead else "0"
 
 
-def lead(game: Game, state: State) -> float | None:
+def point_difference(game: Game, state: State) -> float | None:
     """Return by how many points Black leads; None where none are counted."""
     score = getattr(game, "score", None)
     if score is not None:
         return float(score(state))
     if has_sgf(game) and number_of(game) == OTHELLO:
-        first, second = stones_seen(game, state).sum(axis=1)
+        first, second = stones_by_player(game, state).sum(axis=1)
         return float(first - second)
     return None
 
@@ -186,7 +187,7 @@ def from_sgf(record: SgfGame) -> PlayedGame:
         outcome,
         resigned=ending == "R",
         opening=min(int(_said(_OPENING, record.remark, "[0-9]{1,6}") or 0), len(actions)),
-        fault=fault and (_printable(_said(_FAULT, record.remark)) or fault),
+        forfeit_reason=fault and (_printable(_said(_FAULT, record.remark)) or fault),
         comments=tuple(comments) if any(comments) else (),
         told="" if is_ours else result,
     )

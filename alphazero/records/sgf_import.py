@@ -11,7 +11,7 @@ import numpy as np
 
 from alphazero.errors import GameError
 from alphazero.games.game import ONGOING, Game, State
-from alphazero.games.grid import stones_seen
+from alphazero.games.grid import stones_by_player
 from alphazero.games.registry import make_game, read_game, write_game
 from alphazero.records.gtp_notation import COLOURS, pass_before
 from alphazero.records.sgf import GO, HEX, LINES, OTHELLO, RULES, SWAP, SgfGame, number_of
@@ -96,7 +96,9 @@ def _set_up(game: Game, state: State, record: SgfGame) -> tuple[tuple[int, ...],
     wanted = np.zeros((2, record.rows * record.columns), np.bool_)
     for player, cells in enumerate((record.black, record.white)):
         wanted[player, cells] = True
-    if not wanted.any() or (stones_seen(game, state) == wanted).all():  # Othello's first four discs
+    if (
+        not wanted.any() or (stones_by_player(game, state) == wanted).all()
+    ):  # Othello's first four discs
         return (), state
     setup: list[int] = []
     for turn in range(max(len(record.black), len(record.white))):
@@ -106,7 +108,7 @@ def _set_up(game: Game, state: State, record: SgfGame) -> tuple[tuple[int, ...],
                 setup += step
     if game.outcome(state) != ONGOING:
         raise GameError("so many moves end the game")
-    if not (stones_seen(game, state) == wanted).all():
+    if not (stones_by_player(game, state) == wanted).all():
         raise GameError("they take one another off the board")
     return tuple(setup), state
 

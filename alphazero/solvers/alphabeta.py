@@ -20,10 +20,10 @@ import numpy.typing as npt
 from numba import types
 
 from alphazero.games.game import (
+    HEURISTIC_SCALE,
     LAST,
     ONGOING,
     PLY,
-    SURE,
     Game,
     RulesType,
     State,
@@ -32,11 +32,11 @@ from alphazero.games.game import (
     outcome_of,
     value_of,
 )
-from alphazero.utils.jit import helper, kernel
+from alphazero.utils.jit import inline_kernel, kernel
 
 Records = npt.NDArray[Any]
 
-WON = 10 * SURE
+WON = 10 * HEURISTIC_SCALE
 """More than any heuristic or ply; `is_proven` tells scores of finished games from estimates."""
 INFINITE = 2 * WON
 
@@ -72,7 +72,7 @@ ENTRY = np.dtype(
 )
 
 
-class Tree(NamedTuple):
+class SearchArrays(NamedTuple):
     """All arrays of a search. Only kernels write to them once it has begun."""
 
     frames: Records
@@ -81,7 +81,7 @@ class Tree(NamedTuple):
     """[D, S]"""
     actions: State
     """[D, A] legal actions, those already looked at first"""
-    merits: State
+    order_scores: State
     """[D, A] how promising each of them looks"""
     history: State
     """[2, A] by player: how often an action cut off a position, weighted by the depth below"""
@@ -100,7 +100,7 @@ TOP, NODES, STAMP, SKIPPED = range(4)
 key depends on, -1 for none."""
 
 _rows = types.Array(types.int64, 2, "C")
-TreeType = types.NamedTuple(
+SearchArraysType = types.NamedTuple(
     [
         types.Array(numba.from_dtype(FRAME), 1, "C"),
         _rows,
@@ -112,12 +112,12 @@ TreeType = types.NamedTuple(
         types.boolean[::1],
         types.int64[::1],
     ],
-    Tree,
+    SearchArrays,
 )
 
 
-@helper
-def _set_key(tree: Tree, place: int) -> None:
+@inline_kernel
+def _set_key(tree: SearchArrays, place: int) -> None:
     """Hash the position of frame `place` twice, into 128 bits.
 
     The first hash finds the entry and is compared whole, the second guards against chance: two
@@ -135,8 +135,8 @@ def _set_key(tree: Tree, place: int) -> None:
     tree.frames[place].key, tree.frames[place].check = key, check
 
 
-@helper
-def _find(tree: Tree, place: int) -> int:
+@inline_kernel
+def _find(tree: SearchArrays, place: int) -> int:
     """Return the entry that remembers the position of frame `place`, or -1."""
     first = tree.frames[place].key & (len(tree.table) - 1)
     for entry in (first, first ^ 1):
@@ -149,8 +149,8 @@ def _find(tree: Tree, place: int) -> int:
     return -1
 
 
-@helper
-def _remember(tree: Tree, place: int) -> None:
+@inline_kernel
+def _remember(tree: SearchArrays, place: int) -> None:
     """Write what was found for frame `place` over itself, the shallower, or the second entry."""
     frame, entry = tree.frames[place], _find(tree, place)
     if entry < 0:
@@ -165,8 +165,8 @@ def _remember(tree: Tree, place: int) -> None:
     tree.table[entry].bound = AT_LEAST if frame.best >= frame.beta else bound
 
 
-@helper
-def _enter(rules: Any, tree: Tree, place: int, depth: int, alpha: int, beta: int) -> bool:
+@inline_kernel
+def _enter(rules: Any, tree: SearchArrays, place: int, depth: int, alpha: int, beta: int) -> bool:
     """Begin with the position in `states[place]`; whether its moves must be looked at.
 
     If not, its score is already in `best`: the game is over, or the depth is spent, or the table
@@ -200,17 +200,19 @@ def _enter(rules: Any, tree: Tree, place: int, depth: int, alpha: int, beta: int
         if tree.mask[action]:
             merit = tree.history[player, action] * len(tree.mask) + tree.preference[action]
             tree.actions[place, count] = action
-            tree.merits[place, count] = np.iinfo(np.int64).max if action == remembered else merit
+            tree.order_scores[place, count] = (
+                np.iinfo(np.int64).max if action == remembered else merit
+            )
             count += 1
     tree.frames[place].count, tree.frames[place].cursor = count, 0
     tree.frames[place].best, tree.frames[place].best_action = -INFINITE, -1
     return True
 
 
-@helper
-def _next_action(tree: Tree, place: int) -> int:
+@inline_kernel
+def _next_action(tree: SearchArrays, place: int) -> int:
     """Return the most promising action that frame `place` has not looked at."""
-    actions, merits = tree.actions[place], tree.merits[place]
+    actions, merits = tree.actions[place], tree.order_scores[place]
     cursor, chosen = tree.frames[place].cursor, tree.frames[place].cursor
     for index in range(cursor + 1, tree.frames[place].count):
         if merits[index] > merits[chosen]:
@@ -221,8 +223,8 @@ def _next_action(tree: Tree, place: int) -> int:
     return actions[cursor]  # type: ignore[no-any-return]
 
 
-@helper
-def _back_up(tree: Tree, place: int) -> None:
+@inline_kernel
+def _back_up(tree: SearchArrays, place: int) -> None:
     """Hand the next frame's score to frame `place`, whose player sees it with a turned sign."""
     score = -tree.frames[place + 1].best
     if score > tree.frames[place].best:
@@ -233,15 +235,15 @@ def _back_up(tree: Tree, place: int) -> None:
             tree.history[player, action] += depth * depth
 
 
-@kernel(types.boolean(RulesType, TreeType, types.int64, types.int64, types.int64))
-def begin(rules: Any, tree: Tree, depth: int, alpha: int, beta: int) -> bool:
+@kernel(types.boolean(RulesType, SearchArraysType, types.int64, types.int64, types.int64))
+def begin(rules: Any, tree: SearchArrays, depth: int, alpha: int, beta: int) -> bool:
     """Begin to look `depth` plies ahead from `states[0]`; whether there is anything to look at."""
     tree.counters[TOP] = 0
     return _enter(rules, tree, 0, depth, alpha, beta)
 
 
-@kernel(types.boolean(RulesType, TreeType, types.int64))
-def go_on(rules: Any, tree: Tree, nodes: int) -> bool:
+@kernel(types.boolean(RulesType, SearchArraysType, types.int64))
+def run(rules: Any, tree: SearchArrays, nodes: int) -> bool:
     """Look at `nodes` more positions; return whether the search is over."""
     last = tree.counters[NODES] + nodes
     while tree.counters[NODES] < last:
@@ -268,7 +270,7 @@ def go_on(rules: Any, tree: Tree, nodes: int) -> bool:
 
 def is_proven(score: int) -> bool:
     """Whether a score is that of a forced win or loss."""
-    return abs(score) > SURE
+    return abs(score) > HEURISTIC_SCALE
 
 
 class AlphaBeta:
@@ -281,7 +283,7 @@ class AlphaBeta:
     def __init__(self, game: Game, entries: int = TABLE_ENTRIES) -> None:
         self.game = game
         places, actions = game.max_moves + 1, game.num_actions
-        self._tree = Tree(
+        self._tree = SearchArrays(
             np.zeros(places, FRAME),
             np.zeros((places, game.state_size), np.int64),
             np.zeros((places, actions), np.int64),
@@ -290,7 +292,7 @@ class AlphaBeta:
             np.arange(actions)[::-1].copy(),
             np.zeros(entries, ENTRY),
             np.zeros(actions, np.bool_),
-            np.array([0, 0, 0, -1 if game.last_move_matters else LAST]),
+            np.array([0, 0, 0, -1 if game.last_move_in_state_key else LAST]),
         )
         self.score, self.action, self.depth = 0, -1, 0
         self._wanted, self._window = 0, (-INFINITE, INFINITE)
@@ -349,7 +351,7 @@ class AlphaBeta:
         """Look at `nodes` more positions at most; return whether the search is over."""
         last = self.nodes + nodes
         while not self.is_over and self.nodes < last:
-            if go_on(self.game.rules, self._tree, last - self.nodes):
+            if run(self.game.rules, self._tree, last - self.nodes):
                 self._finish_depth()
         return self.is_over
 

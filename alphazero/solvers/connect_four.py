@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from alphazero.utils.jit import helper, kernel, shared
+from alphazero.utils.jit import inline_kernel, kernel, shared_kernel
 
 LARGEST_BOARD = 62
 """Bits, the empty row's included: all arithmetic stays positive in an int64."""
@@ -54,14 +54,14 @@ OFFSET = 64
 """What makes every score positive."""
 
 
-class Work(NamedTuple):
+class SolverArrays(NamedTuple):
     """The arrays of a solver; only kernels write to them, bar the first frame and `counters`."""
 
     frames: npt.NDArray[Any]
     """[D] of FRAME"""
     moves: npt.NDArray[np.int64]
     """[D, W] the bits of moves, the most promising first"""
-    merits: npt.NDArray[np.int64]
+    order_scores: npt.NDArray[np.int64]
     """[W] scratch"""
     table: npt.NDArray[np.int64]
     """[N] 0, or the key's quotient by N and a bound in the lowest byte. The key's remainder is
@@ -76,7 +76,7 @@ TOP, NODES, FIRST_PLY, CELLS, HEIGHT, BOTTOM, BOARD = range(7)
 """The frame in work, positions looked at, the first frame's ply; then what depends on the board
 alone: its cells, a column's bits, the lowest cells' bits, all cells' bits."""
 
-WorkType = types.NamedTuple(
+SolverArraysType = types.NamedTuple(
     [
         types.Array(numba.from_dtype(FRAME), 1, "C"),
         types.Array(types.int64, 2, "C"),
@@ -85,11 +85,11 @@ WorkType = types.NamedTuple(
         types.int64[::1],
         types.int64[::1],
     ],
-    Work,
+    SolverArrays,
 )
 
 
-@shared
+@shared_kernel
 def winning_cells(stones: int, filled: int, height: int, board: int) -> int:
     """Return the free cells that complete a line of four `stones`, reachable or not.
 
@@ -104,7 +104,7 @@ def winning_cells(stones: int, filled: int, height: int, board: int) -> int:
     return found & (board ^ filled)
 
 
-@helper
+@inline_kernel
 def _bits_in(number: int) -> int:
     """Count the bits of a number below 2^62, pairs first (Warren, *Hacker's Delight*, 5-1)."""
     number -= (number >> 1) & 0x5555555555555555
@@ -113,15 +113,15 @@ def _bits_in(number: int) -> int:
     return (number * 0x0101010101010101) >> 56
 
 
-@helper
-def _remember(work: Work, frame: Any, score: int, kind: int) -> None:
+@inline_kernel
+def _remember(work: SolverArrays, frame: Any, score: int, kind: int) -> None:
     key = frame.stones + frame.filled
     place, size = key % TABLE_ENTRIES, TABLE_ENTRIES
     work.table[place] = (key // size) << 8 | kind | (score + OFFSET)
 
 
-@helper
-def _enter(work: Work, place: int, stones: int, filled: int, alpha: int, beta: int) -> bool:
+@inline_kernel
+def _enter(work: SolverArrays, place: int, stones: int, filled: int, alpha: int, beta: int) -> bool:
     """Begin with a position whose player to move cannot win at once; whether to look deeper.
 
     If not, its score, or a bound outside the window, is already in `result`.
@@ -161,25 +161,25 @@ def _enter(work: Work, place: int, stones: int, filled: int, alpha: int, beta: i
         if move:
             merit = _bits_in(winning_cells(stones | move, filled | move, height, board))
             index = count
-            while index > 0 and work.merits[index - 1] < merit:
+            while index > 0 and work.order_scores[index - 1] < merit:
                 work.moves[place, index] = work.moves[place, index - 1]
-                work.merits[index] = work.merits[index - 1]
+                work.order_scores[index] = work.order_scores[index - 1]
                 index -= 1
-            work.moves[place, index], work.merits[index] = move, merit
+            work.moves[place, index], work.order_scores[index] = move, merit
             count += 1
     frame.count, frame.cursor = count, 0
     return True
 
 
-@kernel(types.boolean(WorkType, types.int64, types.int64))
-def begin(work: Work, alpha: int, beta: int) -> bool:
+@kernel(types.boolean(SolverArraysType, types.int64, types.int64))
+def begin(work: SolverArrays, alpha: int, beta: int) -> bool:
     """Begin with the position in the first frame; whether there is anything to look at."""
     work.counters[TOP] = 0
     return _enter(work, 0, work.frames[0].stones, work.frames[0].filled, alpha, beta)
 
 
-@kernel(types.boolean(WorkType, types.int64))
-def go_on(work: Work, nodes: int) -> bool:
+@kernel(types.boolean(SolverArraysType, types.int64))
+def run(work: SolverArrays, nodes: int) -> bool:
     """Look at `nodes` more positions; return whether the search is over."""
     counters = work.counters
     last = counters[NODES] + nodes
@@ -223,7 +223,7 @@ class BitboardSolver:
         bottom = sum(1 << column * self._height for column in range(columns))
         self._board = bottom * ((1 << rows) - 1)
         middle = sorted(range(columns), key=lambda column: abs(2 * column - columns + 1))
-        self._work = Work(
+        self._work = SolverArrays(
             np.zeros(self.cells + 1, FRAME),
             np.zeros((self.cells + 1, columns), np.int64),
             np.zeros(columns, np.int64),
@@ -250,7 +250,7 @@ class BitboardSolver:
         frame["stones"], frame["filled"] = stones, filled
         self._work.counters[FIRST_PLY] = self.cells - left
         if begin(self._work, alpha, beta):
-            while not go_on(self._work, SLICE):
+            while not run(self._work, SLICE):
                 yield
         return int(frame["result"])
 

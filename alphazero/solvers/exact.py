@@ -19,7 +19,7 @@ from alphazero.solvers.alphabeta import WON, AlphaBeta
 from alphazero.solvers.connect_four import BitboardSolver, fits
 from alphazero.solvers.exhaustive import ILLEGAL
 
-Steps = Generator[None, None, "Answer"]
+Steps = Generator[None, None, "ExactResult"]
 """Work that yields between slices, so that others get a turn, and returns the answer."""
 
 TABLE_ENTRIES = 1 << 22
@@ -30,7 +30,7 @@ SLICE = 10_000
 
 
 @dataclass(frozen=True)
-class Answer:
+class ExactResult:
     """What a position is worth when both play without mistake, and how."""
 
     value: int
@@ -52,11 +52,11 @@ class ExactSolver(ABC):
 
     @property
     @abstractmethod
-    def affordable(self) -> int:
+    def default_node_limit(self) -> int:
         """How many positions take some ten to thirty seconds."""
 
     @abstractmethod
-    def work(self, state: State) -> Steps:
+    def solve_in_slices(self, state: State) -> Steps:
         """Solve an unfinished position `int64 [S]`, slice by slice; one at a time."""
 
     @abstractmethod
@@ -67,13 +67,13 @@ class ExactSolver(ABC):
 def solver_for(game: Game) -> ExactSolver:
     """Return the best solver there is for a game."""
     if type(game) is ConnectFour and game.length == 4 and fits(game.rows, game.columns):
-        return _FourSolver(game)
+        return _ConnectFourSolver(game)
     return _GenericSolver(game)
 
 
-def answer(
+def solve_position(
     solver: ExactSolver, state: State, nodes: int, show: Callable[[int], object] = bool
-) -> Answer:
+) -> ExactResult:
     """Solve an unfinished position by looking at about `nodes` positions at most.
 
     `show` is called with the number of positions that were looked at.
@@ -83,7 +83,7 @@ def answer(
     """
     if state[OUTCOME] != ONGOING:
         raise GameError("the game is over: there is nothing to solve")
-    steps, last = solver.work(state), solver.nodes + nodes
+    steps, last = solver.solve_in_slices(state), solver.nodes + nodes
     while (before := solver.nodes) < last:
         try:
             next(steps)
@@ -108,7 +108,7 @@ def action_values(game: Game, solver: ExactSolver, state: State) -> npt.NDArray[
     return values
 
 
-def describe(game: Game, state: State, found: Answer) -> str:
+def describe(game: Game, state: State, found: ExactResult) -> str:
     """Draw a position and say what it is worth, for people."""
     result = {
         1: f"the player to move wins with move {found.end} at the latest",
@@ -132,10 +132,10 @@ class _GenericSolver(ExactSolver):
         return self._search.nodes
 
     @property
-    def affordable(self) -> int:
+    def default_node_limit(self) -> int:
         return 400_000_000 // self.game.state_size
 
-    def work(self, state: State) -> Steps:
+    def solve_in_slices(self, state: State) -> Steps:
         """Deepen until the score is exact; then ask of each move whether it is as good."""
         search, longest = self._search, self.game.max_moves
         search.start(state, longest)
@@ -158,7 +158,7 @@ class _GenericSolver(ExactSolver):
             while not search.go_on(SLICE):
                 yield
             best[action] = search.score <= -score
-        return Answer(value, end, best)
+        return ExactResult(value, end, best)
 
     def value(self, state: State) -> int:
         """Look at everything, with the window between a loss and a win."""
@@ -168,7 +168,7 @@ class _GenericSolver(ExactSolver):
         return int(np.sign(self._search.score))
 
 
-class _FourSolver(ExactSolver):
+class _ConnectFourSolver(ExactSolver):
     """Connect Four on bitboards."""
 
     def __init__(self, game: ConnectFour) -> None:
@@ -180,10 +180,10 @@ class _FourSolver(ExactSolver):
         return self._solver.nodes
 
     @property
-    def affordable(self) -> int:
+    def default_node_limit(self) -> int:
         return 100_000_000
 
-    def work(self, state: State) -> Steps:
+    def solve_in_slices(self, state: State) -> Steps:
         """Score the position; then ask of each move whether it is as good."""
         game, player = self.game, to_play(state)
         score = yield from self._solver.score(*bits_of(game, state))
@@ -201,7 +201,7 @@ class _FourSolver(ExactSolver):
         value = int(np.sign(score))
         winner = player if value > 0 else 1 - player
         end = _winning_ply(game.max_moves, abs(score), winner) if value else 0
-        return Answer(value, end, best)
+        return ExactResult(value, end, best)
 
     def value(self, state: State) -> int:
         """Search with the window between a loss and a win."""

@@ -21,7 +21,7 @@ ILLEGAL = -2
 """What an action that may not be played is worth: less than any other."""
 
 
-class Solution(NamedTuple):
+class SolvedPositions(NamedTuple):
     """Unfinished positions with their exact answers."""
 
     states: State
@@ -37,12 +37,12 @@ class Solution(NamedTuple):
         optimal: npt.NDArray[np.bool_] = self.action_values == self.values[:, None]
         return optimal
 
-    def take(self, positions: npt.NDArray[np.int64]) -> "Solution":
+    def take(self, positions: npt.NDArray[np.int64]) -> "SolvedPositions":
         """Return the answers to some of the positions."""
-        return Solution(*(array[positions] for array in self))
+        return SolvedPositions(*(array[positions] for array in self))
 
 
-def solve(game: Game, limit: int = POSITION_LIMIT) -> Solution:
+def solve_all_positions(game: Game, limit: int = POSITION_LIMIT) -> SolvedPositions:
     """Solve every position of a game that can be reached; the first one comes first.
 
     Positions are told apart by their whole state, the last move included.
@@ -77,7 +77,7 @@ def solve(game: Game, limit: int = POSITION_LIMIT) -> Solution:
         return values[key]
 
     value_at(game.initial_state())
-    return Solution(
+    return SolvedPositions(
         np.array([state for state, _ in solved.values()]),
         np.array([values[key] for key in solved]),
         np.array([action_values for _, action_values in solved.values()]),

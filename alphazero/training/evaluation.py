@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from alphazero.arena.bradley_terry import rate
-from alphazero.arena.elo import judge
-from alphazero.arena.grade import ask_player, judge_answers
+from alphazero.arena.bradley_terry import fit
+from alphazero.arena.elo import match_result
+from alphazero.arena.grade import collect_answers, grade_answers
 from alphazero.arena.match import play_schedule
 from alphazero.arena.openings import paired_openings
 from alphazero.arena.solved_positions import STAGES, solved_positions, stages_of
@@ -23,7 +23,7 @@ from alphazero.errors import AlphaZeroError, ConfigError
 from alphazero.games.game import Game
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.players.base import Player
-from alphazero.players.registry import Entrant, agreed_game, read_player
+from alphazero.players.registry import PlayerSpec, common_game, parse_player
 from alphazero.training.gate import seat
 
 OPENING_MOVES = 4
@@ -45,15 +45,15 @@ class Evaluation:
     def __init__(self, game: Game, config: Config) -> None:
         settings = config.evaluation
         self.interval = settings.interval
-        self.ladder = Ladder(game, config) if settings.ladder else None
-        self.examination = Examination(game, config) if settings.positions else None
+        self.ladder = AnchorMatches(game, config) if settings.ladder else None
+        self.examination = SolvedPositionsCheck(game, config) if settings.positions else None
 
     def due(self, iteration: int) -> int:
         """Return how many games and positions a measurement takes now; 0 when none is due."""
         if iteration % self.interval:
             return 0
         games = self.ladder.games if self.ladder else 0
-        return games + (self.examination.questions if self.examination else 0)
+        return games + (self.examination.num_positions if self.examination else 0)
 
     def measure(
         self,
@@ -65,13 +65,13 @@ class Evaluation:
         """Measure the best player; `show` is called with the games and positions that are done."""
         figures: Figures = {}
         if self.ladder:
-            figures |= self.ladder.climb(best, seed, workers, show)
+            figures |= self.ladder.run(best, seed, workers, show)
         if self.examination:
-            figures |= self.examination.examine(best, workers, show)
+            figures |= self.examination.run(best, workers, show)
         return figures
 
 
-class Ladder:
+class AnchorMatches:
     """Opponents that never change, and where a player stands among them.
 
     Raises:
@@ -96,7 +96,7 @@ class Ladder:
         """Games between the anchors, which the first measurement adds."""
         return self.config.evaluation.games * math.comb(len(self.anchors), 2)
 
-    def climb(
+    def run(
         self,
         evaluator: Evaluator,
         seed: Sequence[int],
@@ -115,22 +115,22 @@ class Ladder:
         schedule = []
         for place in range(1, len(self.anchors) + 1):
             for pairing in paired_openings(self.game, games, OPENING_MOVES, rng):
-                first, second = (place * seat for seat in pairing.seats)
-                schedule.append(dataclasses.replace(pairing, seats=(first, second)))
+                first, second = (place * seat for seat in pairing.players)
+                schedule.append(dataclasses.replace(pairing, players=(first, second)))
 
         def seat_players(tables: int) -> list[Player]:
-            anchors = [each.seat(self.game, tables, rng.spawn(1)[0]) for each in self.anchors]
+            anchors = [each.create(self.game, tables, rng.spawn(1)[0]) for each in self.anchors]
             return [seat(self.game, evaluator, config.search, thinking, tables), *anchors]
 
         tables = config.selfplay.parallel_games
         records = play_schedule(self.game, seat_players, schedule, tables, workers, show)
         figures, counts = {}, self._between.copy()
         for place, name in enumerate(config.evaluation.ladder, 1):
-            against = [record for record in records if place in record.pairing.seats]
-            figures[f"ladder/{tag_of(name)}/score"] = judge(against).score
+            against = [record for record in records if place in record.pairing.players]
+            figures[f"ladder/{metric_name(name)}/score"] = match_result(against).score
             for record in against:
-                counts[*record.pairing.seats, record.outcome + 1] += 1
-        ratings = rate(counts, anchor=1)
+                counts[*record.pairing.players, record.outcome + 1] += 1
+        ratings = fit(counts, anchor=1)
         return figures | {
             "ladder/elo": float(ratings.elo[0]),
             "ladder/elo_low": float(ratings.low[0]),
@@ -138,7 +138,7 @@ class Ladder:
         }
 
     def _meet_each_other(self, workers: int) -> Counts:
-        """Let the anchors, who take places from 1 on, play each other; return what `rate` takes."""
+        """Let the anchors, who take places from 1 on, play each other; return what `fit` takes."""
         counts = np.zeros((len(self.anchors) + 1,) * 2 + (3,), np.int64)
         if len(self.anchors) > 1:
             games, seed = self.config.evaluation.games, self.config.run.seed
@@ -147,13 +147,13 @@ class Ladder:
             counts[1:, 1:] = tournament.counts()
         return counts
 
-    def _read(self, name: str) -> Entrant:
+    def _read(self, name: str) -> PlayerSpec:
         try:
-            anchor = read_player(name)
-            agreed_game([anchor], self.game)
+            anchor = parse_player(name)
+            common_game([anchor], self.game)
         except AlphaZeroError as error:
             raise ConfigError(f"evaluation.ladder: {error}") from error
-        if anchor.by_clock:
+        if anchor.is_timed:
             raise ConfigError(
                 f"evaluation.ladder: {anchor.name} is timed by the clock, so its strength would "
                 "depend on the machine; give it simulations or a depth"
@@ -161,7 +161,7 @@ class Ladder:
         return anchor
 
 
-class Examination:
+class SolvedPositionsCheck:
     """Solved positions of every stage of the game, and how a player answers them.
 
     Raises:
@@ -179,18 +179,18 @@ class Examination:
         self.stages = stages_of(game, self.solution.states)
 
     @property
-    def questions(self) -> int:
+    def num_positions(self) -> int:
         """Positions asked in one measurement, with search and without."""
         return 2 * len(self.stages)
 
-    def examine(
+    def run(
         self, evaluator: Evaluator, workers: int = 1, show: Callable[[int], object] = bool
     ) -> Figures:
         """Ask the bare network and the search; return for each stage of the game how they do."""
         figures: Figures = {}
         search, thinking = self.config.search, self.config.evaluation.simulations or None
         for who, simulations in (("network", 0), ("search", thinking)):
-            answers = ask_player(
+            answers = collect_answers(
                 functools.partial(seat, self.game, evaluator, search, simulations),
                 self.solution,
                 self.config.selfplay.parallel_games,
@@ -199,7 +199,7 @@ class Examination:
             )
             for stage in np.unique(self.stages):
                 chosen = np.flatnonzero(self.stages == stage)
-                grade = judge_answers(self.game, self.solution.take(chosen), answers.take(chosen))
+                grade = grade_answers(self.game, self.solution.take(chosen), answers.take(chosen))
                 figures |= {
                     f"solved/{who}_optimal/{STAGES[stage]}": grade.share,
                     f"solved/{who}_blunders/{STAGES[stage]}": grade.blunders / grade.positions,
@@ -208,6 +208,6 @@ class Examination:
         return figures
 
 
-def tag_of(name: str) -> str:
+def metric_name(name: str) -> str:
     """Return a player's name as a part of a curve's name: TensorBoard knows few signs."""
     return re.sub(r"[^A-Za-z0-9.-]+", "_", name)

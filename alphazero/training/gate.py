@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from alphazero.arena.elo import MatchResult
-from alphazero.arena.head_to_head import play_out
+from alphazero.arena.head_to_head import play_until_decided
 from alphazero.arena.match import play_schedule
 from alphazero.arena.openings import paired_openings
 from alphazero.arena.sprt import Sprt
 from alphazero.config.schema import Config, SearchConfig
 from alphazero.games.game import Game
 from alphazero.mcts.evaluator import Evaluator
-from alphazero.mcts.network_search import Search
+from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players.base import Player
 from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import GameRecord, Pairing
@@ -28,7 +28,7 @@ def seat(
     """
     if simulations is not None:
         search = dataclasses.replace(search, simulations=simulations)
-    return SearchPlayer(Search(game, evaluator, search, slots=tables))
+    return SearchPlayer(NetworkSearch(game, evaluator, search, slots=tables))
 
 
 def play_gate(
@@ -87,4 +87,4 @@ def decide_gate(
     schedule = paired_openings(game, settings.games, settings.opening_moves, rng)
     error = settings.sprt_error
     sprt = Sprt(settings.sprt_elo0, settings.sprt_elo1, error, error) if settings.sprt else None
-    return play_out(play, schedule, sprt)
+    return play_until_decided(play, schedule, sprt)

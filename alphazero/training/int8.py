@@ -15,7 +15,7 @@ import numpy.typing as npt
 from alphazero.config.schema import InferenceConfig
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
-from alphazero.training.data.replay_buffer import Replay
+from alphazero.training.data.replay_buffer import ReplayBuffer
 
 Floats = npt.NDArray[np.float32]
 
@@ -25,7 +25,7 @@ CHECK: Final = 768
 """Positions that are compared: enough to know a share of 0.99 to half a percent."""
 
 
-class Comparison(NamedTuple):
+class QuantizationError(NamedTuple):
     """How an evaluator's answers stand beside those of another one."""
 
     agreement: float
@@ -41,18 +41,18 @@ class Comparison(NamedTuple):
         )
 
 
-class Rounding(NamedTuple):
+class QuantizedEvaluator(NamedTuple):
     """What became of rounding an evaluator."""
 
     evaluator: OpenVINOEvaluator
     """in int8, or as it was"""
-    comparison: Comparison | None = None
+    comparison: QuantizationError | None = None
     """of the one in int8 with the one that was; None: there was nothing to calibrate on"""
     calibration: Floats | None = None
     """[B, C, H, W] what the ranges are from; None: it is as it was"""
 
 
-def compare(evaluator: Evaluator, reference: Evaluator, observations: Floats) -> Comparison:
+def compare(evaluator: Evaluator, reference: Evaluator, observations: Floats) -> QuantizationError:
     """Compare answers on `observations` [B, C, H, W], B above 0.
 
     The best move is that of the greatest logit, legal or not: a network learns to give illegal
@@ -61,10 +61,10 @@ def compare(evaluator: Evaluator, reference: Evaluator, observations: Floats) ->
     exact_logits, exact_values = reference.evaluate(observations)
     logits, values = evaluator.evaluate(observations)
     same = logits.argmax(axis=1) == exact_logits.argmax(axis=1)
-    return Comparison(float(same.mean()), float(np.abs(values - exact_values).mean()))
+    return QuantizationError(float(same.mean()), float(np.abs(values - exact_values).mean()))
 
 
-def draw_positions(replay: Replay, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def draw_positions(replay: ReplayBuffer, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Draw positions of the window: one part to calibrate on, and others to check on.
 
     Returns two arrays float32 [., C, H, W] of at most `CALIBRATION` and `CHECK` positions. No
@@ -76,17 +76,17 @@ def draw_positions(replay: Replay, rng: np.random.Generator) -> tuple[Floats, Fl
     return distinct[:border], distinct[border:]
 
 
-def round_evaluator(
-    best: OpenVINOEvaluator, replay: Replay, settings: InferenceConfig, seed: Sequence[int]
-) -> Rounding:
+def quantize(
+    best: OpenVINOEvaluator, replay: ReplayBuffer, settings: InferenceConfig, seed: Sequence[int]
+) -> QuantizedEvaluator:
     """Return `best` in int8, or `best` itself where int8 breaks a limit."""
     if not replay.window:
-        return Rounding(best)
+        return QuantizedEvaluator(best)
     calibration, check = draw_positions(replay, np.random.default_rng(seed))
     if not len(calibration):
-        return Rounding(best)
+        return QuantizedEvaluator(best)
     rounded = best.quantized(calibration)
     comparison = compare(rounded, best, check)
     if comparison.within(settings):
-        return Rounding(rounded, comparison, calibration)
-    return Rounding(best, comparison)
+        return QuantizedEvaluator(rounded, comparison, calibration)
+    return QuantizedEvaluator(best, comparison)

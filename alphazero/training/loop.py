@@ -23,31 +23,37 @@ from alphazero.games.contract.check import refuse_unsound
 from alphazero.games.game import Game
 from alphazero.games.registry import make_game
 from alphazero.mcts.evaluator import Evaluator
-from alphazero.network.backend import explain_backend, make_evaluator, useful_workers
+from alphazero.network.backend import explain_backend, make_evaluator, num_selfplay_threads
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
-from alphazero.network.device_check import check_evaluator
+from alphazero.network.device_check import check_device
 from alphazero.network.header import FILE_LIMIT
 from alphazero.network.inference import BatchedEvaluator
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord
-from alphazero.training.data.game_shard import Games
-from alphazero.training.data.replay_buffer import Batch, Replay
+from alphazero.training.data.game_shard import GameBatch
+from alphazero.training.data.replay_buffer import Batch, ReplayBuffer
 from alphazero.training.evaluation import Evaluation, Figures
-from alphazero.training.int8 import Comparison, round_evaluator
-from alphazero.training.learning.data_parallel import Group, join
+from alphazero.training.int8 import QuantizationError, quantize
+from alphazero.training.learning.data_parallel import Group, init_process_group
 from alphazero.training.learning.learner import Learner, StepReport
-from alphazero.training.learning.losses import Parts
-from alphazero.training.manifest import check_resumable, folder_of, player_name
+from alphazero.training.learning.losses import StepLosses
+from alphazero.training.manifest import check_resumable, player_name, run_folder
 from alphazero.training.monitoring.dashboard import tensorboard_layout
-from alphazero.training.monitoring.holdout import examine_values
-from alphazero.training.monitoring.iteration_report import TEXT, Report, sample_files
-from alphazero.training.monitoring.tensorboard import Curves
-from alphazero.training.play_backend import Embedded, GateResult, Orders, Producer, Version
-from alphazero.training.resignation import played_out, resign_threshold
-from alphazero.training.run_directory import Run, locked
-from alphazero.training.selfplay import SelfPlay
-from alphazero.utils.files import shown
+from alphazero.training.monitoring.holdout import holdout_value_loss
+from alphazero.training.monitoring.iteration_report import TEXT, IterationReport, sample_files
+from alphazero.training.monitoring.tensorboard import TensorBoardWriter
+from alphazero.training.play_backend import (
+    GateResult,
+    LocalBackend,
+    NetworkSnapshot,
+    PlayBackend,
+    SelfPlayRequest,
+)
+from alphazero.training.resignation import non_resigned_games, resign_threshold
+from alphazero.training.run_directory import RunDirectory, locked
+from alphazero.training.selfplay import SelfPlayResult
+from alphazero.utils.files import printable
 from alphazero.utils.jobs import threads_per_evaluation
 from alphazero.utils.machine import total_memory, usable_cores
 
@@ -70,12 +76,12 @@ def train(config: Config | Mapping[str, Any] | Path | str) -> Path:
     game = make_game(config.game.name, **config.game.options)
     refuse_unsound(game)
     _refuse_too_large(config, game)
-    folder, group = folder_of(config), join()
+    folder, group = run_folder(config), init_process_group()
     if group and group.rank:
         _follow(group, folder)
         return folder
     with locked(folder):
-        _train(Run.create(config), group)
+        _train(RunDirectory.create(config), group)
     return folder
 
 
@@ -89,12 +95,12 @@ def resume(folder: Path | str, overrides: Sequence[str] = ()) -> Path:
     """
     folder = Path(folder)
     check_resumable(folder)
-    group = join()
+    group = init_process_group()
     if group and group.rank:
         _follow(group, folder)
         return folder
     with locked(folder):
-        run = Run.resume(folder, overrides)
+        run = RunDirectory.resume(folder, overrides)
         refuse_unsound(run.game)
         _refuse_too_large(run.config, run.game)
         _train(run, group)
@@ -123,17 +129,17 @@ def _follow(group: Group, folder: Path) -> None:
     """Do the learner's steps beside the process that leads, as long as it does any."""
     is_wanted = True
     while is_wanted:
-        group.meet()  # the leader has published
-        run = Run.resume(folder)
+        group.barrier()  # the leader has published
+        run = RunDirectory.resume(folder)
         learner = _new_learner(run, group)
         learner.restore(run.load_learner(), run.state.step)
-        group.meet()  # and may go on
+        group.barrier()  # and may go on
         is_wanted = False
         with contextlib.suppress(RunError):  # the leader meets the same, and tells it
-            is_wanted = learner.follow()
+            is_wanted = learner.run_follower()
 
 
-def _new_learner(run: Run, group: Group | None) -> Learner:
+def _new_learner(run: RunDirectory, group: Group | None) -> Learner:
     """Return the learner whose turn it is by the run's state, untrained."""
     config, game, state = run.config, run.game, run.state
     rng = np.random.default_rng([config.run.seed, state.iteration, INITIALISE])
@@ -143,10 +149,12 @@ def _new_learner(run: Run, group: Group | None) -> Learner:
     return Learner(network, config.learner, config.inference.device, group, born)
 
 
-def _train(run: Run, group: Group | None = None) -> None:
+def _train(run: RunDirectory, group: Group | None = None) -> None:
     backend, folder = explain_backend(run.config.inference), run.folder
     begun = "resuming" if run.state.iteration else "training into"
-    print(f"{begun} {shown(folder)}; watch with: tensorboard --logdir {shown(folder.parent)}")
+    print(
+        f"{begun} {printable(folder)}; watch with: tensorboard --logdir {printable(folder.parent)}"
+    )
     print(backend)
     threads = run.config.run.threads or usable_cores()
     with threads_per_evaluation(threads), Training(run, threads, group) as training:
@@ -158,13 +166,15 @@ def _train(run: Run, group: Group | None = None) -> None:
             )
         else:
             layout = tensorboard_layout(run.config)
-            with Curves(run.folder / "tensorboard", run.state.iteration, layout) as curves:
+            with TensorBoardWriter(
+                run.folder / "tensorboard", run.state.iteration, layout
+            ) as curves:
                 while not training.budget_is_spent():
                     training.iterate(curves)
-    run.tidy()
+    run.clean_up()
 
 
-class Challenge(NamedTuple):
+class PendingGate(NamedTuple):
     """A gate under way."""
 
     checkpoint: Checkpoint
@@ -179,37 +189,37 @@ class Training:
     taken up in the iteration in which it comes.
     """
 
-    def __init__(self, run: Run, cores: int, group: Group | None = None) -> None:
+    def __init__(self, run: RunDirectory, cores: int, group: Group | None = None) -> None:
         config = run.config
         self.run = run
         self.config = config
         self.cores = cores
-        self.workers = useful_workers(config.inference, cores, config.selfplay.parallel_games)
+        self.workers = num_selfplay_threads(config.inference, cores, config.selfplay.parallel_games)
         self.game = run.game
         self.group = group
         self.learner = _new_learner(run, group)
-        self.replay = Replay(self.game, config.replay)
+        self.replay = ReplayBuffer(self.game, config.replay)
         self.evaluation = Evaluation(self.game, config)
         self.unfinished: list[GameRecord] = []
         self.resign_below = NEVER_RESIGN
         self.seconds: dict[str, float] = {"save": 0.0}
-        self.int8: Comparison | None = None
+        self.int8: QuantizationError | None = None
         """how int8 stood beside the ordinary precision in this iteration, if it was tried"""
         self.examined: Figures = {}
         """how the value did in this iteration's games before they were learned from"""
-        self.challenge: Challenge | None = None
+        self.challenge: PendingGate | None = None
         if run.state.best:
             self._restore()
         else:
             self._save_first()
-        self.early: list[Parts] = []
+        self.early: list[StepLosses] = []
         """what steps brought that were done before the games came that they were due for"""
         self.steps_ahead = self._steps_ahead()
-        self.producer = self._hire()
+        self.producer = self._make_backend()
         if group is not None:
-            group.show()
+            group.sync_followers()
 
-    def iterate(self, curves: Curves) -> None:
+    def iterate(self, curves: TensorBoardWriter) -> None:
         """Do one turn of the loop and publish its result."""
         state = self.run.state
         state.iteration += 1
@@ -217,25 +227,25 @@ class Training:
             self.seconds.pop(stage, None)
         before = state.positions
         games = self.play()
-        self.remember(games)
+        self.store_games(games)
         steps = self.learn(before)
         result = self.gate() if steps.steps or self.challenge else None
-        self.report(curves, games, steps, result, self.measure())
+        self.report(curves, games, steps, result, self.evaluate())
         self.publish()
 
-    def play(self) -> SelfPlay:
+    def play(self) -> SelfPlayResult:
         """Let the best player play against itself."""
         settings = self.config.selfplay
         if settings.resign_share:
             # Of the games that the last published state names: a resumed run finds the same.
             self.resign_below = resign_threshold(
-                played_out(self.replay.shards),
+                non_resigned_games(self.replay.shards),
                 settings.resign_false_positives,
                 settings.resign_ceiling,
             )
         with self._stage("play", settings.games_per_iteration, "game") as bar:
-            orders = Orders(
-                self._explorer(),
+            orders = SelfPlayRequest(
+                self._selfplay_network(),
                 self._seed(PLAY),
                 self.resign_below,
                 self.unfinished,
@@ -244,12 +254,12 @@ class Training:
         self.unfinished = games.unfinished
         return games
 
-    def _explorer(self) -> Version:
+    def _selfplay_network(self) -> NetworkSnapshot:
         """Return the best player for self-play: in int8 where asked for, to be had, and sound."""
         settings, name = self.config.inference, self.run.state.best
         if settings.selfplay_precision != "int8" or not isinstance(self.best, OpenVINOEvaluator):
             return self._version(name, self.best)
-        rounding = round_evaluator(self.best, self.replay, settings, self._seed(CALIBRATE))
+        rounding = quantize(self.best, self.replay, settings, self._seed(CALIBRATE))
         self.int8 = rounding.comparison
         if self.int8 and rounding.calibration is None:
             tqdm.write(
@@ -262,12 +272,14 @@ class Training:
         explorer = self._version(name, rounding.evaluator)
         return explorer._replace(calibration=rounding.calibration)
 
-    def remember(self, games: SelfPlay) -> None:
+    def store_games(self, games: SelfPlayResult) -> None:
         """Put the games into the replay window, in memory and on disk."""
         state = self.run.state
-        arrays = Games.of(self.game, games.finished)
+        arrays = GameBatch.of(self.game, games.finished)
         seed = self._seed(EXAMINE)
-        self.examined = examine_values(self.learner, self.replay, arrays, self.config.learner, seed)
+        self.examined = holdout_value_loss(
+            self.learner, self.replay, arrays, self.config.learner, seed
+        )
         self.replay.add(state.iteration, arrays)
         state.positions = self.replay.total_positions
         state.evaluations += games.work.evaluations
@@ -341,17 +353,17 @@ class Training:
         self._save_challenger()
         return result
 
-    def _begin_gate(self, show: Callable[[int], object]) -> Challenge:
+    def _begin_gate(self, show: Callable[[int], object]) -> PendingGate:
         """Let the newest network play the best."""
         checkpoint = self._checkpoint()
         evaluator = make_evaluator(self.learner.player, self.config.inference)
         name = player_name(checkpoint.step)
-        challenger = Version(name, evaluator, lambda: checkpoint_bytes(checkpoint, name))
+        challenger = NetworkSnapshot(name, evaluator, lambda: checkpoint_bytes(checkpoint, name))
         best = self._version(self.run.state.best, self.best)
         future = self.producer.gate(challenger, best, self._seed(GATE), show)
-        return Challenge(checkpoint, evaluator, future)
+        return PendingGate(checkpoint, evaluator, future)
 
-    def _end_gate(self, challenge: Challenge) -> MatchResult:
+    def _end_gate(self, challenge: PendingGate) -> MatchResult:
         """Take up the result of a gate, once it is there."""
         state = self.run.state
         result, records = challenge.result.result()
@@ -362,7 +374,7 @@ class Training:
         self._save_sample("gate", records)
         return result
 
-    def measure(self) -> Figures:
+    def evaluate(self) -> Figures:
         """Let the best player climb the ladder and answer solved positions, every so often."""
         work = self.evaluation.due(self.run.state.iteration)
         if not work:
@@ -373,8 +385,8 @@ class Training:
 
     def report(
         self,
-        curves: Curves,
-        games: SelfPlay,
+        curves: TensorBoardWriter,
+        games: SelfPlayResult,
         steps: StepReport,
         result: MatchResult | None,
         strength: Figures,
@@ -384,7 +396,7 @@ class Training:
         texts = {"selfplay/sample_game": self._save_sample("selfplay", games.finished)}
         if state.iteration == 1:
             texts["run/config"] = dump_config(self.config)
-        told = Report(
+        told = IterationReport(
             config=self.config,
             state=state,
             games=games,
@@ -426,7 +438,7 @@ class Training:
         )
         self.save()
         if self.group is not None:
-            self.group.renew()
+            self.group.switch_network()
 
     def budget_is_spent(self) -> bool:
         """Whether a limit has been reached."""
@@ -441,32 +453,32 @@ class Training:
 
     def _save_first(self) -> None:
         """Publish the untrained network, so that a run has a best player from the start."""
-        self._seat_best(self.learner.player)
+        self._set_best(self.learner.player)
         self.run.state.best = self._save_challenger(0.0 if self.config.gate.games else None)
         self.save()
 
-    def _seat_best(self, network: ResNet) -> None:
+    def _set_best(self, network: ResNet) -> None:
         """Let `network` play, once the device has shown that it computes it rightly."""
         self.best = make_evaluator(network, self.config.inference)
-        agreement = check_evaluator(self.best, network, self.game)
+        agreement = check_device(self.best, network, self.game)
         tqdm.write(f"self-check: {agreement}", file=sys.stdout)
 
     def _restore(self) -> None:
         """Take up the published state."""
         state = self.run.state
         self.learner.restore(self.run.load_learner(), state.step)
-        self._seat_best(self.run.load_best().network())
+        self._set_best(self.run.load_best().network())
         for iteration, games in self.run.load_shards():
             self.replay.add(iteration, games, state.positions)
         self.unfinished = self.run.load_unfinished()
 
-    def _hire(self) -> Producer:
+    def _make_backend(self) -> PlayBackend:
         """Return who plays: this process, or the actors of a cluster."""
         if self.config.selfplay.workers is None:
-            return Embedded(self.game, self.config, self.workers)
-        from alphazero.training.distributed.ray_cluster import open_crew
+            return LocalBackend(self.game, self.config, self.workers)
+        from alphazero.training.distributed.ray_cluster import open_actor_pool
 
-        return open_crew(self.game, self.config, self.run.state.iteration)
+        return open_actor_pool(self.game, self.config, self.run.state.iteration)
 
     def __enter__(self) -> Self:
         return self
@@ -475,11 +487,11 @@ class Training:
         self.producer.close()
         if self.group is not None:
             with contextlib.suppress(RuntimeError):  # they have met the same error, and left
-                self.group.dismiss()
+                self.group.shutdown()
 
-    def _version(self, name: str, evaluator: Evaluator) -> Version:
+    def _version(self, name: str, evaluator: Evaluator) -> NetworkSnapshot:
         """Return the network of a saved player, so that it can travel."""
-        return Version(name, evaluator, lambda: self.run.read(name))
+        return NetworkSnapshot(name, evaluator, lambda: self.run.read(name))
 
     def _save_challenger(self, rating: float | None = None) -> str:
         """Write the learner's network as a player, unless it is; return the name of its file."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from alphazero.config.schema import Config
 from alphazero.errors import RunError
-from alphazero.utils.files import read_limited, reason, sha256_hex, sha256_of, shown
+from alphazero.utils.files import explain_os_error, printable, read_limited, sha256_hex, sha256_of
 
 FORMAT: Final = "alphazero-run"
 FORMAT_VERSION: Final = 1
@@ -34,7 +34,7 @@ _NAMES: Final = {
 
 
 @dataclass
-class State:
+class RunState:
     """Where a run stands: everything that resuming needs, by value or by file name."""
 
     iteration: int = 0
@@ -70,7 +70,7 @@ def player_name(step: int) -> str:
     return f"step-{step:08d}.safetensors"
 
 
-def folder_of(config: Config) -> Path:
+def run_folder(config: Config) -> Path:
     """Return the folder that a configuration's run lives in."""
     return Path(config.run.folder) / config.run.name
 
@@ -84,19 +84,20 @@ def holds_run(folder: Path) -> bool:
     try:
         return (folder / MANIFEST).exists()
     except OSError as error:
-        raise RunError(f"cannot read {shown(folder)}: {reason(error)}") from error
+        raise RunError(f"cannot read {printable(folder)}: {explain_os_error(error)}") from error
 
 
 def check_resumable(folder: Path) -> None:
     """Raise RunError unless `folder` holds a run that has published a state."""
     if not holds_run(folder):
         raise RunError(
-            f"{shown(folder)} holds no run that could be resumed: {shown(folder / MANIFEST)} is "
+            f"{printable(folder)} holds no run that could be resumed: "
+            f"{printable(folder / MANIFEST)} is "
             "missing; start one with `alphazero train CONFIG`"
         )
 
 
-def check_config(folder: Path, state: State) -> str:
+def check_config(folder: Path, state: RunState) -> str:
     """Return the SHA-256 of a run's `config.yaml`; raise RunError unless the run has written it.
 
     The manifests of older runs have none to compare it with.
@@ -105,9 +106,10 @@ def check_config(folder: Path, state: State) -> str:
     known = [state.hashes[name] for name in (CONFIG, NEXT_CONFIG) if name in state.hashes]
     if known and found not in known:
         raise RunError(
-            f"{shown(folder / CONFIG)} is not as the run wrote it: its SHA-256 is not the one in "
+            f"{printable(folder / CONFIG)} is not as the run wrote it: its SHA-256 is not the "
+            "one in "
             f"{MANIFEST}; restore it, and change a key with `alphazero train --resume "
-            f"{shlex.quote(shown(folder))} section.key=value`"
+            f"{shlex.quote(printable(folder))} section.key=value`"
         )
     return found
 
@@ -117,7 +119,7 @@ def digest_of(content: dict[str, Any]) -> str:
     return sha256_hex(json.dumps(content, sort_keys=True).encode())
 
 
-def read_manifest(path: Path) -> State:
+def read_manifest(path: Path) -> RunState:
     """Read a manifest; raise RunError, in one line, when it is none."""
     try:
         content: dict[str, Any] = json.loads(read_limited(path, 1 << 26))
@@ -128,23 +130,24 @@ def read_manifest(path: Path) -> State:
             raise ValueError("its format_version is no whole number")
         if format_version > FORMAT_VERSION:
             raise RunError(
-                f"{shown(path)} was written by a newer alphazero (format "
+                f"{printable(path)} was written by a newer alphazero (format "
                 f"{format_version}; this one reads up to {FORMAT_VERSION}): upgrade"
             )
         if content.pop("sha256") != digest_of(content):
             raise ValueError("its SHA-256 does not match")
         del content["format"], content["format_version"]
-        state = State(**content)
+        state = RunState(**content)
         if fault := _fault(state):
             raise ValueError(fault)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise RunError(
-            f"{shown(path)} is no manifest of a run ({repr(error)[:300]}); restore it from a copy"
+            f"{printable(path)} is no manifest of a run ({repr(error)[:300]}); restore it from "
+            "a copy"
         ) from error
     return state
 
 
-def _fault(state: State) -> str:
+def _fault(state: RunState) -> str:
     """Say what a run cannot have written into its manifest; nothing when it could."""
     for name in ("iteration", "step", "positions", "evaluations", "games"):
         if not _is_count(getattr(state, name)):
@@ -169,7 +172,7 @@ def _fault(state: State) -> str:
         return "its hashes are no SHA-256 by name"
     for name in hashes:
         if not any(pattern.fullmatch(name) for pattern in _NAMES.values()):
-            return f"its hashes name {shown(name)!r}, which is no file of a run"
+            return f"its hashes name {printable(name)!r}, which is no file of a run"
     for kind in ("best", "learner", "unfinished"):
         name = getattr(state, kind)
         if not (isinstance(name, str) and _NAMES[kind].fullmatch(name)):
@@ -198,6 +201,6 @@ def check_new(folder: Path) -> None:
         held = holds_run(folder)
     if held:
         raise RunError(
-            f"{shown(folder)} already holds a run; go on with `alphazero train --resume "
-            f"{shlex.quote(shown(folder))}`, or choose another name with run.name=..."
+            f"{printable(folder)} already holds a run; go on with `alphazero train --resume "
+            f"{shlex.quote(printable(folder))}`, or choose another name with run.name=..."
         )

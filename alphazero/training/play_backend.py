@@ -1,7 +1,7 @@
 """Who plays: the one thing that differs between this process alone and a cluster.
 
-The loop asks a `Producer` for games and for gates. `Embedded` plays them at once, here; a `Crew`
-(crew.py) has actors that play all the time, so that it need not wait for either.
+The loop asks a `PlayBackend` for games and for gates. `LocalBackend` plays them at once, here; a
+`Crew` (crew.py) has actors that play all the time, so that it need not wait for either.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from alphazero.games.game import Game
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.records.game_record import GameRecord
 from alphazero.training.gate import run_gate
-from alphazero.training.selfplay import SelfPlay, play_games
+from alphazero.training.selfplay import SelfPlayResult, play_games
 
 Show: TypeAlias = Callable[[int], object]
 """Is told how many more games have ended."""
@@ -25,7 +25,7 @@ Show: TypeAlias = Callable[[int], object]
 GateResult: TypeAlias = tuple[MatchResult, list[GameRecord]]
 
 
-class Version(NamedTuple):
+class NetworkSnapshot(NamedTuple):
     """The network of one moment: by name, as it plays here, and as it travels."""
 
     name: str
@@ -36,20 +36,22 @@ class Version(NamedTuple):
     """Observations [B, C, H, W] that set its ranges where it plays in int8; None: it does not."""
 
 
-class Orders(NamedTuple):
+class SelfPlayRequest(NamedTuple):
     """What self-play is to do in an iteration."""
 
-    best: Version
+    best: NetworkSnapshot
     seed: Sequence[int]
     resign_below: float
     unfinished: Sequence[GameRecord]
     """Games under way in this process when the last iteration ended."""
 
 
-class Producer(Protocol):
+class PlayBackend(Protocol):
     """Plays games."""
 
-    def play(self, orders: Orders, show: Show, meanwhile: Callable[[], bool]) -> SelfPlay:
+    def play(
+        self, orders: SelfPlayRequest, show: Show, meanwhile: Callable[[], bool]
+    ) -> SelfPlayResult:
         """Return `selfplay.games_per_iteration` games of self-play, or a few more.
 
         A producer that overlaps calls `meanwhile` as long as too few have come, and waits once it
@@ -58,7 +60,7 @@ class Producer(Protocol):
         ...
 
     def gate(
-        self, challenger: Version, best: Version, seed: Sequence[int], show: Show
+        self, challenger: NetworkSnapshot, best: NetworkSnapshot, seed: Sequence[int], show: Show
     ) -> Future[GateResult]:
         """Let two networks play the gate; one that overlaps returns before they have."""
         ...
@@ -68,13 +70,18 @@ class Producer(Protocol):
         ...
 
 
-class Embedded:
+class LocalBackend:
     """Plays in this process, when asked to: the same arguments give the same games."""
 
     def __init__(self, game: Game, config: Config, workers: int) -> None:
         self._game, self._config, self._workers = game, config, workers
 
-    def play(self, orders: Orders, show: Show, meanwhile: Callable[[], bool]) -> SelfPlay:  # noqa: ARG002
+    def play(
+        self,
+        orders: SelfPlayRequest,
+        show: Show,
+        meanwhile: Callable[[], bool],  # noqa: ARG002
+    ) -> SelfPlayResult:
         """Play the games."""
         return play_games(
             self._game,
@@ -88,7 +95,7 @@ class Embedded:
         )
 
     def gate(
-        self, challenger: Version, best: Version, seed: Sequence[int], show: Show
+        self, challenger: NetworkSnapshot, best: NetworkSnapshot, seed: Sequence[int], show: Show
     ) -> Future[GateResult]:
         """Play the gate to its end."""
         future: Future[GateResult] = Future()

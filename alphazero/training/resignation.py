@@ -15,10 +15,10 @@ import numpy as np
 
 from alphazero.games.game import value_of
 from alphazero.records.game_record import NEVER_RESIGN, Floats, GameRecord
-from alphazero.training.data.game_shard import Games
+from alphazero.training.data.game_shard import GameBatch
 
 
-class Verdict(NamedTuple):
+class ThresholdCheck(NamedTuple):
     """What a threshold would have done to games that were played to the end."""
 
     resigned: int
@@ -27,13 +27,13 @@ class Verdict(NamedTuple):
     """those of them that were then not lost by the player who would have resigned"""
 
 
-def played_out(shards: Iterable[Games]) -> Iterator[GameRecord]:
+def non_resigned_games(shards: Iterable[GameBatch]) -> Iterator[GameRecord]:
     """Yield the games in which nobody could resign."""
     for games in shards:
         yield from (record for record in games.records() if not record.pairing.may_resign)
 
 
-def judge_threshold(records: Iterable[GameRecord], threshold: float) -> Verdict:
+def judge_threshold(records: Iterable[GameRecord], threshold: float) -> ThresholdCheck:
     """Count what `threshold` would have done to finished games."""
     resigned = wrong = 0
     for record in records:
@@ -41,7 +41,7 @@ def judge_threshold(records: Iterable[GameRecord], threshold: float) -> Verdict:
         if len(below):
             resigned += 1
             wrong += _is_wrong(record.outcome, int(below[0]))
-    return Verdict(resigned, wrong)
+    return ThresholdCheck(resigned, wrong)
 
 
 def resign_threshold(
@@ -57,7 +57,7 @@ def resign_threshold(
     steps: list[tuple[float, int, int]] = []
     for record in records:
         later_resigned = later_wrong = 0
-        for ply in reversed(_falls(record.prospects)):
+        for ply in reversed(_new_minima(record.prospects)):
             wrong = int(_is_wrong(record.outcome, ply))
             steps.append((float(record.prospects[ply]), 1 - later_resigned, wrong - later_wrong))
             later_resigned, later_wrong = 1, wrong
@@ -98,7 +98,7 @@ def _is_wrong(outcome: int, ply: int) -> bool:
     return value_of(outcome, ply % 2) >= 0
 
 
-def _falls(prospects: Floats) -> list[int]:
+def _new_minima(prospects: Floats) -> list[int]:
     """Return the plies whose `prospects` [T] are lower than all before them."""
     lowest = np.minimum.accumulate(np.concatenate([[np.inf], prospects]))
     falls: list[int] = np.flatnonzero(lowest[1:] < lowest[:-1]).tolist()

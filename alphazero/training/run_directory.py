@@ -28,31 +28,31 @@ from alphazero.network.checkpoint import Checkpoint, load_checkpoint
 from alphazero.network.checkpoint import save_checkpoint as write_checkpoint
 from alphazero.network.tensor_file import load_tensors, save_tensors
 from alphazero.records.game_record import GameRecord
-from alphazero.training.data.game_shard import Games
+from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.manifest import (
     CONFIG,
     FORMAT,
     FORMAT_VERSION,
     MANIFEST,
     NEXT_CONFIG,
-    State,
+    RunState,
     check_config,
     check_new,
     check_resumable,
     digest_of,
-    folder_of,
     player_name,
     read_manifest,
+    run_folder,
     shard_name,
 )
 from alphazero.utils.files import (
     TEMPORARY_SUFFIX,
     check_regular,
+    explain_os_error,
+    printable,
     read_limited,
-    reason,
     remove,
     sha256_hex,
-    shown,
     write_atomic,
 )
 
@@ -65,7 +65,7 @@ SAMPLE_NAME: Final = re.compile(r"(selfplay|gate)-([0-9]{6,9})\.(txt|sgf|jsonl)"
 _SIZE_LIMIT: Final = 4 << 30
 
 
-def is_of_run(player: Checkpoint, config: Config) -> bool:
+def matches_run(player: Checkpoint, config: Config) -> bool:
     """Whether a player is of a configuration's game and has the shape of one of its networks."""
     game = (config.game.name, config.game.options)
     return game == (player.game_name, player.game_options) and (
@@ -87,7 +87,7 @@ def locked(folder: Path) -> Iterator[None]:
     except Timeout:
         raise _in_use(folder) from None
     except (OSError, ValueError) as error:
-        raise RunError(f"cannot create {shown(folder)}: {reason(error)}") from error
+        raise RunError(f"cannot create {printable(folder)}: {explain_os_error(error)}") from error
     try:
         yield
     finally:
@@ -110,7 +110,7 @@ def kept_still(folder: Path) -> Iterator[None]:
         except BlockingIOError:
             raise _in_use(folder) from None
         except OSError as error:
-            raise RunError(f"cannot read {shown(path)}: {reason(error)}") from error
+            raise RunError(f"cannot read {printable(path)}: {explain_os_error(error)}") from error
         yield
 
 
@@ -122,14 +122,15 @@ def _share_lock(descriptor: int) -> None:
 
 def _in_use(folder: Path) -> RunError:
     return RunError(
-        f"{shown(folder)} is in use by another process; wait for it to end, or stop it with Ctrl-C"
+        f"{printable(folder)} is in use by another process; wait for it to end, or stop it "
+        "with Ctrl-C"
     )
 
 
-class Run:
+class RunDirectory:
     """A run's folder, its configuration, and the state it has last published."""
 
-    def __init__(self, folder: Path, config: Config, state: State) -> None:
+    def __init__(self, folder: Path, config: Config, state: RunState) -> None:
         self.folder = folder
         self.config = config
         self.state = state
@@ -140,25 +141,27 @@ class Run:
         return make_game(self.config.game.name, **self.config.game.options)
 
     @classmethod
-    def create(cls, config: Config) -> "Run":
+    def create(cls, config: Config) -> "RunDirectory":
         """Make a new run's folder.
 
         Raises:
             RunError: when the folder already holds a run, or cannot be made.
         """
-        folder = folder_of(config)
+        folder = run_folder(config)
         check_new(folder)
         try:
             for name in ("state", "replay", "games", "tensorboard"):
                 (folder / name).mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise RunError(f"cannot create {shown(folder)}: {reason(error)}") from error
-        run = cls(folder, config, State())
+            raise RunError(
+                f"cannot create {printable(folder)}: {explain_os_error(error)}"
+            ) from error
+        run = cls(folder, config, RunState())
         run._write(CONFIG, run._config_text())
         return run
 
     @classmethod
-    def look(cls, folder: Path) -> "Run":
+    def open(cls, folder: Path) -> "RunDirectory":
         """Open a run to look at it, finished or under way.
 
         Raises:
@@ -168,7 +171,7 @@ class Run:
         return cls(folder, load_config(folder / CONFIG), read_manifest(folder / MANIFEST))
 
     @classmethod
-    def resume(cls, folder: Path, overrides: Sequence[str] = ()) -> "Run":
+    def resume(cls, folder: Path, overrides: Sequence[str] = ()) -> "RunDirectory":
         """Open a run that was interrupted, or that is to go on with a larger budget.
 
         Raises:
@@ -182,19 +185,22 @@ class Run:
         config = load_config(folder / CONFIG, overrides)
         if (before.run.name, before.run.folder) != (config.run.name, config.run.folder):
             raise RunError(
-                f"{shown(folder)}: run.name and run.folder of a run cannot change; move its folder"
+                f"{printable(folder)}: run.name and run.folder of a run cannot change; move "
+                "its folder"
             )
         run = cls(folder, config, state)
         learned = run.state.positions
         grows_alike = before.network_at(learned) == config.network_at(learned)
-        if not (grows_alike and is_of_run(run.load_best(), config)):
+        if not (grows_alike and matches_run(run.load_best(), config)):
             raise RunError(
-                f"{shown(folder)}: the game and the network of a run cannot change; start a new "
+                f"{printable(folder)}: the game and the network of a run cannot change; start "
+                "a new "
                 "one with another run.name"
             )
         if before.learner.optimizer != config.learner.optimizer:
             raise RunError(
-                f"{shown(folder)}: learner.optimizer of a run cannot change; start a new one with "
+                f"{printable(folder)}: learner.optimizer of a run cannot change; start a new "
+                "one with "
                 "another run.name"
             )
         state.hashes.pop(NEXT_CONFIG, None)
@@ -221,10 +227,10 @@ class Run:
     def save_unfinished(self, games: Sequence[GameRecord]) -> None:
         """Write the games under way."""
         name = f"state/unfinished-{self.state.iteration:06d}.npz"
-        self._write(name, Games.of(self.game, games).to_bytes())
+        self._write(name, GameBatch.of(self.game, games).to_bytes())
         self.state.unfinished = name
 
-    def save_games(self, games: Games) -> None:
+    def save_games(self, games: GameBatch) -> None:
         """Write the games of this iteration for the window."""
         self._write(shard_name(self.state.iteration), games.to_bytes())
 
@@ -239,7 +245,7 @@ class Run:
         named |= {shard_name(iteration) for iteration in state.shards}
         state.hashes = {name: state.hashes[name] for name in sorted(named)}
         self._write_manifest()
-        self.tidy()
+        self.clean_up()
 
     def _write_manifest(self) -> None:
         content = {
@@ -250,7 +256,7 @@ class Run:
         content["sha256"] = digest_of(content)
         write_atomic(self.folder / MANIFEST, json.dumps(content, indent=1).encode() + b"\n")
 
-    def tidy(self) -> None:
+    def clean_up(self) -> None:
         """Do what a kill just after publishing leaves undone: renew the best, sweep the rest."""
         self._refresh_best()
         self._sweep()
@@ -280,18 +286,18 @@ class Run:
         """Read the games under way."""
         return self.load_games(self.state.unfinished).records()
 
-    def load_shards(self) -> Iterator[tuple[int, Games]]:
+    def load_shards(self) -> Iterator[tuple[int, GameBatch]]:
         """Read the games that the window holds, oldest first."""
         for iteration in self.state.shards:
             yield iteration, self.load_shard(iteration)
 
-    def load_shard(self, iteration: int) -> Games:
+    def load_shard(self, iteration: int) -> GameBatch:
         """Read the games of one iteration that the window holds."""
         return self.load_games(shard_name(iteration))
 
-    def load_games(self, name: str) -> Games:
+    def load_games(self, name: str) -> GameBatch:
         """Read the games of a file that the manifest names, and replay them by the rules."""
-        return Games.from_bytes(self.game, self.read(name), shown(self.folder / name))
+        return GameBatch.from_bytes(self.game, self.read(name), printable(self.folder / name))
 
     def _write(self, name: str, data: bytes) -> None:
         write_atomic(self.folder / name, data)
@@ -302,7 +308,7 @@ class Run:
         data = read_limited(self.folder / name, _SIZE_LIMIT)
         if sha256_hex(data) != self.state.hashes.get(name):
             raise RunError(
-                f"{shown(self.folder / name)} is damaged: its SHA-256 is not the one in "
+                f"{printable(self.folder / name)} is damaged: its SHA-256 is not the one in "
                 f"{MANIFEST}; restore the file from a copy"
             )
         return data

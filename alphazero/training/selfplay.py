@@ -19,23 +19,23 @@ from alphazero.config.schema import Config, SelfplayConfig
 from alphazero.games.game import Game
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.exploration import Exploration
-from alphazero.mcts.network_search import Search
-from alphazero.players.search_player import PlayoutCap, SearchPlayer, Temperature
+from alphazero.mcts.network_search import NetworkSearch
+from alphazero.players.search_player import PlayoutCap, SearchPlayer, TemperatureSchedule
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing
-from alphazero.training.selfplay_stats import Work
-from alphazero.utils.jobs import Progress, run_jobs, shares
+from alphazero.training.selfplay_stats import SelfPlayStats
+from alphazero.utils.jobs import Progress, run_jobs, split_evenly
 
-SPARE = 16
+IDLE_GAME_SHARE = 16
 """One table in so many finds no place in a batch: batches stay full while moves wait, and these
 are made for several tables at once, a few batches apart."""
 
 
-class SelfPlay(NamedTuple):
+class SelfPlayResult(NamedTuple):
     """What an iteration of self-play brought."""
 
     finished: list[GameRecord]
     unfinished: list[GameRecord]
-    work: "Work"
+    work: "SelfPlayStats"
     evaluator: Evaluator
     """the network that played, which a gate may replace before its games are looked at"""
     seconds: float | None = None
@@ -51,7 +51,7 @@ def play_games(
     workers: int = 1,
     show: Callable[[int], object] = bool,
     resign_below: float = NEVER_RESIGN,
-) -> SelfPlay:
+) -> SelfPlayResult:
     """Play until `selfplay.games_per_iteration` games have ended, on `workers` cores.
 
     The same arguments give the same games: each worker has tables, a share of the games and a
@@ -61,8 +61,8 @@ def play_games(
     """
     progress = Progress(show)
     games = config.selfplay.games_per_iteration
-    tables = shares(config.selfplay.parallel_games, min(workers, games))
-    targets = shares(games, len(tables))
+    tables = split_evenly(config.selfplay.parallel_games, min(workers, games))
+    targets = split_evenly(games, len(tables))
     jobs = [
         functools.partial(
             _play_share,
@@ -79,15 +79,15 @@ def play_games(
         for worker, target in enumerate(targets)
     ]
     parts = run_jobs(jobs, progress)
-    return SelfPlay(
+    return SelfPlayResult(
         [record for part in parts for record in part.finished],
         [record for part in parts for record in part.unfinished],
-        sum((part.work for part in parts), Work()),
+        sum((part.work for part in parts), SelfPlayStats()),
         evaluator,
     )
 
 
-class Hall:
+class SelfPlayWorker:
     """The tables of one worker: games of self-play that go on from one call to the next."""
 
     def __init__(
@@ -100,7 +100,7 @@ class Hall:
         unfinished: Sequence[GameRecord] = (),
         resign_below: float = NEVER_RESIGN,
     ) -> None:
-        self._match, self._search = seat_explorer(
+        self._match, self._search = make_selfplay_match(
             game, config, evaluator, rng, tables, resign_below
         )
         self._tables = tables
@@ -108,8 +108,8 @@ class Hall:
         self._seconds = 0.0
         begin = time.perf_counter()
         for table, record in enumerate(unfinished[:tables]):
-            self._match.begin(table, record)
-        self._match.fill()
+            self._match.load(table, record)
+        self._match.start_games()
         self._seconds += time.perf_counter() - begin
 
     def play(self, target: int, progress: Progress) -> list[GameRecord]:
@@ -119,7 +119,7 @@ class Hall:
         while len(finished) < target:
             ended = self._match.step()
             finished += ended
-            progress.done(len(ended))
+            progress.advance(len(ended))
         self._seconds += time.perf_counter() - begin
         return finished
 
@@ -134,9 +134,9 @@ class Hall:
         return [*under_way, *self._waiting]
 
     @property
-    def work(self) -> Work:
+    def work(self) -> SelfPlayStats:
         """What has been done since the tables were laid."""
-        work = Work()
+        work = SelfPlayStats()
         work.add(self._search)
         work.seconds_playing = self._seconds
         return work
@@ -145,7 +145,7 @@ class Hall:
 class _Share(NamedTuple):
     finished: list[GameRecord]
     unfinished: list[GameRecord]
-    work: Work
+    work: SelfPlayStats
 
 
 def _play_share(
@@ -160,29 +160,29 @@ def _play_share(
     progress: Progress,
 ) -> _Share:
     """Play one worker's share: until `target` games have ended at its `tables`."""
-    hall = Hall(game, config, evaluator, rng, tables, unfinished, resign_below)
+    hall = SelfPlayWorker(game, config, evaluator, rng, tables, unfinished, resign_below)
     finished = hall.play(target, progress)
     return _Share(finished, hall.leave(), hall.work)
 
 
-def seat_explorer(
+def make_selfplay_match(
     game: Game,
     config: Config,
     evaluator: Evaluator,
     rng: np.random.Generator,
     tables: int,
     resign_below: float = NEVER_RESIGN,
-) -> tuple[Match, Search]:
+) -> tuple[Match, NetworkSearch]:
     """Return a match, without end, of one exploring player with itself, and its search."""
     settings, searching = config.selfplay, config.search
     if settings.plain_trees:
         searching = replace(searching, transpositions=False, value_weighting=0.0)
-    search = Search(
+    search = NetworkSearch(
         game,
         evaluator,
         searching,
         slots=tables,
-        rows=tables - tables // SPARE,
+        rows=tables - tables // IDLE_GAME_SHARE,
         exploration=Exploration(
             settings.noise_fraction,
             settings.noise_alpha,
@@ -194,7 +194,7 @@ def seat_explorer(
     )
     player = SearchPlayer(
         search,
-        temperature=Temperature(
+        temperature=TemperatureSchedule(
             settings.temperature, settings.temperature_moves, settings.final_temperature
         ),
         cap=PlayoutCap(settings.full_share, settings.fast_simulations)
@@ -221,7 +221,7 @@ def _pairings(
 
 
 def _random_openings(
-    settings: SelfplayConfig, search: Search, rng: np.random.Generator
+    settings: SelfplayConfig, search: NetworkSearch, rng: np.random.Generator
 ) -> Iterator[tuple[int, ...]]:
     """Yield openings without end, each the most open of `random_start_choices` of its length.
 
@@ -239,7 +239,7 @@ def _random_openings(
         chosen = np.zeros(ahead, np.int64)
         if choices > 1:
             states = [game.play(first, *each) for several in openings for each in several]
-            values = search.judge(np.stack(states))
+            values = search.evaluate_states(np.stack(states))
             chosen = np.abs(values).reshape(ahead, choices).argmin(axis=1)
         for several, choice in zip(openings, chosen, strict=True):
             yield several[choice]

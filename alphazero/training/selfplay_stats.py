@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, field
 
-from alphazero.mcts.network_search import Search
+from alphazero.mcts.network_search import NetworkSearch
 
 
 @dataclass
-class Work:
+class SelfPlayStats:
     """What searches did, added up over the workers."""
 
     simulations: int = 0
@@ -26,7 +26,7 @@ class Work:
     seconds_playing: float = field(default=0.0, repr=False, compare=False)
     """time of playing, that included; 0 where nobody took it. No two runs agree in these two."""
 
-    def add(self, search: Search) -> None:
+    def add(self, search: NetworkSearch) -> None:
         """Add what `search` has done."""
         self.simulations += search.simulations
         self.evaluations += search.evaluations
@@ -38,13 +38,13 @@ class Work:
         self.new_visits += search.new_visits
         self.seconds_evaluating += search.seconds_evaluating
 
-    def __add__(self, other: "Work") -> "Work":
+    def __add__(self, other: "SelfPlayStats") -> "SelfPlayStats":
         """Return the work of both."""
-        return Work(*(mine + vars(other)[name] for name, mine in vars(self).items()))
+        return SelfPlayStats(*(mine + vars(other)[name] for name, mine in vars(self).items()))
 
-    def __sub__(self, earlier: "Work") -> "Work":
+    def __sub__(self, earlier: "SelfPlayStats") -> "SelfPlayStats":
         """Return what was done since `earlier`."""
-        return Work(*(mine - vars(earlier)[name] for name, mine in vars(self).items()))
+        return SelfPlayStats(*(mine - vars(earlier)[name] for name, mine in vars(self).items()))
 
     @property
     def cache_hits(self) -> float:

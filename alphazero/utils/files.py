@@ -49,7 +49,7 @@ def write_atomic(path: Path | str, data: bytes) -> None:
     try:
         _write_beside_and_rename(target, data)
     except (OSError, ValueError) as error:
-        raise RunError(f"cannot write {shown(path)}: {reason(error)}") from error
+        raise RunError(f"cannot write {printable(path)}: {explain_os_error(error)}") from error
 
 
 def check_writable(path: Path | str) -> None:
@@ -62,7 +62,7 @@ def check_writable(path: Path | str) -> None:
         os.close(os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         probe.unlink(missing_ok=True)
     except (OSError, ValueError) as error:
-        raise RunError(f"cannot write {shown(path)}: {reason(error)}") from error
+        raise RunError(f"cannot write {printable(path)}: {explain_os_error(error)}") from error
 
 
 def check_readable(path: Path | str) -> None:
@@ -71,7 +71,7 @@ def check_readable(path: Path | str) -> None:
         check_regular(path)
         Path(path).open("rb").close()
     except (OSError, ValueError) as error:
-        raise RunError(f"cannot read {shown(path)}: {reason(error)}") from error
+        raise RunError(f"cannot read {printable(path)}: {explain_os_error(error)}") from error
 
 
 def is_folder(path: Path) -> bool:
@@ -87,7 +87,7 @@ def remove(path: Path) -> None:
     try:
         path.unlink(missing_ok=True)
     except OSError as error:
-        raise RunError(f"cannot remove {shown(path)}: {reason(error)}") from error
+        raise RunError(f"cannot remove {printable(path)}: {explain_os_error(error)}") from error
 
 
 def _write_beside_and_rename(target: Path, data: bytes) -> None:
@@ -130,13 +130,13 @@ def read_limited(path: Path | str, limit: int) -> bytes:
         status = check_regular(path)
         if status.st_size > limit:
             raise RunError(
-                f"cannot read {shown(path)}: it holds {status.st_size:,} bytes, and at most "
+                f"cannot read {printable(path)}: it holds {status.st_size:,} bytes, and at most "
                 f"{limit:,} are read; check that it is the right file"
             )
         with Path(path).open("rb") as file:
             return file.read(status.st_size)
     except (OSError, ValueError) as error:
-        raise RunError(f"cannot read {shown(path)}: {reason(error)}") from error
+        raise RunError(f"cannot read {printable(path)}: {explain_os_error(error)}") from error
 
 
 def check_regular(path: Path | str) -> os.stat_result:
@@ -149,7 +149,7 @@ def check_regular(path: Path | str) -> os.stat_result:
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not stat.S_ISREG(status.st_mode):
-        raise RunError(f"cannot read {shown(path)}: not a regular file; give a file's path")
+        raise RunError(f"cannot read {printable(path)}: not a regular file; give a file's path")
     return status
 
 
@@ -170,11 +170,11 @@ def sha256_of(path: Path | str) -> str:
             while chunk := file.read(_CHUNK):
                 digest.update(chunk)
     except (OSError, ValueError) as error:
-        raise RunError(f"cannot read {shown(path)}: {reason(error)}") from error
+        raise RunError(f"cannot read {printable(path)}: {explain_os_error(error)}") from error
     return digest.hexdigest()
 
 
-def nearest_file(path: Path, suffix: str, home: str) -> str:
+def suggest_file(path: Path, suffix: str, home: str) -> str:
     """Return `; did you mean 'x'?` with a file of nearly this name and of that suffix, or nothing.
 
     It is looked for beside `path` and, where that is a bare name, in the folder `home` too.
@@ -185,13 +185,13 @@ def nearest_file(path: Path, suffix: str, home: str) -> str:
     return f"; did you mean {str(near[close[0]])!r}?" if close else ""
 
 
-def shown(path: Path | str) -> str:
+def printable(path: Path | str) -> str:
     """Return the path as a message may print it: one line, whatever characters it holds."""
     text = str(path)
     return text if text.isprintable() else ascii(text)
 
 
-def reason(error: OSError | ValueError) -> str:
+def explain_os_error(error: OSError | ValueError) -> str:
     """Return what the system said about a path and what to do, as `no such file; check ...`."""
     if not isinstance(error, OSError):
         return "this path holds a character that no file name may; check the path"

@@ -16,7 +16,7 @@ STOPS = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
-def held_back(act: Callable[[], object] = bool) -> Iterator[None]:
+def defer_interrupts(act: Callable[[], object] = bool) -> Iterator[None]:
     """Hold Ctrl-C back until the block has ended; call `act` when it comes, so that it ends soon.
 
     A second one is raised at once. A signal that does not raise `KeyboardInterrupt` is left as it

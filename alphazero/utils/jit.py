@@ -225,24 +225,24 @@ def kernel(signature: Any) -> Callable[[Function], Function]:
     return compiled
 
 
-def helper(function: Function) -> Function:
+def inline_kernel(function: Function) -> Function:
     """Mark a function that kernels call: it is compiled into each of them, where it is called.
 
     Python calls its `py_func`: leaving out numba's wrapper saves a tenth of the time to compile.
     It allocates nothing, so it need not count references to the arrays that it is given: numba
-    would do so with two locked instructions for each of a forest's arrays in every call, which
+    would do so with two locked instructions for each of a trees's arrays in every call, which
     took half of the time of a search. So it must not return an array either, and it reaches a
-    game's rules through those marked as `rule_caller` (`play_move` and its like in `game.py`).
+    game's rules through those marked as `rule_kernel` (`play_move` and its like in `game.py`).
     """
     return _compiled_into_kernels(function, forceinline=True, no_cpython_wrapper=True, _nrt=False)
 
 
-def rule_caller(function: Function) -> Function:
+def rule_kernel(function: Function) -> Function:
     """Mark a helper that calls one of a game's rules: to reach it, references must be counted."""
     return _compiled_into_kernels(function, forceinline=True, no_cpython_wrapper=True, _nrt=True)
 
 
-def shared(function: Function) -> Function:
+def shared_kernel(function: Function) -> Function:
     """Mark a function that kernels and Python both call."""
     return _compiled_into_kernels(function, no_cpython_wrapper=False)
 

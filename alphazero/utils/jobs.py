@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import torch
 
-from alphazero.utils.interrupts import held_back
+from alphazero.utils.interrupts import defer_interrupts
 
 Result = TypeVar("Result")
 
@@ -20,28 +20,28 @@ LOOK = 0.5
 """Seconds after which whoever waits for jobs looks whether there was a signal."""
 
 
-class Stopped(Exception):
+class JobsStopped(Exception):
     """Raised inside a job when another one failed or the person stopped the work."""
 
 
 class Progress:
-    """What jobs tell while they run: `done(n)`, from any of them; it may raise `Stopped`."""
+    """What jobs tell while they run: `advance(n)`, from any of them; it may raise `JobsStopped`."""
 
     def __init__(self, show: Callable[[int], object] = bool) -> None:
         self._show = show
         self._lock = threading.Lock()
         self._stopping = False
 
-    def done(self, number: int) -> None:
+    def advance(self, number: int) -> None:
         """Count `number` more pieces of work; to be called often, with 0 as well."""
         if self._stopping:
-            raise Stopped
+            raise JobsStopped
         if number:
             with self._lock:
                 self._show(number)
 
     def stop(self) -> None:
-        """Let every job end at its next `done`."""
+        """Let every job end at its next `advance`."""
         self._stopping = True
 
 
@@ -52,7 +52,7 @@ def run_jobs(jobs: Sequence[Callable[[], Result]], progress: Progress) -> list[R
     `progress`, and what happened is raised here.
     """
     with (
-        held_back(progress.stop),
+        defer_interrupts(progress.stop),
         threads_per_evaluation(1),
         ThreadPoolExecutor(len(jobs)) as pool,
     ):
@@ -69,12 +69,12 @@ def run_jobs(jobs: Sequence[Callable[[], Result]], progress: Progress) -> list[R
             progress.stop()
     for future in futures:
         error = future.exception()
-        if error is not None and not isinstance(error, Stopped):
+        if error is not None and not isinstance(error, JobsStopped):
             raise error
     return [future.result() for future in futures]
 
 
-def shares(total: int, workers: int) -> list[int]:
+def split_evenly(total: int, workers: int) -> list[int]:
     """Split `total` into at most `workers` shares that differ by one at most; none is empty."""
     number = max(1, min(total, workers))
     return [total // number + (index < total % number) for index in range(number)]

@@ -38,7 +38,7 @@ def _spelling(sign: str) -> str:
     return SPELLINGS.get(sign) or "".join(filter(str.isascii, parts)) or "?"
 
 
-def spell_what_cannot_be_written() -> None:
+def make_stdout_lossless() -> None:
     """Let standard output take every text from now on, if it is a stream with an encoding."""
     codecs.register_error(SPELL, _spell)
     if isinstance(sys.stdout, io.TextIOWrapper):

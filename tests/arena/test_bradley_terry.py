@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from helpers.results import match
 
-from alphazero.arena.bradley_terry import ELO, Ratings, rate
-from alphazero.arena.elo import judge
+from alphazero.arena.bradley_terry import ELO, Ratings, fit
+from alphazero.arena.elo import match_result
 
 Counts = np.ndarray
 
@@ -63,7 +63,7 @@ def test_without_draws_and_advantage_it_agrees_with_choix() -> None:
                 counts[i, j, 2 if won else 0] += 1
                 counts[j, i, 0 if won else 2] += 1
     other = choix.ilsr_pairwise(players, games, alpha=0.0)
-    found = rate(counts, anchor=2, prior=0.0)
+    found = fit(counts, anchor=2, prior=0.0)
     assert found.elo == pytest.approx(ELO * (other - other[2]), abs=1e-3)
     assert found.advantage == pytest.approx(0, abs=1e-6)
     assert found.draws == 0
@@ -75,7 +75,7 @@ def test_without_draws_and_advantage_it_agrees_with_choix() -> None:
 def test_nothing_near_the_ratings_is_likelier(prior: float) -> None:
     rng = np.random.default_rng(3)
     counts = simulate([0.0, 0.8, -0.5, 1.4], 12, 0.4, 0.9, rng)
-    found = rate(counts, anchor=1, prior=prior)
+    found = fit(counts, anchor=1, prior=prior)
     tie = 2 * found.draws / (1 - found.draws)
     where = np.array([*found.elo, found.advantage]) / ELO
 
@@ -90,7 +90,7 @@ def test_nothing_near_the_ratings_is_likelier(prior: float) -> None:
 
 def test_the_ends_of_an_interval_are_where_the_best_of_the_rest_is_as_much_less_likely() -> None:
     counts = simulate([0.0, 0.5], 10, 0.0, 0.0, np.random.default_rng(2))
-    found = rate(counts)
+    found = fit(counts)
     assert found.elo[0] == found.low[0] == found.high[0] == 0
 
     def profile(strength: float) -> float:
@@ -107,14 +107,14 @@ def test_for_two_players_without_draws_it_is_the_elo_of_the_match() -> None:
     games = match((1, 1), (1, -1), (-1, 1), (1, 1), (1, -1), (-1, 1))
     counts = np.zeros((2, 2, 3), np.int64)
     for record in games:
-        counts[(*record.pairing.seats, record.outcome + 1)] += 1
-    assert rate(counts, anchor=1).elo[0] == pytest.approx(judge(games).elo, abs=0.5)
+        counts[(*record.pairing.players, record.outcome + 1)] += 1
+    assert fit(counts, anchor=1).elo[0] == pytest.approx(match_result(games).elo, abs=0.5)
 
 
 def test_a_player_who_won_every_game_is_rated_finitely_and_its_interval_is_wider_above() -> None:
     counts = np.zeros((2, 2, 3), np.int64)
     counts[0, 1, 2] = counts[1, 0, 0] = 10
-    found = rate(counts, anchor=1)
+    found = fit(counts, anchor=1)
     # Half a point to each side: 20.5 to 0.5.
     assert found.elo[0] == pytest.approx(400 * math.log10(41), abs=1)
     assert 0 < found.low[0] < found.elo[0] < found.high[0] < 7000
@@ -124,7 +124,7 @@ def test_a_player_who_won_every_game_is_rated_finitely_and_its_interval_is_wider
 def test_games_that_the_first_always_wins_are_its_advantage_and_not_strength() -> None:
     counts = np.zeros((3, 3, 3), np.int64)
     counts[:, :, 2] = 10 * (1 - np.eye(3, dtype=np.int64))
-    found = rate(counts)
+    found = fit(counts)
     assert found.elo == pytest.approx([0, 0, 0], abs=1e-6)
     assert 300 < found.advantage < 2000
 
@@ -132,14 +132,14 @@ def test_games_that_the_first_always_wins_are_its_advantage_and_not_strength() -
 def test_draws_alone_make_equal_players_who_draw() -> None:
     counts = np.zeros((2, 2, 3), np.int64)
     counts[0, 1, 1] = counts[1, 0, 1] = 20
-    found = rate(counts)
+    found = fit(counts)
     assert found.elo == pytest.approx([0, 0], abs=1e-6)
     assert found.draws > 0.9
 
 
 def test_the_anchor_moves_every_rating_alike() -> None:
     counts = simulate([0.0, 0.8, -0.5], 20, 0.2, 0.5, np.random.default_rng(4))
-    one, other = rate(counts, anchor=0), rate(counts, anchor=2)
+    one, other = fit(counts, anchor=0), fit(counts, anchor=2)
     assert one.elo - one.elo[2] == pytest.approx(other.elo, abs=1e-4)
     assert (one.low[2], one.high[2]) == pytest.approx((-other.high[0], -other.low[0]), abs=0.5)
 
@@ -148,10 +148,10 @@ def test_players_who_never_met_are_compared_over_a_third() -> None:
     counts = np.zeros((3, 3, 3), np.int64)
     counts[0, 1] = counts[1, 2] = (3, 0, 9)
     counts[1, 0] = counts[2, 1] = (9, 0, 3)
-    found = rate(counts, prior=0.0)
+    found = fit(counts, prior=0.0)
     assert found.elo == pytest.approx([0, -ELO * math.log(3), -2 * ELO * math.log(3)], abs=1e-3)
     with pytest.raises(AssertionError, match="not linked"):
-        rate(counts * np.array([1, 1, 0])[:, None, None] * np.array([1, 1, 0])[None, :, None])
+        fit(counts * np.array([1, 1, 0])[:, None, None] * np.array([1, 1, 0])[None, :, None])
 
 
 @pytest.mark.parametrize(("tie", "advantage"), [(0.0, 0.0), (1.0, 0.5)])
@@ -160,7 +160,7 @@ def test_the_intervals_cover_the_truth_about_95_times_in_100(tie: float, advanta
     rng, covered, total = np.random.default_rng(7), np.zeros(4), 60
     found: list[Ratings] = []
     for _ in range(total):
-        found.append(rate(simulate(truth, 10, advantage, tie, rng)))
+        found.append(fit(simulate(truth, 10, advantage, tie, rng)))
         elo = ELO * np.array(truth)
         covered += (found[-1].low <= elo) & (elo <= found[-1].high)
     assert covered[0] == total, "the anchor is where it is"

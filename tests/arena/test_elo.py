@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from helpers.results import match, record, swapped
 
-from alphazero.arena.elo import MatchResult, elo_difference, judge
+from alphazero.arena.elo import MatchResult, elo_difference, match_result
 from alphazero.records.game_record import GameRecord
 
 
@@ -30,18 +30,18 @@ def test_wins_and_losses_are_the_first_players_in_both_seats():
     ]
     for game, counts, outcome in cases:
         assert game.outcome == outcome
-        result = judge([game])
+        result = match_result([game])
         assert (result.wins, result.draws, result.losses) == counts
 
 
 def test_the_mover_winning_every_game_is_an_even_match():
-    result = judge(match(*[(1, -1)] * 10))
+    result = match_result(match(*[(1, -1)] * 10))
     assert (result.wins, result.losses, result.score) == (10, 10, 0.5)
     assert result.elo == pytest.approx(0)
 
 
 def test_the_score_counts_a_draw_half():
-    result = judge(match((1, 0), (0, -1), (1, 1), (0, 0)))
+    result = match_result(match((1, 0), (0, -1), (1, 1), (0, 0)))
     assert (result.wins, result.draws, result.losses) == (3, 4, 1)
     assert result.games == 8
     assert result.score == 5 / 8
@@ -52,15 +52,15 @@ def test_the_score_counts_a_draw_half():
 def test_games_are_distinct_by_their_moves_and_by_who_began():
     same = [record(0, 1, 0, (1, 2)), record(1, 1, 0, (1, 2)), record(0, 1, 1, (1, 2))]
     other = [record(0, 1, 2, (1, 3)), record(1, -1, 2, (1,))]
-    assert judge(same).distinct == 2
-    assert judge([*same, *other]).distinct == 4
+    assert match_result(same).distinct == 2
+    assert match_result([*same, *other]).distinct == 4
 
 
 def test_the_interval_holds_the_estimate_and_lies_alike_in_the_score_on_both_sides():
     def expected_score(elo: float) -> float:
         return 1 / (1 + 10 ** (-elo / 400))
 
-    result = judge(match(*[(1, -1), (1, 1), (0, 1), (0, -1), (0, 0)] * 6))
+    result = match_result(match(*[(1, -1), (1, 1), (0, 1), (0, -1), (0, 0)] * 6))
     assert result.elo_low < result.elo < result.elo_high
     low, middle, high = map(expected_score, (result.elo_low, result.elo, result.elo_high))
     assert high - middle == pytest.approx(middle - low)
@@ -71,7 +71,7 @@ def test_the_interval_shrinks_as_games_are_added():
         return result.elo_high - result.elo_low
 
     pattern = [(1, -1), (1, 1), (0, 1), (-1, -1)]
-    widths = [width(judge(match(*pattern * times))) for times in (1, 4, 16, 64)]
+    widths = [width(match_result(match(*pattern * times))) for times in (1, 4, 16, 64)]
     assert widths == sorted(widths, reverse=True)
     assert widths[2] / widths[3] == pytest.approx(2, rel=0.1)
 
@@ -79,7 +79,7 @@ def test_the_interval_shrinks_as_games_are_added():
 @pytest.mark.parametrize("pairs", [1, 2, 20, 500])
 @pytest.mark.parametrize("value", [1, 0, -1])
 def test_a_match_that_always_ends_alike_has_a_finite_interval(pairs: int, value: int):
-    result = judge(match(*[(value, value)] * pairs))
+    result = match_result(match(*[(value, value)] * pairs))
     figures = result.elo_low, result.elo, result.elo_high
     assert all(math.isfinite(figure) for figure in figures)
     assert figures == tuple(sorted(figures))
@@ -92,7 +92,7 @@ def test_the_result_turns_round_when_the_players_change_places():
     for _ in range(50):
         pairs = rng.integers(-1, 2, (int(rng.integers(1, 30)), 2))
         games = match(*[tuple(map(int, pair)) for pair in pairs])
-        result, other = judge(games), judge(swapped(games))
+        result, other = match_result(games), match_result(swapped(games))
         assert (other.wins, other.draws, other.losses) == (
             result.losses,
             result.draws,
@@ -106,11 +106,11 @@ def test_the_result_turns_round_when_the_players_change_places():
 
 def test_pairs_that_always_cancel_say_more_than_games_without_pairs():
     def width(games: Sequence[GameRecord]) -> float:
-        return judge(games).elo_high - judge(games).elo_low
+        return match_result(games).elo_high - match_result(games).elo_low
 
     cancelling = match(*[(1, -1), (-1, 1)] * 10)
     agreeing = match(*[(1, 1), (-1, -1)] * 10)
-    assert judge(cancelling).score == judge(agreeing).score
+    assert match_result(cancelling).score == match_result(agreeing).score
     assert width(cancelling) < 0.5 * width(agreeing)
 
 
@@ -137,7 +137,7 @@ def coverage(world: str, games: int, matches: int) -> float:
         begins = rng.choice([1, -1], games // 2)
         settled = rng.random(games // 2) < decided
         pairs[settled] = np.stack([begins, -begins], axis=1)[settled]
-        result = judge(match(*map(tuple, pairs.tolist())))
+        result = match_result(match(*map(tuple, pairs.tolist())))
         covered += result.elo_low <= truth <= result.elo_high
     return covered / matches
 

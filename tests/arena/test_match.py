@@ -23,14 +23,14 @@ from alphazero.games.game import PLAY_RULE, PLY
 from alphazero.games.line_games import place_stone
 from alphazero.games.mnk import Mnk
 from alphazero.mcts.evaluator import UniformEvaluator
-from alphazero.mcts.network_search import Search
+from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.rollout_methods import UNLIMITED
 from alphazero.players import search_player as player_module
 from alphazero.players.base import Player, RandomPlayer
 from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.training.gate import run_gate
-from alphazero.training.selfplay import SelfPlay, play_games
+from alphazero.training.selfplay import SelfPlayResult, play_games
 from alphazero.utils.jit import kernel
 
 Floats = npt.NDArray[np.float32]
@@ -66,7 +66,7 @@ def last_legal(state: State) -> int:
 
 def play_all(match: Match) -> list[GameRecord]:
     """Play a match to the end of its schedule."""
-    match.fill()
+    match.start_games()
     records = []
     while match.playing:
         records += match.step()
@@ -91,7 +91,7 @@ def searchers(game: Game, tables: int, simulations: int = 12) -> list[Player]:
     """Two different deterministic players."""
     settings = SearchConfig(simulations=simulations)
     return [
-        SearchPlayer(Search(game, HashedEvaluator(game, seed), settings, slots=tables))
+        SearchPlayer(NetworkSearch(game, HashedEvaluator(game, seed), settings, slots=tables))
         for seed in (1, 2)
     ]
 
@@ -106,7 +106,7 @@ def test_two_scripted_players_play_the_known_game():
     assert record.actions.tolist() == [0, 8, 1, 7, 2]
     assert record.moves(TIC_TAC_TOE) == ["a3", "c1", "b3", "b1", "c3"]
     assert record.outcome == 1
-    assert record.pairing.label == 7
+    assert record.pairing.pair_id == 7
     assert np.array_equal(record.policies.argmax(axis=1), record.actions)
     assert record.values.tolist() == pytest.approx([0.0, 0.01, 0.02, 0.03, 0.04])
 
@@ -115,7 +115,7 @@ def test_the_seats_say_who_moves_first():
     schedule = [Pairing((0, 1)), Pairing((1, 0)), Pairing((0, 0)), Pairing((1, 1))]
     players = [ScriptedPlayer(TIC_TAC_TOE, 4, rule) for rule in (first_legal, last_legal)]
     records = play_all(Match(TIC_TAC_TOE, players, 4, iter(schedule)))
-    games = {record.pairing.seats: record.actions.tolist() for record in records}
+    games = {record.pairing.players: record.actions.tolist() for record in records}
     assert games[0, 1] == [0, 8, 1, 7, 2]
     assert games[1, 0] == [8, 0, 7, 1, 6]
     assert games[0, 0] == [0, 1, 2, 3, 4, 5, 6]
@@ -154,7 +154,7 @@ def test_every_table_owes_a_move_at_every_turn_while_the_schedule_lasts():
     player = ScriptedPlayer(TIC_TAC_TOE, tables, first_legal, patience)
     schedule = iter([Pairing((0, 0), opening) for opening in openings])
     match = Match(TIC_TAC_TOE, [player], tables, schedule)
-    match.fill()
+    match.start_games()
     ended = 0
     while match.playing:
         ended += len(match.step())
@@ -165,15 +165,15 @@ def test_every_table_owes_a_move_at_every_turn_while_the_schedule_lasts():
 def test_each_step_evaluates_what_each_game_would_alone_without_a_gap_between_games(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(player_module, "TURNS", 1)
+    monkeypatch.setattr(player_module, "STEPS_PER_POLL", 1)
 
     def rows_of(tables: int, schedule: Sequence[Pairing]) -> list[int]:
         """How many positions each step evaluates."""
         evaluator = HashedEvaluator(SMALL_FOUR)
         settings = SearchConfig(simulations=9, cache_megabytes=0)
-        player = SearchPlayer(Search(SMALL_FOUR, evaluator, settings, slots=tables))
+        player = SearchPlayer(NetworkSearch(SMALL_FOUR, evaluator, settings, slots=tables))
         match = Match(SMALL_FOUR, [player], tables, iter(schedule))
-        match.fill()
+        match.start_games()
         rows = []
         while match.playing:
             before = sum(evaluator.rows)
@@ -220,35 +220,35 @@ def test_hundreds_of_tables_play_the_same_game_as_one():
 def test_a_resumed_game_goes_on_as_if_it_had_not_been_interrupted(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(player_module, "TURNS", 1)
+    monkeypatch.setattr(player_module, "STEPS_PER_POLL", 1)
     # Without trees kept between moves a search depends on its position alone.
     settings = SearchConfig(simulations=12, reuse_tree=False)
 
     def seat(tables: int) -> list[Player]:
         return [
             SearchPlayer(
-                Search(SMALL_FOUR, HashedEvaluator(SMALL_FOUR, seed), settings, slots=tables)
+                NetworkSearch(SMALL_FOUR, HashedEvaluator(SMALL_FOUR, seed), settings, slots=tables)
             )
             for seed in (1, 2)
         ]
 
     schedule = paired_openings(SMALL_FOUR, 6, 2, np.random.default_rng(1))
     expected = {
-        (record.pairing.label, record.pairing.seats): as_text(record)
+        (record.pairing.pair_id, record.pairing.players): as_text(record)
         for record in play_all(Match(SMALL_FOUR, seat(6), 6, iter(schedule)))
     }
     resumed = 0
     for steps in range(0, 90, 7):
         match = Match(SMALL_FOUR, seat(6), 6, iter(schedule))
-        match.fill()
+        match.start_games()
         records = [record for _ in range(steps) for record in match.step()]
         second = Match(SMALL_FOUR, seat(6), 6, iter([]))
         for table, free in enumerate(match.playing):
-            second.begin(5 - table, match.record(free))
+            second.load(5 - table, match.record(free))
         resumed += len(match.playing)
         records += play_all(second)
         assert {
-            (record.pairing.label, record.pairing.seats): as_text(record) for record in records
+            (record.pairing.pair_id, record.pairing.players): as_text(record) for record in records
         } == expected
     assert resumed > 20
 
@@ -257,9 +257,9 @@ def test_a_game_laid_out_over_another_replaces_it_wholly():
     random = RandomPlayer(TIC_TAC_TOE, 1, np.random.default_rng(0))
     scripted = ScriptedPlayer(TIC_TAC_TOE, 1, last_legal)
     match = Match(TIC_TAC_TOE, [random, scripted], 1, iter([Pairing((0, 1))]))
-    match.fill()  # the random player owes a move
+    match.start_games()  # the random player owes a move
     under_way = GameRecord.opening(TIC_TAC_TOE, Pairing((0, 1), (4,)))
-    match.begin(0, under_way)  # and now it is the other's turn
+    match.load(0, under_way)  # and now it is the other's turn
     match.step()
     match.step()
     assert match.record(0).actions[:2].tolist() == [4, 8]
@@ -269,7 +269,7 @@ def test_a_finished_game_that_is_laid_out_ends_at_the_next_step():
     actions = [0, 8, 1, 7, 2]
     finished = GameRecord.opening(TIC_TAC_TOE, Pairing(opening=tuple(actions)))
     match = Match(TIC_TAC_TOE, [ScriptedPlayer(TIC_TAC_TOE, 1, first_legal)], 1, iter([]))
-    match.begin(0, finished)
+    match.load(0, finished)
     (record,) = match.step()
     assert record.outcome == 1
     assert record.actions.tolist() == actions
@@ -286,9 +286,9 @@ def test_paired_openings_are_legal_unfinished_and_played_once_in_each_colour(mov
     assert len(pairings) == 60
     for pair in range(30):
         first, second = pairings[2 * pair : 2 * pair + 2]
-        assert (first.seats, second.seats) == ((0, 1), (1, 0))
+        assert (first.players, second.players) == ((0, 1), (1, 0))
         assert first.opening == second.opening
-        assert first.label == second.label == pair
+        assert first.pair_id == second.pair_id == pair
         state = TIC_TAC_TOE.play(TIC_TAC_TOE.initial_state(), *first.opening)
         assert TIC_TAC_TOE.outcome(state) == ONGOING
         assert len(first.opening) <= moves
@@ -352,7 +352,7 @@ def test_a_schedule_may_be_shorter_than_the_workers_and_tables_are_many(games: i
     records = play_schedule(
         TIC_TAC_TOE, lambda tables: searchers(TIC_TAC_TOE, tables), schedule, 64, 8
     )
-    assert sorted(record.pairing.label for record in records) == list(range(games))
+    assert sorted(record.pairing.pair_id for record in records) == list(range(games))
 
 
 # Players
@@ -363,7 +363,7 @@ def test_a_search_that_knows_nothing_never_loses_to_chance_when_it_moves_first()
 
     def seat(tables: int) -> list[Player]:
         return [
-            SearchPlayer(Search(TIC_TAC_TOE, UniformEvaluator(9), settings, slots=tables)),
+            SearchPlayer(NetworkSearch(TIC_TAC_TOE, UniformEvaluator(9), settings, slots=tables)),
             RandomPlayer(TIC_TAC_TOE, tables, np.random.default_rng(8)),
         ]
 
@@ -377,10 +377,10 @@ def test_a_search_that_knows_nothing_never_loses_to_chance_when_it_moves_first()
 def test_a_question_to_the_random_player_is_void_when_its_table_begins_anew():
     player, tables = RandomPlayer(TIC_TAC_TOE, 3, np.random.default_rng(0)), np.arange(3)
     states = np.tile(TIC_TAC_TOE.initial_state(), (3, 1))
-    player.start(tables, states)
-    player.ask(tables)
-    player.start(tables[:2], states[:2])
-    assert player.decide().tables.tolist() == [2]
+    player.reset(tables, states)
+    player.begin_moves(tables)
+    player.reset(tables[:2], states[:2])
+    assert player.take_decisions().tables.tolist() == [2]
 
 
 def test_the_random_player_plays_every_legal_move_and_no_other():
@@ -393,7 +393,7 @@ def test_the_random_player_plays_every_legal_move_and_no_other():
 @pytest.mark.parametrize("leaves", [1, 8])
 def test_a_search_limited_by_seconds_ends_and_answers_legally(moves: tuple[int, ...], leaves: int):
     settings = SearchConfig(simulations=UNLIMITED)
-    search = Search(TIC_TAC_TOE, UniformEvaluator(9), settings, nodes=5_000, leaves=leaves)
+    search = NetworkSearch(TIC_TAC_TOE, UniformEvaluator(9), settings, nodes=5_000, leaves=leaves)
     player = SearchPlayer(search, seconds=0.2)
     state = TIC_TAC_TOE.play(TIC_TAC_TOE.initial_state(), *moves)
     assert TIC_TAC_TOE.legal_action_mask(state)[player.choose(state)]
@@ -402,7 +402,7 @@ def test_a_search_limited_by_seconds_ends_and_answers_legally(moves: tuple[int, 
 
 def test_players_limited_by_seconds_play_a_match_to_its_end():
     settings = SearchConfig(simulations=UNLIMITED)
-    search = Search(TIC_TAC_TOE, UniformEvaluator(9), settings, slots=3, nodes=5_000)
+    search = NetworkSearch(TIC_TAC_TOE, UniformEvaluator(9), settings, slots=3, nodes=5_000)
     player = SearchPlayer(search, seconds=0.02)
     records = play_all(Match(TIC_TAC_TOE, [player], 3, itertools.repeat(Pairing(), 3)))
     assert len(records) == 3
@@ -429,12 +429,12 @@ def self_play(
     seed: Sequence[int] = (0,),
     unfinished: Sequence[GameRecord] = (),
     workers: int = 1,
-) -> SelfPlay:
+) -> SelfPlayResult:
     evaluator = HashedEvaluator(TIC_TAC_TOE)
     return play_games(TIC_TAC_TOE, config, evaluator, seed, unfinished, workers)
 
 
-def everything(games: SelfPlay) -> str:
+def everything(games: SelfPlayResult) -> str:
     finished, unfinished = ([*map(as_text, each)] for each in games[:2])
     return repr((finished, unfinished, games.work))
 
@@ -488,11 +488,11 @@ def test_games_under_way_are_carried_over_and_none_is_lost_or_counted_twice(
         assert len(games.unfinished) == parallel
         assert all(record.outcome == ONGOING for record in games.unfinished)
         # The games that were carried over bear labels: each is there once, and goes on.
-        found = {record.pairing.label: record for record in everyone if record.pairing.label}
-        labels = Counter(record.pairing.label for record in everyone)
-        assert [labels[record.pairing.label] for record in carried] == [1] * len(carried)
+        found = {record.pairing.pair_id: record for record in everyone if record.pairing.pair_id}
+        labels = Counter(record.pairing.pair_id for record in everyone)
+        assert [labels[record.pairing.pair_id] for record in carried] == [1] * len(carried)
         for before in carried:
-            after, length = found[before.pairing.label], len(before.actions)
+            after, length = found[before.pairing.pair_id], len(before.actions)
             assert after.actions[:length].tolist() == before.actions.tolist()
             assert after.policies[:length].tolist() == before.policies.tolist()
             assert after.values[:length].tolist() == before.values.tolist()
@@ -505,7 +505,7 @@ def test_games_under_way_are_carried_over_and_none_is_lost_or_counted_twice(
             state = TIC_TAC_TOE.play(TIC_TAC_TOE.initial_state(), *record.actions.tolist())
             assert TIC_TAC_TOE.outcome(state) == record.outcome != ONGOING
         carried = [
-            dataclasses.replace(record, pairing=Pairing(label=label))
+            dataclasses.replace(record, pairing=Pairing(pair_id=label))
             for label, record in enumerate(games.unfinished, 1)
         ]
         moves_before = sum(len(record.actions) for record in carried)
@@ -553,13 +553,13 @@ def test_a_game_carried_over_keeps_its_place_in_the_temperature_schedule():
 def test_recorded_policies_are_visits_whatever_the_temperature(temperature: float):
     config = make_config(temperature=temperature, final_temperature=temperature, noise_fraction=0.0)
     games = self_play(config)
-    player = SearchPlayer(Search(TIC_TAC_TOE, HashedEvaluator(TIC_TAC_TOE), config.search))
+    player = SearchPlayer(NetworkSearch(TIC_TAC_TOE, HashedEvaluator(TIC_TAC_TOE), config.search))
     some = 0
     for record in games.finished:
         state = TIC_TAC_TOE.initial_state()
         for action, policy, value in zip(*record_rows(record), strict=True):
             player.choose(state)
-            roots = player.search.roots(np.array([0]))
+            roots = player.search.root_statistics(np.array([0]))
             assert np.allclose(policy, roots.visits[0] / config.search.simulations, atol=1e-6)
             assert value == pytest.approx(roots.values[0])
             some += np.count_nonzero(policy) > 1
@@ -598,7 +598,7 @@ def test_a_gate_has_no_noise_and_no_temperature_so_equals_play_alike_in_both_col
     games: dict[int, list[bytes]] = {}
     for record in records:
         assert all(chosen_most_visited([record], slice(3, None)))
-        games.setdefault(record.pairing.label, []).append(record.actions.tobytes())
+        games.setdefault(record.pairing.pair_id, []).append(record.actions.tobytes())
     assert [len(pair) for pair in games.values()] == [2] * 10
     assert all(first == second for first, second in games.values())
 
@@ -694,4 +694,4 @@ def test_moves_beyond_the_longest_game_are_not_laid_out() -> None:
     player = RandomPlayer(game, 1, np.random.default_rng(0))
     match = Match(game, [player], 1, iter(()))
     with pytest.raises(GameError, match="goes on after max_moves, 5"):
-        match.begin(0, GameRecord.opening(game, Pairing(opening=(0, 1, 2, 4, 3, 6))))
+        match.load(0, GameRecord.opening(game, Pairing(opening=(0, 1, 2, 4, 3, 6))))

@@ -13,7 +13,7 @@ from alphazero.errors import GameError
 from alphazero.games import ONGOING, make_game
 from alphazero.games.game import PLY, to_play, value_of
 from alphazero.players.base import RandomPlayer
-from alphazero.solvers.exhaustive import ILLEGAL, solve
+from alphazero.solvers.exhaustive import ILLEGAL, solve_all_positions
 
 TIC_TAC_TOE, CONNECT_FOUR = make_game("tic_tac_toe"), make_game("connect_four")
 
@@ -27,11 +27,11 @@ def test_a_games_third_of_moves_is_a_stage():
 
 
 def test_the_positions_of_a_small_game_are_all_there_are():
-    assert len(solved_positions(TIC_TAC_TOE).states) == len(solve(TIC_TAC_TOE).states)
+    assert len(solved_positions(TIC_TAC_TOE).states) == len(solve_all_positions(TIC_TAC_TOE).states)
 
 
 def test_as_many_positions_of_each_stage_are_drawn_as_there_are():
-    every = solve(TIC_TAC_TOE)
+    every = solve_all_positions(TIC_TAC_TOE)
     early = int((every.states[:, PLY] < 3).sum())
     some = solved_positions(TIC_TAC_TOE, each=2 * early)
     assert np.bincount(stages_of(TIC_TAC_TOE, some.states)).tolist() == [early] + 2 * [2 * early]
@@ -53,7 +53,7 @@ def test_a_game_without_answers_is_told():
 
 def test_made_positions_have_the_answers_of_exhaustive_search(tmp_path: Path):
     game = TIC_TAC_TOE
-    every = solve(game)
+    every = solve_all_positions(game)
     known = {
         # By the board alone: a drawing does not tell the last move.
         game.render(state): (value, values)

@@ -8,13 +8,13 @@ import pytest
 from helpers.results import match, swapped
 
 from alphazero.arena.elo import expected_score
-from alphazero.arena.head_to_head import FEWEST, contest
-from alphazero.arena.match import seats_of
+from alphazero.arena.head_to_head import FEWEST, play_match
+from alphazero.arena.match import player_factory
 from alphazero.arena.openings import paired_openings
 from alphazero.arena.sprt import PAIR_SCORES, UNSEEN, Sprt, count_pairs
 from alphazero.errors import AlphaZeroError
 from alphazero.games import make_game
-from alphazero.players.registry import read_player
+from alphazero.players.registry import parse_player
 
 
 def likeliest(counts: Sequence[float], mean: float) -> float:
@@ -153,13 +153,13 @@ def test_hypotheses_and_errors_that_make_no_test_are_refused(
 
 
 def test_a_match_ends_with_the_part_of_its_schedule_that_answers() -> None:
-    game, player = make_game("tic_tac_toe"), read_player("random")
+    game, player = make_game("tic_tac_toe"), parse_player("random")
     schedule = paired_openings(game, 200, 2, np.random.default_rng(1))
     certain = Sprt(-1000, -900)  # nobody is so weak: any few games show it
     for workers in (1, 2):
-        seats = seats_of(game, [player, player], np.random.default_rng(2))
+        seats = player_factory(game, [player, player], np.random.default_rng(2))
         shown: list[int] = []
-        result, records = contest(
+        result, records = play_match(
             game, seats, schedule, workers=workers, sprt=certain, show=shown.append
         )
         assert result.verdict is True
@@ -170,10 +170,13 @@ def test_a_match_ends_with_the_part_of_its_schedule_that_answers() -> None:
 
 
 def test_a_match_without_an_answer_plays_every_game() -> None:
-    game, player = make_game("tic_tac_toe"), read_player("random")
+    game, player = make_game("tic_tac_toe"), parse_player("random")
     schedule = paired_openings(game, 40, 2, np.random.default_rng(1))
-    result, records = contest(
-        game, seats_of(game, [player, player], np.random.default_rng(2)), schedule, sprt=Sprt(-1, 1)
+    result, records = play_match(
+        game,
+        player_factory(game, [player, player], np.random.default_rng(2)),
+        schedule,
+        sprt=Sprt(-1, 1),
     )
     assert result.verdict is None
     assert [record.pairing for record in records] == schedule

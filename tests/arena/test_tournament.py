@@ -16,14 +16,14 @@ from alphazero.arena.tournament import (
     standings,
     table,
 )
-from alphazero.config.fields import key
+from alphazero.config.fields import config_field
 from alphazero.errors import AlphaZeroError, PlayerError, RunError
 from alphazero.games import State, make_game
 from alphazero.games.game import value_of
 from alphazero.players import registry
 from alphazero.players.base import Decisions, RandomPlayer
 from alphazero.players.options import Options
-from alphazero.players.registry import Entrant, Kind, read_player
+from alphazero.players.registry import PlayerKind, PlayerSpec, parse_player
 from alphazero.records.jsonl import load_games, save_games
 from alphazero.records.played_game import PlayedGame
 
@@ -32,7 +32,7 @@ GAME = make_game("tic_tac_toe")
 
 @dataclasses.dataclass(frozen=True)
 class Skill(Options):
-    share: float = key(0.0, "share of moves that are the best at hand")
+    share: float = config_field(0.0, "share of moves that are the best at hand")
     fingerprint: str = ""  # type: ignore[assignment]
 
 
@@ -41,8 +41,8 @@ class Sharp(RandomPlayer):
 
     share = 0.0
 
-    def decide(self) -> Decisions:
-        decided = super().decide()
+    def take_decisions(self) -> Decisions:
+        decided = super().take_decisions()
         for index, place in enumerate(decided.tables):
             if self.rng.random() < self.share:
                 win = winning_move(self._states[place])
@@ -66,11 +66,15 @@ def build(game: object, options: Skill, tables: int, rng: np.random.Generator) -
 
 @pytest.fixture(autouse=True)
 def sharp(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "KINDS", registry.KINDS | {"sharp": Kind("wins", Skill, build)})
+    monkeypatch.setattr(
+        registry,
+        "PLAYER_KINDS",
+        registry.PLAYER_KINDS | {"sharp": PlayerKind("wins", Skill, build)},
+    )
 
 
-def entrants(*texts: str) -> list[Entrant]:
-    return [read_player(text) for text in texts]
+def entrants(*texts: str) -> list[PlayerSpec]:
+    return [parse_player(text) for text in texts]
 
 
 THREE = ("random", "sharp:share=0.5", "sharp:share=1")

@@ -394,7 +394,7 @@ def test_a_tournament_that_is_stopped_says_what_was_kept(
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("alphazero.arena.tournament.contest", interrupt)
+    monkeypatch.setattr("alphazero.arena.tournament.play_match", interrupt)
     command = ["rate", "random", f"network:{saved_player(tmp_path / 'a.safetensors')}"]
     for more, said in (
         ([], "nothing was kept; with --folder"),
@@ -408,8 +408,8 @@ def test_a_tournament_that_is_stopped_says_what_was_kept(
 def test_a_file_that_could_not_be_written_is_told_before_anything_is_played(
     tmp_path: Path, monkeypatch: Patch, capsys: Capture, option: str
 ) -> None:
-    monkeypatch.setattr("alphazero.arena.head_to_head.contest", None)
-    monkeypatch.setattr("alphazero.arena.tournament.contest", None)
+    monkeypatch.setattr("alphazero.arena.head_to_head.play_match", None)
+    monkeypatch.setattr("alphazero.arena.tournament.play_match", None)
     command = "match" if option in ("--save", "--note") else "rate"
     players = [f"network:{saved_player(tmp_path / 'a.safetensors')}", "random"]
     for file in (tmp_path, tmp_path / "none" / "file", "nul\0"):
@@ -691,7 +691,11 @@ def test_grading_a_game_too_large_to_solve_is_one_line(
     tmp_path: Path, monkeypatch: Patch, capsys: Capture
 ) -> None:
     player = saved_player(tmp_path / "gomoku.safetensors", "gomoku")
-    monkeypatch.setattr(solved_positions, "solve", functools.partial(exhaustive.solve, limit=1000))
+    monkeypatch.setattr(
+        solved_positions,
+        "solve_all_positions",
+        functools.partial(exhaustive.solve_all_positions, limit=1000),
+    )
     assert "more than 1,000 positions" in only_line(capsys, "grade", player)
 
 

@@ -12,7 +12,7 @@ import yaml
 from helpers.paths import CONFIGS
 
 import alphazero.games
-from alphazero.config.fields import Reader, WrongValueError, check_value, noted_fields
+from alphazero.config.fields import Reader, WrongValueError, check_value, config_fields
 from alphazero.config.loader import (
     config_from,
     describe_schema,
@@ -423,7 +423,7 @@ def test_a_dumped_config_loads_back_equal(seed: int) -> None:
             continue
         values = {
             field.name: random_value(kind, note, source)
-            for field, kind, note in noted_fields(section)
+            for field, kind, note in config_fields(section)
             if source.random() < 0.7
         }
         config = dataclasses.replace(config, **{name: section(**values)})
@@ -505,7 +505,7 @@ class CountedText(str):
 
 
 def test_no_two_names_of_a_long_ladder_are_compared_in_vain() -> None:
-    read = next(note.read for field, _, note in noted_fields(EvaluationConfig) if note.read)
+    read = next(note.read for field, _, note in config_fields(EvaluationConfig) if note.read)
     names = [CountedText(f"uct:{number}") for number in range(1, 3000)]
     reader = Reader("x", Document({}, {}, []))
     assert read(reader, ("evaluation", "ladder"), names) == tuple(names)
@@ -539,7 +539,7 @@ HOSTILE: list[Any] = [
 
 @pytest.mark.parametrize("section", SECTIONS)
 def test_every_key_takes_a_hostile_value_or_refuses_it_in_short_lines(section: str) -> None:
-    for each, _, _ in noted_fields(SECTIONS[section]):
+    for each, _, _ in config_fields(SECTIONS[section]):
         for value in HOSTILE:
             given: dict[str, Any] = {"game": {"name": "nim"}, "budget": {"iterations": 1}}
             given.setdefault(section, {})[each.name] = value
@@ -693,9 +693,9 @@ def test_every_key_is_documented(row: Any) -> None:
 
 @pytest.mark.parametrize("name", SECTIONS)
 def test_every_default_lies_in_its_own_range(name: str) -> None:
-    documented = {field.name for field, _, _ in noted_fields(SECTIONS[name])}
+    documented = {field.name for field, _, _ in config_fields(SECTIONS[name])}
     assert documented | {"options"} >= {f.name for f in dataclasses.fields(SECTIONS[name])}
-    for field, kind, note in noted_fields(SECTIONS[name]):
+    for field, kind, note in config_fields(SECTIONS[name]):
         if field.default is not dataclasses.MISSING and not note.read:
             assert check_value(kind, note, field.default) == field.default
 

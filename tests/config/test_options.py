@@ -14,14 +14,14 @@ from alphazero.diagnostics.benchmark import benchmark
 from alphazero.games import make_game, to_play, value_of
 from alphazero.mcts.evaluator import Floats, UniformEvaluator
 from alphazero.mcts.exploration import Exploration
-from alphazero.mcts.move_selection import divergences
-from alphazero.mcts.network_search import Search
+from alphazero.mcts.move_selection import kl_divergences
+from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players import search_player as player_module
 from alphazero.players.search_player import PlayoutCap, SearchPlayer
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.training import loop
-from alphazero.training.data.game_shard import RESIGNED, Games
-from alphazero.training.data.replay_buffer import Replay
+from alphazero.training.data.game_shard import RESIGNED, GameBatch
+from alphazero.training.data.replay_buffer import ReplayBuffer
 
 # Playout caps
 
@@ -46,7 +46,7 @@ def capped_games(share: float) -> tuple[list[GameRecord], SearchPlayer]:
         rng = np.random.default_rng(4)
         players.append(
             SearchPlayer(
-                Search(
+                NetworkSearch(
                     game,
                     CountingEvaluator(5),
                     settings,
@@ -76,9 +76,9 @@ def test_only_full_searches_are_learned_from_and_they_are_as_many_as_asked() -> 
 
 
 def test_quick_searches_have_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(player_module, "TURNS", 1)
+    monkeypatch.setattr(player_module, "STEPS_PER_POLL", 1)
     game = make_game("tic_tac_toe")
-    search = Search(
+    search = NetworkSearch(
         game,
         UniformEvaluator(9),
         SearchConfig(simulations=20),
@@ -87,15 +87,15 @@ def test_quick_searches_have_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     player = SearchPlayer(search, cap=PlayoutCap(0.5, 5))
     tables = np.arange(200)
-    player.start(tables, np.tile(game.initial_state(), (200, 1)))
-    player.ask(tables)
-    player.think()
-    player.search.collect()
-    forest = player.search._forest
-    full = forest.slots["remaining"] == 20
+    player.reset(tables, np.tile(game.initial_state(), (200, 1)))
+    player.begin_moves(tables)
+    player.step()
+    player.search.pop_finished()
+    trees = player.search.trees
+    full = trees.slots["remaining"] == 20
     assert 60 < full.sum() < 140
-    assert (forest.slots["remaining"][~full] == 5).all()
-    noisy = (forest.root_prior != np.float32(1 / 9)).any(axis=1)
+    assert (trees.slots["remaining"][~full] == 5).all()
+    noisy = (trees.root_prior != np.float32(1 / 9)).any(axis=1)
     assert (noisy == full).all()
 
 
@@ -107,7 +107,7 @@ def test_divergences_are_those_computed_by_hand() -> None:
     priors = np.array([[0.25, 0.75, 0], [0.5, 0.125, 0.375], [0.25, 0.25, 0.5], [1, 0, 0]])
     expected = [0.5 * np.log(2) + 0.5 * np.log(2 / 3), np.log(8), 0, 126 * np.log(2)]
     # The last: a prior of 0 counts as float32's least normal number, 2^-126.
-    assert divergences(policies, priors) == pytest.approx(expected, abs=1e-12)
+    assert kl_divergences(policies, priors) == pytest.approx(expected, abs=1e-12)
 
 
 def test_surprise_compares_the_search_with_the_network_s_prior_without_noise() -> None:
@@ -187,10 +187,10 @@ def test_the_target_is_mixed_from_the_outcome_and_the_value_of_the_search() -> N
     outcome = game.outcome(state)
     values = np.linspace(-0.9, 0.9, 9).astype(np.float32)
     policies = np.eye(9, dtype=np.float32)[actions]
-    replay = Replay(game, config.replay)
+    replay = ReplayBuffer(game, config.replay)
     none = np.zeros(9, np.float32)
     record = GameRecord(Pairing(), actions, policies, values, none, none, outcome)
-    replay.add(1, Games.of(game, [record]))
+    replay.add(1, GameBatch.of(game, [record]))
     for mix in (0.0, 0.25, 1.0):
         batch = replay.sample(64, np.random.default_rng(0), augment=False, value_mix=mix)
         plies = [int(np.flatnonzero(actions == policy.argmax())[0]) for policy in batch.policies]
@@ -220,7 +220,7 @@ def test_a_run_with_every_option_resumes_to_the_very_same_files(tmp_path: Path) 
     ]
     whole = loop.train(tiny_config(tmp_path / "whole", *options))
     last = (whole / "replay/games-000004.npz").read_bytes()
-    assert RESIGNED in Games.from_bytes(make_game("tic_tac_toe"), last, "here").resignations
+    assert RESIGNED in GameBatch.from_bytes(make_game("tic_tac_toe"), last, "here").resignations
     broken = loop.train(tiny_config(tmp_path / "broken", *options, "budget.iterations=2"))
     loop.resume(broken, ["budget.iterations=4"])
     expected, received = fingerprint(whole), fingerprint(broken)
@@ -235,7 +235,7 @@ def test_the_benchmark_counts_what_it_says(tmp_path: Path) -> None:
     assert result.workers == 2
     assert result.tables == 6
     assert result.efficiency > 0
-    assert result.evaluations == pytest.approx(result.efficiency * result.bare)
+    assert result.evaluations == pytest.approx(result.efficiency * result.network_only)
     assert 0 < result.batch_fill <= 1
     assert result.cache_hits == 0
     # At least five moves end a game, at most nine; each move has four simulations.

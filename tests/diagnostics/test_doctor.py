@@ -12,13 +12,13 @@ from helpers.tiny_run import manifest_of, random_records, tiny_config
 
 from alphazero.cli.main import main
 from alphazero.diagnostics.doctor import diagnose, examine
-from alphazero.diagnostics.doctor_rules import RULES, Evidence, chance_of
+from alphazero.diagnostics.doctor_rules import RULES, RunData, chance_of
 from alphazero.records.game_record import Floats, GameRecord
-from alphazero.training.data.game_shard import Games
+from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.loop import Training, train
 from alphazero.training.monitoring.metrics import METRICS
-from alphazero.training.monitoring.tensorboard import Curves
-from alphazero.training.run_directory import Run
+from alphazero.training.monitoring.tensorboard import TensorBoardWriter
+from alphazero.training.run_directory import RunDirectory
 
 Capture = pytest.CaptureFixture[str]
 Course = Callable[[int], float]
@@ -43,7 +43,7 @@ HEALTHY: Mapping[str, Course] = {
     "speed/cache_hits": lambda _: 0.3,
     "gate/distinct_games": lambda _: 0.9,
 }
-"""Curves by iteration of a run with nothing wrong."""
+"""TensorBoardWriter by iteration of a run with nothing wrong."""
 
 
 @dataclass(frozen=True)
@@ -140,18 +140,18 @@ WELL: Mapping[str, Case] = {
 
 def make_run(place: Path, case: Case, iterations: int = ITERATIONS) -> Path:
     """Write a run's folder as training does, but for the playing and learning."""
-    run = Run.create(tiny_config(place, *case.config))
+    run = RunDirectory.create(tiny_config(place, *case.config))
     Training(run, 1)  # publishes the untrained network
     rng = np.random.default_rng(0)
     for iteration in range(1, 4) if case.prospects else ():
         records = random_records(TIC_TAC_TOE, 20, rng)
-        games = Games.of(TIC_TAC_TOE, records)
+        games = GameBatch.of(TIC_TAC_TOE, records)
         games = games._replace(prospects=np.concatenate([case.prospects(each) for each in records]))
         run.state.iteration = iteration
         run.save_games(games)
         run.state.shards.append(iteration)
     run.publish()
-    with Curves(run.folder / "tensorboard", 0) as curves:
+    with TensorBoardWriter(run.folder / "tensorboard", 0) as curves:
         for i in range(1, iterations + 1):
             courses = {**HEALTHY, **case.curves}
             curves.write(i, {name: course(i) for name, course in courses.items()}, {})
@@ -217,16 +217,16 @@ def test_each_threshold_is_where_it_says(
             if name == "learner/unseen_value_loss"
             else dict.fromkeys(range(1, ITERATIONS + 1), 0.4)
         )
-        diagnosis = diagnose(Evidence(tiny_config(tmp_path), curves))
+        diagnosis = diagnose(RunData(tiny_config(tmp_path), curves))
         assert len(diagnosis.findings) == found, diagnosis.findings
 
 
 def test_a_young_run_and_one_without_curves_say_what_was_not_judged(tmp_path: Path) -> None:
     young = examine(make_run(tmp_path / "young", Case(), iterations=2))
     assert young.findings == []
-    assert "learning rate too high" in young.unjudged
-    assert "gate games repeat" not in young.unjudged
-    empty = diagnose(Evidence(tiny_config(tmp_path), {}))
+    assert "learning rate too high" in young.skipped
+    assert "gate games repeat" not in young.skipped
+    empty = diagnose(RunData(tiny_config(tmp_path), {}))
     assert empty.findings == []
     assert "nothing found" not in str(empty)
     assert "nothing was learned yet: no optimizer step is done" in str(empty).splitlines()
@@ -250,7 +250,7 @@ def test_a_policy_that_stays_at_the_logarithm_of_the_moves_is_found_once_the_run
         name: {i: course(i) for i in range(1, iterations + 1)} for name, course in courses.items()
     }
     config = tiny_config(tmp_path, "game.name=connect_four", "selfplay.parallel_games=6")
-    diagnosis = diagnose(Evidence(config, curves))
+    diagnosis = diagnose(RunData(config, curves))
     told = str(diagnosis)
     assert "nothing found" not in told
     if is_told:
@@ -263,7 +263,7 @@ def test_a_policy_that_stays_at_the_logarithm_of_the_moves_is_found_once_the_run
             f"too short to judge: {iterations} iterations and {iterations * steps} steps; a "
             "verdict takes 10 iterations and 300 steps, at least"
         ) in told.splitlines()
-        assert "policy learns nothing" in diagnosis.unjudged
+        assert "policy learns nothing" in diagnosis.skipped
 
 
 def test_a_search_that_prefers_no_move_teaches_none(tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ def test_a_search_that_prefers_no_move_teaches_none(tmp_path: Path) -> None:
     curves = {
         name: {i: course(i) for i in range(1, ITERATIONS + 1)} for name, course in courses.items()
     }
-    (finding,) = diagnose(Evidence(tiny_config(tmp_path), curves)).findings
+    (finding,) = diagnose(RunData(tiny_config(tmp_path), curves)).findings
     assert finding.endswith("its entropy is 2.18: raise search.simulations, now 4")
 
 
@@ -291,7 +291,7 @@ def test_the_reuse_to_change_is_that_of_the_network_that_learns(
         name: {i: course(i) for i in range(1, ITERATIONS + 1)} for name, course in courses.items()
     }
     config = tiny_config(tmp_path, f"growth.samples={samples}", "growth.reuse=40")
-    (finding,) = diagnose(Evidence(config, curves)).findings
+    (finding,) = diagnose(RunData(config, curves)).findings
     assert finding.endswith(f"lower {key}")
 
 

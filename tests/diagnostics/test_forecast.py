@@ -15,19 +15,19 @@ from alphazero.diagnostics.calibration import PARTS, Calibration, calibrate
 from alphazero.diagnostics.forecast import (
     CURVES_BYTES,
     MEBI,
-    Past,
+    MeasuredRun,
     bottleneck,
     compare,
     describe,
     forecast,
-    look_back,
+    measure_run,
     suggest,
 )
 from alphazero.diagnostics.run_history import curves_of
 from alphazero.games import make_game
 from alphazero.network.resnet import ResNet
-from alphazero.training.data.game_shard import Games
-from alphazero.training.data.replay_buffer import Replay
+from alphazero.training.data.game_shard import GameBatch
+from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.learning.learner import Learner
 from alphazero.training.loop import train
 
@@ -41,19 +41,19 @@ BENCH = Benchmark(
     simulations=400.0,  # a move has 4
     moves=0.0,
     games=10.0,
-    bare=5000.0,
+    network_only=5000.0,
     cache_hits=0.1,
     batch_fill=0.9,
-    in_network=0.75,
+    network_share=0.75,
     peak_megabytes=400.0,
 )
 MEASURED = Calibration(
     self_play=BENCH,
-    quiet_simulations=80.0,
+    gate_simulations=80.0,
     ladder_moves=10.0,
     ladder_games=6,
     ladder_between=0,
-    questions=40,
+    solved_positions=40,
     step_seconds=0.25,
     step_positions=16,
     random_length=8.0,
@@ -157,7 +157,7 @@ def test_the_smallest_batch_and_the_fewest_threads_that_are_near_the_fastest_are
     assert suggest(config, MEASURED) == {"selfplay.parallel_games": 128, "run.threads": 2}
     assert suggest(config_of(), MEASURED)["selfplay.parallel_games"] == 6, "no more than end"
     idle = dataclasses.replace(
-        MEASURED, on_cpu=False, self_play=dataclasses.replace(BENCH, in_network=0.2)
+        MEASURED, on_cpu=False, self_play=dataclasses.replace(BENCH, network_share=0.2)
     )
     assert suggest(config, idle)["run.threads"] == 4, "trees that keep a GPU waiting want cores"
 
@@ -167,7 +167,7 @@ def test_the_bottleneck_is_told() -> None:
     assert bottleneck(MEASURED, plan).startswith("the CPU; 75% of playing is inside the network")
     on_gpu = dataclasses.replace(MEASURED, on_cpu=False)
     assert bottleneck(on_gpu, plan).startswith("the GPU; ")
-    idle = dataclasses.replace(on_gpu, self_play=dataclasses.replace(BENCH, in_network=0.2))
+    idle = dataclasses.replace(on_gpu, self_play=dataclasses.replace(BENCH, network_share=0.2))
     assert bottleneck(idle, plan).startswith("the CPU, whose trees are 80% of playing")
     assert "of the run goes to seconds/measure" in bottleneck(MEASURED, plan)
 
@@ -184,7 +184,7 @@ def test_the_error_of_a_forecast_is_told_with_and_without_the_length_of_games() 
         "memory, MiB": 1000.0,
         "disk, MiB": truth.disk,
     }
-    told = compare(Past(config, 4, 6.0, figures), MEASURED)
+    told = compare(MeasuredRun(config, 4, 6.0, figures), MEASURED)
     rows = {line[:20].strip(): line[20:].split() for line in told.splitlines()[2:]}
     assert set(rows) == set(figures)
     assert rows["minutes"][4] == "-9%"
@@ -201,9 +201,9 @@ def test_a_calibration_measures_every_part(tmp_path: Path) -> None:
     assert len(shown) == PARTS
     assert measured.self_play.tables == 8
     assert 5 <= measured.random_length <= measured.longest == 9
-    for rate in (measured.quiet_simulations, measured.ladder_moves, measured.step_seconds):
+    for rate in (measured.gate_simulations, measured.ladder_moves, measured.step_seconds):
         assert 0 < rate < float("inf")
-    counts = measured.ladder_games, measured.ladder_between, measured.questions
+    counts = measured.ladder_games, measured.ladder_between, measured.solved_positions
     assert counts == (40, 20, 12)
     assert measured.step_positions == 16, "a whole batch"
     assert 36 < measured.move_memory < 1000, "nine search policies of four bytes, at least"
@@ -227,7 +227,7 @@ def test_steps_of_the_whole_batch_are_timed_unless_they_are_too_long_to_wait_for
     """By a clock on which each step takes 1 s, the timed ones 2, 9, 3, 4 and 5 s."""
     sizes: list[int] = []
     lasting = iter([1.0] * (len(warming) + 1) + [2.0, 9.0, 3.0, 4.0, 5.0])
-    draw = calibration.Replay.sample
+    draw = calibration.ReplayBuffer.sample
     now = 0.0
 
     def watched(self, size, *given):
@@ -239,10 +239,10 @@ def test_steps_of_the_whole_batch_are_timed_unless_they_are_too_long_to_wait_for
     config = tiny_config(tmp_path, "learner.batch_size=600", "replay.window_maximum=1000")
     rng = np.random.default_rng(0)
     game = make_game("tic_tac_toe")
-    replay = Replay(game, config.replay)
-    replay.add(1, Games.of(game, random_records(game, 20, rng)))
+    replay = ReplayBuffer(game, config.replay)
+    replay.add(1, GameBatch.of(game, random_records(game, 20, rng)))
     network = ResNet(game.observation_shape, game.num_actions, config.network)
-    monkeypatch.setattr(calibration.Replay, "sample", watched)
+    monkeypatch.setattr(calibration.ReplayBuffer, "sample", watched)
     monkeypatch.setattr(calibration, "PATIENCE", patience)
     monkeypatch.setattr(calibration.time, "perf_counter", lambda: now)
     size, median = calibration._time_step(config, Learner(network, config.learner), replay, 0, rng)
@@ -260,7 +260,7 @@ def test_a_step_reckoned_from_a_smaller_batch_is_told() -> None:
 
 def test_a_plan_is_held_against_a_real_run(tmp_path: Path, capsys: Capture) -> None:
     folder = train(tiny_config(tmp_path))
-    past = look_back(folder)
+    past = measure_run(folder)
     assert past.iterations == ITERATIONS
     assert 5 <= past.length <= 9
     assert past.figures["iterations/h"] * past.figures["minutes"] / 60 == pytest.approx(ITERATIONS)

@@ -10,12 +10,12 @@ from helpers.web_client import serving
 from alphazero.diagnostics.run_archive import GATE, SELFPLAY, RunArchive
 from alphazero.diagnostics.verify import verify
 from alphazero.errors import AlphaZeroError, RunError
-from alphazero.players.registry import read_player
+from alphazero.players.registry import parse_player
 from alphazero.records.game_record import GameRecord
 from alphazero.records.played_game import PlayedGame
 from alphazero.training.loop import resume, train
 from alphazero.training.manifest import MANIFEST, read_manifest
-from alphazero.training.run_directory import Run
+from alphazero.training.run_directory import RunDirectory
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def shards_of(folder: Path) -> list[int]:
 
 
 def test_every_iteration_has_games_of_both_kinds(folder: Path) -> None:
-    chapters = RunArchive(folder).chapters()
+    chapters = RunArchive(folder).iterations()
     assert [i for i, kind in chapters if kind == SELFPLAY] == list(range(ITERATIONS, 0, -1))
     assert [i for i, kind in chapters if kind == GATE] == [4, 2]
     assert chapters == sorted(chapters, key=lambda each: (-each[0], each[1]))
@@ -38,7 +38,7 @@ def test_every_iteration_has_games_of_both_kinds(folder: Path) -> None:
 
 def test_games_of_the_window_come_with_their_policies(folder: Path) -> None:
     archive, last = RunArchive(folder), shards_of(folder)[-1]
-    run = Run.resume(folder)
+    run = RunDirectory.resume(folder)
     told, known = archive.games(last, SELFPLAY), run.load_shard(last).records()
     assert len(told) == len(known)
     for one, other in zip(told, known, strict=True):
@@ -51,7 +51,9 @@ def test_the_gate_and_what_left_the_window_are_read_from_the_files_for_people(
     folder: Path,
 ) -> None:
     archive = RunArchive(folder)
-    gone = [i for i, kind in archive.chapters() if kind == SELFPLAY and i not in shards_of(folder)]
+    gone = [
+        i for i, kind in archive.iterations() if kind == SELFPLAY and i not in shards_of(folder)
+    ]
     for iteration, kind in [(4, GATE), *((i, SELFPLAY) for i in gone)]:
         games = archive.games(iteration, kind)
         assert games
@@ -96,8 +98,8 @@ def test_games_for_people_are_kept_of_the_newest_iterations_alone(tmp_path: Path
         for form in ("txt", "sgf")
     }
     archive = RunArchive(folder)
-    assert {i for i, kind in archive.chapters() if kind == SELFPLAY} == {3, 4, *shards_of(folder)}
-    for iteration, kind in archive.chapters():
+    assert {i for i, kind in archive.iterations() if kind == SELFPLAY} == {3, 4, *shards_of(folder)}
+    for iteration, kind in archive.iterations():
         assert archive.games(iteration, kind)
     with pytest.raises(RunError, match="holds no gate games of iteration 2 any more"):
         archive.games(2, GATE)
@@ -145,7 +147,7 @@ def test_the_page_shows_the_search_then_and_the_network_now(folder: Path) -> Non
     record = archive.games(last, SELFPLAY)[0]
     assert isinstance(record, GameRecord)
     with (
-        serving([read_player(str(folder))], [archive]) as running,
+        serving([parse_player(str(folder))], [archive]) as running,
         running.begin("tic_tac_toe") as page,
     ):
         assert running.ask("GET", "/api/setup")[1]["runs"] == [

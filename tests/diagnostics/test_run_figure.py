@@ -22,9 +22,14 @@ from alphazero.diagnostics.run_figure import LINES, draw_run, find_drawings, plo
 from alphazero.diagnostics.run_history import curves_of
 from alphazero.errors import RunError
 from alphazero.training.loop import resume, train
-from alphazero.training.monitoring.dashboard import STORY, interval_of, named, tensorboard_layout
+from alphazero.training.monitoring.dashboard import (
+    DASHBOARD,
+    interval_of,
+    named,
+    tensorboard_layout,
+)
 from alphazero.training.monitoring.metrics import METRICS
-from alphazero.training.monitoring.tensorboard import Curves
+from alphazero.training.monitoring.tensorboard import TensorBoardWriter
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -45,7 +50,7 @@ LADDER = [
     "the best player's score against the ladder",
     "optimal moves in solved positions",
 ]
-ALWAYS = [panel.title for chapter in ("loss", "self-play", "speed") for panel in STORY[chapter]]
+ALWAYS = [panel.title for chapter in ("loss", "self-play", "speed") for panel in DASHBOARD[chapter]]
 MEASURED = ["evaluation.interval=1", "evaluation.games=2", "evaluation.ladder=[random, 'uct:4']"]
 
 
@@ -61,7 +66,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def made_run(folder: Path, curves: Mapping[str, Mapping[int, float]], *overrides: str) -> Path:
     """Write a run's configuration, and curves that nobody measured."""
     (folder / "config.yaml").write_text(dump_config(tiny_config(folder, *overrides)))
-    with Curves(folder / "tensorboard", 0) as writer:
+    with TensorBoardWriter(folder / "tensorboard", 0) as writer:
         for iteration in sorted({each for curve in curves.values() for each in curve}):
             here = {name: curve[iteration] for name, curve in curves.items() if iteration in curve}
             writer.write(iteration, here, {})
@@ -91,9 +96,9 @@ def bars(axes: Any) -> list[list[tuple[float, float]]]:
 
 
 def test_the_story_tells_curves_of_the_table_of_metrics_in_their_units() -> None:
-    told = [name for panels in STORY.values() for panel in panels for name in panel.curves]
+    told = [name for panels in DASHBOARD.values() for panel in panels for name in panel.curves]
     assert len(told) == len(set(told))
-    for panel in (panel for panels in STORY.values() for panel in panels):
+    for panel in (panel for panels in DASHBOARD.values() for panel in panels):
         ends = [end for name in panel.curves for end in interval_of(name)]
         for name in [*panel.curves, *(ends if panel.interval else [])]:
             assert METRICS[name].kind == "curve"
@@ -103,9 +108,9 @@ def test_the_story_tells_curves_of_the_table_of_metrics_in_their_units() -> None
 
 
 def test_the_panels_have_titles_of_their_own() -> None:
-    titles = [panel.title for panels in STORY.values() for panel in panels]
+    titles = [panel.title for panels in DASHBOARD.values() for panel in panels]
     assert len(titles) == len(set(titles))
-    assert list(STORY) == ["strength", "loss", "self-play", "speed"]
+    assert list(DASHBOARD) == ["strength", "loss", "self-play", "speed"]
 
 
 def test_words_in_brackets_stand_for_what_was_measured() -> None:
@@ -262,7 +267,7 @@ def shown(folder: Path) -> dict[str, dict[str, list[str]]]:
 def test_tensorboard_shows_the_panels_of_the_figure_with_their_curves(run: Path) -> None:
     assert len(list((run / "tensorboard").iterdir())) == 2, "the run was interrupted"
     story = shown(run)
-    assert list(story) == list(STORY)
+    assert list(story) == list(DASHBOARD)
     charts = {title: tags for charts in story.values() for title, tags in charts.items()}
     figure = panels(draw_run(run))
     assert list(charts) == list(figure)
@@ -288,6 +293,8 @@ def test_tensorboard_is_not_told_of_what_a_run_never_measures(tmp_path: Path) ->
 
 def test_tensorboard_takes_the_layout_of_the_last_time_a_run_went_on(tmp_path: Path) -> None:
     for iteration, name in ((0, "loss/total"), (1, "loss/value")):
-        with Curves(tmp_path, iteration, {"loss": {"a chart": ["Multiline", [name]]}}) as curves:
+        with TensorBoardWriter(
+            tmp_path, iteration, {"loss": {"a chart": ["Multiline", [name]]}}
+        ) as curves:
             curves.write(iteration + 1, {"loss/total": 1.0}, {})
     assert shown(tmp_path) == {"loss": {"a chart": ["loss/value"]}}

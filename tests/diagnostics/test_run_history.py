@@ -10,18 +10,18 @@ from alphazero.arena.tournament import Standing
 from alphazero.cli.main import main
 from alphazero.diagnostics.run_figure import draw_run
 from alphazero.diagnostics.run_history import (
+    anchor_index,
     curves_of,
-    find_anchor,
+    expand_players,
     read_curves,
-    read_field,
     step_checkpoints,
     training_minutes,
 )
 from alphazero.diagnostics.run_pictures import draw_progress
 from alphazero.errors import PlayerError, RunError
-from alphazero.players.registry import read_player
+from alphazero.players.registry import parse_player
 from alphazero.training.loop import resume, train
-from alphazero.training.monitoring.tensorboard import Curves
+from alphazero.training.monitoring.tensorboard import TensorBoardWriter
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def run(tmp_path: Path) -> Path:
     """A folder with eleven empty checkpoints and the curves of three iterations."""
     for step in range(11):
         (tmp_path / f"step-{step * 100:08d}.safetensors").touch()
-    with Curves(tmp_path / "tensorboard", 0) as curves:
+    with TensorBoardWriter(tmp_path / "tensorboard", 0) as curves:
         for iteration in (1, 2, 3):
             spent = {"seconds/play": 60.0 * iteration, "seconds/save": 30.0}
             curves.write(iteration, spent, {})
@@ -64,14 +64,14 @@ def test_the_minutes_of_training_add_up_over_stages_and_iterations(run: Path) ->
 def test_a_runs_folder_stands_for_its_checkpoints_and_their_times(run: Path) -> None:
     for path in run.glob("step-*"):
         saved_player(path)  # of iteration 3
-    entrants, minutes = read_field([str(run), "random"], 2, simulations=5)
+    entrants, minutes = expand_players([str(run), "random"], 2, simulations=5)
     first, last = (f"{path}:simulations=5" for path in step_checkpoints(run, 2))
     assert [entrant.name for entrant in entrants] == [first, last, "random"]
     assert minutes == pytest.approx({first: 7.5, last: 7.5})
     best = saved_player(run / "best.safetensors").parent
     for path in run.glob("step-*"):
         path.unlink()
-    entrants, minutes = read_field([str(best)], 2)
+    entrants, minutes = expand_players([str(best)], 2)
     assert [entrant.name for entrant in entrants] == [str(best)]
     assert minutes == {}
 
@@ -79,14 +79,14 @@ def test_a_runs_folder_stands_for_its_checkpoints_and_their_times(run: Path) -> 
 def test_the_anchor_is_the_one_named_or_random_or_the_first(tmp_path: Path) -> None:
     path = saved_player(tmp_path / "a.safetensors")
     first, other, chance = (
-        read_player(text) for text in (f"network:{path}", f"{path}:simulations=3", "random")
+        parse_player(text) for text in (f"network:{path}", f"{path}:simulations=3", "random")
     )
-    assert find_anchor([first, other, chance], None) == 2
-    assert find_anchor([other, first], None) == 0
-    assert find_anchor([first, other, chance], f"{path}:3") == 1
-    assert find_anchor([first, other, chance], f"network:{path}") == 0
+    assert anchor_index([first, other, chance], None) == 2
+    assert anchor_index([other, first], None) == 0
+    assert anchor_index([first, other, chance], f"{path}:3") == 1
+    assert anchor_index([first, other, chance], f"network:{path}") == 0
     with pytest.raises(PlayerError, match="is none of the players"):
-        find_anchor([first, other], "random")
+        anchor_index([first, other], "random")
 
 
 def test_a_plot_needs_a_run(run: Path) -> None:

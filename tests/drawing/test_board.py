@@ -10,16 +10,16 @@ import pytest
 from PIL import ImageDraw
 
 import alphazero
-from alphazero.drawing.board import CELL, STONES, Board, board_svg, geometry_of, labels_of
+from alphazero.drawing.board import CELL, STONES, BoardDrawing, board_svg, geometry_of, labels_of
 from alphazero.drawing.canvas import Canvas
 from alphazero.drawing.position import DARK, board_at, draw_position
 from alphazero.errors import GameError, PlayerError
 from alphazero.games import game_names, make_game
-from alphazero.games.game import Game, Look, State
+from alphazero.games.game import BoardStyle, Game, State
 from alphazero.games.grid import read_drawing
 from alphazero.games.mnk import Mnk
 from alphazero.games.registry import read_game
-from alphazero.players.registry import read_player
+from alphazero.players.registry import parse_player
 from alphazero.players.search_player import SearchPlayer
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -71,7 +71,7 @@ def test_stones_lie_where_the_text_has_them(game: Game) -> None:
     _, rows, columns = game.observation_shape
     for state, last in positions(game):
         svg, diagram = board_svg(game, state, last_cell=last), game.render(state)
-        if game.look is Look.HEAP:
+        if game.board_style is BoardStyle.PILE:
             left = np.arange(diagram.splitlines()[0].count("o"))
             chips = circles(svg, "board-edge", "stroke")
             assert chips == places(game, left)
@@ -116,11 +116,11 @@ def test_a_move_is_named_by_its_column_and_its_row(game: Game) -> None:
     state = game.initial_state()
     written = texts(board_svg(game, state))
     labels = labels_of(game)
-    if game.look is Look.HEAP:
+    if game.board_style is BoardStyle.PILE:
         assert written == []
         return
     assert len(written) == len(labels.columns) + len(labels.rows)
-    if game.look is Look.HEXAGONS:
+    if game.board_style is BoardStyle.HEXAGONS:
         return  # whose rows and columns are not upright: the next test's
     rows, columns = written[: len(labels.rows)], written[len(labels.rows) :]
     for action in np.flatnonzero(game.legal_action_mask(state)).tolist():
@@ -136,10 +136,10 @@ def test_a_move_is_named_by_its_column_and_its_row(game: Game) -> None:
 @pytest.mark.parametrize("size", [2, 3, 7, 11])
 def test_the_coloured_sides_of_a_rhombus_are_closed_all_around(size: int) -> None:
     # White sides are as white as the paper: what is poured over the paper gets in by any gap.
-    board = Board(make_game("hex", size=size), 20, 20)
+    board = BoardDrawing(make_game("hex", size=size), 20, 20)
     canvas = Canvas()
     board.draw_field(canvas)
-    picture = canvas.finish()
+    picture = canvas.to_image()
     poured = (255, 0, 255)
     ImageDraw.floodfill(picture, (0, 0), poured)
     right, down = picture.size
@@ -190,7 +190,7 @@ class Unnamed(Mnk):
 
 def test_a_game_as_one_file_is_drawn_without_being_told_how() -> None:
     game = Unnamed(rows=2, columns=4, length=3)
-    assert game.look is Look.SQUARES
+    assert game.open is BoardStyle.SQUARES
     svg = board_svg(game, game.initial_state(), framed=1)
     assert texts(svg) == []
     frames = [
@@ -224,7 +224,7 @@ def test_the_numbers_of_a_position_stand_on_their_cells_in_both_pictures(name: s
     assert ("-0.50") in [text for text, _, _ in written]
     assert sum(text in ("75", "25", "100") for text, _, _ in written) == 3
     assert ElementTree.fromstring(svg).findtext(f"{SVG}title") == "a <title>"
-    assert picture.finish().size == tuple(
+    assert picture.to_image().size == tuple(
         round(float(side)) for side in ElementTree.fromstring(svg).attrib["viewBox"].split()[2:]
     )
 
@@ -235,7 +235,7 @@ def test_a_position_shows_itself_with_what_a_player_found() -> None:
     bare = ElementTree.fromstring(position._repr_svg_())
     fills = [each.attrib.get("fill") for each in bare.iter(f"{SVG}circle")]
     assert [fills.count(stone.code) for stone in STONES] == [2, 2]
-    player = read_player("uct:simulations=40").seat(position.game)
+    player = parse_player("uct:simulations=40").create(position.game)
     assert isinstance(player, SearchPlayer)
     found = position.think(player)
     thought = found.thought
@@ -255,7 +255,7 @@ def test_a_position_says_what_is_wrong() -> None:
     with pytest.raises(GameError, match="no column"):
         alphazero.Position("connect_four", "49")
     over = alphazero.Position("tic_tac_toe", "a1 a2 b1 b2 c1")
-    player = read_player("uct:simulations=4").seat(over.game)
+    player = parse_player("uct:simulations=4").create(over.game)
     assert isinstance(player, SearchPlayer)
     with pytest.raises(GameError, match="the game is over"):
         over.think(player)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from alphazero.drawing.board import FIELD, MARK, STONES, Board
-from alphazero.drawing.position import OPINIONS, board_at, draw_position
+from alphazero.drawing.board import FIELD, MARK, STONES, BoardDrawing
+from alphazero.drawing.position import POLICY_COLOURS, board_at, draw_position
 from alphazero.games import game_names, make_game
 from alphazero.games.connect_four import ConnectFour
 from alphazero.games.game import Game, State, to_play
@@ -49,31 +49,31 @@ def draw(game: Game, state: State, shares: dict[int, float], **more: object) -> 
         policy[action] = share
     arguments = {"title": "t", "values": {"network": 0.5, "search": 0.0}, **more}
     policies = {"prior": policy, "visits": policy}
-    return draw_position(game, state, policies=policies, **arguments).finish()
+    return draw_position(game, state, policies=policies, **arguments).to_image()
 
 
 def signs_of(diagram: str) -> str:
     return "".join(diagram.split())
 
 
-def centre_of(board: Board, cell: int) -> tuple[int, int]:
+def centre_of(board: BoardDrawing, cell: int) -> tuple[int, int]:
     x, y = board.centres[cell]
     return round(x), round(y)
 
 
-def box_of(board: Board, cell: int) -> tuple[int, int, int, int]:
+def box_of(board: BoardDrawing, cell: int) -> tuple[int, int, int, int]:
     """Return the pixels that belong to a cell alone, the lines around it left out."""
     (x, y), half = board.centres[cell], board.cell / 2 - 1
     return round(x - half), round(y - half), round(x + half), round(y + half)
 
 
-def above_number(board: Board, cell: int) -> tuple[int, int]:
+def above_number(board: BoardDrawing, cell: int) -> tuple[int, int]:
     """Return a pixel of a cell that has its tint, above what is written in the middle."""
     x, y = board.centres[cell]
     return round(x), round(y - 0.36 * board.cell)
 
 
-def differs_in(one: Image.Image, other: Image.Image, board: Board, cell: int) -> bool:
+def differs_in(one: Image.Image, other: Image.Image, board: BoardDrawing, cell: int) -> bool:
     box = box_of(board, cell)
     return one.crop(box).tobytes() != other.crop(box).tobytes()
 
@@ -124,9 +124,9 @@ def test_a_whole_share_has_the_full_colour_and_a_quarter_half_of_it() -> None:
     picture = draw(game, state, {0: 1.0})
     for place in (0, 1):
         pixel = picture.getpixel(above_number(board_at(game, place), 0))
-        assert pixel == OPINIONS[place].colour
+        assert pixel == POLICY_COLOURS[place].colour
     quarter = draw(game, state, {8: 0.25}).getpixel(above_number(board_at(game, 0), 8))
-    for part, field, colour in zip(quarter, FIELD.colour, OPINIONS[0].colour, strict=True):
+    for part, field, colour in zip(quarter, FIELD.colour, POLICY_COLOURS[0].colour, strict=True):
         assert abs(part - (field + colour) / 2) <= 1
 
 
@@ -164,7 +164,7 @@ def test_a_value_is_a_bar_from_the_middle(value: float, coloured: tuple[float, f
     game = Mnk()
     picture = draw(game, game.initial_state(), {}, values={"network": value})
     left, width = round(board_at(game, 2).left), 190
-    row = [picture.getpixel((left + x, 106 + 30)) == OPINIONS[0].colour for x in range(width)]
+    row = [picture.getpixel((left + x, 106 + 30)) == POLICY_COLOURS[0].colour for x in range(width)]
     begin, end = (round(width * (1 + side) / 2) for side in coloured)
     for x, found in enumerate(row):
         if min(abs(x - edge) for edge in (begin, end, width // 2)) > 2:

@@ -26,7 +26,7 @@ import pytest
 from alphazero.games import ONGOING
 from alphazero.games.game import OUTCOME, PLY, State
 from alphazero.games.go.game import Go
-from alphazero.games.go.rules import play, stones_of, without_past
+from alphazero.games.go.rules import play, stones_of, without_history
 
 every_rule_of_theirs = pytest.mark.parametrize("superko", [0, 1])
 
@@ -167,13 +167,13 @@ def compare_with_gnu_go(program: GnuGo, game: Go, dice: random.Random, settle: b
         theirs = set(program.ask(f"all_legal {'xbw'[colour]}").split())
         past.append(state)
         assert names <= theirs, game.render(state)
-        for action in range(game.passing) if names != theirs else ():
+        for action in range(game.pass_action) if names != theirs else ():
             if game.action_name(state, action) in theirs - names:
                 assert game.superko == 1, game.render(state)
                 assert may_differ(game, past, action), game.render(state)
         stones = stones_of(state)
         useful = [a for a in legal if not (settle and is_eye(game, stones, a, colour))]
-        action = dice.choice(useful) if useful else game.passing
+        action = dice.choice(useful) if useful else game.pass_action
         program.ask(f"play {'xbw'[colour]} {game.action_name(state, action)}")
         state, ply = game.play(state, action), ply + 1
     for colour, name in ((1, "black"), (2, "white")):
@@ -209,7 +209,7 @@ def is_settled(game: Go, state: State) -> bool:
     """Whether both sides can but fill their own eyes, even if no ko were forbidden."""
     stones = stones_of(state)
     for colour in (1, 2):
-        free = without_past(state)
+        free = without_history(state)
         free[OUTCOME], free[PLY] = ONGOING, colour - 1
         legal = np.flatnonzero(game.legal_action_mask(free)).tolist()[:-1]
         if not all(is_eye(game, stones, action, colour) for action in legal):

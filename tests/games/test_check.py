@@ -20,6 +20,7 @@ from alphazero.games.contract.rules import FIRST
 from alphazero.games.contract.trial import FULL, SHORT, Effort
 from alphazero.games.game import (
     HEURISTIC_RULE,
+    HEURISTIC_SCALE,
     LAST,
     LEGAL_RULE,
     OBSERVE_RULE,
@@ -27,7 +28,6 @@ from alphazero.games.game import (
     OUTCOME,
     PLAY_RULE,
     PLY,
-    SURE,
     Game,
     Mask,
     Planes,
@@ -219,7 +219,7 @@ def show_chance(state: State, planes: Planes) -> None:
 
 @kernel(HEURISTIC_RULE)
 def be_more_than_sure(state: State) -> int:
-    return SURE
+    return HEURISTIC_SCALE
 
 
 def with_rules(
@@ -450,7 +450,7 @@ BROKEN = {
     "a heuristic beyond a sure win": (
         with_attributes(heuristic=property(lambda self: be_more_than_sure)),
         "estimates_less_than_a_sure_win",
-        f"the heuristic is {SURE}",
+        f"the heuristic is {HEURISTIC_SCALE}",
     ),
 }
 """A game, the promise that it breaks, and words of what is said about it."""

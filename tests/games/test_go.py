@@ -416,7 +416,7 @@ def test_simple_ko_forbids_no_two_points() -> None:
 def test_a_drawing_says_that_the_opponent_passed() -> None:
     game = Go(3, 3)
     state = game.parse(EMPTY_3 + "5 moves, O to play, X passed;")
-    assert state[LAST] == game.passing
+    assert state[LAST] == game.pass_action
     assert game.outcome(after(game, state, "pass")) == -1
 
 

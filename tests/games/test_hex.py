@@ -10,9 +10,9 @@ from helpers.reference_rules import Cell, HexTwin, Stones
 
 from alphazero.errors import GameError
 from alphazero.games import ONGOING, game_options, make_game, to_play
-from alphazero.games.game import LAST, OUTCOME, SURE, State
-from alphazero.games.hex import Hex, distance
-from alphazero.solvers.exhaustive import Solution, solve
+from alphazero.games.game import HEURISTIC_SCALE, LAST, OUTCOME, State
+from alphazero.games.hex import Hex, connection_distance
+from alphazero.solvers.exhaustive import SolvedPositions, solve_all_positions
 
 PLAY = Hex.rule_functions[1]
 
@@ -71,8 +71,8 @@ def test_a_full_board_has_exactly_one_winner_and_who_joined_first_is_it(size: in
 
 
 @functools.cache
-def solved(size: int, swap: int = 0) -> Solution:
-    return solve(Hex(size, swap))
+def solved(size: int, swap: int = 0) -> SolvedPositions:
+    return solve_all_positions(Hex(size, swap))
 
 
 def names_of(game: Hex, mask: np.ndarray) -> str:
@@ -196,7 +196,7 @@ def test_the_distance_is_that_of_the_shortest_way(size: int) -> None:
                     for other in twin.touching(cell):
                         if other in cost:
                             heapq.heappush(heap, (length + cost[other], other))
-            found = distance(grid.ravel(), size, player)
+            found = connection_distance(grid.ravel(), size, player)
             assert found == shortest if shortest is not None else found > size * size
             barred += shortest is None
     assert barred > 0
@@ -206,8 +206,8 @@ def test_the_heuristic_is_that_of_the_player_to_move_and_never_sure() -> None:
     game = Hex(5)
     assert game.heuristic(game.initial_state()) > 0, "who moves is ahead on the empty board"
     ahead = game.from_moves(["c3", "a1", "c4", "a2"])
-    assert 0 < game.heuristic(game.initial_state()) < game.heuristic(ahead) < SURE
-    assert -SURE < game.heuristic(game.play(ahead, 11)) < 0
+    assert 0 < game.heuristic(game.initial_state()) < game.heuristic(ahead) < HEURISTIC_SCALE
+    assert -HEURISTIC_SCALE < game.heuristic(game.play(ahead, 11)) < 0
 
 
 # What people read and type.

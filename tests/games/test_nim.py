@@ -6,14 +6,14 @@ import pytest
 from alphazero.errors import GameError
 from alphazero.games import game_options, make_game
 from alphazero.games.nim import LEFT, Nim
-from alphazero.solvers.exhaustive import solve
+from alphazero.solvers.exhaustive import solve_all_positions
 
 
 @pytest.mark.parametrize(("heap", "most"), [(15, 3), (1, 1), (7, 1), (12, 5), (6, 6), (20, 4)])
 def test_the_mover_loses_exactly_when_the_chips_are_a_multiple_of_most_plus_one(
     heap: int, most: int
 ) -> None:
-    solution = solve(Nim(heap, most))
+    solution = solve_all_positions(Nim(heap, most))
     assert len(solution.states) >= heap
     for state, value, optimal in zip(
         solution.states, solution.values, solution.optimal, strict=True

@@ -12,7 +12,7 @@ from alphazero.errors import GameError
 from alphazero.games import ONGOING, game_options, make_game, to_play
 from alphazero.games.game import PLY, RulesType
 from alphazero.games.othello import DISCS, Othello
-from alphazero.solvers.exact import answer, solver_for
+from alphazero.solvers.exact import solve_position, solver_for
 from alphazero.utils.jit import kernel
 
 PERFT = [4, 12, 56, 244, 1396, 8200, 55092, 390216, 3005288]
@@ -103,7 +103,7 @@ def test_rules_agree_with_the_plain_twin(size: int, games: int) -> None:
 def test_the_second_player_wins_on_four_by_four() -> None:
     """Known to end 3 to 11; the winner's margin is not asked for here."""
     game = Othello(4)
-    found = answer(solver_for(game), game.initial_state(), 10_000_000)
+    found = solve_position(solver_for(game), game.initial_state(), 10_000_000)
     assert found.value == -1
     assert found.best.sum() >= 1
 
@@ -115,7 +115,7 @@ def test_eight_by_eight_is_the_default() -> None:
 def test_a_game_may_end_with_empty_cells() -> None:
     """The shortest game: white is wiped out with black's fifth disc."""
     game = Othello()
-    state = game.from_line("e6 f4 e3 f6 g5 d6 e7 f5 c5")
+    state = game.from_text("e6 f4 e3 f6 g5 d6 e7 f5 c5")
     assert game.outcome(state) == 1
     assert state[PLY] == 9
     assert game.render(state).count("O") == 1, "in the line that says whose turn it would be"

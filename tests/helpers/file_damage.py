@@ -242,11 +242,11 @@ def hostile_shard(arrays: dict[str, Any], choice: random.Random) -> bytes:
 
 def bomb(choice: random.Random) -> bytes:
     """Return a small archive that would unpack to a hundred times its size and more."""
-    from alphazero.training.data.game_shard import Games
+    from alphazero.training.data.game_shard import GameBatch
 
     moves = choice.randint(1, 4) << 20
     header = f"{{'descr': '<i4', 'fortran_order': False, 'shape': ({moves},), }}"
-    return archive(dict.fromkeys(Games._fields, npy(header, bytes(4 * moves))), 9)
+    return archive(dict.fromkeys(GameBatch._fields, npy(header, bytes(4 * moves))), 9)
 
 
 # --- the process ---------------------------------------------------------------------------------
@@ -345,19 +345,19 @@ def try_shards(trial: Trial, count: int, choice: random.Random, place: Path) -> 
     """
     from alphazero.config.loader import parse_config
     from alphazero.games import make_game
-    from alphazero.training.data.game_shard import Games
-    from alphazero.training.manifest import State, shard_name
-    from alphazero.training.run_directory import Run
+    from alphazero.training.data.game_shard import GameBatch
+    from alphazero.training.manifest import RunState, shard_name
+    from alphazero.training.run_directory import RunDirectory
     from alphazero.utils.files import sha256_hex
     from helpers.records import random_records
 
     game = make_game("connect_four")
-    games = Games.of(game, random_records(game, 3))
+    games = GameBatch.of(game, random_records(game, 3))
     data, arrays = games.to_bytes(), games._asdict()
     unpacked = sum(array.nbytes for array in games)
     name = shard_name(1)
     config = parse_config("game: {name: connect_four}\nbudget: {iterations: 1}")
-    run = Run(place, config, State(hashes={name: sha256_hex(data)}, shards=[1]))
+    run = RunDirectory(place, config, RunState(hashes={name: sha256_hex(data)}, shards=[1]))
     (place / "replay").mkdir()
     path = place / name
     path.write_bytes(data)
@@ -374,14 +374,14 @@ def try_shards(trial: Trial, count: int, choice: random.Random, place: Path) -> 
         path.write_bytes(mutant)
         trial.counts["tried"] += 1
         trial.counts["noticed"] += trial.read(lambda: list(run.load_shards()), held)
-        noticed = trial.read(partial(Games.from_bytes, game, mutant, "shard"), held)
+        noticed = trial.read(partial(GameBatch.from_bytes, game, mutant, "shard"), held)
         if hostile:
             trial.counts["hostile"] += 1
             trial.counts["hostile_noticed"] += noticed
             if not noticed:
                 trial.odd.append(f"not noticed: {mutant[:200]!r}")
         elif not noticed:
-            again = Games.from_bytes(game, mutant, "shard")
+            again = GameBatch.from_bytes(game, mutant, "shard")
             same = all(map(np.array_equal, games, again))
             trial.counts["harmless"] += same  # a date was hit, or what lies between the arrays
             if not same:

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from alphazero.frontends.gtp.engine import Engine
-from alphazero.frontends.gtp.session import Session
+from alphazero.frontends.gtp.session import GtpSession
 from alphazero.games.registry import read_game
-from alphazero.players.registry import read_player
+from alphazero.players.registry import parse_player
 
 
 class SlowClock:
@@ -32,10 +32,10 @@ class Talk:
         ponder: bool = False,
     ) -> None:
         self.said = ""
-        entrant, made = read_player(player), read_game(game)
+        entrant, made = parse_player(player), read_game(game)
         self.engine = Engine(entrant, made)
         given = lines(self) if callable(lines) else lines
-        self.session = Session(self.engine, given, self._say, ponder)
+        self.session = GtpSession(self.engine, given, self._say, ponder)
 
     def has_said(self, pattern: str, begin: int) -> bool:
         """Whether what was said after the first `begin` characters holds a pattern."""

@@ -39,8 +39,8 @@ class Mutation(NamedTuple):
 NETWORK = (
     Mutation(
         "network/resnet.py",
-        "return Answers(logits, win - loss, output)",
-        "return Answers(logits, loss - win, output)",
+        "return NetworkOutput(logits, win - loss, output)",
+        "return NetworkOutput(logits, loss - win, output)",
         "the value of win, draw and loss is the opponent's",
         ("network/test_resnet.py::test_the_value_of_win_draw_and_loss_is_the_win_less_the_loss",),
     ),
@@ -104,7 +104,7 @@ NETWORK = (
     ),
     Mutation(
         "network/resnet.py",
-        "gain = math.sqrt(2.0) if module in before_relu else SMALL_START",
+        "gain = math.sqrt(2.0) if module in before_relu else HEAD_INIT_STD",
         "gain = math.sqrt(2.0)",
         "the last layers of the heads do not start small",
         (
@@ -168,7 +168,7 @@ NETWORK = (
     ),
     Mutation(
         "network/inference.py",
-        "self._network = folded(network)",
+        "self._network = fold_batch_norm(network)",
         "self._network = network.eval()",
         "an evaluator sees later training",
         ("network/test_resnet.py::test_an_evaluator_does_not_see_later_training",),
@@ -429,8 +429,8 @@ TRAINING = (
     ),
     Mutation(
         "training/data/targets.py",
-        "keys[position] = key_of(words) ^ np.uint64(state[PLY] % 2)",
-        "keys[position] = key_of(words)",
+        "keys[position] = hash_observation(words) ^ np.uint64(state[PLY] % 2)",
+        "keys[position] = hash_observation(words)",
         "repeats are merged whoever is to move",
         (
             "training/data/test_replay_buffer.py::test_positions_that_look_the_same_to_different_players_are_not_merged",
@@ -831,15 +831,15 @@ PLAYERS = (
     ),
     Mutation(
         "players/search_player.py",
-        "targets = roots.targets.astype(np.float32)",
+        "targets = roots.policy_targets.astype(np.float32)",
         "targets = roots.policies.astype(np.float32)",
         "the policy recorded is the one that moves are drawn by",
         ("mcts/test_gumbel.py::test_a_player_records_the_improved_policy_not_the_move_it_plays",),
     ),
     Mutation(
         "players/search_player.py",
-        "self.search.ask(tables[~full], self.cap.fast_simulations, explore=False)",
-        "self.search.ask(tables[~full], self.cap.fast_simulations)",
+        "self.search.begin_search(tables[~full], self.cap.fast_simulations, explore=False)",
+        "self.search.begin_search(tables[~full], self.cap.fast_simulations)",
         "quick searches explore",
         ("config/test_options.py::test_quick_searches_have_no_noise",),
     ),
@@ -855,8 +855,8 @@ PLAYERS = (
     ),
     Mutation(
         "players/search_player.py",
-        "divergences(roots.targets, roots.priors)",
-        "divergences(roots.priors, roots.targets)",
+        "kl_divergences(roots.policy_targets, roots.priors)",
+        "kl_divergences(roots.priors, roots.policy_targets)",
         "surprise is measured the other way round",
         (
             "config/test_options.py::"
@@ -874,7 +874,7 @@ PLAYERS = (
     ),
     Mutation(
         "arena/elo.py",
-        "value = value_of(record.outcome, record.pairing.seats.index(0))",
+        "value = value_of(record.outcome, record.pairing.players.index(0))",
         "value = record.outcome",
         "results are those of who moved first",
         ("arena/test_elo.py::test_wins_and_losses_are_the_first_players_in_both_seats",),
@@ -1017,8 +1017,8 @@ PLAYERS = (
     ),
     Mutation(
         "records/sgf_import.py",
-        'if not (stones_seen(game, state) == wanted).all():\n        raise GameError("they take',
-        'if False:\n        raise GameError("they take',
+        '(stones_by_player(game, state) == wanted).all():\n        raise GameError("they take',
+        'True:\n        raise GameError("they take',
         "stones that capture one another are set up",
         ("records/test_sgf.py::test_stones_that_would_take_one_another_cannot_be_set_up",),
     ),
@@ -1062,8 +1062,8 @@ GAMES = (
     ),
     Mutation(
         "games/line_games.py",
-        "ply >= 2 * (length - 1) and makes_line",
-        "ply > 2 * (length - 1) and makes_line",
+        "ply >= 2 * (length - 1) and completes_line",
+        "ply > 2 * (length - 1) and completes_line",
         "the quickest win is not seen",
         (
             "games/test_contract.py::test_tic_tac_toe_has_its_known_positions_and_games",
@@ -1382,8 +1382,8 @@ SEARCH = (
     ),
     Mutation(
         "mcts/rollout_search.py",
-        "shares = (simulations + len(self._forests) - 1 - index) // len(self._forests)",
-        "shares = (simulations + len(self._forests) - 1) // len(self._forests)",
+        "simulations + threads - 1 - index) // threads",
+        "simulations + threads - 1) // threads",
         "threads search more than was asked",
         ("mcts/test_rollout_search.py::test_threads_search_different_trees_whose_visits_add_up",),
     ),
@@ -1405,15 +1405,15 @@ SEARCH = (
     ),
     Mutation(
         "mcts/kernels/rollouts.py",
-        "value = float(value_of(_play_out(rules, forest, slot), player))",
-        "value = float(_play_out(rules, forest, slot))",
+        "value = float(value_of(_play_out(rules, trees, slot), player))",
+        "value = float(_play_out(rules, trees, slot))",
         "rollouts are judged for player 0",
         ("mcts/test_rollout_search.py::test_games_are_searched_as_by_the_plain_twin",),
     ),
     Mutation(
         "mcts/kernels/ucb.py",
-        "if draw_below(forest, slot, equals) == 0:",
-        "if draw_below(forest, slot, 2) == 0:",
+        "if random_below(trees, slot, equals) == 0:",
+        "if random_below(trees, slot, 2) == 0:",
         "of many equal moves the last is taken too often",
         ("mcts/test_rollout_search.py::test_games_are_searched_as_by_the_plain_twin",),
     ),
@@ -1435,8 +1435,8 @@ SEARCH = (
     ),
     Mutation(
         "mcts/kernels/simulation.py",
-        "remember(cache, cache.row_keys[row], logits[row], value)",
-        "remember(cache, cache.row_keys[row], logits[0], value)",
+        "put(cache, cache.row_keys[row], logits[row], value)",
+        "put(cache, cache.row_keys[row], logits[0], value)",
         "the cache holds the first row's logits for every row",
         (
             "mcts/test_evaluation_cache.py::test_each_position_of_a_batch_is_remembered_with_its_own_evaluation",
@@ -1451,8 +1451,8 @@ SEARCH = (
     ),
     Mutation(
         "mcts/kernels/puct.py",
-        "total_value += forest.edges[slot, edge].value_sum - forest.edges[slot, edge].pending",
-        "total_value += forest.edges[slot, edge].value_sum",
+        "total_value += trees.edges[slot, edge].value_sum - trees.edges[slot, edge].pending",
+        "total_value += trees.edges[slot, edge].value_sum",
         "the mean below a node forgets the virtual loss",
         (
             "mcts/test_network_search.py::test_every_combination_of_options_builds_the_tree_of_the_plain_twin",
@@ -1460,8 +1460,8 @@ SEARCH = (
     ),
     Mutation(
         "mcts/kernels/puct.py",
-        "            prior = forest.root_prior[slot, edge - first]\n",
-        "            prior = forest.edges[slot, edge].prior * 1\n",
+        "            prior = trees.root_prior[slot, edge - first]\n",
+        "            prior = trees.edges[slot, edge].prior * 1\n",
         "the root's noise is not used",
         (
             "mcts/test_network_search.py::test_noise_changes_the_visits_and_no_noise_leaves_the_priors_alone",
@@ -1469,7 +1469,7 @@ SEARCH = (
     ),
     Mutation(
         "mcts/kernels/simulation.py",
-        "                value = value_of(outcome, forest.state[PLY] % 2)\n",
+        "                value = value_of(outcome, trees.state[PLY] % 2)\n",
         "                value = outcome * 1\n",
         "finished games are judged for player 0",
         (
@@ -1501,7 +1501,7 @@ SEARCH = (
     ),
     Mutation(
         "mcts/kernels/simulation.py",
-        "            if outcome != ONGOING and value_of(outcome, forest.state[PLY] % 2) == 1:",
+        "            if outcome != ONGOING and value_of(outcome, trees.state[PLY] % 2) == 1:",
         "            if outcome != ONGOING:",
         "every move that ends the game is taken for a win",
         (
@@ -1510,15 +1510,15 @@ SEARCH = (
     ),
     Mutation(
         "mcts/kernels/proofs.py",
-        "forest.nodes[slot, child].lower == 1  # type",
-        "forest.nodes[slot, child].lower >= 0  # type",
+        "trees.nodes[slot, child].lower == 1  # type",
+        "trees.nodes[slot, child].lower >= 0  # type",
         "draws are taken for losses",
         ("mcts/test_proofs.py::test_only_moves_that_lose_are_walked_no_more_not_those_that_draw",),
     ),
     Mutation(
         "mcts/kernels/proofs.py",
-        "upper = max(upper, -forest.nodes[slot, child].lower if child >= 0 else 1)",
-        "upper = max(upper, -forest.nodes[slot, child].lower if child >= 0 else -1)",
+        "upper = max(upper, -trees.nodes[slot, child].lower if child >= 0 else 1)",
+        "upper = max(upper, -trees.nodes[slot, child].lower if child >= 0 else -1)",
         "moves that were not looked at bring nothing",
         (
             "mcts/test_proofs.py::test_bounds_hold_everywhere_and_a_proven_root_plays_an_optimal_move",
@@ -1526,35 +1526,35 @@ SEARCH = (
     ),
     Mutation(
         "mcts/kernels/transpositions.py",
-        "if index != selection.unseen:",
+        "if index != selection.ignored_state_index:",
         "if index >= 0:",
         "positions that differ in their last move alone are two",
         ("mcts/test_transpositions.py::test_a_position_is_evaluated_once_in_a_graph",),
     ),
     Mutation(
         "mcts/kernels/transpositions.py",
-        "weights, total = 1.0, forest.nodes[slot, node].value",
+        "weights, total = 1.0, trees.nodes[slot, node].value",
         "weights, total = 0.0, 0.0",
         "a node's own evaluation counts nothing",
         ("mcts/test_transpositions.py::test_every_graph_is_the_one_of_the_plain_twin",),
     ),
     Mutation(
         "mcts/kernels/gumbel.py",
-        "score = forest.root_noise[slot, edge] + forest.policy[edge]",
-        "score = forest.policy[edge]",
+        "score = trees.root_noise[slot, edge] + trees.policy[edge]",
+        "score = trees.policy[edge]",
         "Gumbel draws decide nothing",
         ("mcts/test_gumbel.py::test_mctx_finds_the_same",),
     ),
     Mutation(
         "mcts/kernels/gumbel.py",
-        "score = forest.policy[index] / weights - share / (1 + visits)",
-        "score = forest.policy[index] / weights - share / max(1, visits)",
+        "score = trees.policy[index] / weights - share / (1 + visits)",
+        "score = trees.policy[index] / weights - share / max(1, visits)",
         "below the root Gumbel search divides by the visits, not by one more",
         ("mcts/test_gumbel.py::test_mctx_finds_the_same",),
     ),
     Mutation(
         "mcts/kernels/gumbel.py",
-        "if seen - forest.root_kept[slot, edge] == visits:",
+        "if seen - trees.root_kept[slot, edge] == visits:",
         "if seen == visits:",
         "halving counts visits from before the search",
         ("mcts/test_gumbel.py::test_puct_below_the_root_builds_the_tree_of_the_plain_twin",),
@@ -1642,7 +1642,7 @@ SEARCH = (
     Mutation(
         "mcts/kernels/root.py",
         "if len(noise) > 0 else 0.0",
-        "if len(noise) > 0 else forest.root_noise[slot, action]",
+        "if len(noise) > 0 else trees.root_noise[slot, action]",
         "quick searches keep the draws of the last full one",
         (
             "mcts/test_gumbel.py::"
@@ -1651,15 +1651,15 @@ SEARCH = (
     ),
     Mutation(
         "mcts/kernels/root.py",
-        "prior = (1 - fraction) * prior + fraction * (forest.root_noise[slot, index] / noise)",
-        "prior = (1 - fraction) * prior + fraction * forest.root_noise[slot, index]",
+        "prior = (1 - fraction) * prior + fraction * (trees.root_noise[slot, index] / noise)",
+        "prior = (1 - fraction) * prior + fraction * trees.root_noise[slot, index]",
         "noise does not add up to 1",
         ("mcts/test_network_search.py::test_noise_has_the_moments_of_a_dirichlet_distribution",),
     ),
     Mutation(
         "mcts/kernels/root.py",
-        "noise_fraction, 1 / forest.slots[slot].root_temperature",
-        "noise_fraction, forest.slots[slot].root_temperature",
+        "noise_fraction, 1 / trees.slots[slot].root_temperature",
+        "noise_fraction, trees.slots[slot].root_temperature",
         "the root's temperature is its inverse",
         ("mcts/test_exploration.py::test_the_roots_temperature_is_a_power_of_the_priors",),
     ),
@@ -1681,7 +1681,7 @@ SEARCH = (
     ),
     Mutation(
         "mcts/kernels/root.py",
-        "return upper >= guaranteed and (lower == guaranteed or not is_proven(forest, slot, 0))",
+        "return upper >= guaranteed and (lower == guaranteed or not is_proven(trees, slot, 0))",
         "return upper >= guaranteed",
         "a proven root plays moves that are not proven",
         (

@@ -50,27 +50,27 @@ class ScriptedPlayer(Player):
         self.asked_to_play: list[int] = []
         self.owed: list[int] = []
 
-    def start(self, tables: Slots, states: State) -> None:
+    def reset(self, tables: Slots, states: State) -> None:
         self.states[tables] = states
         for table in tables.tolist():
             self.waiting.pop(table, None)
 
-    def follow(self, tables: Slots, actions: Slots) -> None:
+    def advance(self, tables: Slots, actions: Slots) -> None:
         for table, action in zip(tables.tolist(), actions.tolist(), strict=True):
             self.states[table] = self.game.play(self.states[table], action)
 
-    def ask(self, tables: Slots) -> None:
+    def begin_moves(self, tables: Slots) -> None:
         for table in tables.tolist():
             assert table not in self.waiting, "asked twice"
             assert self.game.outcome(self.states[table]) == ONGOING
             self.asked_to_play.append(to_play(self.states[table]))
             self.waiting[table] = self.patience(self.states[table])
 
-    def think(self) -> None:
+    def step(self) -> None:
         self.owed.append(len(self.waiting))
         self.waiting = {table: turns - 1 for table, turns in self.waiting.items()}
 
-    def decide(self) -> Decisions:
+    def take_decisions(self) -> Decisions:
         ready = [table for table, turns in self.waiting.items() if turns <= 0]
         for table in ready:
             del self.waiting[table]

@@ -30,7 +30,7 @@ def swapped(records: Sequence[GameRecord]) -> list[GameRecord]:
     """The same games with the two players' numbers exchanged."""
     return [
         dataclasses.replace(
-            each, pairing=dataclasses.replace(each.pairing, seats=each.pairing.seats[::-1])
+            each, pairing=dataclasses.replace(each.pairing, players=each.pairing.players[::-1])
         )
         for each in records
     ]

@@ -8,9 +8,9 @@ import numpy.typing as npt
 import pytest
 
 from alphazero.games import ONGOING, Game, State, make_game, to_play, value_of
-from alphazero.mcts.kernels.tree import Forest
-from alphazero.mcts.network_search import Search
-from alphazero.mcts.search import Roots
+from alphazero.mcts.kernels.tree import Trees
+from alphazero.mcts.network_search import NetworkSearch
+from alphazero.mcts.search import RootStatistics
 from helpers.reference_search import PlainSearch
 
 Floats = npt.NDArray[np.float32]
@@ -47,14 +47,14 @@ class HashedEvaluator:
         return 2 * numbers[:, :-1], numbers[:, -1].copy()
 
 
-def finish(search: Search, slots: npt.NDArray[np.int64] = FIRST) -> Roots:
+def finish(search: NetworkSearch, slots: npt.NDArray[np.int64] = FIRST) -> RootStatistics:
     """Turn the wheel until each of `slots` was named as done, and return its roots."""
     waiting = set(slots.tolist())
     for _ in range(100_000):
-        search.think()
-        waiting -= set(search.collect().tolist())
+        search.step()
+        waiting -= set(search.pop_finished().tolist())
         if not waiting:
-            return search.roots(slots)
+            return search.root_statistics(slots)
     raise AssertionError(f"slots {waiting} are never done")
 
 
@@ -71,44 +71,42 @@ def random_position(game: Game, moves: int, rng: np.random.Generator) -> State:
 
 
 def follow_at_random(
-    search: Search, twin: PlainSearch, state: State, rng: np.random.Generator
+    search: NetworkSearch, twin: PlainSearch, state: State, rng: np.random.Generator
 ) -> State:
     """Play a random legal move in a search and in its twin; return the new position."""
     action = int(rng.choice(np.flatnonzero(search.game.legal_action_mask(state))))
-    search.follow(FIRST, np.array([action]))
+    search.advance(FIRST, np.array([action]))
     twin.follow(action)
     return search.game.play(state, action)
 
 
-def assert_same_tree(search: Search, slot: int, twin: PlainSearch) -> None:
+def assert_same_tree(search: NetworkSearch, slot: int, twin: PlainSearch) -> None:
     """Compare two trees or graphs node by node, and the roots as the search reports them."""
-    forest = search._forest
+    trees = search.trees
     nodes, met = [(0, twin.root)], {0: twin.root}
     for index, node in nodes:
         first, count = (
-            forest.nodes["first_edge"][slot, index],
-            forest.nodes["edge_count"][slot, index],
+            trees.nodes["first_edge"][slot, index],
+            trees.nodes["edge_count"][slot, index],
         )
         block = slice(first, first + count)
-        assert forest.nodes["value"][slot, index] == pytest.approx(node.value)
-        assert forest.edges["action"][slot, block].tolist() == list(node.priors)
-        assert forest.edges["visits"][slot, block].tolist() == list(node.visits.values())
-        assert not forest.edges["pending"][slot, block].any()
-        assert np.allclose(
-            forest.edges["prior"][slot, block], list(node.priors.values()), rtol=1e-6
-        )
-        assert np.allclose(forest.edges["value_sum"][slot, block], list(node.value_sums.values()))
+        assert trees.nodes["value"][slot, index] == pytest.approx(node.value)
+        assert trees.edges["action"][slot, block].tolist() == list(node.priors)
+        assert trees.edges["visits"][slot, block].tolist() == list(node.visits.values())
+        assert not trees.edges["pending"][slot, block].any()
+        assert np.allclose(trees.edges["prior"][slot, block], list(node.priors.values()), rtol=1e-6)
+        assert np.allclose(trees.edges["value_sum"][slot, block], list(node.value_sums.values()))
         for edge, action in zip(range(first, first + count), node.priors, strict=True):
-            child = int(forest.edges["child"][slot, edge])
+            child = int(trees.edges["child"][slot, edge])
             assert (child >= 0) == (action in node.children)
             if child >= 0:
                 below = node.children[action]
                 if child not in met:
                     nodes.append((child, below))
                 assert met.setdefault(child, below) is below
-    assert forest.slots["num_nodes"][slot] == len(nodes)
+    assert trees.slots["num_nodes"][slot] == len(nodes)
 
-    roots, root = search.roots(np.array([slot])), twin.root
+    roots, root = search.root_statistics(np.array([slot])), twin.root
     for action in range(search.game.num_actions):
         visits = root.visits.get(action, 0)
         assert roots.visits[0, action] == visits
@@ -116,7 +114,7 @@ def assert_same_tree(search: Search, slot: int, twin: PlainSearch) -> None:
         if visits:
             mean = root.value_sums[action] / visits
             assert roots.action_values[0, action] == pytest.approx(mean)
-            assert search.variation(slot, action, 5) == twin.variation(action, 5)
+            assert search.principal_variation(slot, action, 5) == twin.variation(action, 5)
         else:
             assert math.isnan(roots.action_values[0, action])
     assert roots.values[0] == pytest.approx(twin.root_value())
@@ -126,14 +124,14 @@ GUARD = 64
 """Elements of known content before and after each array."""
 
 
-def guarded(forest: Forest) -> tuple[Forest, Callable[[], None]]:
-    """Return a forest between guards, with rubbish where it owes nobody a value, and their check.
+def guarded(trees: Trees) -> tuple[Trees, Callable[[], None]]:
+    """Return a trees between guards, with rubbish where it owes nobody a value, and their check.
 
     What must be set beforehand is: no nodes, no leaves under way, no noise, the root states.
     """
     kept = {"slots", "root_state", "root_noise", "root_kept"}
     arrays, buffers = {}, []
-    for name, array in forest._asdict().items():
+    for name, array in trees._asdict().items():
         buffer = np.frombuffer(
             bytes([77] * array.itemsize) * (array.size + 2 * GUARD), array.dtype
         ).copy()
@@ -150,7 +148,7 @@ def guarded(forest: Forest) -> tuple[Forest, Callable[[], None]]:
             around = np.concatenate([buffer[:GUARD], buffer[-GUARD:]])
             assert (around == content).all(), f"written beyond {name}"
 
-    return Forest(**arrays), check
+    return Trees(**arrays), check
 
 
 def exact_value(game: Game, state: State, known: dict[bytes, int]) -> int:

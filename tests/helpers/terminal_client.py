@@ -11,15 +11,15 @@ import numpy as np
 from alphazero.config.schema import SearchConfig
 from alphazero.frontends.terminal.app import Terminal
 from alphazero.frontends.terminal.screen import Screen
-from alphazero.frontends.terminal.session import Sitting
+from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.games import Game
 from alphazero.games.game import ONGOING
 from alphazero.games.registry import read_game
 from alphazero.mcts.evaluator import UniformEvaluator
-from alphazero.mcts.network_search import Search
+from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players.base import Player
 from alphazero.players.options import Options
-from alphazero.players.registry import Entrant, Kind
+from alphazero.players.registry import PlayerKind, PlayerSpec
 from alphazero.players.search_player import SearchPlayer
 from alphazero.records.played_game import PlayedGame
 
@@ -32,13 +32,13 @@ class Uniform(Options):
 
     simulations: int | None = 200
 
-    searches = True
+    has_search = True
 
     @property
-    def usual_simulations(self) -> int | None:
+    def default_simulations(self) -> int | None:
         return self.simulations
 
-    def without_limit(self) -> "Uniform":
+    def unlimited(self) -> "Uniform":
         return dataclasses.replace(self, simulations=None)
 
     @staticmethod
@@ -46,11 +46,11 @@ class Uniform(Options):
         simulations = 4_000 if options.simulations is None else options.simulations
         settings = SearchConfig(simulations=simulations)
         evaluator = UniformEvaluator(game.num_actions)
-        return SearchPlayer(Search(game, evaluator, settings, slots=tables, leaves=8))
+        return SearchPlayer(NetworkSearch(game, evaluator, settings, slots=tables, leaves=8))
 
 
-def uniform(simulations: int = 200) -> Entrant:
-    return Entrant("uniform", Kind("", Uniform, Uniform.seat), Uniform(simulations))
+def uniform(simulations: int = 200) -> PlayerSpec:
+    return PlayerSpec("uniform", PlayerKind("", Uniform, Uniform.seat), Uniform(simulations))
 
 
 class Talk:
@@ -63,7 +63,7 @@ class Talk:
         words: Sequence[str] | Callable[["Talk"], Iterator[str]],
         simulations: int = 200,
         *,
-        player: Entrant | None = None,
+        player: PlayerSpec | None = None,
         opening: Sequence[str] = (),
         screen: Screen | None = None,
     ) -> None:
@@ -77,7 +77,7 @@ class Talk:
                 actions.append(self.game.parse_action(state, name))
                 state = self.game.play(state, actions[-1])
             begun = PlayedGame(self.game, ("", ""), tuple(actions), ONGOING)
-        self.sitting = Sitting(player or uniform(simulations), self.game, sides, begun)
+        self.sitting = TerminalSession(player or uniform(simulations), self.game, sides, begun)
         self.terminal = Terminal(self.sitting, screen, self._read, self.said.append)
         self._words = words(self) if callable(words) else iter(words)
 

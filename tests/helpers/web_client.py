@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
-from alphazero.frontends.web.catalog import Catalogue
+from alphazero.frontends.web.catalog import Catalog
 from alphazero.frontends.web.run_records import Archive
-from alphazero.frontends.web.server import Server, Site, listen, make_server
-from alphazero.frontends.web.session_manager import SESSIONS, House
-from alphazero.players.registry import Entrant
+from alphazero.frontends.web.server import Server, WebApp, listen, make_server
+from alphazero.frontends.web.session_manager import SESSIONS, SessionManager
+from alphazero.players.registry import PlayerSpec
 
 Json = dict[str, Any]
 
@@ -25,7 +25,7 @@ SECONDS = 120.0
 class Served:
     """A running server."""
 
-    def __init__(self, house: House, server: Server, port: int) -> None:
+    def __init__(self, house: SessionManager, server: Server, port: int) -> None:
         self.house, self.server, self.port = house, server, port
 
     def ask(
@@ -132,20 +132,20 @@ class Visitor:
 
 @contextmanager
 def serving(
-    entrants: Sequence[Entrant] = (),
+    entrants: Sequence[PlayerSpec] = (),
     archives: Sequence[Archive] = (),
     *,
     sessions: int = SESSIONS,
     send_buffer: int = 0,
 ) -> Iterator[Served]:
     """Run a server in a thread; connections hold `send_buffer` bytes, 0 for as many as usual."""
-    house = House(Catalogue(entrants, archives), pace=0.0, sessions=sessions)
+    house = SessionManager(Catalog(entrants, archives), pace=0.0, sessions=sessions)
     listener = listen("127.0.0.1", 0)
     if send_buffer:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
     port = listener.getsockname()[1]
     started = threading.Event()
-    server = make_server(Site(house), "127.0.0.1", started.set)
+    server = make_server(WebApp(house), "127.0.0.1", started.set)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener])))
     thread.start()
     assert started.wait(SECONDS)

@@ -27,7 +27,7 @@ from helpers.tiny_run import (
 
 from alphazero.cli.main import main
 from alphazero.network.backend import make_evaluator
-from alphazero.training.data.replay_buffer import Batch, Replay
+from alphazero.training.data.replay_buffer import Batch, ReplayBuffer
 from alphazero.training.loop import Training
 
 Capture = pytest.CaptureFixture[str]
@@ -219,7 +219,7 @@ BAD = 3
 
 
 def poison_weights(monkeypatch: Patch) -> None:
-    remember = Training.remember
+    remember = Training.store_games
 
     def poisoned(training: Training, games: Any) -> None:
         if training.run.state.iteration == BAD:
@@ -245,7 +245,7 @@ def poison_gradients(monkeypatch: Patch) -> None:
 
 def poison_data(monkeypatch: Patch) -> None:
     """Let batches hold what no shard does, as after a fault of the memory."""
-    learn, sample = Training.learn, Replay.sample
+    learn, sample = Training.learn, ReplayBuffer.sample
 
     def poisoned_sample(*given: Any, **named: Any) -> Batch:
         batch = sample(*given, **named)
@@ -255,7 +255,7 @@ def poison_data(monkeypatch: Patch) -> None:
     def poisoned(training: Training, before: int) -> Any:
         with pytest.MonkeyPatch.context() as inner:
             if training.run.state.iteration == BAD:
-                inner.setattr(Replay, "sample", poisoned_sample)
+                inner.setattr(ReplayBuffer, "sample", poisoned_sample)
             return learn(training, before)
 
     monkeypatch.setattr(Training, "learn", poisoned)
@@ -263,7 +263,7 @@ def poison_data(monkeypatch: Patch) -> None:
 
 def poison_search(field: str, monkeypatch: Patch) -> None:
     """Let one search of one game answer with infinity."""
-    remember = Training.remember
+    remember = Training.store_games
 
     def poisoned(training: Training, games: Any) -> None:
         if training.run.state.iteration == BAD:
@@ -275,7 +275,7 @@ def poison_search(field: str, monkeypatch: Patch) -> None:
 
 def poison_player(monkeypatch: Patch) -> None:
     """Let the best player's network answer with NaN, as where a device's memory fails."""
-    explorer = Training._explorer
+    explorer = Training._selfplay_network
 
     def poisoned(training: Training) -> Any:
         best = explorer(training)

@@ -14,9 +14,9 @@ from alphazero.config.schema import InferenceConfig, SearchConfig
 from alphazero.games import ONGOING, Game, State, make_game
 from alphazero.games.game import to_play
 from alphazero.mcts.evaluator import Floats
-from alphazero.mcts.kernels.evaluation_cache import key_of, look_up, new_cache, remember
-from alphazero.mcts.network_search import Search
-from alphazero.players.checkpoint_player import load_player, load_saved
+from alphazero.mcts.kernels.evaluation_cache import get, hash_observation, new_cache, put
+from alphazero.mcts.network_search import NetworkSearch
+from alphazero.players.checkpoint_player import load_checkpoint_player, load_player
 from alphazero.utils.jobs import threads_per_evaluation
 
 GAMES = {"tic_tac_toe": {}, "connect_four": {"rows": 4, "columns": 5, "length": 3}}
@@ -43,21 +43,21 @@ def visits_of_a_game(name: str, megabytes: int, evaluator: HashedEvaluator) -> l
     """Play a game in two slots that follow each other's moves; return every root's visits."""
     game = make_game(name, **GAMES[name])
     settings = SearchConfig(simulations=40, cache_megabytes=megabytes, reuse_tree=False)
-    search = Search(game, evaluator, settings, slots=2)
+    search = NetworkSearch(game, evaluator, settings, slots=2)
     slots = np.arange(2)
-    search.start(slots, np.tile(game.initial_state(), (2, 1)))
+    search.reset(slots, np.tile(game.initial_state(), (2, 1)))
     state, told = game.initial_state(), []
     for _ in range(6):
-        search.ask(slots)
+        search.begin_search(slots)
         done = np.zeros(0, np.int64)
         while len(done) < 2:
-            search.think()
-            done = np.union1d(done, search.collect())
-        visits = search.roots(slots).visits
+            search.step()
+            done = np.union1d(done, search.pop_finished())
+        visits = search.root_statistics(slots).visits
         told += visits.tolist()
         action = int(visits[0].argmax())
         state = game.play(state, action)
-        search.follow(slots, np.array([action, action]))
+        search.advance(slots, np.array([action, action]))
     return told
 
 
@@ -84,17 +84,17 @@ def positions_of(game: Game, count: int, seed: int) -> list[State]:
     return [game.play(first, *random_opening(game, 2 * n, rng)) for n in range(count)]
 
 
-def findings(search: Search, state: State) -> list[bytes]:
+def findings(search: NetworkSearch, state: State) -> list[bytes]:
     """Search a position in a new tree; return all that is found at its root, bit for bit."""
     slot = np.array([0])
-    search.start(slot, state[None])
-    search.ask(slot)
-    while not len(search.collect()):
-        search.think()
-    return [array.tobytes() for array in search.roots(slot)]
+    search.reset(slot, state[None])
+    search.begin_search(slot)
+    while not len(search.pop_finished()):
+        search.step()
+    return [array.tobytes() for array in search.root_statistics(slot)]
 
 
-def drop_half(search: Search) -> None:
+def drop_half(search: NetworkSearch) -> None:
     """Forget every second evaluation."""
     search._cache.keys[::2] = 0
 
@@ -109,10 +109,10 @@ def test_a_search_finds_the_same_whatever_was_searched_before(
     evaluator, states = FastEvaluator(game), positions_of(game, 3, 1)
     for simulations in (50, 100, 600):
         settings = SearchConfig(simulations=simulations, cache_megabytes=4, **SEARCHES[kind])
-        search = Search(game, evaluator, settings, leaves=leaves)
+        search = NetworkSearch(game, evaluator, settings, leaves=leaves)
         cold = []
         for state in states:
-            search.forget()
+            search.clear_cache()
             cold.append(findings(search, state))
         evaluated = search.evaluations
         assert [findings(search, state) for state in states] == cold, "after one another"
@@ -121,7 +121,7 @@ def test_a_search_finds_the_same_whatever_was_searched_before(
         drop_half(search)
         assert [findings(search, state) for state in states] == cold, "half of it forgotten"
         without = dataclasses.replace(settings, cache_megabytes=0)
-        search = Search(game, evaluator, without, leaves=leaves)
+        search = NetworkSearch(game, evaluator, without, leaves=leaves)
         assert [findings(search, state) for state in states] == cold, "without a cache"
 
 
@@ -132,19 +132,21 @@ def test_a_shipped_player_answers_the_same_whatever_it_searched_before(
     name: str, backend: str
 ) -> None:
     """Down to the last bit: batches of other sizes would round otherwise."""
-    saved = load_saved(CHECKPOINTS / f"{name}.safetensors", InferenceConfig(backend=backend))
+    saved = load_checkpoint_player(
+        CHECKPOINTS / f"{name}.safetensors", InferenceConfig(backend=backend)
+    )
     forgetful = dataclasses.replace(
         saved, settings=dataclasses.replace(saved.settings, cache_megabytes=0)
     )
     states = positions_of(saved.game, 2, 2)
     for leaves, simulations in ((1, 50), (4, 50), (8, 100), (None, 600)):
         with threads_per_evaluation(1):
-            search = saved.seat(simulations=simulations, leaves=leaves).search
+            search = saved.create(simulations=simulations, leaves=leaves).search
             first = [findings(search, state) for state in states]
             assert [findings(search, state) for state in states[::-1]] == first[::-1]
             drop_half(search)
             assert [findings(search, state) for state in states] == first
-            search = forgetful.seat(simulations=simulations, leaves=leaves).search
+            search = forgetful.create(simulations=simulations, leaves=leaves).search
             assert [findings(search, state) for state in states] == first
 
 
@@ -185,11 +187,11 @@ def test_every_board_of_tic_tac_toe_is_answered_optimally_in_any_order() -> None
 def test_no_position_is_evaluated_again_in_a_later_batch() -> None:
     evaluator = HashedEvaluator(9)
     game = make_game("tic_tac_toe")
-    search = Search(game, evaluator, SearchConfig(simulations=300, cache_megabytes=1))
-    search.start(np.array([0]), game.initial_state()[None])
-    search.ask(np.array([0]))
-    while not len(search.collect()):
-        search.think()
+    search = NetworkSearch(game, evaluator, SearchConfig(simulations=300, cache_megabytes=1))
+    search.reset(np.array([0]), game.initial_state()[None])
+    search.begin_search(np.array([0]))
+    while not len(search.pop_finished()):
+        search.step()
     assert len(set(evaluator.seen)) == len(evaluator.seen) == search.evaluations
     questions, answers = search.cache_hits
     assert questions == answers + search.evaluations
@@ -199,14 +201,14 @@ def test_no_position_is_evaluated_again_in_a_later_batch() -> None:
 def test_each_position_of_a_batch_is_remembered_with_its_own_evaluation() -> None:
     game, evaluator = make_game("connect_four"), HashedEvaluator(7)
     states = np.array(positions_of(game, 4, 3))
-    search = Search(game, evaluator, SearchConfig(simulations=5, cache_megabytes=1), slots=4)
-    search.start(np.arange(4), states)
-    search.ask(np.arange(4))
-    assert search.think() == 4, "all roots in one batch"
+    search = NetworkSearch(game, evaluator, SearchConfig(simulations=5, cache_megabytes=1), slots=4)
+    search.reset(np.arange(4), states)
+    search.begin_search(np.arange(4))
+    assert search.step() == 4, "all roots in one batch"
     for state in states:
         observation = game.observe(state)
-        key = np.uint64(key_of(observation.reshape(-1).view(np.uint32)))
-        place = look_up(search._cache, key)
+        key = np.uint64(hash_observation(observation.reshape(-1).view(np.uint32)))
+        place = get(search._cache, key)
         (logits,), (value,) = HashedEvaluator(7).evaluate(observation[None])
         assert search._cache.logits[place].tolist() == logits.tolist()
         assert search._cache.values[place] == value
@@ -214,20 +216,20 @@ def test_each_position_of_a_batch_is_remembered_with_its_own_evaluation() -> Non
 
 def test_what_is_forgotten_is_evaluated_again() -> None:
     evaluator, game, slot = HashedEvaluator(9), make_game("tic_tac_toe"), np.array([0])
-    search = Search(game, evaluator, SearchConfig(simulations=200, cache_megabytes=1))
+    search = NetworkSearch(game, evaluator, SearchConfig(simulations=200, cache_megabytes=1))
 
     def evaluations() -> int:
         before = search.evaluations
-        search.start(slot, game.initial_state()[None])
-        search.ask(slot)
-        while not len(search.collect()):
-            search.think()
+        search.reset(slot, game.initial_state()[None])
+        search.begin_search(slot)
+        while not len(search.pop_finished()):
+            search.step()
         return search.evaluations - before
 
     first = evaluations()
     assert first > 0
     assert evaluations() < first / 20, "but for those whose place another one took"
-    search.forget()
+    search.clear_cache()
     assert evaluations() == first
 
 
@@ -237,11 +239,11 @@ def test_memory_is_bounded_and_an_entry_gives_way_to_a_newer_one() -> None:
     places = len(cache.keys)
     assert places & (places - 1) == 0
     old, new = 5, 5 + places
-    remember(cache, np.uint64(old), np.full(7, 1, np.float32), 0.1)
-    assert look_up(cache, np.uint64(old)) == 5
-    remember(cache, np.uint64(new), np.full(7, 2, np.float32), 0.2)
-    assert look_up(cache, np.uint64(old)) == -1
-    place = look_up(cache, np.uint64(new))
+    put(cache, np.uint64(old), np.full(7, 1, np.float32), 0.1)
+    assert get(cache, np.uint64(old)) == 5
+    put(cache, np.uint64(new), np.full(7, 2, np.float32), 0.2)
+    assert get(cache, np.uint64(old)) == -1
+    place = get(cache, np.uint64(new))
     assert cache.logits[place].tolist() == [2] * 7
     assert cache.values[place] == np.float32(0.2)
     assert cache.counts.tolist() == [3, 2]
@@ -249,8 +251,8 @@ def test_memory_is_bounded_and_an_entry_gives_way_to_a_newer_one() -> None:
 
 def test_a_cache_of_no_size_remembers_nothing() -> None:
     cache = new_cache(0, 7, 4)
-    remember(cache, np.uint64(3), np.zeros(7, np.float32), 0.0)
-    assert look_up(cache, np.uint64(3)) == -1
+    put(cache, np.uint64(3), np.zeros(7, np.float32), 0.0)
+    assert get(cache, np.uint64(3)) == -1
     assert cache.counts.tolist() == [0, 0]
 
 
@@ -263,7 +265,7 @@ def test_observations_that_differ_anywhere_have_different_keys() -> None:
         board = empty.copy()
         board.reshape(-1)[list(cells)] = 1
         boards.append(board)
-    keys = [int(key_of(board.reshape(-1).view(np.uint32))) for board in boards]
+    keys = [int(hash_observation(board.reshape(-1).view(np.uint32))) for board in boards]
     assert len(set(keys)) == len(boards)
     # Each bit of the place is set about half of the time: entries spread over the table.
     bits = np.array([[key >> bit & 1 for bit in range(24)] for key in keys]).mean(axis=0)

@@ -18,7 +18,7 @@ from alphazero.mcts.evaluator import (
     UniformEvaluator,
 )
 from alphazero.mcts.exploration import Exploration, shaped_alphas
-from alphazero.mcts.network_search import Search
+from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players.base import Decisions
 from alphazero.records.game_record import GameRecord
 from alphazero.training.selfplay import play_games
@@ -26,9 +26,9 @@ from alphazero.training.selfplay import play_games
 
 def explored(
     game: Game, exploration: Exploration, simulations: int = 200, slots: int = 1
-) -> tuple[Search, np.ndarray]:
+) -> tuple[NetworkSearch, np.ndarray]:
     """Search the first position in every slot; return the search, and its priors at the root."""
-    search = Search(
+    search = NetworkSearch(
         game,
         HashedEvaluator(game),
         SearchConfig(simulations=simulations, cache_megabytes=0),
@@ -37,23 +37,23 @@ def explored(
         rng=np.random.default_rng(1),
     )
     tables = np.arange(slots)
-    search.start(tables, np.tile(game.initial_state(), (slots, 1)))
-    search.ask(tables)
+    search.reset(tables, np.tile(game.initial_state(), (slots, 1)))
+    search.begin_search(tables)
     finish(search, tables)
-    return search, search._forest.root_prior[:, : game.num_actions].astype(np.float64)
+    return search, search.trees.root_prior[:, : game.num_actions].astype(np.float64)
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 1.25])
 def test_the_roots_temperature_is_a_power_of_the_priors(temperature: float) -> None:
     search, mixed = explored(CONNECT_FOUR, Exploration(temperature=temperature))
-    raw = search.roots(FIRST).priors[0] ** (1 / temperature)
+    raw = search.root_statistics(FIRST).priors[0] ** (1 / temperature)
     assert np.allclose(mixed[0], raw / raw.sum(), rtol=1e-5)
 
 
 def test_noise_comes_after_the_temperature() -> None:
     search, mixed = explored(CONNECT_FOUR, Exploration(0.25, 0.5, temperature=2.0))
-    raw = search.roots(FIRST).priors[0] ** 0.5
-    draws = search._forest.root_noise[0]
+    raw = search.root_statistics(FIRST).priors[0] ** 0.5
+    draws = search.trees.root_noise[0]
     expected = 0.75 * raw / raw.sum() + 0.25 * draws / draws.sum()
     assert np.allclose(mixed[0], expected, rtol=1e-5)
 
@@ -85,7 +85,7 @@ def test_shaped_noise_prefers_what_stands_out() -> None:
 
 def test_shaped_noise_has_the_mean_of_its_concentrations() -> None:
     search, mixed = explored(CONNECT_FOUR, Exploration(1.0, 1.0, shaped=True), 2, slots=4000)
-    alphas = shaped_alphas(search.roots(FIRST).priors, 1.0)[0]
+    alphas = shaped_alphas(search.root_statistics(FIRST).priors, 1.0)[0]
     mean = alphas / alphas.sum()
     error = 4 * np.sqrt(mean * (1 - mean) / (alphas.sum() + 1) / len(mixed))
     assert (np.abs(mixed.mean(axis=0) - mean) < error).all()
@@ -95,20 +95,20 @@ def test_shaped_noise_has_the_mean_of_its_concentrations() -> None:
 @pytest.mark.parametrize("megabytes", [0, 1])
 def test_a_roots_search_waits_for_its_shaped_noise(megabytes: int) -> None:
     game = CONNECT_FOUR
-    search = Search(
+    search = NetworkSearch(
         game,
         HashedEvaluator(game),
         SearchConfig(simulations=50, cache_megabytes=megabytes),
         exploration=Exploration(0.5, 1.0, shaped=True),
     )
-    search.start(FIRST, game.initial_state()[None])
+    search.reset(FIRST, game.initial_state()[None])
     for _ in range(4):
-        search.ask(FIRST)
+        search.begin_search(FIRST)
         roots = finish(search)
-        noise = search._forest.root_noise[0]
+        noise = search.trees.root_noise[0]
         expected = 0.5 * roots.priors[0] + 0.5 * noise / noise.sum()
-        assert np.allclose(search._forest.root_prior[0], expected, rtol=1e-5)
-        search.follow(FIRST, np.array([3]))
+        assert np.allclose(search.trees.root_prior[0], expected, rtol=1e-5)
+        search.advance(FIRST, np.array([3]))
 
 
 # Forced playouts
@@ -139,26 +139,26 @@ def test_forced_visits_are_given_and_taken_out_of_what_is_learned(name: str) -> 
     game, pruned = GAMES[name], 0
     for seed in range(12):
         state = random_position(game, seed % 4, np.random.default_rng(seed))
-        search = Search(
+        search = NetworkSearch(
             game,
             HashedEvaluator(game, seed),
             SearchConfig(simulations=150),
             exploration=Exploration(0.25, 1.0, forced=2.0),
             rng=np.random.default_rng(seed),
         )
-        search.start(FIRST, state[None])
-        search.ask(FIRST)
+        search.reset(FIRST, state[None])
+        search.begin_search(FIRST)
         roots = finish(search)
         legal = np.flatnonzero(game.legal_action_mask(state))
         visits = roots.visits[0, legal]
-        priors = search._forest.root_prior[0, : len(legal)].astype(float)
+        priors = search.trees.root_prior[0, : len(legal)].astype(float)
         owed = np.sqrt(2 * priors * (visits.sum() - 1))
         assert (visits[visits > 0] >= np.floor(owed)[visits > 0]).all()
         values = np.nan_to_num(roots.action_values[0, legal])
         expected = plain_pruning(visits.tolist(), values.tolist(), priors.tolist())
-        assert np.allclose(roots.targets[0, legal], expected)
-        assert np.allclose(roots.policies[0, legal], visits / visits.sum())
-        pruned += not np.allclose(roots.targets, roots.policies)
+        assert np.allclose(roots.policy_targets[0, legal], expected)
+        assert np.allclose(roots.move_policies[0, legal], visits / visits.sum())
+        pruned += not np.allclose(roots.policy_targets, roots.move_policies)
     assert pruned >= 6
 
 
@@ -166,12 +166,12 @@ def test_without_exploration_nothing_is_forced() -> None:
     game = CONNECT_FOUR
     found = []
     for exploration in (None, Exploration(0.5, 1.0, temperature=2.0, forced=2.0)):
-        search = Search(game, HashedEvaluator(game), SearchConfig(), exploration=exploration)
-        search.start(FIRST, game.initial_state()[None])
-        search.ask(FIRST, explore=False)
+        search = NetworkSearch(game, HashedEvaluator(game), SearchConfig(), exploration=exploration)
+        search.reset(FIRST, game.initial_state()[None])
+        search.begin_search(FIRST, explore=False)
         found.append(finish(search))
     assert (found[0].visits == found[1].visits).all()
-    assert (found[0].targets == found[1].targets).all()
+    assert (found[0].policy_targets == found[1].policy_targets).all()
 
 
 # Symmetries at leaves
@@ -215,9 +215,9 @@ def test_random_symmetries_are_all_drawn() -> None:
 def test_a_search_may_show_positions_under_symmetries(symmetry: str) -> None:
     game = GAMES["tic_tac_toe"]
     settings = SearchConfig(simulations=50, symmetry=symmetry, cache_megabytes=0)
-    search = Search(game, HashedEvaluator(game), settings)
-    search.start(FIRST, game.initial_state()[None])
-    search.ask(FIRST)
+    search = NetworkSearch(game, HashedEvaluator(game), settings)
+    search.reset(FIRST, game.initial_state()[None])
+    search.begin_search(FIRST)
     roots = finish(search)
     assert roots.visits.sum() == 50
     corners = roots.priors[0, [0, 2, 6, 8]]

@@ -13,8 +13,8 @@ from alphazero.config.schema import SearchConfig
 from alphazero.games import make_game
 from alphazero.mcts.evaluator import UniformEvaluator
 from alphazero.mcts.exploration import Exploration
-from alphazero.mcts.kernels.equations import considered_visits, improvement, mixed_value
-from alphazero.mcts.network_search import Search
+from alphazero.mcts.kernels.equations import considered_visits, mixed_value, sigma
+from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.rollout_methods import UNLIMITED
 from alphazero.players.search_player import SearchPlayer
 
@@ -43,13 +43,13 @@ def test_mctx_finds_the_same(record: dict[str, Any]) -> None:
     )
     evaluator = HashedEvaluator(game, record["seed"])
     draws: Any = RecordedDraws(record["gumbel"])
-    search = Search(game, evaluator, settings, exploration=Exploration(), rng=draws)
-    search.start(FIRST, game.initial_state()[None])
-    search.ask(FIRST)
+    search = NetworkSearch(game, evaluator, settings, exploration=Exploration(), rng=draws)
+    search.reset(FIRST, game.initial_state()[None])
+    search.begin_search(FIRST)
     roots = finish(search)
     assert roots.visits[0].tolist() == record["visits"]
-    assert roots.policies[0].tolist() == np.eye(4)[record["action"]].tolist()
-    assert np.allclose(roots.targets[0], record["weights"], atol=1e-5)
+    assert roots.move_policies[0].tolist() == np.eye(4)[record["action"]].tolist()
+    assert np.allclose(roots.policy_targets[0], record["weights"], atol=1e-5)
 
 
 @pytest.mark.parametrize("actions", [2, 3, 4, 7, 16, 100])
@@ -65,20 +65,20 @@ def test_puct_below_the_root_builds_the_tree_of_the_plain_twin(name: str, reuse_
     game, evaluator = GAMES[name], HashedEvaluator(GAMES[name], 3)
     settings = SearchConfig(selection="gumbel_root", reuse_tree=reuse_tree, cache_megabytes=0)
     rng, state = np.random.default_rng(1), game.initial_state()
-    search = Search(game, evaluator, settings, exploration=Exploration(), rng=rng)
+    search = NetworkSearch(game, evaluator, settings, exploration=Exploration(), rng=rng)
     twin = PlainGumbelRoot(game, evaluator, settings)
-    search.start(FIRST, state[None])
+    search.reset(FIRST, state[None])
     twin.start(state)
     for simulations in (50, 20, 1, 80):
         legal = np.flatnonzero(game.legal_action_mask(twin.state))
-        search.ask(FIRST, simulations)
+        search.begin_search(FIRST, simulations)
         roots = finish(search)
-        twin.plan(simulations, search._forest.root_noise[0, : len(legal)].tolist())
+        twin.plan(simulations, search.trees.root_noise[0, : len(legal)].tolist())
         assert_same_tree(search, 0, twin)
-        action = int(roots.policies[0].argmax())
+        action = int(roots.move_policies[0].argmax())
         new = [roots.visits[0, a] - kept for a, kept in twin.kept.items()]
         assert roots.visits[0, action] - twin.kept[action] == max(new)
-        search.follow(FIRST, np.array([action]))
+        search.advance(FIRST, np.array([action]))
         twin.follow(action)
 
 
@@ -87,8 +87,8 @@ def test_a_single_action_is_always_the_one_considered() -> None:
 
 
 def test_the_equations_have_the_values_computed_by_hand() -> None:
-    assert improvement.py_func(0.5, 10, 50.0, 1.0) == pytest.approx(60 * 0.75)
-    assert improvement.py_func(-1.0, 10, 50.0, 1.0) == 0
+    assert sigma.py_func(0.5, 10, 50.0, 1.0) == pytest.approx(60 * 0.75)
+    assert sigma.py_func(-1.0, 10, 50.0, 1.0) == 0
     # Two visited actions of priors 0.2 and 0.3, 4 visits, Q of 1 and -0.5; the node's value 0.1.
     mixed = (0.1 + 4 * (0.2 - 0.15) / 0.5) / 5
     assert mixed_value.py_func(0.1, 4, 0.5, 0.05) == pytest.approx(mixed)
@@ -101,9 +101,9 @@ def test_without_exploration_nothing_is_drawn_and_the_answer_is_always_the_same(
     for seed in range(2):
         rng = np.random.default_rng(seed)
         settings = SearchConfig(simulations=40, selection="gumbel")
-        search = Search(game, HashedEvaluator(game), settings, rng=rng)
-        search.start(FIRST, game.initial_state()[None])
-        search.ask(FIRST)
+        search = NetworkSearch(game, HashedEvaluator(game), settings, rng=rng)
+        search.reset(FIRST, game.initial_state()[None])
+        search.begin_search(FIRST)
         found.append(finish(search).visits[0].tolist())
         assert rng.bit_generator.state == np.random.default_rng(seed).bit_generator.state
     assert found[0] == found[1]
@@ -114,15 +114,17 @@ def test_a_quick_search_draws_nothing_and_forgets_the_draws_of_the_search_before
 
     def found(first_explores: bool) -> tuple[list[list[int]], list[list[float]]]:
         rng = np.random.default_rng(6)
-        search = Search(game, HashedEvaluator(game), settings, exploration=Exploration(), rng=rng)
-        search.start(FIRST, game.initial_state()[None])
-        search.ask(FIRST, explore=first_explores)
+        search = NetworkSearch(
+            game, HashedEvaluator(game), settings, exploration=Exploration(), rng=rng
+        )
+        search.reset(FIRST, game.initial_state()[None])
+        search.begin_search(FIRST, explore=first_explores)
         finish(search)
-        search.follow(FIRST, np.array([3]))
-        search.ask(FIRST, explore=False)
+        search.advance(FIRST, np.array([3]))
+        search.begin_search(FIRST, explore=False)
         roots = finish(search)
-        assert not search._forest.root_noise.any()
-        return roots.visits.tolist(), roots.policies.tolist()
+        assert not search.trees.root_noise.any()
+        return roots.visits.tolist(), roots.move_policies.tolist()
 
     assert found(first_explores=True) == found(first_explores=False)
 
@@ -131,31 +133,31 @@ def test_a_tree_is_not_kept_for_the_next_move() -> None:
     """Halving counts the visits of one search."""
     game = GAMES["connect_four"]
     settings = SearchConfig(simulations=30, selection="gumbel", reuse_tree=True)
-    search = Search(game, HashedEvaluator(game), settings)
-    search.start(FIRST, game.initial_state()[None])
+    search = NetworkSearch(game, HashedEvaluator(game), settings)
+    search.reset(FIRST, game.initial_state()[None])
     for _ in range(3):
-        search.ask(FIRST)
+        search.begin_search(FIRST)
         roots = finish(search)
         assert roots.visits.sum() == 30
-        search.follow(FIRST, roots.policies.argmax(axis=1))
+        search.advance(FIRST, roots.move_policies.argmax(axis=1))
 
 
 @pytest.mark.parametrize("known", [0, 30])
 def test_a_search_of_unknown_length_chooses_at_the_root_by_puct(known: int) -> None:
     game = GAMES["connect_four"]
     settings = SearchConfig(selection="gumbel", c_puct=1.5, cache_megabytes=0)
-    search = Search(game, HashedEvaluator(game), settings)
-    search.start(FIRST, game.initial_state()[None])
-    search.ask(FIRST, known)
+    search = NetworkSearch(game, HashedEvaluator(game), settings)
+    search.reset(FIRST, game.initial_state()[None])
+    search.begin_search(FIRST, known)
     finish(search)
-    search.ask(FIRST, UNLIMITED)
+    search.begin_search(FIRST, UNLIMITED)
     for _ in range(90):
-        roots = search.roots(FIRST)
+        roots = search.root_statistics(FIRST)
         visits, values = roots.visits[0], np.nan_to_num(roots.action_values[0])
         scores = values + 1.5 * roots.priors[0] * np.sqrt(visits.sum()) / (1 + visits)
         scores += 1e-9 * roots.priors[0]  # which decides before the first visit
-        search.think()
-        tried = search.roots(FIRST).visits[0] - visits
+        search.step()
+        tried = search.root_statistics(FIRST).visits[0] - visits
         assert tried.tolist() == np.eye(7, dtype=int)[scores.argmax()].tolist()
 
 
@@ -164,12 +166,12 @@ def test_gumbel_search_takes_the_winning_column(leaves: int) -> None:
     game = GAMES["connect_four"]
     state = game.from_moves(["4", "1", "4", "1", "4", "2"])
     settings = SearchConfig(simulations=60, selection="gumbel")
-    search = Search(game, UniformEvaluator(7), settings, leaves=leaves)
-    search.start(FIRST, state[None])
-    search.ask(FIRST)
+    search = NetworkSearch(game, UniformEvaluator(7), settings, leaves=leaves)
+    search.reset(FIRST, state[None])
+    search.begin_search(FIRST)
     roots = finish(search)
-    assert roots.policies[0].argmax() == 3
-    assert roots.targets[0, 3] > 0.9
+    assert roots.move_policies[0].argmax() == 3
+    assert roots.policy_targets[0, 3] > 0.9
     assert roots.values[0] > 0.9 > np.nanmean(roots.action_values[0])
 
 
@@ -178,26 +180,26 @@ def test_the_roots_value_is_that_of_its_improved_policy(simulations: int) -> Non
     game = GAMES["connect_four"]
     evaluator = HashedEvaluator(game)
     settings = SearchConfig(selection="gumbel", gumbel_scale=0.1)
-    search = Search(game, evaluator, settings)
-    search.start(FIRST, game.initial_state()[None])
-    search.ask(FIRST, simulations)
+    search = NetworkSearch(game, evaluator, settings)
+    search.reset(FIRST, game.initial_state()[None])
+    search.begin_search(FIRST, simulations)
     roots = finish(search)
     (value,) = evaluator.evaluate(game.observe(game.initial_state())[None])[1]
     if simulations:
         seen = roots.visits[0] > 0
-        value = np.average(roots.action_values[0, seen], weights=roots.targets[0, seen])
+        value = np.average(roots.action_values[0, seen], weights=roots.policy_targets[0, seen])
     assert roots.values[0] == pytest.approx(value, abs=1e-6)
 
 
 def test_a_player_records_the_improved_policy_not_the_move_it_plays() -> None:
     game = GAMES["connect_four"]
     settings = SearchConfig(simulations=14, selection="gumbel_root")
-    player = SearchPlayer(Search(game, UniformEvaluator(7), settings))
-    player.start(FIRST, game.initial_state()[None])
-    player.ask(FIRST)
-    decisions = player.decide()
+    player = SearchPlayer(NetworkSearch(game, UniformEvaluator(7), settings))
+    player.reset(FIRST, game.initial_state()[None])
+    player.begin_moves(FIRST)
+    decisions = player.take_decisions()
     while not len(decisions.tables):
-        player.think()
-        decisions = player.decide()
+        player.step()
+        decisions = player.take_decisions()
     # Nothing is known of any column, so none is better than another, though one is played.
     assert decisions.policies[0] == pytest.approx(np.full(7, 1 / 7), abs=1e-6)

@@ -30,10 +30,10 @@ from alphazero.mcts.evaluator import Evaluator, UniformEvaluator
 from alphazero.mcts.exploration import Exploration
 from alphazero.mcts.kernels import simulation
 from alphazero.mcts.kernels.equations import first_play_value, puct, puct_constant
-from alphazero.mcts.kernels.simulation import gather_trees
-from alphazero.mcts.move_selection import draw_actions, tempered
-from alphazero.mcts.network_search import Search
-from alphazero.mcts.search import Roots
+from alphazero.mcts.kernels.simulation import make_context
+from alphazero.mcts.move_selection import apply_temperature, sample_actions
+from alphazero.mcts.network_search import NetworkSearch
+from alphazero.mcts.search import RootStatistics
 
 SKY = ". . . . . . .\n" * 4
 
@@ -75,13 +75,13 @@ def answer(
     *,
     leaves: int = 1,
     nodes: int | None = None,
-) -> Roots:
+) -> RootStatistics:
     """Return what a search of one position finds, by default without any knowledge."""
     evaluator = evaluator or UniformEvaluator(game.num_actions)
     settings = SearchConfig(simulations=max(simulations, 1))
-    search = Search(game, evaluator, settings, leaves=leaves, nodes=nodes)
-    search.start(FIRST, state[None])
-    search.ask(FIRST, simulations)
+    search = NetworkSearch(game, evaluator, settings, leaves=leaves, nodes=nodes)
+    search.reset(FIRST, state[None])
+    search.begin_search(FIRST, simulations)
     return finish(search)
 
 
@@ -105,22 +105,22 @@ def test_every_combination_of_options_builds_the_tree_of_the_plain_twin(name: st
             cache_megabytes=0,
         )
         noise = Exploration(0.25, 0.5) if noisy else None
-        search = Search(
+        search = NetworkSearch(
             game, evaluator, settings, nodes=nodes, leaves=leaves, exploration=noise, rng=rng
         )
         twin = PlainSearch(game, evaluator, settings, leaves=leaves, capacity=nodes)
 
-        def drawn(search: Search = search, noisy: bool = noisy) -> tuple[list[float], float]:
-            state = search._forest.root_state[0]
+        def drawn(search: NetworkSearch = search, noisy: bool = noisy) -> tuple[list[float], float]:
+            state = search.trees.root_state[0]
             legal = int(search.game.legal_action_mask(state).sum())
-            return (search._forest.root_noise[0, :legal].tolist() if noisy else []), 0.25
+            return (search.trees.root_noise[0, :legal].tolist() if noisy else []), 0.25
 
         state = random_position(game, int(rng.integers(0, 5)), rng)
-        search.start(FIRST, state[None])
+        search.reset(FIRST, state[None])
         twin.start(state)
         for _ in range(3):
             simulations = int(rng.choice([0, 1, 7, 30, 80]))
-            search.ask(FIRST, simulations)
+            search.begin_search(FIRST, simulations)
             twin.noise, twin.fraction = drawn()
             finish(search)
             twin.search(simulations)
@@ -135,18 +135,18 @@ def test_every_combination_of_options_builds_the_tree_of_the_plain_twin(name: st
 def test_whole_games_agree_with_the_plain_twin(name: str, reuse_tree: bool) -> None:
     game, settings = GAMES[name], SearchConfig(reuse_tree=reuse_tree, first_play="parent")
     evaluator = HashedEvaluator(game, 1)
-    search, twin = Search(game, evaluator, settings), PlainSearch(game, evaluator, settings)
+    search, twin = NetworkSearch(game, evaluator, settings), PlainSearch(game, evaluator, settings)
     state = game.initial_state()
-    search.start(FIRST, state[None])
+    search.reset(FIRST, state[None])
     twin.start(state)
     while game.outcome(state) == ONGOING:
-        search.ask(FIRST, 40)
+        search.begin_search(FIRST, 40)
         roots = finish(search)
         twin.search(40)
         assert_same_tree(search, 0, twin)
         action = int(roots.visits[0].argmax())
         state = game.play(state, action)
-        search.follow(FIRST, np.array([action]))
+        search.advance(FIRST, np.array([action]))
         twin.follow(action)
 
 
@@ -163,29 +163,29 @@ def test_a_slot_among_others_answers_as_it_does_alone(
     def play(players: list[int]) -> dict[tuple[int, int], list[float]]:
         """Play on in each slot as soon as it is done, and begin anew at a game's end."""
         evaluator = HashedEvaluator(game)
-        search = Search(
+        search = NetworkSearch(
             game, evaluator, settings, slots=len(players), nodes=100, leaves=leaves, rows=rows
         )
         found, turns, states = {}, [0] * len(players), [starts[player] for player in players]
         every = np.arange(len(players))
-        search.start(every, np.array(states))
+        search.reset(every, np.array(states))
         for slot in every:
-            search.ask(every[slot : slot + 1], int(budgets[players[slot], 0]))
+            search.begin_search(every[slot : slot + 1], int(budgets[players[slot], 0]))
         while any(turn < moves for turn in turns):
-            assert search.think() <= (rows or len(players) * leaves)
-            for slot in search.collect():
+            assert search.step() <= (rows or len(players) * leaves)
+            for slot in search.pop_finished():
                 one, player, turn = np.array([slot]), players[slot], turns[slot]
-                roots = search.roots(one)
+                roots = search.root_statistics(one)
                 found[player, turn] = [*roots.visits[0], *roots.priors[0], *roots.values]
                 turns[slot] += 1
-                action = int(roots.policies[0].argmax())
+                action = int(roots.move_policies[0].argmax())
                 states[slot] = game.play(states[slot], action)
-                search.follow(one, np.array([action]))
+                search.advance(one, np.array([action]))
                 if game.outcome(states[slot]) != ONGOING:
                     states[slot] = starts[player]
-                    search.start(one, states[slot][None])
+                    search.reset(one, states[slot][None])
                 if turns[slot] < moves:
-                    search.ask(one, int(budgets[player, turns[slot]]))
+                    search.begin_search(one, int(budgets[player, turns[slot]]))
         assert 0 not in evaluator.rows
         return found
 
@@ -198,14 +198,14 @@ def test_a_slot_among_others_answers_as_it_does_alone(
 @pytest.mark.parametrize(("slots", "rows"), [(5, 3), (7, 7), (16, 15), (9, 1)])
 def test_slots_take_turns_where_a_batch_is_too_small_for_all(slots: int, rows: int) -> None:
     game = GAMES["connect_four"]
-    search = Search(game, HashedEvaluator(game), SearchConfig(), slots=slots, rows=rows)
+    search = NetworkSearch(game, HashedEvaluator(game), SearchConfig(), slots=slots, rows=rows)
     every = np.arange(slots)
-    search.start(every, np.tile(game.initial_state(), (slots, 1)))
-    search.ask(every, 50)
+    search.reset(every, np.tile(game.initial_state(), (slots, 1)))
+    search.begin_search(every, 50)
     looks = np.zeros(slots, np.int64)
     for _ in range(3 * slots):
-        assert search.think() == rows
-        looks[search._forest.rows["slot"]] += 1
+        assert search.step() == rows
+        looks[search.trees.rows["slot"]] += 1
         assert looks.max() - looks.min() <= 1
 
 
@@ -224,14 +224,20 @@ def test_a_recorded_tree_grows_again() -> None:
         """
     )
     c2, b1, c1 = 5, 7, 8
-    search = Search(TIC_TAC_TOE, UniformEvaluator(9), SearchConfig(c_puct=1.25, simulations=8))
-    search.start(FIRST, state[None])
-    search.ask(FIRST)
+    search = NetworkSearch(
+        TIC_TAC_TOE, UniformEvaluator(9), SearchConfig(c_puct=1.25, simulations=8)
+    )
+    search.reset(FIRST, state[None])
+    search.begin_search(FIRST)
     roots = finish(search)
     assert roots.visits[0].tolist() == [0, 0, 0, 0, 0, 2, 0, 3, 3]
     assert roots.action_values[0, [c2, b1, c1]].tolist() == pytest.approx([-1 / 2, 0, -1 / 3])
     assert roots.values[0] == pytest.approx(-2 / 9)
-    assert [search.variation(0, action) for action in (c2, b1, c1)] == [[5, 7], [7, 5], [8, 5]]
+    assert [search.principal_variation(0, action) for action in (c2, b1, c1)] == [
+        [5, 7],
+        [7, 5],
+        [8, 5],
+    ]
     assert search.evaluations == 7
 
 
@@ -281,7 +287,7 @@ def test_search_wins_in_one_and_blocks_in_one(
     game: Game, diagram: str, action: int, leaves: int
 ) -> None:
     roots = answer(game, game.parse(diagram), 300, leaves=leaves)
-    assert roots.policies[0, action] > 0.5
+    assert roots.move_policies[0, action] > 0.5
     assert np.nanargmax(roots.action_values[0]) == action
 
 
@@ -321,10 +327,10 @@ def test_the_last_free_cell_of_a_drawn_game_is_worth_nothing() -> None:
 def test_a_finished_game_is_answered_by_its_outcome(diagram: str, value: int) -> None:
     game = TIC_TAC_TOE
     evaluator = HashedEvaluator(game)
-    search = Search(game, evaluator, SearchConfig())
-    search.start(FIRST, game.parse(diagram)[None])
+    search = NetworkSearch(game, evaluator, SearchConfig())
+    search.reset(FIRST, game.parse(diagram)[None])
     for simulations in (10, 20):
-        search.ask(FIRST, simulations)
+        search.begin_search(FIRST, simulations)
         roots = finish(search)
         assert not roots.visits.any()
         assert not roots.priors.any()
@@ -366,35 +372,35 @@ FULL_COLUMN = "O . . . .\nX . . . .\nO . . . .\nX . . . ."
 def test_root_noise_is_drawn_once_a_move_and_mixed_into_legal_priors_only() -> None:
     game = GAMES["connect_four 4x5x3"]
     evaluator, rng = HashedEvaluator(game), CountingGenerator()
-    search = Search(
+    search = NetworkSearch(
         game, evaluator, SearchConfig(), exploration=Exploration(0.25, 0.5), nodes=400, rng=rng
     )
-    forest, state, seen = search._forest, game.parse(FULL_COLUMN), set()
-    search.start(FIRST, state[None])
+    trees, state, seen = search.trees, game.parse(FULL_COLUMN), set()
+    search.reset(FIRST, state[None])
     for move in range(4):
         legal = np.flatnonzero(game.legal_action_mask(state))
-        search.ask(FIRST, 50)
-        drawn = forest.root_noise[0].copy()
+        search.begin_search(FIRST, 50)
+        drawn = trees.root_noise[0].copy()
         roots = finish(search)
         assert rng.calls == move + 1
-        assert (forest.root_noise[0] == drawn).all()
+        assert (trees.root_noise[0] == drawn).all()
         seen.add(drawn.tobytes())
 
         clean = answer(game, state, 0, evaluator).priors[0]
         noise = drawn[: len(legal)] / drawn[: len(legal)].sum()
         assert np.allclose(roots.priors[0], clean, rtol=1e-6)
         mixed = 0.75 * clean[legal] + 0.25 * noise
-        assert np.allclose(forest.root_prior[0, : len(legal)], mixed, rtol=1e-6)
+        assert np.allclose(trees.root_prior[0, : len(legal)], mixed, rtol=1e-6)
         assert mixed.sum() == pytest.approx(1)
         assert (
-            forest.edges["action"][0, : forest.nodes["edge_count"][0, 0]].tolist() == legal.tolist()
+            trees.edges["action"][0, : trees.nodes["edge_count"][0, 0]].tolist() == legal.tolist()
         )
         assert not np.delete(roots.visits[0], legal).any()
 
         action = int(roots.visits[0].argmax())
         state = game.play(state, action)
-        search.follow(FIRST, np.array([action]))
-        assert forest.slots["num_nodes"][0] > 1, "the root is a reused one"
+        search.advance(FIRST, np.array([action]))
+        assert trees.slots["num_nodes"][0] > 1, "the root is a reused one"
     assert len(seen) == 4
 
 
@@ -402,11 +408,11 @@ def test_noise_changes_the_visits_and_no_noise_leaves_the_priors_alone() -> None
     game = TIC_TAC_TOE
     visits = []
     for noise in (None, Exploration(0.0, 0.5), Exploration(0.75, 0.1)):
-        search = Search(game, HashedEvaluator(game), SearchConfig(), exploration=noise)
-        search.start(FIRST, game.initial_state()[None])
-        search.ask(FIRST, 50)
+        search = NetworkSearch(game, HashedEvaluator(game), SearchConfig(), exploration=noise)
+        search.reset(FIRST, game.initial_state()[None])
+        search.begin_search(FIRST, 50)
         visits.append(finish(search).visits.tolist())
-        same = (search._forest.root_prior[0] == search._forest.edges["prior"][0, :9]).all()
+        same = (search.trees.root_prior[0] == search.trees.edges["prior"][0, :9]).all()
         assert same == (noise is None or noise.fraction == 0)
     assert visits[0] == visits[1] != visits[2]
 
@@ -414,7 +420,7 @@ def test_noise_changes_the_visits_and_no_noise_leaves_the_priors_alone() -> None
 @pytest.mark.parametrize("alpha", [0.3, 2.0])
 def test_noise_has_the_moments_of_a_dirichlet_distribution(alpha: float) -> None:
     game, slots, legal = GAMES["connect_four 4x5x3"], np.arange(20_000), 4
-    search = Search(
+    search = NetworkSearch(
         game,
         UniformEvaluator(5),
         SearchConfig(),
@@ -423,10 +429,10 @@ def test_noise_has_the_moments_of_a_dirichlet_distribution(alpha: float) -> None
         exploration=Exploration(1.0, alpha),
         rng=np.random.default_rng(5),
     )
-    search.start(slots, np.tile(game.parse(FULL_COLUMN), (len(slots), 1)))
-    search.ask(slots, 0)
+    search.reset(slots, np.tile(game.parse(FULL_COLUMN), (len(slots), 1)))
+    search.begin_search(slots, 0)
     finish(search, slots)
-    noise = search._forest.root_prior[:, :legal].astype(np.float64)
+    noise = search.trees.root_prior[:, :legal].astype(np.float64)
     assert np.allclose(noise.sum(axis=1), 1, atol=1e-6)
     variance = (1 / legal) * (1 - 1 / legal) / (legal * alpha + 1)
     covariance = -((1 / legal) ** 2) / (legal * alpha + 1)
@@ -449,18 +455,18 @@ def test_a_new_root_has_exactly_the_visits_that_were_asked(
     game = GAMES[name]
     for simulations in (0, 1, 2, 50, 333):
         evaluator = HashedEvaluator(game)
-        search = Search(game, evaluator, SearchConfig(), leaves=leaves, nodes=nodes)
-        search.start(FIRST, game.initial_state()[None])
-        search.ask(FIRST, simulations)
+        search = NetworkSearch(game, evaluator, SearchConfig(), leaves=leaves, nodes=nodes)
+        search.reset(FIRST, game.initial_state()[None])
+        search.begin_search(FIRST, simulations)
         roots = finish(search)
         assert roots.visits.sum() == simulations == search.simulations
         assert search.evaluations == sum(evaluator.rows)
         assert max(evaluator.rows) <= leaves
-        assert not search._forest.edges["pending"].any()
-        assert not search._forest.slots["walks"].any()
+        assert not search.trees.edges["pending"].any()
+        assert not search.trees.slots["walks"].any()
 
 
-@pytest.mark.parametrize("simulations", [1, 100, 3 * simulation.PATIENCE])
+@pytest.mark.parametrize("simulations", [1, 100, 3 * simulation.MAX_FREE_SIMULATIONS])
 def test_simulations_are_exact_where_every_line_ends_at_once(simulations: int) -> None:
     """On 2x2 with two in a line, the second stone of a colour always wins."""
     game = make_game("mnk", rows=2, columns=2, length=2)
@@ -477,7 +483,7 @@ def test_without_simulations_the_prior_is_the_search_policy() -> None:
     logits, values = evaluator.evaluate(game.observe(game.initial_state())[None])
     roots = answer(game, game.initial_state(), 0, evaluator)
     expected = np.exp(logits[0]) / np.exp(logits[0]).sum()
-    assert np.allclose(roots.policies[0], expected, rtol=1e-5)
+    assert np.allclose(roots.move_policies[0], expected, rtol=1e-5)
     assert roots.values == pytest.approx(values)
 
 
@@ -493,8 +499,8 @@ def test_logits_may_be_as_large_as_they_like() -> None:
 
 def test_search_policies_are_shares_of_visits() -> None:
     roots = answer(CONNECT_FOUR, CONNECT_FOUR.initial_state(), 90, HashedEvaluator(CONNECT_FOUR))
-    assert np.allclose(roots.targets, roots.visits / 90)
-    assert (roots.policies == roots.targets).all()
+    assert np.allclose(roots.policy_targets, roots.visits / 90)
+    assert (roots.move_policies == roots.policy_targets).all()
 
 
 @pytest.mark.parametrize("leaves", [1, 4])
@@ -502,71 +508,75 @@ def test_search_policies_are_shares_of_visits() -> None:
 @pytest.mark.parametrize("turns", [0, 1, 2, 10])
 def test_a_stopped_search_answers_with_what_it_has(turns: int, moment: str, leaves: int) -> None:
     game = CONNECT_FOUR
-    search = Search(game, HashedEvaluator(game), SearchConfig(), leaves=leaves)
-    search.start(FIRST, game.initial_state()[None])
-    search.ask(FIRST, 100_000)
+    search = NetworkSearch(game, HashedEvaluator(game), SearchConfig(), leaves=leaves)
+    search.reset(FIRST, game.initial_state()[None])
+    search.begin_search(FIRST, 100_000)
     for _ in range(turns):
-        search.think()
-        assert search.collect().size == 0
+        search.step()
+        assert search.pop_finished().size == 0
     if moment == "before":
         search.stop(FIRST)
         if turns == 0:
-            assert search.collect().size == 0, "the root has no evaluation yet"
-    search.think()
+            assert search.pop_finished().size == 0, "the root has no evaluation yet"
+    search.step()
     if moment == "between":
         search.stop(FIRST)
-    done = search.collect()
+    done = search.pop_finished()
     if moment == "after":
         search.stop(FIRST)
-        done = search.collect()
+        done = search.pop_finished()
     assert done.tolist() == [0]
-    roots = search.roots(FIRST)
+    roots = search.root_statistics(FIRST)
     assert roots.visits.sum() == search.simulations
     assert search.simulations <= leaves * (turns + 1)
-    assert roots.policies.sum() == pytest.approx(1)
-    assert not search._forest.edges["pending"].any()
+    assert roots.move_policies.sum() == pytest.approx(1)
+    assert not search.trees.edges["pending"].any()
 
 
 def test_a_solved_position_does_not_outlast_its_stop() -> None:
     """All simulations end at once here; a clock must be able to end them all the same."""
-    search = Search(TIC_TAC_TOE, UniformEvaluator(9), SearchConfig())
-    search.start(FIRST, TIC_TAC_TOE.parse("X O X\nX O O\nO X .")[None])
-    search.ask(FIRST, 10**12)
+    search = NetworkSearch(TIC_TAC_TOE, UniformEvaluator(9), SearchConfig())
+    search.reset(FIRST, TIC_TAC_TOE.parse("X O X\nX O O\nO X .")[None])
+    search.begin_search(FIRST, 10**12)
     for _ in range(3):
-        search.think()
-        assert search.collect().size == 0
+        search.step()
+        assert search.pop_finished().size == 0
     search.stop(FIRST)
-    assert search.collect().tolist() == [0]
-    assert search.roots(FIRST).visits.sum() == search.simulations == 2 * simulation.PATIENCE
+    assert search.pop_finished().tolist() == [0]
+    assert (
+        search.root_statistics(FIRST).visits.sum()
+        == search.simulations
+        == 2 * simulation.MAX_FREE_SIMULATIONS
+    )
 
 
 def test_a_new_start_ends_the_search_before_it() -> None:
     game = CONNECT_FOUR
-    search = Search(game, HashedEvaluator(game), SearchConfig(cache_megabytes=0))
+    search = NetworkSearch(game, HashedEvaluator(game), SearchConfig(cache_megabytes=0))
     for _ in range(2):
-        search.start(FIRST, game.initial_state()[None])
-        assert search.think() == 0, "nothing was asked yet"
-        search.ask(FIRST, 100)
+        search.reset(FIRST, game.initial_state()[None])
+        assert search.step() == 0, "nothing was asked yet"
+        search.begin_search(FIRST, 100)
         for _ in range(3):
-            search.think()
-            search.collect()
+            search.step()
+            search.pop_finished()
     assert search.simulations == 2 * 2, "the first look at a root is no simulation"
-    search.follow(FIRST, np.array([3]))
-    assert search.think() == 0
+    search.advance(FIRST, np.array([3]))
+    assert search.step() == 0
 
 
 def test_variation_follows_the_most_visited_line() -> None:
     game = CONNECT_FOUR
-    search = Search(game, HashedEvaluator(game), SearchConfig(simulations=400))
+    search = NetworkSearch(game, HashedEvaluator(game), SearchConfig(simulations=400))
     twin = PlainSearch(game, search.evaluator, SearchConfig())
-    search.start(FIRST, game.initial_state()[None])
+    search.reset(FIRST, game.initial_state()[None])
     twin.start(game.initial_state())
-    search.ask(FIRST)
+    search.begin_search(FIRST)
     finish(search)
     twin.search(400)
     for action in range(7):
         for length in (1, 2, 3, 20):
-            line = search.variation(0, action, length)
+            line = search.principal_variation(0, action, length)
             assert line == twin.variation(action, length)
             assert line[0] == action
             assert len(line) <= length
@@ -584,24 +594,26 @@ def test_a_full_tree_stays_within_its_arrays(nodes: int, leaves: int, graph: boo
     moves, visits = [], []
     for _ in range(2):
         settings = SearchConfig(transpositions=graph)
-        search = Search(game, HashedEvaluator(game), settings, slots=3, nodes=nodes, leaves=leaves)
-        forest, check = guarded(search._forest)
-        search._forests = [forest]
-        search._trees = gather_trees(forest, search._cache, search._selection)
-        forest, state = search._forest, game.initial_state()
-        beside = [array[[0, 2]].copy() for array in forest if len(array) == 3 and array.ndim > 1]
-        search.start(middle, state[None])
+        search = NetworkSearch(
+            game, HashedEvaluator(game), settings, slots=3, nodes=nodes, leaves=leaves
+        )
+        trees, check = guarded(search.trees)
+        search._trees_per_thread = [trees]
+        search._context = make_context(trees, search._cache, search._selection)
+        trees, state = search.trees, game.initial_state()
+        beside = [array[[0, 2]].copy() for array in trees if len(array) == 3 and array.ndim > 1]
+        search.reset(middle, state[None])
         while game.outcome(state) == ONGOING:
-            search.ask(middle, 150)
+            search.begin_search(middle, 150)
             roots = finish(search, middle)
-            assert forest.slots["num_nodes"][1] <= nodes
-            assert forest.slots["num_edges"][1] <= nodes * game.num_actions
+            assert trees.slots["num_nodes"][1] <= nodes
+            assert trees.slots["num_edges"][1] <= nodes * game.num_actions
             moves.append(int(roots.visits[0].argmax()))
             visits.append(roots.visits[0].tolist())
             state = game.play(state, moves[-1])
-            search.follow(middle, np.array(moves[-1:]))
+            search.advance(middle, np.array(moves[-1:]))
         check()
-        after = [array[[0, 2]] for array in forest if len(array) == 3 and array.ndim > 1]
+        after = [array[[0, 2]] for array in trees if len(array) == 3 and array.ndim > 1]
         assert all((a == b).all() for a, b in zip(beside, after, strict=True))
     half = len(moves) // 2
     assert moves[:half] == moves[half:]
@@ -618,21 +630,23 @@ def test_tempered_policies_are_visits_to_the_power_of_one_over_the_temperature()
         for row, counts in enumerate(visits):
             powers = [count ** (1 / temperature) for count in counts]
             expected = [power / sum(powers) for power in powers]
-            found = tempered(policies.astype(np.float32), np.array([temperature, temperature]))
+            found = apply_temperature(
+                policies.astype(np.float32), np.array([temperature, temperature])
+            )
             assert found[row].tolist() == pytest.approx(expected, rel=1e-5)
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1e-300, 1e-6, 1e-3])
 def test_a_vanishing_temperature_is_safe(temperature: float) -> None:
     policies = np.array([[0.1, 0.0, 0.6, 0.3], [0.4, 0.4, 0.2, 0.0]], np.float32)
-    found = tempered(policies, np.array([temperature, temperature]))
+    found = apply_temperature(policies, np.array([temperature, temperature]))
     assert np.allclose(found, [[0, 0, 1, 0], [0.5, 0.5, 0, 0]])
     assert found.sum(axis=1).tolist() == [1, 1]
 
 
 def test_a_temperature_near_zero_still_tells_nearly_equal_visits_apart() -> None:
     policies = np.array([[1000, 999]], np.float32) / 1999
-    assert tempered(policies, np.array([1e-5]))[0].tolist() == pytest.approx([1, 0])
+    assert apply_temperature(policies, np.array([1e-5]))[0].tolist() == pytest.approx([1, 0])
 
 
 def test_actions_are_drawn_as_often_as_the_tempered_policy_says() -> None:
@@ -640,8 +654,8 @@ def test_actions_are_drawn_as_often_as_the_tempered_policy_says() -> None:
     for temperature in (0.5, 1.0, 2.0):
         temperatures = np.full(draws, temperature)
         rows = np.tile(policy, (draws, 1))
-        actions = draw_actions(rows, temperatures, np.random.default_rng(6))
-        expected = tempered(policy[None], np.array([temperature]))[0]
+        actions = sample_actions(rows, temperatures, np.random.default_rng(6))
+        expected = apply_temperature(policy[None], np.array([temperature]))[0]
         counts = np.bincount(actions, minlength=6)
         assert (counts[policy == 0] == 0).all()
         error = 4 * np.sqrt(expected * (1 - expected) / draws)
@@ -651,14 +665,14 @@ def test_actions_are_drawn_as_often_as_the_tempered_policy_says() -> None:
 def test_temperature_zero_takes_the_first_of_the_most_visited() -> None:
     policies = np.array([[0.2, 0.4, 0.4], [0.5, 0.0, 0.5], [0.0, 0.0, 1.0]], np.float32)
     for seed in range(20):
-        actions = draw_actions(policies, np.zeros(3), np.random.default_rng(seed))
+        actions = sample_actions(policies, np.zeros(3), np.random.default_rng(seed))
         assert actions.tolist() == [1, 0, 2]
 
 
 def test_temperatures_differ_from_row_to_row() -> None:
     rows = np.tile(np.array([0.4, 0.6], np.float32), (2000, 1))
     temperatures = np.tile([0.0, 1.0], 1000)
-    actions = draw_actions(rows, temperatures, np.random.default_rng(7))
+    actions = sample_actions(rows, temperatures, np.random.default_rng(7))
     assert (actions[::2] == 1).all()
     assert 0 < actions[1::2].mean() < 1
 
@@ -679,5 +693,5 @@ def test_not_even_the_extreme_draw_takes_an_action_of_no_probability(number: flo
     policies[:, [0, 3, 6]] = 0
     policies /= policies.sum(axis=1, keepdims=True)
     temperatures = np.linspace(0.05, 3, 500)
-    actions = draw_actions(policies, temperatures, EdgeGenerator(number))
+    actions = sample_actions(policies, temperatures, EdgeGenerator(number))
     assert (policies[np.arange(500), actions] > 0).all()

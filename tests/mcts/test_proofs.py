@@ -7,20 +7,22 @@ from helpers.searches import FIRST, GAMES, HashedEvaluator, exact_value, finish,
 from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, Game, State
 from alphazero.mcts.evaluator import UniformEvaluator
-from alphazero.mcts.kernels.proofs import loses
-from alphazero.mcts.network_search import Search
-from alphazero.mcts.search import Roots
+from alphazero.mcts.kernels.proofs import is_lost
+from alphazero.mcts.network_search import NetworkSearch
+from alphazero.mcts.search import RootStatistics
 
 SMALL = ["tic_tac_toe", "mnk 4x4x3", "connect_four 4x5x3"]
 
 
 def solve(
     game: Game, state: State, simulations: int, leaves: int = 1, graph: bool = False
-) -> tuple[Search, Roots]:
+) -> tuple[NetworkSearch, RootStatistics]:
     settings = SearchConfig(simulations=simulations, solver=True, transpositions=graph)
-    search = Search(game, HashedEvaluator(game), settings, leaves=leaves, nodes=simulations + 1)
-    search.start(FIRST, state[None])
-    search.ask(FIRST)
+    search = NetworkSearch(
+        game, HashedEvaluator(game), settings, leaves=leaves, nodes=simulations + 1
+    )
+    search.reset(FIRST, state[None])
+    search.begin_search(FIRST)
     return search, finish(search)
 
 
@@ -39,22 +41,22 @@ def test_bounds_hold_everywhere_and_a_proven_root_plays_an_optimal_move(
     proven = 0
     for state in positions(game, 12, 6 if game.max_moves > 9 else 3):
         search, roots = solve(game, state, 400, leaves, graph)
-        forest, places, met = search._forest, [(0, state)], {0}
+        trees, places, met = search.trees, [(0, state)], {0}
         for node, place in places:
-            value, record = exact_value(game, place, known), forest.nodes[0, node]
+            value, record = exact_value(game, place, known), trees.nodes[0, node]
             assert record["lower"] <= value <= record["upper"]
             if record["lower"] == record["upper"]:
                 assert record["value"] == value
             first = record["first_edge"]
-            for edge in forest.edges[0, first : first + record["edge_count"]]:
+            for edge in trees.edges[0, first : first + record["edge_count"]]:
                 if edge["child"] >= 0 and edge["child"] not in met:
                     met.add(edge["child"])
                     places.append((int(edge["child"]), game.play(place, int(edge["action"]))))
-        if forest.nodes[0, 0]["lower"] == forest.nodes[0, 0]["upper"]:
+        if trees.nodes[0, 0]["lower"] == trees.nodes[0, 0]["upper"]:
             proven += 1
             assert search.simulations < 400, "a proven root ends its search"
             assert roots.values[0] == exact_value(game, state, known)
-            for action in np.flatnonzero(roots.policies[0]):
+            for action in np.flatnonzero(roots.move_policies[0]):
                 child = game.play(state, int(action))
                 assert -exact_value(game, child, known) == roots.values[0]
     assert proven >= 6
@@ -65,9 +67,9 @@ def test_a_move_that_wins_at_once_is_found_without_the_network() -> None:
     game = GAMES["connect_four"]
     state = game.parse(". . . . . . .\n" * 3 + ". . X . . . .\n. . X X . . .\n. . O O O . .")
     evaluator = UniformEvaluator(7)
-    search = Search(game, evaluator, SearchConfig(simulations=100, solver=True))
-    search.start(FIRST, state[None])
-    search.ask(FIRST)
+    search = NetworkSearch(game, evaluator, SearchConfig(simulations=100, solver=True))
+    search.reset(FIRST, state[None])
+    search.begin_search(FIRST)
     roots = finish(search)
     assert search.evaluations == 1
     assert roots.values[0] == -1
@@ -78,9 +80,9 @@ def test_a_lost_edge_is_walked_no_more() -> None:
     """After the first move to the wing, the answer in the middle makes an open three."""
     game = GAMES["connect_four"]
     state = game.from_moves(["3", "3", "4", "4"])
-    plain = Search(game, UniformEvaluator(7), SearchConfig(simulations=800))
-    plain.start(FIRST, state[None])
-    plain.ask(FIRST)
+    plain = NetworkSearch(game, UniformEvaluator(7), SearchConfig(simulations=800))
+    plain.reset(FIRST, state[None])
+    plain.begin_search(FIRST)
     solved_search, solved = solve(game, state, 800)
     assert solved.values[0] == 1, "an open three is proven to win"
     assert solved_search.simulations < 800
@@ -90,16 +92,16 @@ def test_a_lost_edge_is_walked_no_more() -> None:
 def test_only_moves_that_lose_are_walked_no_more_not_those_that_draw() -> None:
     game, known, values = GAMES["tic_tac_toe"], {}, []
     for state in positions(game, 6, 3):
-        forest = solve(game, state, 400)[0]._forest
-        nodes, edges = (each.view(np.recarray) for each in (forest.nodes, forest.edges))
-        forest = forest._replace(nodes=nodes, edges=edges)
+        trees = solve(game, state, 400)[0].trees
+        nodes, edges = (each.view(np.recarray) for each in (trees.nodes, trees.edges))
+        trees = trees._replace(nodes=nodes, edges=edges)
         for edge in range(nodes[0, 0].edge_count):
             child = edges[0, edge].child
             if child < 0 or nodes[0, child].lower < nodes[0, child].upper:
                 continue
             after = game.play(state, int(edges[0, edge].action))
             values.append(-exact_value(game, after, known))
-            assert loses.py_func(forest, 0, edge) == (values[-1] == -1)
+            assert is_lost.py_func(trees, 0, edge) == (values[-1] == -1)
     assert {-1, 0} <= {*values}
 
 
@@ -110,10 +112,10 @@ def test_a_kept_tree_keeps_its_proofs() -> None:
         search, roots = solve(game, state, 300)
         while game.outcome(state) == ONGOING:
             value = exact_value(game, state, known)
-            lower, upper = search._forest.nodes[0, 0]["lower"], search._forest.nodes[0, 0]["upper"]
+            lower, upper = search.trees.nodes[0, 0]["lower"], search.trees.nodes[0, 0]["upper"]
             assert lower <= value <= upper
-            action = int(roots.policies[0].argmax())
+            action = int(roots.move_policies[0].argmax())
             state = game.play(state, action)
-            search.follow(FIRST, np.array([action]))
-            search.ask(FIRST)
+            search.advance(FIRST, np.array([action]))
+            search.begin_search(FIRST)
             roots = finish(search)

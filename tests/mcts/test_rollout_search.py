@@ -16,13 +16,13 @@ from alphazero.games import ONGOING, Game, State, make_game, to_play, value_of
 from alphazero.games.game import LEGAL_RULE, OUTCOME_RULE, Mask
 from alphazero.games.mnk import Mnk
 from alphazero.mcts.kernels.equations import ucb1, ucb1_width
-from alphazero.mcts.move_selection import best_actions, is_max_robust
+from alphazero.mcts.move_selection import final_actions, is_max_robust
 from alphazero.mcts.rollout_methods import FINAL_MOVES, METHODS, UNLIMITED, RolloutConfig
 from alphazero.mcts.rollout_search import RolloutSearch
 from alphazero.players.base import Player, RandomPlayer
 from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import Pairing
-from alphazero.solvers.exhaustive import solve
+from alphazero.solvers.exhaustive import solve_all_positions
 from alphazero.utils.jit import kernel
 
 GAMES = {
@@ -40,8 +40,8 @@ def searching(
     """Return a search that was asked about one position, in its first slot."""
     config = RolloutConfig(**settings)  # type: ignore[arg-type]
     search = RolloutSearch(game, config, slots=slots, rng=np.random.default_rng(seed))
-    search.start(FIRST, state[None])
-    search.ask(FIRST)
+    search.reset(FIRST, state[None])
+    search.begin_search(FIRST)
     return search
 
 
@@ -50,11 +50,11 @@ def searching(
 
 def assert_same_tree(search: RolloutSearch, twin: PlainRollouts) -> None:
     """Compare two trees node by node, from their roots."""
-    forest = search._forest
+    trees = search.trees
     nodes: list[tuple[int, PlainNode]] = [(0, twin.root)]
     for index, node in nodes:
-        first, count = forest.nodes["first_edge"][0, index], forest.nodes["edge_count"][0, index]
-        edges = forest.edges[0, first : first + count]
+        first, count = trees.nodes["first_edge"][0, index], trees.nodes["edge_count"][0, index]
+        edges = trees.edges[0, first : first + count]
         assert edges["action"].tolist() == node.actions
         for edge in edges:
             child = node.children.get(int(edge["action"]))
@@ -63,10 +63,10 @@ def assert_same_tree(search: RolloutSearch, twin: PlainRollouts) -> None:
                 assert edge["value_sum"] / child.visits == child.mean(to_play(node.state))
                 if edge["child"] >= 0:
                     nodes.append((int(edge["child"]), child))
-    assert forest.slots["num_nodes"][0] == len(nodes)
-    assert forest.slots["random"][0] == twin.random.state
+    assert trees.slots["num_nodes"][0] == len(nodes)
+    assert trees.slots["random"][0] == twin.random.state
     player, root = to_play(twin.root.state), twin.root
-    assert search.roots(FIRST).values[0] == pytest.approx(root.mean(player))
+    assert search.root_statistics(FIRST).values[0] == pytest.approx(root.mean(player))
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -80,26 +80,26 @@ def test_games_are_searched_as_by_the_plain_twin(name: str, method: str, depth: 
         search = RolloutSearch(game, settings, rng=np.random.default_rng(seed))
         twin = PlainRollouts(
             game,
-            int(search._forest.slots["random"][0]),
+            int(search.trees.slots["random"][0]),
             2 * constant,
             method == "flat_mc",
             depth or (1 if method.startswith("flat") else 99),
         )
         state = random_position(game, seed, rng)
-        search.start(FIRST, state[None])
+        search.reset(FIRST, state[None])
         fresh = True
         while game.outcome(state) == ONGOING:
             simulations = int(rng.integers(1, 120))
-            search.ask(FIRST, simulations)
+            search.begin_search(FIRST, simulations)
             finish(search)
             if fresh:
                 twin.start(state)
             twin.search(simulations)
             assert_same_tree(search, twin)
             assert depth or twin.root.visits > simulations
-            action = int(search.roots(FIRST).policies[0].argmax())
+            action = int(search.root_statistics(FIRST).move_policies[0].argmax())
             state = game.play(state, action)
-            search.follow(FIRST, np.array([action]))
+            search.advance(FIRST, np.array([action]))
             fresh = method != "uct" or bool(depth)
             if not fresh and game.outcome(state) == ONGOING:
                 twin.follow(action)
@@ -138,11 +138,11 @@ def test_every_action_is_tried_once_before_any_is_tried_twice(method: str) -> No
     firsts = set()
     for seed in range(12):
         search = searching(TIC_TAC_TOE, TIC_TAC_TOE.initial_state(), seed=seed, method=method)
-        search.ask(FIRST, 1)
+        search.begin_search(FIRST, 1)
         firsts.add(int(finish(search).visits[0].argmax()))
-        search.ask(FIRST, 5)
+        search.begin_search(FIRST, 5)
         assert sorted(finish(search).visits[0]) == [0, 0, 0, 1, 1, 1, 1, 1, 1]
-        search.ask(FIRST, 3)
+        search.begin_search(FIRST, 3)
         assert finish(search).visits[0].tolist() == [1] * 9
     assert len(firsts) > 4  # which one is first, the seed decides
 
@@ -151,8 +151,8 @@ def test_every_action_is_tried_once_before_any_is_tried_twice(method: str) -> No
 def test_flat_methods_never_deepen_the_tree(method: str) -> None:
     search = searching(CONNECT_FOUR, CONNECT_FOUR.initial_state(), method=method, simulations=3000)
     roots = finish(search)
-    assert search._forest.slots["num_nodes"][0] == 1
-    assert search._forest.nodes.shape[1] == 1
+    assert search.trees.slots["num_nodes"][0] == 1
+    assert search.trees.nodes.shape[1] == 1
     assert roots.visits.sum() == 3000
     if method == "flat_mc":
         assert np.ptp(roots.visits) <= 1
@@ -215,12 +215,12 @@ def test_uct_converges_to_minimax(size: int, length: int, empty: int) -> None:
         state = random_position(game, size * size - empty, rng)
         truth = negamax(game, state, known)
         search = searching(game, state, seed=seed, simulations=300_000)
-        search.ask(FIRST, 200)
+        search.begin_search(FIRST, 200)
         early = abs(finish(search).values[0] - truth)
-        search.ask(FIRST)
+        search.begin_search(FIRST)
         roots = finish(search)
         errors.append((early, abs(roots.values[0] - truth)))
-        action = int(roots.policies[0].argmax())
+        action = int(roots.move_policies[0].argmax())
         assert -negamax(game, game.play(state, action), known) == truth
     early, late = np.mean(errors, axis=0)
     assert late < max(early / 2, 0.02)
@@ -228,15 +228,15 @@ def test_uct_converges_to_minimax(size: int, length: int, empty: int) -> None:
 
 
 def test_uct_plays_solved_tic_tac_toe_without_a_mistake() -> None:
-    solution = solve(TIC_TAC_TOE)
+    solution = solve_all_positions(TIC_TAC_TOE)
     chosen = np.random.default_rng(0).choice(len(solution.states), 200, replace=False)
     settings = RolloutConfig(simulations=5_000)
     search = RolloutSearch(TIC_TAC_TOE, settings, slots=200, rng=np.random.default_rng(1))
     every = np.arange(200)
-    search.start(every, solution.states[chosen])
-    search.ask(every)
+    search.reset(every, solution.states[chosen])
+    search.begin_search(every)
     roots = finish(search, every)
-    right = solution.optimal[chosen, roots.policies.argmax(axis=1)]
+    right = solution.optimal[chosen, roots.move_policies.argmax(axis=1)]
     assert right.mean() >= 0.99
 
 
@@ -247,15 +247,15 @@ def test_the_four_final_moves_choose_what_they_say() -> None:
     #          most visits        highest value  highest v - 1 / sqrt(n)
     visits = np.array([[100, 81, 4, 0]])
     values = np.array([[0.10, 0.21, 0.50, np.nan]])  # bounds: 0, 0.0989, 0
-    assert best_actions("max", visits, values, 1.0).tolist() == [2]
-    assert best_actions("robust", visits, values, 1.0).tolist() == [0]
-    assert best_actions("secure", visits, values, 1.0).tolist() == [1]
-    assert best_actions("max_robust", visits, values, 1.0).tolist() == [0]
+    assert final_actions("max", visits, values, 1.0).tolist() == [2]
+    assert final_actions("robust", visits, values, 1.0).tolist() == [0]
+    assert final_actions("secure", visits, values, 1.0).tolist() == [1]
+    assert final_actions("max_robust", visits, values, 1.0).tolist() == [0]
     assert is_max_robust(visits, values).tolist() == [False]
     assert is_max_robust(visits, np.array([[0.6, 0.21, 0.50, np.nan]])).tolist() == [True]
     # As many visits, then the value decides; as high a value, then the visits.
-    assert best_actions("robust", np.array([[5, 5]]), np.array([[0.0, 0.1]]), 1.0).tolist() == [1]
-    assert best_actions("max", np.array([[4, 5]]), np.array([[0.1, 0.1]]), 1.0).tolist() == [1]
+    assert final_actions("robust", np.array([[5, 5]]), np.array([[0.0, 0.1]]), 1.0).tolist() == [1]
+    assert final_actions("max", np.array([[4, 5]]), np.array([[0.1, 0.1]]), 1.0).tolist() == [1]
 
 
 @pytest.mark.parametrize("final_move", FINAL_MOVES)
@@ -269,13 +269,13 @@ def test_a_search_plays_the_move_of_its_final_rule(final_move: str) -> None:
             final_move=final_move,
         )
         roots = finish(search)
-        expected = best_actions(final_move, roots.visits, roots.action_values, 4.0)
+        expected = final_actions(final_move, roots.visits, roots.action_values, 4.0)
         if final_move == "robust":
-            assert np.allclose(roots.policies, roots.visits / 150)
+            assert np.allclose(roots.move_policies, roots.visits / 150)
         else:
-            assert roots.policies.argmax(axis=1) == expected
-            assert roots.policies.sum() == 1
-        assert np.allclose(roots.targets, roots.visits / roots.visits.sum())
+            assert roots.move_policies.argmax(axis=1) == expected
+            assert roots.move_policies.sum() == 1
+        assert np.allclose(roots.policy_targets, roots.visits / roots.visits.sum())
 
 
 def test_max_robust_searches_on_until_one_child_is_both_within_its_limit() -> None:
@@ -328,18 +328,18 @@ def test_a_game_without_an_end_is_left_as_a_draw(method: str) -> None:
 def test_a_full_tree_ends_its_search_and_stays_within_its_arrays() -> None:
     game, state = CONNECT_FOUR, CONNECT_FOUR.initial_state()
     search = searching(game, state, memory=1, simulations=10_000_000)
-    nodes = search._forest.nodes.shape[1]
-    assert search._forest.nodes.nbytes + search._forest.edges.nbytes <= 1 << 20
-    forest, check = guarded(search._forest)
-    search._forests = [forest]
+    nodes = search.trees.nodes.shape[1]
+    assert search.trees.nodes.nbytes + search.trees.edges.nbytes <= 1 << 20
+    trees, check = guarded(search.trees)
+    search._trees_per_thread = [trees]
     while game.outcome(state) == ONGOING:
-        search.ask(FIRST)
+        search.begin_search(FIRST)
         roots = finish(search)
-        assert forest.slots["num_nodes"][0] <= nodes
-        assert nodes / 2 < roots.visits.sum() or (forest.slots["num_nodes"][0] < nodes)
-        action = int(roots.policies[0].argmax())
+        assert trees.slots["num_nodes"][0] <= nodes
+        assert nodes / 2 < roots.visits.sum() or (trees.slots["num_nodes"][0] < nodes)
+        action = int(roots.move_policies[0].argmax())
         state = game.play(state, action)
-        search.follow(FIRST, np.array([action]))
+        search.advance(FIRST, np.array([action]))
         if state[0] > 12:  # near the end a tree is small, and its simulations never end it
             break
     check()
@@ -362,13 +362,13 @@ def test_a_stopped_search_answers_with_what_it_has(threads: int) -> None:
     search.stop(FIRST)
     roots = finish(search)  # one look at the root, and no simulation
     assert roots.visits.sum() == 0
-    assert np.allclose(roots.policies, 1 / 7)
-    search.ask(FIRST)
-    search.think()
-    assert not search.is_ready
+    assert np.allclose(roots.move_policies, 1 / 7)
+    search.begin_search(FIRST)
+    search.step()
+    assert not search.has_finished
     search.stop(FIRST)
-    assert search.collect().tolist() == [0]
-    assert 0 < search.roots(FIRST).visits.sum() < 10**6
+    assert search.pop_finished().tolist() == [0]
+    assert 0 < search.root_statistics(FIRST).visits.sum() < 10**6
 
 
 def test_a_finished_game_has_its_value_and_no_moves() -> None:
@@ -382,8 +382,8 @@ def test_the_tree_is_kept_between_moves_unless_it_is_not_wanted() -> None:
     for reuse_tree in (True, False):
         search = searching(CONNECT_FOUR, CONNECT_FOUR.initial_state(), reuse_tree=reuse_tree)
         visits = int(finish(search).visits[0, 3])
-        search.follow(FIRST, np.array([3]))
-        search.ask(FIRST, 10)
+        search.advance(FIRST, np.array([3]))
+        search.begin_search(FIRST, 10)
         kept = int(finish(search).visits.sum())
         assert kept == (visits - 1 + 10 if reuse_tree else 10)
 
@@ -398,7 +398,10 @@ def test_the_seed_decides_everything(threads: int) -> None:
         search = searching(
             CONNECT_FOUR, state, seed=seed, threads=threads, simulations=2000, memory=16
         )
-        return [finish(search).visits[0].tolist(), search.roots(FIRST).action_values[0].tolist()]
+        return [
+            finish(search).visits[0].tolist(),
+            search.root_statistics(FIRST).action_values[0].tolist(),
+        ]
 
     assert found(0) == found(0)
     assert found(0) != found(1)
@@ -407,15 +410,15 @@ def test_the_seed_decides_everything(threads: int) -> None:
 def test_threads_search_different_trees_whose_visits_add_up() -> None:
     search = searching(CONNECT_FOUR, CONNECT_FOUR.initial_state(), threads=3, simulations=1001)
     roots = finish(search)
-    trees = [search._read_roots(forest, FIRST) for forest in search._forests]
-    assert [int(tree.visits.sum()) for tree in trees] == [334, 334, 333]
-    assert len({tuple(tree.visits[0]) for tree in trees}) == 3
-    assert roots.visits.tolist() == sum(tree.visits for tree in trees).tolist()  # type: ignore[union-attr]
-    sums = sum(tree.visits * tree.action_values for tree in trees)
+    found = [search._read_roots(trees, FIRST) for trees in search._trees_per_thread]
+    assert [int(tree.visits.sum()) for tree in found] == [334, 334, 333]
+    assert len({tuple(tree.visits[0]) for tree in found}) == 3
+    assert roots.visits.tolist() == sum(tree.visits for tree in found).tolist()  # type: ignore[union-attr]
+    sums = sum(tree.visits * tree.action_values for tree in found)
     assert np.allclose(roots.action_values, sums / roots.visits)
-    values = [(1 + int(tree.visits.sum())) * float(tree.values[0]) for tree in trees]
+    values = [(1 + int(tree.visits.sum())) * float(tree.values[0]) for tree in found]
     assert roots.values[0] == pytest.approx(sum(values) / 1004)
-    line = search.variation(0, int(roots.policies[0].argmax()), 4)
+    line = search.principal_variation(0, int(roots.move_policies[0].argmax()), 4)
     CONNECT_FOUR.play(CONNECT_FOUR.initial_state(), *line)  # every move of it is legal
 
 
@@ -425,16 +428,16 @@ def test_a_slot_among_others_answers_as_it_does_alone(monkeypatch: pytest.Monkey
     every, settings = np.arange(5), RolloutConfig(simulations=700)
 
     def visits(turn: int) -> npt.NDArray[np.int64]:
-        monkeypatch.setattr("alphazero.mcts.rollout_search.TURN", turn)
+        monkeypatch.setattr("alphazero.mcts.rollout_search.MOVES_PER_STEP", turn)
         search = RolloutSearch(CONNECT_FOUR, settings, slots=5, rng=np.random.default_rng(3))
-        search.start(every, states)
-        search.ask(every)
+        search.reset(every, states)
+        search.begin_search(every)
         return finish(search, every).visits
 
     assert (visits(1) == visits(1 << 20)).all()
     search = RolloutSearch(CONNECT_FOUR, settings, rng=np.random.default_rng(3))
-    search.start(FIRST, states[:1])
-    search.ask(FIRST)
+    search.reset(FIRST, states[:1])
+    search.begin_search(FIRST)
     assert finish(search).visits[0].tolist() == visits(1000)[0].tolist()
 
 
@@ -454,6 +457,6 @@ def test_each_method_beats_chance() -> None:
     for method in METHODS:
         records = play_schedule(game, lambda _, method=method: seat(method), schedule, 20)
         won = sum(
-            value_of(record.outcome, record.pairing.seats.index(0)) == 1 for record in records
+            value_of(record.outcome, record.pairing.players.index(0)) == 1 for record in records
         )
         assert won >= 34, method

@@ -23,10 +23,10 @@ from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, State, make_game, to_play
 from alphazero.games.game import LAST
 from alphazero.mcts.exploration import Exploration
-from alphazero.mcts.kernels.equations import relative_weight
-from alphazero.mcts.kernels.transpositions import is_graph
-from alphazero.mcts.network_search import Search
-from alphazero.training.selfplay import seat_explorer
+from alphazero.mcts.kernels.equations import visit_weight
+from alphazero.mcts.kernels.transpositions import has_transpositions
+from alphazero.mcts.network_search import NetworkSearch
+from alphazero.training.selfplay import make_selfplay_match
 
 MANY = GAMES | {"go 3x3": make_game("go", rows=3, columns=3)}
 
@@ -55,7 +55,7 @@ class PlainGraph(PlainGumbelRoot):
 
     def _key(self, state: State) -> bytes:
         place = state.copy()
-        if not self.game.last_move_matters:
+        if not self.game.last_move_in_state_key:
             place[LAST] = 0
         return place.tobytes()
 
@@ -118,46 +118,46 @@ def test_every_graph_is_the_one_of_the_plain_twin(name: str, selection: str) -> 
             cache_megabytes=0,
         )
         exploration = Exploration() if selection == "gumbel_root" else None
-        search = Search(
+        search = NetworkSearch(
             game, evaluator, settings, nodes=2000, leaves=leaves, exploration=exploration, rng=rng
         )
         twin = PlainGraph(game, evaluator, settings, leaves=leaves)
         state = random_position(game, int(rng.integers(0, 3)), rng)
-        search.start(FIRST, state[None])
+        search.reset(FIRST, state[None])
         twin.start(state)
         while game.outcome(state) == ONGOING:
             simulations = int(rng.choice([1, 30, 150]))
-            search.ask(FIRST, simulations)
+            search.begin_search(FIRST, simulations)
             finish(search)
             if selection == "gumbel_root":
                 legal = int(game.legal_action_mask(state).sum())
-                twin.plan(simulations, search._forest.root_noise[0, :legal].tolist())
+                twin.plan(simulations, search.trees.root_noise[0, :legal].tolist())
             else:
                 twin.search(simulations)
             assert_same_tree(search, 0, twin)
             state = follow_at_random(search, twin, state, rng)
 
 
-def places(search: Search) -> dict[int, bytes]:
+def places(search: NetworkSearch) -> dict[int, bytes]:
     """Return the position of each node, having checked that every way to it leads to that."""
-    game, forest = search.game, search._forest
-    states, waiting = {0: forest.root_state[0].copy()}, [0]
-    if not game.last_move_matters:
+    game, trees = search.game, search.trees
+    states, waiting = {0: trees.root_state[0].copy()}, [0]
+    if not game.last_move_in_state_key:
         states[0][LAST] = 0
     for node in waiting:
-        first, count = forest.nodes[0, node]["first_edge"], forest.nodes[0, node]["edge_count"]
-        for edge in forest.edges[0, first : first + count]:
+        first, count = trees.nodes[0, node]["first_edge"], trees.nodes[0, node]["edge_count"]
+        for edge in trees.edges[0, first : first + count]:
             child = int(edge["child"])
             if child < 0:
                 continue
             state = game.play(states[node], int(edge["action"]))
-            if not game.last_move_matters:
+            if not game.last_move_in_state_key:
                 state[LAST] = 0
             if child not in states:
                 states[child] = state
                 waiting.append(child)
             assert (states[child] == state).all()
-    assert len(states) == forest.slots[0]["num_nodes"]
+    assert len(states) == trees.slots[0]["num_nodes"]
     return {node: state.tobytes() for node, state in states.items()}
 
 
@@ -167,12 +167,12 @@ def test_a_position_is_evaluated_once_in_a_graph(name: str) -> None:
     for graph in (False, True):
         evaluator = HashedEvaluator(game)
         settings = SearchConfig(transpositions=graph, cache_megabytes=0)
-        search = Search(game, evaluator, settings, nodes=1000)
-        search.start(FIRST, game.initial_state()[None])
-        search.ask(FIRST, 600)
+        search = NetworkSearch(game, evaluator, settings, nodes=1000)
+        search.reset(FIRST, game.initial_state()[None])
+        search.begin_search(FIRST, 600)
         finish(search)
         found = places(search)
-        unfinished = [p for n, p in found.items() if search._forest.nodes[0, n]["edge_count"]]
+        unfinished = [p for n, p in found.items() if search.trees.nodes[0, n]["edge_count"]]
         assert sum(evaluator.rows) == len(unfinished)
         counts[graph] = len(unfinished), len(set(unfinished))
     assert counts[True][0] == counts[True][1], "no position has two nodes"
@@ -187,26 +187,29 @@ def test_a_kept_graph_is_whole() -> None:
     rng, older = np.random.default_rng(4), 0
     settings = SearchConfig(transpositions=True, solver=True, simulations=150)
     for game in [*GAMES.values()] * 15:
-        search, state = Search(game, HashedEvaluator(game), settings, rng=rng), game.initial_state()
-        search.start(FIRST, state[None])
+        search, state = (
+            NetworkSearch(game, HashedEvaluator(game), settings, rng=rng),
+            game.initial_state(),
+        )
+        search.reset(FIRST, state[None])
         while game.outcome(state) == ONGOING:
-            search.ask(FIRST)
+            search.begin_search(FIRST)
             finish(search)
             numbers = {place: node for node, place in places(search).items()}
             action = int(rng.choice(np.flatnonzero(game.legal_action_mask(state))))
             state = game.play(state, action)
-            search.follow(FIRST, np.array([action]))
-            if search._forest.slots[0]["num_nodes"]:
+            search.advance(FIRST, np.array([action]))
+            if search.trees.slots[0]["num_nodes"]:
                 root, *kept = [numbers[place] for place in places(search).values()]
                 older += min(kept, default=root) < root
     assert older > 0
 
 
 def test_a_worse_move_counts_less_the_worse_it_is() -> None:
-    assert relative_weight.py_func(0.7, 0.0) == 1
-    assert relative_weight.py_func(0.0, 2.0) == 1
-    assert relative_weight.py_func(0.5, 2.0) == 0.5
-    assert relative_weight.py_func(2.0, 2.0) == 0.2
+    assert visit_weight.py_func(0.7, 0.0) == 1
+    assert visit_weight.py_func(0.0, 2.0) == 1
+    assert visit_weight.py_func(0.5, 2.0) == 0.5
+    assert visit_weight.py_func(2.0, 2.0) == 0.2
 
 
 def test_means_come_nearer_to_the_truth_when_bad_moves_count_less() -> None:
@@ -218,9 +221,9 @@ def test_means_come_nearer_to_the_truth_when_bad_moves_count_less() -> None:
         settings = SearchConfig(transpositions=True, value_weighting=weighting)
         wrong = []
         for state in states:
-            search = Search(game, HashedEvaluator(game), settings, nodes=200)
-            search.start(FIRST, state[None])
-            search.ask(FIRST, 100)
+            search = NetworkSearch(game, HashedEvaluator(game), settings, nodes=200)
+            search.reset(FIRST, state[None])
+            search.begin_search(FIRST, 100)
             wrong.append(abs(finish(search).values[0] - exact_value(game, state, known)))
         errors[weighting] = float(np.mean(wrong))
     assert errors[4.0] < errors[0.0]
@@ -237,6 +240,6 @@ def test_selfplay_searches_plain_trees_where_it_is_told_to(
         f"selfplay.plain_trees={str(plain).lower()}",
     )
     game, rng = GAMES["tic_tac_toe"], np.random.default_rng(0)
-    _, search = seat_explorer(game, config, HashedEvaluator(game), rng, 2)
+    _, search = make_selfplay_match(game, config, HashedEvaluator(game), rng, 2)
     assert search._selection.value_weighting == (0 if plain else 2)
-    assert is_graph.py_func(search._forest) != plain
+    assert has_transpositions.py_func(search.trees) != plain

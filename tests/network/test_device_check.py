@@ -19,7 +19,7 @@ from alphazero.errors import RunError
 from alphazero.games import make_game
 from alphazero.network.backend import make_evaluator
 from alphazero.network.checkpoint import load_checkpoint
-from alphazero.network.device_check import TOLERANCES, check_evaluator, fixed_positions
+from alphazero.network.device_check import TOLERANCES, check_device, fixed_positions
 from alphazero.network.openvino_evaluator import openvino_is_installed
 from alphazero.network.resnet import ResNet
 from alphazero.network.torch_evaluator import TorchEvaluator
@@ -83,7 +83,7 @@ def test_healthy_backends_pass_with_new_and_trained_networks(backend: str, preci
         networks.append((make_game(saved.game_name, **saved.game_options), saved.network()))
     worst = 0.0
     for game, network in networks:
-        found = check_evaluator(make_evaluator(network, settings), network, game)
+        found = check_device(make_evaluator(network, settings), network, game)
         worst = max(worst, found.policy, found.value)
     print(f"{backend} {precision}: at most {worst:.5%} of {TOLERANCES[precision]:.0%}")
     assert worst < TOLERANCES[precision] / 4
@@ -96,7 +96,7 @@ def test_wrong_answers_are_noticed_of_new_and_trained_networks(kind: str, precis
     for network in (new_network(seed=2), trained.network()):
         evaluator = sick(kind)(network, "cpu", precision)
         with pytest.raises(RunError, match=r"computes wrongly: .*inference.device=cpu") as caught:
-            check_evaluator(evaluator, network, GAME)
+            check_device(evaluator, network, GAME)
         assert str(caught.value).isprintable()
 
 
@@ -104,15 +104,15 @@ def test_another_position_s_policy_is_noticed_beside_a_bias_that_all_have_in_com
     network = new_network(seed=2)
     with torch.no_grad():
         network.policy_output.bias.fill_(30.0)
-    check_evaluator(TorchEvaluator(network, "cpu", "float32"), network, GAME)
+    check_device(TorchEvaluator(network, "cpu", "float32"), network, GAME)
     with pytest.raises(RunError, match="computes wrongly"):
-        check_evaluator(sick("another position's policy")(network, "cpu", "float32"), network, GAME)
+        check_device(sick("another position's policy")(network, "cpu", "float32"), network, GAME)
 
 
 def test_the_answers_of_other_weights_are_noticed() -> None:
     evaluator = TorchEvaluator(new_network(seed=1), "cpu", "float32")
     with pytest.raises(RunError, match="computes wrongly"):
-        check_evaluator(evaluator, new_network(seed=2), GAME)
+        check_device(evaluator, new_network(seed=2), GAME)
 
 
 def test_a_value_head_that_is_sure_of_everything_is_no_fault_of_the_device() -> None:
@@ -120,7 +120,7 @@ def test_a_value_head_that_is_sure_of_everything_is_no_fault_of_the_device() -> 
     with torch.no_grad():
         network.value_output.bias.fill_(9.0)
     for precision in TOLERANCES:
-        check_evaluator(TorchEvaluator(network, "cpu", precision), network, GAME)
+        check_device(TorchEvaluator(network, "cpu", precision), network, GAME)
 
 
 def test_the_positions_are_the_same_at_every_start_and_differ_from_one_another() -> None:
@@ -137,7 +137,7 @@ def test_the_check_changes_neither_the_network_nor_any_random_numbers() -> None:
     torch.manual_seed(3)
     expected = torch.rand(3)
     torch.manual_seed(3)
-    check_evaluator(TorchEvaluator(network, "cpu", "float32"), network, GAME)
+    check_device(TorchEvaluator(network, "cpu", "float32"), network, GAME)
     assert torch.equal(torch.rand(3), expected)
     assert network.training
     assert all(torch.equal(network.state_dict()[name], before[name]) for name in before)

@@ -14,10 +14,10 @@ from alphazero.errors import ConfigError, RunError
 from alphazero.network import backend
 from alphazero.network.backend import explain_backend, make_evaluator, resolve_backend
 from alphazero.network.openvino_evaluator import (
-    CompiledBatch,
     OpenVINOEvaluator,
+    OpenVINORunner,
 )
-from alphazero.network.resnet import ResNet, folded
+from alphazero.network.resnet import ResNet, fold_batch_norm
 from alphazero.network.torch_evaluator import TorchEvaluator
 
 OPTIONS = [
@@ -152,7 +152,7 @@ def rounded_to(numbers: torch.Tensor, low: torch.Tensor, high: torch.Tensor, ste
 
 def plain_int8(network: ResNet, calibration: np.ndarray, observations: np.ndarray):
     """The slow twin: the network in torch, each convolution of its tower rounded in words."""
-    network = folded(network)
+    network = fold_batch_norm(network)
     greatest: dict[nn.Module, torch.Tensor] = {}
     towers = [layer for block in network.tower for layer in (block.first, block.second)]
 
@@ -208,7 +208,7 @@ def test_the_tower_is_compiled_to_int8_and_nothing_else() -> None:
     evaluator = OpenVINOEvaluator(scrambled(), "float32").quantized(boards(8))
     evaluator.evaluate(boards(8))
     (batch,) = evaluator._idle[8]
-    assert isinstance(batch, CompiledBatch)
+    assert isinstance(batch, OpenVINORunner)
     kinds = [
         str(each.get_rt_info()["runtimePrecision"].astype(str))
         for each in batch.request.get_compiled_model().get_runtime_model().get_ops()

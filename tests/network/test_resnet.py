@@ -17,8 +17,8 @@ from alphazero.config.schema import InferenceConfig, NetworkConfig
 from alphazero.errors import ConfigError, RunError
 from alphazero.network import backend, torch_evaluator
 from alphazero.network.inference import BATCH_SIZES, padded_size, resolve_device, resolve_precision
-from alphazero.network.resnet import GlobalPooling, ResNet, folded
-from alphazero.network.torch_evaluator import EagerBatch, TorchEvaluator
+from alphazero.network.resnet import GlobalPooling, ResNet, fold_batch_norm
+from alphazero.network.torch_evaluator import EagerRunner, TorchEvaluator
 from alphazero.utils.jobs import threads_per_evaluation
 
 SHAPE, ACTIONS = (3, 6, 7), 7
@@ -198,14 +198,14 @@ def test_the_value_of_win_draw_and_loss_is_the_win_less_the_loss() -> None:
     network = trained_like(settings=OPTIONS["wdl"])
     observations = torch.from_numpy(positions(20))
     with torch.no_grad():
-        answers = network.answer(observations)
+        answers = network.forward_full(observations)
         logits, values = network(observations)
     assert answers.outcome_logits.shape == (20, 3)
     for row, value in zip(answers.outcome_logits.double().exp().numpy(), values, strict=True):
         assert (row[0] - row[2]) / row.sum() == pytest.approx(float(value), abs=1e-6)
     assert torch.equal(answers.values, values)
     assert torch.equal(answers.policy_logits, logits)
-    assert trained_like().answer(observations).outcome_logits is None
+    assert trained_like().forward_full(observations).outcome_logits is None
 
 
 @pytest.mark.parametrize("blocks", [0, 1, 19])
@@ -303,7 +303,7 @@ def test_folding_changes_nothing_but_the_last_digits_and_leaves_the_original(
     for seed in range(5):
         network = trained_like(seed, settings).train()
         weights = {name: value.clone() for name, value in network.state_dict().items()}
-        fold = folded(network)
+        fold = fold_batch_norm(network)
         assert not any(isinstance(part, torch.nn.BatchNorm2d) for part in fold.modules())
         assert network.training
         assert not fold.training
@@ -460,7 +460,7 @@ def test_where_nothing_can_be_recorded_the_network_is_run_all_the_same(
 ) -> None:
     expected = TorchEvaluator(trained_like(), "cpu", "float32").evaluate(positions(5))
     evaluator = TorchEvaluator(trained_like(), "cpu", "float32")
-    monkeypatch.setattr(torch_evaluator, "RecordedBatch", Unrecordable)
+    monkeypatch.setattr(torch_evaluator, "CudaGraphRunner", Unrecordable)
     evaluator._records = True
     for _ in range(2):
         for mine, theirs in zip(evaluator.evaluate(positions(5)), expected, strict=True):
@@ -470,7 +470,7 @@ def test_where_nothing_can_be_recorded_the_network_is_run_all_the_same(
     )
 
 
-class Recorder(EagerBatch):
+class Recorder(EagerRunner):
     """Stands for a recorded batch; notes how many were under way when each was begun."""
 
     begun: ClassVar[list[int]] = []
@@ -487,7 +487,7 @@ class Recorder(EagerBatch):
 def test_one_batch_at_a_time_is_recorded_and_used_again_by_any_thread(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(torch_evaluator, "RecordedBatch", Recorder)
+    monkeypatch.setattr(torch_evaluator, "CudaGraphRunner", Recorder)
     monkeypatch.setattr(Recorder, "begun", [])
     evaluator = TorchEvaluator(trained_like(), "cpu", "float32")
     evaluator._records = True
@@ -533,9 +533,11 @@ def test_a_gpu_has_two_players_that_take_turns(monkeypatch: pytest.MonkeyPatch) 
     settings = InferenceConfig()
     for device, workers in (("cpu", [1, 4, 16]), ("cuda", [2, 4, 4])):
         monkeypatch.setattr(backend, "resolve_device", lambda _, device=device: device)
-        assert [backend.useful_workers(settings, cores, 256) for cores in (1, 4, 16)] == workers
-    assert backend.useful_workers(settings, 16, 8) == 2
-    assert backend.useful_workers(settings, 16, 4096) == 16
+        assert [
+            backend.num_selfplay_threads(settings, cores, 256) for cores in (1, 4, 16)
+        ] == workers
+    assert backend.num_selfplay_threads(settings, 16, 8) == 2
+    assert backend.num_selfplay_threads(settings, 16, 4096) == 16
 
 
 def test_threads_are_set_and_put_back() -> None:

@@ -17,8 +17,8 @@ from alphazero.games import make_game
 from alphazero.games.game import ONGOING
 from alphazero.players.base import Player, RandomPlayer
 from alphazero.players.gtp_player import GtpPlayer
-from alphazero.players.gtp_process import Program, ProgramError
-from alphazero.players.registry import read_player
+from alphazero.players.gtp_process import GtpProcess, ProgramError
+from alphazero.players.registry import parse_player
 from alphazero.records.game_record import GameRecord
 from alphazero.records.jsonl import load_games
 from alphazero.records.played_game import PlayedGame
@@ -51,12 +51,12 @@ def test_a_program_plays_a_match_by_the_rules_and_each_move_is_its_own() -> None
     records = play_match(fake())
     assert len(records) == GAMES
     for record in records:
-        assert not record.fault
+        assert not record.forfeit_reason
         assert not record.resigned
         state = TIC_TAC_TOE.initial_state()
         for ply, action in enumerate(map(int, record.actions)):
             thought = ply >= len(record.pairing.opening)
-            if thought and record.pairing.seats[ply % 2] == 0:
+            if thought and record.pairing.players[ply % 2] == 0:
                 assert action == np.flatnonzero(TIC_TAC_TOE.legal_action_mask(state))[0]
             state = TIC_TAC_TOE.play(state, action)
         assert record.outcome == TIC_TAC_TOE.outcome(state) != ONGOING
@@ -78,15 +78,15 @@ def test_a_program_at_fault_loses_that_game_and_the_match_goes_on(fault: str, sa
     # Each process misbehaves at its second move: some games end before it.
     records = play_match(fake(fault, 2), patience=0.5 if fault == "hang" else 20.0)
     assert len(records) == GAMES
-    lost = [record for record in records if record.fault]
+    lost = [record for record in records if record.forfeit_reason]
     assert lost
     for record in lost:
-        assert said in record.fault, record.fault
-        assert record.outcome == (-1 if record.pairing.seats[0] == 0 else 1)
+        assert said in record.forfeit_reason, record.forfeit_reason
+        assert record.outcome == (-1 if record.pairing.players[0] == 0 else 1)
         assert not record.resigned
         assert "by adjudication" in record.describe(TIC_TAC_TOE)
     for record in records:
-        if not record.fault:
+        if not record.forfeit_reason:
             state = TIC_TAC_TOE.play(TIC_TAC_TOE.initial_state(), *map(int, record.actions))
             assert record.outcome == TIC_TAC_TOE.outcome(state)
 
@@ -95,8 +95,8 @@ def test_a_program_that_resigns_has_lost_and_its_process_plays_on() -> None:
     records = play_match(fake("resign"), tables=1)
     resigned = [record for record in records if record.resigned]
     assert len(resigned) == 1
-    assert resigned[0].outcome == (-1 if resigned[0].pairing.seats[0] == 0 else 1)
-    assert not resigned[0].fault
+    assert resigned[0].outcome == (-1 if resigned[0].pairing.players[0] == 0 else 1)
+    assert not resigned[0].forfeit_reason
 
 
 @pytest.mark.parametrize(
@@ -134,14 +134,14 @@ def test_no_process_is_left_when_a_player_is_closed_or_forgotten() -> None:
 
 
 def test_a_program_that_ignores_quit_is_killed_with_what_it_started() -> None:
-    program = Program(fake("mute"))
+    program = GtpProcess(fake("mute"))
     program.close()
     assert not program.is_running
 
 
 def test_an_answer_is_read_whatever_is_said_around_it() -> None:
     noisy = "print('loading...');print();print('=12 yes\\r');print(' and more');print();input()"
-    program = Program(shlex.join([sys.executable, "-ISuc", noisy]))
+    program = GtpProcess(shlex.join([sys.executable, "-ISuc", noisy]))
     answer = program.ask("known_command x", 20)
     assert (answer.succeeded, answer.text) == (True, "yes\nand more")
     program.send("end")
@@ -159,9 +159,9 @@ def test_a_position_without_its_moves_is_refused() -> None:
 
 
 def test_commands_are_named_like_players_and_mistyped_ones_are_told() -> None:
-    entrant = read_player(f"gtp:{fake('illegal', 3)}", patience=7)
+    entrant = parse_player(f"gtp:{fake('illegal', 3)}", patience=7)
     assert entrant.name == f"gtp:{fake('illegal', 3)}"
-    assert entrant.by_clock
+    assert entrant.is_timed
     assert entrant.options.patience == 7  # type: ignore[attr-defined]
     for text, said in {
         "gtp:": "gtp:COMMAND",
@@ -170,7 +170,7 @@ def test_commands_are_named_like_players_and_mistyped_ones_are_told() -> None:
         "gtp:python 'x": "mend the quotes",
     }.items():
         with pytest.raises(PlayerError, match=said):
-            read_player(text)
+            parse_player(text)
 
 
 def test_a_match_tells_which_games_were_adjudicated_and_saves_why(
@@ -183,7 +183,7 @@ def test_a_match_tells_which_games_were_adjudicated_and_saves_why(
     assert "0 won, 0 drawn, 2 lost" in told
     assert told.count("illegal move") == 2
     games = load_games(path)
-    assert all("illegal move" in game.fault for game in games)
+    assert all("illegal move" in game.forfeit_reason for game in games)
     assert [PlayedGame.to_line(game) for game in games] == path.read_text().splitlines()
     assert cli.main(["show", str(path)]) == 0
     assert "by adjudication (illegal move" in capsys.readouterr().out
@@ -198,14 +198,14 @@ def test_the_time_of_programs_at_several_tables_is_spent_side_by_side() -> None:
     )
     player = GtpPlayer(TIC_TAC_TOE, 4, shlex.join([sys.executable, "-ISuc", slow]))
     tables = np.arange(4)
-    player.start(tables, np.tile(TIC_TAC_TOE.initial_state(), (4, 1)))
-    player.ask(tables)
-    asked = [seat.program.owed for seat in player._seats if seat.program]
+    player.reset(tables, np.tile(TIC_TAC_TOE.initial_state(), (4, 1)))
+    player.begin_moves(tables)
+    asked = [seat.program.pending for seat in player._seats if seat.program]
     assert all(asked)  # all four owe a move at once: nobody waited for another
     decided: set[int] = set()
     deadline = time.monotonic() + 60
     while len(decided) < 4 and time.monotonic() < deadline:
-        player.think()
-        decided |= set(player.decide().tables.tolist())
+        player.step()
+        decided |= set(player.take_decisions().tables.tolist())
     assert decided == {0, 1, 2, 3}
     player.close()

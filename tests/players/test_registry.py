@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from helpers.players import saved_player
 
-from alphazero.config.fields import key
+from alphazero.config.fields import config_field
 from alphazero.errors import CheckpointError, PlayerError
 from alphazero.games import ONGOING, make_game
 from alphazero.players import registry
 from alphazero.players.base import RandomPlayer
 from alphazero.players.options import Options
-from alphazero.players.registry import Kind, agreed_game, read_player, usage
+from alphazero.players.registry import PlayerKind, common_game, parse_player, usage
 from alphazero.players.search_player import SearchPlayer
 
 TIC_TAC_TOE = make_game("tic_tac_toe")
@@ -23,25 +23,25 @@ TIC_TAC_TOE = make_game("tic_tac_toe")
 class ThinkerOptions(Options):
     """Options of every type."""
 
-    depth: int = key(5, "moves ahead", at_least=1, at_most=99)
-    seconds: float | None = key(None, "time", above=0)
-    keep: bool = key(True, "keep what was found")
-    style: str = key("plain", "how", choices=("plain", "bold"))
+    depth: int = config_field(5, "moves ahead", at_least=1, at_most=99)
+    seconds: float | None = config_field(None, "time", above=0)
+    keep: bool = config_field(True, "keep what was found")
+    style: str = config_field("plain", "how", choices=("plain", "bold"))
 
 
 @dataclasses.dataclass(frozen=True)
 class CommandOptions(Options):
-    command: str = key("", "what to run")
+    command: str = config_field("", "what to run")
 
 
 @pytest.fixture(autouse=True)
 def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two more kinds, as other parts of the house would register them."""
     more = {
-        "thinker": Kind("thinks", ThinkerOptions, registry._build_random),
-        "command": Kind("runs", CommandOptions, registry._build_random, whole=True),
+        "thinker": PlayerKind("thinks", ThinkerOptions, registry._build_random),
+        "command": PlayerKind("runs", CommandOptions, registry._build_random, whole=True),
     }
-    monkeypatch.setattr(registry, "KINDS", registry.KINDS | more)
+    monkeypatch.setattr(registry, "PLAYER_KINDS", registry.PLAYER_KINDS | more)
 
 
 @pytest.mark.parametrize(
@@ -61,12 +61,12 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_word_and_its_options_are_read_and_written_in_one_way(
     text: str, options: dict[str, object], written: str
 ) -> None:
-    entrant = read_player(text)
+    entrant = parse_player(text)
     assert {name: getattr(entrant.options, name) for name in options} == options
     assert entrant.name == written
-    assert read_player(written) == entrant
+    assert parse_player(written) == entrant
     assert entrant.game is None
-    assert entrant.by_clock == ("seconds" in options)
+    assert entrant.is_timed == ("seconds" in options)
 
 
 @pytest.mark.parametrize(
@@ -99,14 +99,14 @@ def test_a_word_and_its_options_are_read_and_written_in_one_way(
 )
 def test_a_mistyped_name_is_answered_with_what_exists(text: str, said: str) -> None:
     with pytest.raises(PlayerError) as caught:
-        read_player(text)
+        parse_player(text)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_a_person_is_read_where_one_may_sit() -> None:
-    assert read_player("human", person=True).is_person
-    assert not read_player("random", person=True).is_person
+    assert parse_player("human", person=True).is_person
+    assert not parse_player("random", person=True).is_person
 
 
 @pytest.mark.parametrize(
@@ -117,23 +117,23 @@ def test_what_exists_as_a_path_is_that_path(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     saved_player(Path(name))
-    entrant = read_player(name)
+    entrant = parse_player(name)
     assert entrant.name == name
     assert entrant.game == TIC_TAC_TOE
     assert entrant.fingerprint
     word = name.partition(":")[0]
-    if word not in registry.KINDS:
+    if word not in registry.PLAYER_KINDS:
         for text, option in ((":simulations=3", 3), (":3", 3)):
-            told = read_player(name + text)
+            told = parse_player(name + text)
             assert told.name == f"{name}:simulations=3"
             assert getattr(told.options, "simulations", None) == option
-        assert read_player(f"{name}:seconds=1").by_clock
-    assert read_player(f"network:{name}").name == f"network:{name}"
+        assert parse_player(f"{name}:seconds=1").is_timed
+    assert parse_player(f"network:{name}").name == f"network:{name}"
 
 
 def test_a_runs_folder_stands_for_its_best_player(tmp_path: Path) -> None:
     saved_player(tmp_path / "best.safetensors")
-    assert read_player(f"{tmp_path}:simulations=5").name == f"{tmp_path}:simulations=5"
+    assert parse_player(f"{tmp_path}:simulations=5").name == f"{tmp_path}:simulations=5"
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_runs_folder_stands_for_its_best_player(tmp_path: Path) -> None:
 )
 def test_a_path_that_does_not_exist_is_named_without_its_options(text: str) -> None:
     with pytest.raises(CheckpointError) as caught:
-        read_player(text)
+        parse_player(text)
     path = text.removeprefix("network:").removesuffix(":simulations=3")
     assert f"cannot read {path}: " in str(caught.value)
 
@@ -159,17 +159,17 @@ def test_a_path_that_is_nearly_a_checkpoint_is_told_it(
     said = "; did you mean 'checkpoints/connect_four.safetensors'?"
     for text in (typed, f"{typed}:simulations=3", f"network:{typed}"):
         with pytest.raises(CheckpointError) as caught:
-            read_player(text)
+            parse_player(text)
         assert str(caught.value) == f"{typed}: no such file{said}"
     with pytest.raises(PlayerError, match=r"^unknown player 'connect_four'; did you mean 'checkp"):
-        read_player("connect_four")
+        parse_player("connect_four")
 
 
 def test_each_spelling_seats_the_player_that_it_says(tmp_path: Path) -> None:
     path = saved_player(tmp_path / "player.safetensors")
 
     def seated(text: str, **budget: float) -> SearchPlayer:
-        player = read_player(text, **budget).seat(TIC_TAC_TOE, 2)  # type: ignore[arg-type]
+        player = parse_player(text, **budget).create(TIC_TAC_TOE, 2)  # type: ignore[arg-type]
         assert isinstance(player, SearchPlayer)
         return player
 
@@ -183,33 +183,33 @@ def test_each_spelling_seats_the_player_that_it_says(tmp_path: Path) -> None:
     assert (changed.transpositions, changed.value_weighting) == (True, 2.0)
     assert changed.selection == seated(f"{path}").search.settings.selection
     assert seated(f"network:{path}", simulations=5).search.settings.simulations == 0
-    assert isinstance(read_player("random", seconds=3).seat(TIC_TAC_TOE), RandomPlayer)
+    assert isinstance(parse_player("random", seconds=3).create(TIC_TAC_TOE), RandomPlayer)
 
 
 def test_the_random_player_is_settled_by_its_random_numbers() -> None:
-    entrant, game = read_player("random"), make_game("gomoku")
+    entrant, game = parse_player("random"), make_game("gomoku")
 
     def moves(seed: int) -> list[int]:
-        player = entrant.seat(game, 1, np.random.default_rng(seed))
+        player = entrant.create(game, 1, np.random.default_rng(seed))
         return [player.choose(game.initial_state()) for _ in range(5)]
 
     assert moves(1) == moves(1) != moves(2)
 
 
 def test_players_agree_on_the_one_game_that_any_of_them_plays(tmp_path: Path) -> None:
-    four = read_player(str(saved_player(tmp_path / "four.safetensors", "connect_four")))
-    three = read_player(str(saved_player(tmp_path / "three.safetensors")))
-    any_game = read_player("random")
-    assert agreed_game([any_game, four]) == four.game
-    assert agreed_game([any_game, four], four.game) == four.game
-    assert agreed_game([any_game], TIC_TAC_TOE) == TIC_TAC_TOE
+    four = parse_player(str(saved_player(tmp_path / "four.safetensors", "connect_four")))
+    three = parse_player(str(saved_player(tmp_path / "three.safetensors")))
+    any_game = parse_player("random")
+    assert common_game([any_game, four]) == four.game
+    assert common_game([any_game, four], four.game) == four.game
+    assert common_game([any_game], TIC_TAC_TOE) == TIC_TAC_TOE
     for players, game, said in (
         ([three, any_game, four], None, "four.safetensors plays connect_four, but "),
         ([any_game, four], TIC_TAC_TOE, "but the game asked for is tic_tac_toe"),
         ([any_game], None, "name one, as with --game"),
     ):
         with pytest.raises(PlayerError, match=said):
-            agreed_game(players, game)
+            common_game(players, game)
 
 
 @pytest.mark.parametrize(
@@ -226,10 +226,10 @@ def test_players_agree_on_the_one_game_that_any_of_them_plays(tmp_path: Path) ->
     ],
 )
 def test_every_kind_that_needs_no_checkpoint_plays_any_game(name: str) -> None:
-    entrant = read_player(name)
+    entrant = parse_player(name)
     assert entrant.name == name
     for game in (TIC_TAC_TOE, make_game("nim", heap=5)):
-        player = entrant.seat(game, 1, np.random.default_rng(1))
+        player = entrant.create(game, 1, np.random.default_rng(1))
         state = game.initial_state()
         while game.outcome(state) == ONGOING:
             state = game.play(state, player.choose(state))
@@ -239,4 +239,4 @@ def test_every_kind_says_how_it_is_used() -> None:
     assert usage("random") == "random"
     assert usage("thinker") == "thinker[:depth=,seconds=,keep=,style=]"
     assert usage("command") == "command:COMMAND"
-    assert all(kind.meaning for kind in registry.KINDS.values())
+    assert all(kind.meaning for kind in registry.PLAYER_KINDS.values())

@@ -13,7 +13,7 @@ from alphazero.games.nim import LEFT, Nim
 from alphazero.players.base import Player, RandomPlayer
 from alphazero.players.solver_players import MinimaxPlayer, SolverPlayer
 from alphazero.records.game_record import GameRecord, Pairing
-from alphazero.solvers.exhaustive import solve
+from alphazero.solvers.exhaustive import solve_all_positions
 
 
 def contest(game: Game, kind: str, games: int, seed: int = 0) -> list[GameRecord]:
@@ -38,14 +38,14 @@ def make_player(kind: str, game: Game, tables: int, rng: np.random.Generator) ->
 def points(records: list[GameRecord]) -> list[int]:
     """Return what seat number 0 got in each game: +1, 0 or -1."""
     return [
-        record.outcome if record.pairing.seats[0] == 0 else -record.outcome for record in records
+        record.outcome if record.pairing.players[0] == 0 else -record.outcome for record in records
     ]
 
 
 @pytest.mark.parametrize("kind", ["solver", "9"])
 def test_who_counts_to_the_end_makes_no_mistake_in_tic_tac_toe(kind: str) -> None:
     game = Mnk()
-    solution = solve(game)
+    solution = solve_all_positions(game)
     answers = {
         state.tobytes(): optimal
         for state, optimal in zip(solution.states, solution.optimal, strict=True)
@@ -55,7 +55,7 @@ def test_who_counts_to_the_end_makes_no_mistake_in_tic_tac_toe(kind: str) -> Non
     for record in records:
         state = game.initial_state()
         for ply, action in enumerate(map(int, record.actions)):
-            if record.pairing.seats[ply % 2] == 0 and ply >= len(record.pairing.opening):
+            if record.pairing.players[ply % 2] == 0 and ply >= len(record.pairing.opening):
                 assert answers[state.tobytes()][action]
             state = game.play(state, action)
 
@@ -67,7 +67,7 @@ def test_nim_is_won_wherever_the_closed_form_says_so(kind: str) -> None:
     for record in contest(game, kind, 20):
         state, winning = game.initial_state(), False
         for ply, action in enumerate(map(int, record.actions)):
-            if record.pairing.seats[ply % 2] == 0 and ply >= len(record.pairing.opening):
+            if record.pairing.players[ply % 2] == 0 and ply >= len(record.pairing.opening):
                 winning |= int(state[LEFT]) % 4 != 0
             state = game.play(state, action)
         if winning and kind != "hasty":
@@ -77,7 +77,7 @@ def test_nim_is_won_wherever_the_closed_form_says_so(kind: str) -> None:
 def test_a_ply_is_looked_at_however_short_the_time() -> None:
     game = make_game("gomoku", rows=8, columns=8)
     player = MinimaxPlayer(game, 1, np.random.default_rng(0), seconds=1e-9)
-    state = game.from_line("a1 h8 a2 h7 a3 h6 a4 h5")
+    state = game.from_text("a1 h8 a2 h7 a3 h6 a4 h5")
     assert game.action_name(state, player.choose(state)) == "a5"
 
 
@@ -91,7 +91,7 @@ def test_the_same_seed_plays_the_same_games(kind: str) -> None:
 
 def test_the_seed_decides_between_moves_that_are_alike() -> None:
     game = Mnk()
-    state = game.from_line("b2")
+    state = game.from_text("b2")
     for make in (
         lambda rng: SolverPlayer(game, 1, rng),
         lambda rng: MinimaxPlayer(game, 1, rng, depth=1),
@@ -105,7 +105,7 @@ def test_the_solver_wins_at_once_and_holds_out_when_it_is_lost() -> None:
     game = Mnk()
     player = SolverPlayer(game, 1, np.random.default_rng(0))
     for moves, best in (("a1 b1 a3", "a2"), ("a1 b1 a3 b3", "a2"), ("a1 b2 a2 b3", "a3")):
-        state = game.from_line(moves)
+        state = game.from_text(moves)
         for _ in range(5):
             assert game.action_name(state, player.choose(state)) == best
 
@@ -113,9 +113,9 @@ def test_the_solver_wins_at_once_and_holds_out_when_it_is_lost() -> None:
 def test_a_game_too_large_to_solve_is_played_by_looking_ahead() -> None:
     game = make_game("gomoku", rows=8, columns=8)
     player = SolverPlayer(game, 1, np.random.default_rng(0), positions=1_000)
-    state = game.from_line("a1 h8 a2 h7 a3 h6 a4 c5")
+    state = game.from_text("a1 h8 a2 h7 a3 h6 a4 c5")
     assert game.action_name(state, player.choose(state)) == "a5"
-    state = game.from_line("b2 h8 a2 h7 a3 h6 a4")
+    state = game.from_text("b2 h8 a2 h7 a3 h6 a4")
     assert game.action_name(state, player.choose(state)) in {"h5", "a5", "a1"}
 
 
@@ -126,14 +126,14 @@ def test_values_are_the_movers() -> None:
         MinimaxPlayer(game, 2, np.random.default_rng(0), depth=3),
     ):
         tables = np.array([0, 1])
-        won, lost = game.from_line("112233"), game.from_line("4453")
-        make.start(tables, np.array([won, lost]))
-        make.follow(tables[1:], np.array([game.parse_action(lost, "3")]))
-        make.ask(tables)
+        won, lost = game.from_text("112233"), game.from_text("4453")
+        make.reset(tables, np.array([won, lost]))
+        make.advance(tables[1:], np.array([game.parse_action(lost, "3")]))
+        make.begin_moves(tables)
         answers: dict[int, float] = {}
         while len(answers) < 2:
-            make.think()
-            found = make.decide()
+            make.step()
+            found = make.take_decisions()
             answers.update(zip(found.tables.tolist(), found.values.tolist(), strict=True))
             assert (found.policies.sum(axis=1) == 1).all()
         assert answers[0] == 1
@@ -144,13 +144,13 @@ def test_a_question_is_void_when_its_table_begins_anew() -> None:
     game = Nim()
     player = SolverPlayer(game, 3, np.random.default_rng(0))
     tables, states = np.arange(3), np.tile(game.initial_state(), (3, 1))
-    player.start(tables, states)
-    player.ask(tables)
-    player.think()
-    player.start(tables[:2], states[:2])
+    player.reset(tables, states)
+    player.begin_moves(tables)
+    player.step()
+    player.reset(tables[:2], states[:2])
     for _ in range(100):
-        player.think()
-    assert player.decide().tables.tolist() == [2]
+        player.step()
+    assert player.take_decisions().tables.tolist() == [2]
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_games_are_read_as_they_were_written(tmp_path: Path) -> None:
             actions.append(int(rng.choice(np.flatnonzero(game.legal_action_mask(state)))))
             state = game.play(state, actions[-1])
         each = PlayedGame(game, ("A", "B"), tuple(actions), game.outcome(state))
-        games += [each, dataclasses.replace(each, fingerprints=("1a", ""), opening=3)]
+        games += [each, dataclasses.replace(each, player_hashes=("1a", ""), opening=3)]
     save_games(tmp_path / "games", games)
     assert load_games(tmp_path / "games") == games
     assert all(

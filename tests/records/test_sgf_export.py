@@ -15,21 +15,21 @@ from alphazero.cli.main import main
 from alphazero.errors import AlphaZeroError, GameError, PlayerError
 from alphazero.frontends.game_tree import PERSON
 from alphazero.frontends.terminal.app import Terminal
-from alphazero.frontends.terminal.session import Sitting
+from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.games import ONGOING, Game, game_names, make_game
 from alphazero.games.registry import read_game
-from alphazero.players.registry import read_player
-from alphazero.records.game_files import begin_from, load_played, save_played
+from alphazero.players.registry import parse_player
+from alphazero.records.game_files import load_played, load_start_position, save_played
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.records.jsonl import read_line
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf import read_collection, read_sgf
 from alphazero.records.sgf_export import (
     REMARK,
-    comment_of,
     commented,
     from_sgf,
     has_sgf,
+    search_comment,
     to_sgf,
     value_in,
 )
@@ -110,13 +110,15 @@ def test_othello_is_won_by_the_discs_that_lie_there() -> None:
 
 
 def test_who_resigned_and_who_lost_by_a_fault_is_told() -> None:
-    for more, result in (({"resigned": True}, "W+R"), ({"fault": "forfeit"}, "W+F")):
+    for more, result in (({"resigned": True}, "W+R"), ({"forfeit_reason": "forfeit"}, "W+F")):
         played = played_in(HEX, "a1", outcome=-1, **more)
         assert read_sgf(to_sgf(played)).result == result
         assert from_sgf(read_sgf(to_sgf(played))) == played
-        assert ("C[Ended by adjudication: forfeit.]" in to_sgf(played)) == ("fault" in more)
+        assert ("C[Ended by adjudication: forfeit.]" in to_sgf(played)) == (
+            "forfeit_reason" in more
+        )
     assert "RE[" not in to_sgf(played_in(HEX, "a1"))
-    assert from_sgf(read_sgf("(;GM[11]SZ[3]RE[B+Time];B[a1])")).fault == "out of time"
+    assert from_sgf(read_sgf("(;GM[11]SZ[3]RE[B+Time];B[a1])")).forfeit_reason == "out of time"
 
 
 def test_what_is_written_is_what_is_read_and_what_is_written_again() -> None:
@@ -126,7 +128,7 @@ def test_what_is_written_is_what_is_read_and_what_is_written_again() -> None:
         bare, states = random_games(game, 1)[0], []
         states = bare.states()[:-1]
         comments = tuple(
-            comment_of(
+            search_comment(
                 game, state, action, rng.uniform(-1, 1), rng.dirichlet([1] * game.num_actions)
             )
             for state, action in zip(states, bare.actions, strict=True)
@@ -139,7 +141,9 @@ def test_what_is_written_is_what_is_read_and_what_is_written_again() -> None:
             whole,
             dataclasses.replace(cut, outcome=ONGOING),
             dataclasses.replace(cut, outcome=1, resigned=True),
-            dataclasses.replace(cut, outcome=-1, fault="answered 'z9]', which is no move. Twice"),
+            dataclasses.replace(
+                cut, outcome=-1, forfeit_reason="answered 'z9]', which is no move. Twice"
+            ),
         ):
             text = to_sgf(played)
             again = from_sgf(read_sgf(text))
@@ -240,14 +244,14 @@ def test_a_game_without_sgf_is_refused_before_it_is_played(tmp_path: Path, capsy
 
 def test_a_comment_tells_the_win_rate_the_value_and_the_policy() -> None:
     state, policy = HEX.initial_state(), np.array([0, 0.25, 0, 0, 0.61, 0, 0, 0.138, 0.002])
-    assert comment_of(HEX, state, 4, 0.42, policy) == (
+    assert search_comment(HEX, state, 4, 0.42, policy) == (
         "win rate 71% (value +0.42), policy 61%; else b1 25%, b3 14%"
     )
     visits = np.array([0, 50, 0, 0, 122, 0, 0, 28, 0])
-    assert comment_of(HEX, state, 1, -1.0, policy, visits) == (
+    assert search_comment(HEX, state, 1, -1.0, policy, visits) == (
         "win rate 0% (value -1.00), 50 of 200 visits; else b2 61%, b3 14%"
     )
-    assert comment_of(HEX, state, 4, 0.0, 0 * policy) == "win rate 50% (value +0.00)"
+    assert search_comment(HEX, state, 4, 0.0, 0 * policy) == "win rate 50% (value +0.00)"
 
 
 def test_only_moves_of_players_who_search_have_comments() -> None:
@@ -276,7 +280,7 @@ def test_a_remark_that_is_none_of_ours_says_nothing(count: str) -> None:
 def test_the_value_is_read_from_the_comment_that_told_it() -> None:
     policy = np.full(9, 1 / 9)
     for value in (-1.0, -0.42, 0.0, 0.07, 1.0):
-        said = comment_of(HEX, HEX.initial_state(), 4, value, policy)
+        said = search_comment(HEX, HEX.initial_state(), 4, value, policy)
         assert value_in(said) == pytest.approx(value, abs=0.005)
     for said in (
         "",
@@ -291,17 +295,17 @@ def test_the_value_is_read_from_the_comment_that_told_it() -> None:
 # --- the terminal --------------------------------------------------------------------------------
 
 
-def talk(words: str, tmp_path: Path, *, save: bool = False) -> tuple[str, Sitting]:
+def talk(words: str, tmp_path: Path, *, save: bool = False) -> tuple[str, TerminalSession]:
     """Play tic-tac-toe as the first player by words; return what was said."""
     said: list[str] = []
     typed = iter([*words.split(","), "quit"])
-    sitting = Sitting(UCT, make_game("tic_tac_toe"), (True, False))
+    sitting = TerminalSession(UCT, make_game("tic_tac_toe"), (True, False))
     terminal = Terminal(sitting, None, lambda _: next(typed), said.append)
     terminal.run(tmp_path / "all.sgf" if save else None)
     return "\n".join(said), sitting
 
 
-UCT = read_player("uct:simulations=100")
+UCT = parse_player("uct:simulations=100")
 
 
 def test_what_is_played_is_saved_with_the_visits_of_the_players_search(tmp_path: Path) -> None:
@@ -360,9 +364,9 @@ def test_a_record_is_gone_on_with_by_the_rules_that_are_asked_for(tmp_path: Path
     path = tmp_path / "a.sgf"
     path.write_text("(;GM[1]SZ[5]KM[6.5];B[aa];W[];B[bb])")
     go = read_game("go:rows=5,columns=5")
-    begun = begin_from(path, None, go)
+    begun = load_start_position(path, None, go)
     assert (begun.game, begun.actions) == (go, (0, 25, 6))
-    assert begin_from(path, 1, None).game.options["komi_half_points"] == 13
+    assert load_start_position(path, 1, None).game.options["komi_half_points"] == 13
     for game, said in (
         (HEX, "holds a game of go:.*, but hex:size=3 is what is played"),
         (make_game("go"), "but go is what is played"),
@@ -372,9 +376,9 @@ def test_a_record_is_gone_on_with_by_the_rules_that_are_asked_for(tmp_path: Path
         ),
     ):
         with pytest.raises(PlayerError, match=said):
-            begin_from(path, None, game)
+            load_start_position(path, None, game)
     with pytest.raises(PlayerError, match="has 3 moves"):
-        begin_from(path, 4, None)
+        load_start_position(path, 4, None)
 
 
 def test_what_cannot_be_gone_on_with_is_one_line(tmp_path: Path, capsys: Capture) -> None:
@@ -443,7 +447,7 @@ def test_a_comment_cannot_command_the_terminal(tmp_path: Path, capsys: Capture) 
 
 
 def test_a_random_player_is_said_nothing_of(tmp_path: Path) -> None:
-    sitting = Sitting(read_player("random"), HEX, (False, False))
+    sitting = TerminalSession(parse_player("random"), HEX, (False, False))
     Terminal(sitting, say=lambda _: None).run(tmp_path / "a.sgf")
     (game,) = load_played(tmp_path / "a.sgf")
     assert game.comments == ()

@@ -10,7 +10,7 @@ from helpers.tiny_run import YAML, files_of
 from alphazero.arena.elo import MatchResult
 from alphazero.errors import RunError
 from alphazero.games import make_game
-from alphazero.solvers.exhaustive import solve
+from alphazero.solvers.exhaustive import solve_all_positions
 from alphazero.utils.files import sha256_of
 
 
@@ -36,7 +36,7 @@ def test_variants_are_trained_once_and_compared_with_the_base(tmp_path: Path) ->
     replace(ablation, variants={BASE: []}).train(1)
     assert all(sha256_of(path) == digest for path, digest in trained.items())
     assert "games/selfplay-000002.txt" not in files_of(ablation.run_of(BASE, 3))
-    base, other = ablation.compare(4, 2, [solve(make_game("tic_tac_toe"))], 1)
+    base, other = ablation.compare(4, 2, [solve_all_positions(make_game("tic_tac_toe"))], 1)
     assert (base.variant, base.matches) == (BASE, [])
     assert other.matches[0].games == 4
     assert 0 < base.bare < 1

@@ -16,7 +16,7 @@ from alphazero.diagnostics.run_pictures import draw_series
 from alphazero.drawing.position import DARK
 from alphazero.errors import GameError, RunError
 from alphazero.network.checkpoint import load_checkpoint, save_checkpoint
-from alphazero.players.checkpoint_player import load_saved
+from alphazero.players.checkpoint_player import load_checkpoint_player
 
 SHIPPED = ROOT / "checkpoints" / "tic_tac_toe.safetensors"
 
@@ -45,8 +45,8 @@ def test_a_series_shows_the_policy_and_the_value_of_each_network(run: Path) -> N
     ]
     expected = []
     for path in sorted(run.glob("step-*.safetensors")):
-        saved = load_saved(path)
-        state = saved.game.from_line("a1 b2 c3")
+        saved = load_checkpoint_player(path)
+        state = saved.game.from_text("a1 b2 c3")
         logits, values = saved.evaluator.evaluate(saved.game.observe(state)[None])
         legal = np.flatnonzero(saved.game.legal_action_mask(state))
         shares = np.exp(logits[0, legal]) / np.exp(logits[0, legal]).sum()

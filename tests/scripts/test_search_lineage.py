@@ -10,23 +10,23 @@ from search_lineage import (
     compare,
     draw,
     games_to_play,
-    lineage,
+    historical_methods,
     player_name,
     table,
 )
 
 from alphazero.arena.tournament import Standing
 from alphazero.drawing.charts import HEIGHT, LEFT, TOP, WIDTH, Point, draw_ranks
-from alphazero.players.registry import read_player
+from alphazero.players.registry import parse_player
 
 SHIPPED = ROOT / "checkpoints/tic_tac_toe.safetensors"
-ROWS = lineage(SHIPPED)
+ROWS = historical_methods(SHIPPED)
 
 
 def test_every_method_is_a_player_with_its_budget() -> None:
     for row in ROWS:
         for budget in row.budgets:
-            options = vars(read_player(player_name(row, budget, 2)).options)
+            options = vars(parse_player(player_name(row, budget, 2)).options)
             assert options[budget] == 2
             assert [options.get(name) for name in {SIMULATIONS, SECONDS} - {budget}] in ([None], [])
     names = [player_name(row, SIMULATIONS, 50) for row in ROWS]
@@ -86,7 +86,11 @@ def test_ranks_stand_side_by_side_at_their_heights() -> None:
 
 
 def test_the_readme_shows_the_methods_of_the_code() -> None:
-    chapter = (ROOT / "README.md").read_text().split("## From Monte Carlo to AlphaGo Zero")[1]
+    chapter = (
+        (ROOT / "alphazero/foundations/README.md")
+        .read_text()
+        .split("## From Monte Carlo to AlphaGo Zero")[1]
+    )
     lines = [line for line in chapter.split("\n## ")[0].splitlines() if line.startswith("| ")]
     shown = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
     assert [cells[:3] for cells in shown] == [[r.title, r.selection, r.evaluation] for r in ROWS]

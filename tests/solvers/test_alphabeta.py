@@ -8,7 +8,7 @@ import pytest
 
 from alphazero.games import ONGOING, Game, State, make_game, to_play, value_of
 from alphazero.games.connect_four import ConnectFour
-from alphazero.games.game import LAST, PLY, SURE
+from alphazero.games.game import HEURISTIC_SCALE, LAST, PLY
 from alphazero.games.line_games import CELLS, LineGame
 from alphazero.games.mnk import Mnk
 from alphazero.games.nim import LEFT, Nim
@@ -68,7 +68,7 @@ def plain_open_lines(game: LineGame, state: State) -> int:
         for stone, sign in ((own, 1), (other, -1)):
             if stone in stones and 3 - stone not in stones:
                 total += sign * 4 ** (stones.count(stone) - 1)
-    share = abs(total) * SURE // (abs(total) + 100)
+    share = abs(total) * HEURISTIC_SCALE // (abs(total) + 100)
     return share if total >= 0 else -share
 
 
@@ -100,7 +100,7 @@ def test_the_heuristic_is_what_its_twin_says(game: Game) -> None:
     for state in positions(game, 40):
         found = game.heuristic(state)
         assert found == plain_heuristic(game, state)
-        assert -SURE < found < SURE
+        assert -HEURISTIC_SCALE < found < HEURISTIC_SCALE
 
 
 def test_the_heuristic_sees_the_same_from_both_sides() -> None:
@@ -165,7 +165,9 @@ def test_nim_is_solved_as_the_closed_form_has_it(heap: int, most: int) -> None:
             assert search.best_action() + 1 == left % (most + 1)
 
 
-@pytest.mark.parametrize("window", [(-1, 1), (0, 1), (-WON, -SURE), (SURE, WON)])
+@pytest.mark.parametrize(
+    "window", [(-1, 1), (0, 1), (-WON, -HEURISTIC_SCALE), (HEURISTIC_SCALE, WON)]
+)
 def test_a_window_gives_the_score_or_a_bound_beyond_it(window: tuple[int, int]) -> None:
     game = Mnk()
     low, high = window

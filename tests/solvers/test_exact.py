@@ -19,7 +19,7 @@ from alphazero.games.line_games import CELLS, LineGame
 from alphazero.games.mnk import Mnk
 from alphazero.games.nim import Nim
 from alphazero.solvers.connect_four import BitboardSolver, fits, winning_cells
-from alphazero.solvers.exact import Answer, answer, bits_of, describe, solver_for
+from alphazero.solvers.exact import ExactResult, bits_of, describe, solve_position, solver_for
 
 ENOUGH = 10**9
 
@@ -111,7 +111,7 @@ def random_states(game: Game, count: int, least: int, seed: int = 0) -> list[Sta
     return list(found.values())
 
 
-def assert_right(game: LineGame, state: State, found: Answer) -> None:
+def assert_right(game: LineGame, state: State, found: ExactResult) -> None:
     moves = brute_force(game).moves(board_of(state))
     best = max(moves.values(), key=merit)
     assert (found.value, found.end) == best
@@ -148,7 +148,7 @@ def finished(search: Generator[None, None, int]) -> int:
 def test_answers_are_those_of_brute_force(game: LineGame, count: int, least: int) -> None:
     solver, values = solver_for(game), set()
     for state in random_states(game, count, least):
-        found = answer(solver, state, ENOUGH)
+        found = solve_position(solver, state, ENOUGH)
         assert_right(game, state, found)
         values.add(found.value)
     assert len(values) > 1
@@ -160,7 +160,7 @@ def test_thin_boards_are_answered_as_brute_force_has_it() -> None:
     for game, least in ((ConnectFour(rows, columns, 4), least) for rows, columns, least in boards):
         solver = solver_for(game)
         for state in random_states(game, 40, least):
-            found = answer(solver, state, ENOUGH)
+            found = solve_position(solver, state, ENOUGH)
             assert_right(game, state, found)
             values.add(found.value)
     assert len(values) == 3
@@ -174,7 +174,7 @@ def test_alpha_beta_and_bitboards_give_the_same_answers(game: ConnectFour) -> No
     other = Other(**game.options)
     bitboards, generic = solver_for(game), solver_for(other)
     for state in random_states(game, 15, 0 if game.rows == 4 else 24):
-        one, two = answer(bitboards, state, ENOUGH), answer(generic, state, ENOUGH)
+        one, two = solve_position(bitboards, state, ENOUGH), solve_position(generic, state, ENOUGH)
         assert (one.value, one.end) == (two.value, two.end)
         assert np.array_equal(one.best, two.best)
     assert type(bitboards) is not type(generic)
@@ -210,7 +210,7 @@ SCORED = [
 @pytest.mark.parametrize(("moves", "score"), SCORED)
 def test_known_positions_have_their_scores(moves: str, score: int) -> None:
     game = ConnectFour()
-    state = game.from_line(moves)
+    state = game.from_text(moves)
     assert score_of(BitboardSolver(6, 7), game, state) == score
 
 
@@ -243,7 +243,7 @@ def test_mirrored_positions_have_mirrored_answers() -> None:
     for state in random_states(game, 10, 24):
         image = state.copy()
         image[CELLS:] = state[CELLS:].reshape(6, 7)[:, ::-1].ravel()
-        one, two = answer(solver, state, ENOUGH), answer(solver, image, ENOUGH)
+        one, two = solve_position(solver, state, ENOUGH), solve_position(solver, image, ENOUGH)
         assert (one.value, one.end) == (two.value, two.end)
         assert one.best.tolist() == two.best.tolist()[::-1]
 
@@ -264,9 +264,9 @@ def test_nim_is_answered_as_the_closed_form_has_it() -> None:
     game = Nim()
     solver, state = solver_for(game), game.initial_state()
     for moves in ("", "3", "1", "2", "3 1 2", "1 1 1"):
-        state = game.from_line(moves)
+        state = game.from_text(moves)
         left = 15 - sum(map(int, moves.split()))
-        found = answer(solver, state, ENOUGH)
+        found = solve_position(solver, state, ENOUGH)
         assert found.value == (1 if left % 4 else -1)
         if found.value == 1:
             assert np.flatnonzero(found.best).tolist() == [left % 4 - 1]
@@ -275,10 +275,10 @@ def test_nim_is_answered_as_the_closed_form_has_it() -> None:
 def test_what_is_too_large_is_said_to_be() -> None:
     game = make_game("gomoku", rows=8, columns=8)
     with pytest.raises(GameError, match=r"^too large to solve: looking at 20,000 positions was "):
-        answer(solver_for(game), game.initial_state(), 20_000)
+        solve_position(solver_for(game), game.initial_state(), 20_000)
     four = ConnectFour()
     with pytest.raises(GameError, match=r"^too large to solve"):
-        answer(solver_for(four), four.initial_state(), 200_000)
+        solve_position(solver_for(four), four.initial_state(), 200_000)
 
 
 def test_a_solver_that_gave_up_answers_the_next_question_rightly() -> None:
@@ -288,8 +288,11 @@ def test_a_solver_that_gave_up_answers_the_next_question_rightly() -> None:
     ):
         solver = solver_for(game)
         with pytest.raises(GameError):
-            answer(solver, game.initial_state(), 10_000)
-        after, fresh = answer(solver, state, ENOUGH), answer(solver_for(game), state, ENOUGH)
+            solve_position(solver, game.initial_state(), 10_000)
+        after, fresh = (
+            solve_position(solver, state, ENOUGH),
+            solve_position(solver_for(game), state, ENOUGH),
+        )
         assert (after.value, after.end) == (fresh.value, fresh.end)
         assert np.array_equal(after.best, fresh.best)
 
@@ -297,7 +300,7 @@ def test_a_solver_that_gave_up_answers_the_next_question_rightly() -> None:
 def test_the_end_of_a_game_needs_no_answer() -> None:
     game = ConnectFour()
     with pytest.raises(GameError, match="the game is over"):
-        answer(solver_for(game), game.from_line("1212121"), ENOUGH)
+        solve_position(solver_for(game), game.from_text("1212121"), ENOUGH)
 
 
 @pytest.mark.parametrize(
@@ -316,6 +319,6 @@ def test_the_end_of_a_game_needs_no_answer() -> None:
 )
 def test_an_answer_is_told_below_the_drawing(moves: str, lines: list[str]) -> None:
     game = Mnk()
-    state = game.from_line(moves)
-    told = describe(game, state, answer(solver_for(game), state, ENOUGH))
+    state = game.from_text(moves)
+    told = describe(game, state, solve_position(solver_for(game), state, ENOUGH))
     assert told == "\n".join([game.render(state), *lines])

@@ -14,7 +14,7 @@ from alphazero.games import State, make_game
 from alphazero.games.game import LAST, PLY
 from alphazero.games.line_games import CELLS
 from alphazero.players.base import Decisions, Player, RandomPlayer
-from alphazero.solvers.exhaustive import Solution, solve
+from alphazero.solvers.exhaustive import SolvedPositions, solve_all_positions
 
 TIC_TAC_TOE, CONNECT_FOUR = make_game("tic_tac_toe"), make_game("connect_four")
 LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
@@ -39,20 +39,20 @@ def board_of(state: State) -> str:
 
 
 @pytest.fixture(scope="module")
-def solution() -> Solution:
-    return solve(TIC_TAC_TOE)
+def solution() -> SolvedPositions:
+    return solve_all_positions(TIC_TAC_TOE)
 
 
 # Exact answers
 
 
-def test_tic_tac_toe_is_a_draw_and_its_first_position_comes_first(solution: Solution):
+def test_tic_tac_toe_is_a_draw_and_its_first_position_comes_first(solution: SolvedPositions):
     assert solution.states[0].tolist() == TIC_TAC_TOE.initial_state().tolist()
     assert solution.values[0] == 0
     assert solution.optimal[0].all()  # every first move draws
 
 
-def test_every_answer_is_that_of_a_plain_minimax(solution: Solution):
+def test_every_answer_is_that_of_a_plain_minimax(solution: SolvedPositions):
     for state, value, optimal in zip(
         solution.states, solution.values, solution.optimal, strict=True
     ):
@@ -66,7 +66,7 @@ def test_every_answer_is_that_of_a_plain_minimax(solution: Solution):
         assert optimal.tolist() == expected
 
 
-def test_every_unfinished_position_is_there_once_for_each_last_move(solution: Solution):
+def test_every_unfinished_position_is_there_once_for_each_last_move(solution: SolvedPositions):
     # Walked here by plain rules: the boards that plain_value met, and who moved last.
     reached, boards = {("." * 9, -1)}, ["." * 9]
     seen = set(boards)
@@ -87,7 +87,7 @@ def test_every_unfinished_position_is_there_once_for_each_last_move(solution: So
 
 
 def test_the_first_player_wins_three_in_a_line_on_three_rows_of_four():
-    answer = solve(make_game("mnk", rows=3, columns=4, length=3))
+    answer = solve_all_positions(make_game("mnk", rows=3, columns=4, length=3))
     assert answer.values[0] == 1
     # X wins from the middle row's two inner cells, and not from every cell.
     assert answer.optimal[0][[5, 6]].all()
@@ -95,24 +95,24 @@ def test_the_first_player_wins_three_in_a_line_on_three_rows_of_four():
 
 
 def test_the_first_player_wins_two_in_a_line_with_any_move():
-    answer = solve(make_game("mnk", rows=2, columns=2, length=2))
+    answer = solve_all_positions(make_game("mnk", rows=2, columns=2, length=2))
     assert answer.values[0] == 1
     assert answer.optimal[0].all()
 
 
 def test_a_game_with_more_positions_than_the_limit_is_refused_in_one_line():
     with pytest.raises(GameError) as caught:
-        solve(CONNECT_FOUR, limit=1_000)
+        solve_all_positions(CONNECT_FOUR, limit=1_000)
     assert "1,000 positions" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_the_limit_may_be_reached_but_not_passed():
     game = make_game("mnk", rows=2, columns=2, length=2)
-    count = len(solve(game).states)
-    assert len(solve(game, limit=count).states) == count
+    count = len(solve_all_positions(game).states)
+    assert len(solve_all_positions(game, limit=count).states) == count
     with pytest.raises(GameError):
-        solve(game, limit=count - 1)
+        solve_all_positions(game, limit=count - 1)
 
 
 # Grades
@@ -128,7 +128,7 @@ def worth_of(action: int) -> np.ndarray:
 class TablePlayer(Player):
     """Answers from the exact table, some turns late; `worst` plays the worst move instead."""
 
-    def __init__(self, solution: Solution, tables: int, worst: bool = False) -> None:
+    def __init__(self, solution: SolvedPositions, tables: int, worst: bool = False) -> None:
         self.answers = {
             state.tobytes(): (np.flatnonzero(optimal), value)
             for state, value, optimal in zip(
@@ -139,21 +139,21 @@ class TablePlayer(Player):
         self.waiting: dict[int, int] = {}
         self.worst = worst
 
-    def start(self, tables: np.ndarray, states: State) -> None:
+    def reset(self, tables: np.ndarray, states: State) -> None:
         self.states[tables] = states
 
-    def follow(self, tables: np.ndarray, actions: np.ndarray) -> None:
+    def advance(self, tables: np.ndarray, actions: np.ndarray) -> None:
         raise AssertionError("no move is played when moves are graded")
 
-    def ask(self, tables: np.ndarray) -> None:
+    def begin_moves(self, tables: np.ndarray) -> None:
         for table in tables.tolist():
             assert table not in self.waiting
             self.waiting[table] = int(self.states[table].sum()) % 3
 
-    def think(self) -> None:
+    def step(self) -> None:
         self.waiting = {table: turns - 1 for table, turns in self.waiting.items()}
 
-    def decide(self) -> Decisions:
+    def take_decisions(self) -> Decisions:
         ready = [table for table, turns in self.waiting.items() if turns < 0]
         actions, values = [], []
         for table in ready:
@@ -174,7 +174,7 @@ class TablePlayer(Player):
 
 @pytest.mark.parametrize(("tables", "workers"), [(1, 1), (128, 1), (50, 2), (20_000, 3)])
 def test_a_player_that_knows_the_answers_gets_full_marks(
-    solution: Solution, tables: int, workers: int
+    solution: SolvedPositions, tables: int, workers: int
 ):
     shown: list[int] = []
     result = grade(
@@ -192,7 +192,7 @@ def test_a_player_that_knows_the_answers_gets_full_marks(
 
 @pytest.mark.parametrize(("tables", "workers"), [(1, 1), (64, 2)])
 def test_a_player_that_errs_whenever_it_can_is_right_only_where_every_move_is(
-    solution: Solution, tables: int, workers: int
+    solution: SolvedPositions, tables: int, workers: int
 ):
     result = grade(
         TIC_TAC_TOE,
@@ -215,16 +215,16 @@ def test_a_player_that_errs_whenever_it_can_is_right_only_where_every_move_is(
     assert result.value_error == 0
 
 
-def test_a_mistake_is_drawn_with_what_was_played_and_what_was_right(solution: Solution):
+def test_a_mistake_is_drawn_with_what_was_played_and_what_was_right(solution: SolvedPositions):
     state = TIC_TAC_TOE.parse("X X .\nO O .\n. . .")
-    one = Solution(state[None], np.array([1]), worth_of(2))
-    answers = Solution(state[None], np.array([1]), worth_of(8))
+    one = SolvedPositions(state[None], np.array([1]), worth_of(2))
+    answers = SolvedPositions(state[None], np.array([1]), worth_of(8))
     result = grade(TIC_TAC_TOE, lambda seats: TablePlayer(answers, seats), one)
     assert (result.positions, result.optimal) == (1, 0)
     assert result.first_mistake == f"{TIC_TAC_TOE.render(state)}\nplayed c1; optimal: c3"
 
 
-def test_a_random_player_gets_the_share_that_chance_gives(solution: Solution):
+def test_a_random_player_gets_the_share_that_chance_gives(solution: SolvedPositions):
     generators = iter(np.random.default_rng(4).spawn(20))
     chances = solution.optimal.sum(axis=1) / (solution.states[:, CELLS:] == 0).sum(axis=1)
     expected = chances.mean()

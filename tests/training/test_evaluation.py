@@ -11,7 +11,7 @@ from helpers.events import points
 from helpers.paths import ROOT
 from helpers.tiny_run import fingerprint, tiny_config
 
-from alphazero.arena.bradley_terry import rate
+from alphazero.arena.bradley_terry import fit
 from alphazero.arena.tournament import Tournament
 from alphazero.cli.main import main
 from alphazero.errors import ConfigError
@@ -20,12 +20,12 @@ from alphazero.games.game import value_of
 from alphazero.games.nim import LEFT
 from alphazero.mcts.evaluator import Floats
 from alphazero.network.checkpoint import load_checkpoint
-from alphazero.players.registry import read_player
+from alphazero.players.registry import parse_player
 from alphazero.records.game_record import GameRecord
 from alphazero.training import evaluation
-from alphazero.training.evaluation import OPENING_MOVES, Examination, Ladder
+from alphazero.training.evaluation import OPENING_MOVES, AnchorMatches, SolvedPositionsCheck
 from alphazero.training.loop import resume, train
-from alphazero.training.monitoring.tensorboard import Curves
+from alphazero.training.monitoring.tensorboard import TensorBoardWriter
 
 LADDER = ("random", "uct:20", "minimax:2")
 NAMES = "[" + ", ".join(f'"{name}"' for name in LADDER) + "]"
@@ -70,17 +70,17 @@ def test_the_ladder_counts_every_game_and_rates_as_bradley_and_terry(
         return played
 
     monkeypatch.setattr(evaluation, "play_schedule", remember)
-    ladder = Ladder(NIM, config)
-    figures = ladder.climb(KnowsNim(honest=True), [1, 2], 2)
+    ladder = AnchorMatches(NIM, config)
+    figures = ladder.run(KnowsNim(honest=True), [1, 2], 2)
     assert ladder.games == len(played) == 18
 
     counts = np.zeros((4, 4, 3), np.int64)
-    between = Tournament(NIM, [read_player(name) for name in LADDER], 6, OPENING_MOVES, seed=5)
+    between = Tournament(NIM, [parse_player(name) for name in LADDER], 6, OPENING_MOVES, seed=5)
     between.play(2)
     counts[1:, 1:] = between.counts()
     points_made: dict[int, list[float]] = {1: [], 2: [], 3: []}
     for record in played:
-        first, second = record.pairing.seats
+        first, second = record.pairing.players
         counts[first, second, record.outcome + 1] += 1
         assert 0 in (first, second)
         other = first + second
@@ -89,7 +89,7 @@ def test_the_ladder_counts_every_game_and_rates_as_bradley_and_terry(
     for place, name in enumerate(("random", "uct_20", "minimax_2"), 1):
         assert len(points_made[place]) == 6
         assert figures[f"ladder/{name}/score"] == np.mean(points_made[place])
-    ratings = rate(counts, anchor=1)
+    ratings = fit(counts, anchor=1)
     assert figures["ladder/elo"] == ratings.elo[0]
     assert figures["ladder/elo_low"] == ratings.low[0] < ratings.elo[0] < ratings.high[0]
     assert figures["ladder/elo_high"] == ratings.high[0]
@@ -97,12 +97,12 @@ def test_the_ladder_counts_every_game_and_rates_as_bradley_and_terry(
 
 def test_who_plays_perfectly_stands_above_who_does_the_opposite(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, 'evaluation.ladder=["random"]', "evaluation.games=40")
-    ladder = Ladder(NIM, config)
-    honest, liar = (ladder.climb(KnowsNim(each), [3]) for each in (True, False))
+    ladder = AnchorMatches(NIM, config)
+    honest, liar = (ladder.run(KnowsNim(each), [3]) for each in (True, False))
     assert honest["ladder/random/score"] > 0.9
     assert liar["ladder/random/score"] < 0.6
     assert honest["ladder/elo_low"] > liar["ladder/elo_high"]
-    assert ladder.climb(KnowsNim(True), [3]) == honest, "the same seed, other games"
+    assert ladder.run(KnowsNim(True), [3]) == honest, "the same seed, other games"
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_a_ladder_of_nobody_is_told_before_anything_is_played(
 def test_a_player_of_another_game_has_no_place_on_the_ladder(tmp_path: Path) -> None:
     other = train(tiny_config(tmp_path, "budget.iterations=1", "game.name=nim"))
     with pytest.raises(ConfigError, match="players need one game"):
-        Ladder(TIC_TAC_TOE, tiny_config(tmp_path, f'evaluation.ladder=["{other}"]'))
+        AnchorMatches(TIC_TAC_TOE, tiny_config(tmp_path, f'evaluation.ladder=["{other}"]'))
 
 
 # Solved positions
@@ -142,9 +142,9 @@ def test_a_player_of_another_game_has_no_place_on_the_ladder(tmp_path: Path) -> 
 @pytest.mark.parametrize("honest", [True, False])
 def test_who_knows_the_answers_is_right_at_every_stage(tmp_path: Path, honest: bool) -> None:
     config = tiny_config(tmp_path, "evaluation.positions=5", "search.simulations=64")
-    examination = Examination(NIM, config)
-    figures = examination.examine(KnowsNim(honest), 2)
-    assert examination.questions == 2 * 15
+    examination = SolvedPositionsCheck(NIM, config)
+    figures = examination.run(KnowsNim(honest), 2)
+    assert examination.num_positions == 2 * 15
     stages = ("opening", "middle", "end")
     assert figures.keys() == {
         f"solved/{who}_{what}/{stage}"
@@ -172,7 +172,7 @@ def test_who_knows_the_answers_is_right_at_every_stage(tmp_path: Path, honest: b
 def test_a_game_without_known_answers_is_told(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, "evaluation.positions=5")
     with pytest.raises(ConfigError, match=r"evaluation\.positions: exact answers are not known"):
-        Examination(make_game("gomoku"), config)
+        SolvedPositionsCheck(make_game("gomoku"), config)
 
 
 # In a run
@@ -198,7 +198,7 @@ def test_measuring_draws_its_curves_and_changes_nothing_that_is_learned(tmp_path
 
 
 def test_a_curve_that_the_table_does_not_know_is_a_mistake(tmp_path: Path) -> None:
-    with Curves(tmp_path, 0) as curves:
+    with TensorBoardWriter(tmp_path, 0) as curves:
         curves.write(1, {"ladder/uct_20/score": 0.5}, {})
         for name in ("ladder/a/b/score", "ladder/score", "solved/network_optimal"):
             with pytest.raises(AssertionError, match="no curve in the table"):

@@ -15,7 +15,7 @@ from alphazero.network.resnet import ResNet
 from alphazero.training.data.replay_buffer import Batch
 from alphazero.training.learning.learner import Learner
 from alphazero.training.loop import resume, train
-from alphazero.training.run_directory import Run
+from alphazero.training.run_directory import RunDirectory
 
 SAMPLES = 60
 """The tiny run has about as many positions after two iterations."""
@@ -66,10 +66,10 @@ def test_it_begins_with_the_iteration_in_which_the_positions_have_come(tmp_path:
     config = tiny_config(tmp_path, *GROWTH, "budget.iterations=1")
     folder = train(config)
     while (positions := manifest_of(folder)["positions"]) < SAMPLES:
-        learner = Run.look(folder).load_learner()
+        learner = RunDirectory.open(folder).load_learner()
         assert learner["network.stem.convolution.weight"].shape[0] == 8, positions
         resume(folder, [f"budget.iterations={manifest_of(folder)['iteration'] + 1}"])
-    learner = Run.look(folder).load_learner()
+    learner = RunDirectory.open(folder).load_learner()
     assert learner["network.stem.convolution.weight"].shape[0] == 12
     assert not any(name.startswith("optimizer") for name in learner)
     steps = manifest_of(folder)["step"]

@@ -19,9 +19,9 @@ from alphazero.network.checkpoint import load_checkpoint
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
 from alphazero.training import loop, play_backend
-from alphazero.training.data.game_shard import Games
-from alphazero.training.data.replay_buffer import Replay
-from alphazero.training.int8 import Comparison, compare, draw_positions, round_evaluator
+from alphazero.training.data.game_shard import GameBatch
+from alphazero.training.data.replay_buffer import ReplayBuffer
+from alphazero.training.int8 import QuantizationError, compare, draw_positions, quantize
 
 INT8 = "inference.selfplay_precision=int8"
 ANYTHING = ("inference.int8_agreement=0", "inference.int8_value_error=2")
@@ -45,7 +45,7 @@ def test_best_moves_and_values_are_compared_as_by_hand() -> None:
     exact = Recited([[3, 1, 2], [0, 5, 1], [1, 2, 9], [4, 4.5, 0]], [0.5, -0.25, 1, 0])
     other = Recited([[9, 8, 7], [0, 0, 0.5], [7, 8, 9], [5, 4.5, 0]], [0.25, -0.25, 0.5, 0.25])
     # The best moves 0, 1, 2, 1 against 0, 2, 2, 0; distances 0.25, 0, 0.5, 0.25.
-    assert compare(other, exact, np.zeros((4, 1, 1, 1), np.float32)) == Comparison(0.5, 0.25)
+    assert compare(other, exact, np.zeros((4, 1, 1, 1), np.float32)) == QuantizationError(0.5, 0.25)
 
 
 @pytest.mark.parametrize(
@@ -54,17 +54,17 @@ def test_best_moves_and_values_are_compared_as_by_hand() -> None:
 )
 def test_both_limits_must_be_kept(agreement: float, value_error: float, good: bool) -> None:
     settings = InferenceConfig(int8_agreement=0.9, int8_value_error=0.1)
-    assert Comparison(agreement, value_error).within(settings) is good
+    assert QuantizationError(agreement, value_error).within(settings) is good
 
 
 # Rounding an evaluator
 
 
-def random_replay(games: int = 60) -> Replay:
+def random_replay(games: int = 60) -> ReplayBuffer:
     """Return a window over random games of Connect Four."""
     game, rng = make_game("connect_four"), np.random.default_rng(0)
-    replay = Replay(game, ReplayConfig())
-    replay.add(1, Games.of(game, random_records(game, games, rng)))
+    replay = ReplayBuffer(game, ReplayConfig())
+    replay.add(1, GameBatch.of(game, random_records(game, games, rng)))
     return replay
 
 
@@ -109,7 +109,7 @@ def test_positions_to_calibrate_and_to_check_on_are_distinct_ones_of_the_window(
 def test_a_sound_network_is_rounded_and_a_wild_one_is_not() -> None:
     replay, settings = random_replay(), InferenceConfig(selfplay_precision="int8")
     sound = OpenVINOEvaluator(scrambled(), "float32")
-    rounded, comparison, calibration = round_evaluator(sound, replay, settings, [1])
+    rounded, comparison, calibration = quantize(sound, replay, settings, [1])
     assert calibration is not None
     assert calibration.shape[1:] == sound.observation_shape
     assert rounded is not sound
@@ -117,7 +117,7 @@ def test_a_sound_network_is_rounded_and_a_wild_one_is_not() -> None:
     assert comparison.agreement > 0.97
     assert 0 < comparison.value_error < 0.03
     bad = OpenVINOEvaluator(wild(), "float32")
-    kept, comparison, calibration = round_evaluator(bad, replay, settings, [1])
+    kept, comparison, calibration = quantize(bad, replay, settings, [1])
     assert kept is bad
     assert calibration is None
     assert comparison is not None
@@ -130,7 +130,7 @@ def test_the_same_seed_rounds_to_the_same_answers_and_another_to_others() -> Non
     evaluator = OpenVINOEvaluator(scrambled(), "float32")
     _, observations = draw_positions(replay, np.random.default_rng(9))
     first, again, other = (
-        round_evaluator(evaluator, replay, settings, [seed]).evaluator.evaluate(observations)[0]
+        quantize(evaluator, replay, settings, [seed]).evaluator.evaluate(observations)[0]
         for seed in (1, 1, 2)
     )
     np.testing.assert_array_equal(first, again)
@@ -140,8 +140,8 @@ def test_the_same_seed_rounds_to_the_same_answers_and_another_to_others() -> Non
 @needs_openvino
 def test_before_there_are_games_nothing_is_rounded() -> None:
     evaluator = OpenVINOEvaluator(scrambled(), "float32")
-    empty = Replay(make_game("connect_four"), ReplayConfig())
-    assert round_evaluator(evaluator, empty, InferenceConfig(), [1]) == (evaluator, None, None)
+    empty = ReplayBuffer(make_game("connect_four"), ReplayConfig())
+    assert quantize(evaluator, empty, InferenceConfig(), [1]) == (evaluator, None, None)
 
 
 @needs_openvino

@@ -13,18 +13,18 @@ from helpers.tiny_run import tiny_config
 from alphazero.arena.match import Match
 from alphazero.games.game import ONGOING, PLY
 from alphazero.mcts.evaluator import UniformEvaluator
-from alphazero.mcts.search import Roots
+from alphazero.mcts.search import RootStatistics
 from alphazero.players.base import Decisions
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing
-from alphazero.training.data.game_shard import PLAYED_OUT, RESIGNED, Games
+from alphazero.training.data.game_shard import PLAYED_OUT, RESIGNED, GameBatch
 from alphazero.training.loop import Training
 from alphazero.training.resignation import (
     judge_threshold,
     measure_resignation,
-    played_out,
+    non_resigned_games,
     resign_threshold,
 )
-from alphazero.training.run_directory import Run
+from alphazero.training.run_directory import RunDirectory
 from alphazero.training.selfplay import play_games
 
 # The threshold
@@ -103,8 +103,8 @@ def test_a_draw_that_is_given_up_is_wrong_and_the_first_move_below_counts() -> N
 def test_only_games_that_were_played_out_are_asked() -> None:
     free, bound = taught([4], np.eye(9)[[4]], ONGOING), taught([0], np.eye(9)[[0]], ONGOING)
     free = GameRecord(**{**vars(free), "pairing": Pairing(may_resign=True)})
-    shards = [Games.of(TIC_TAC_TOE, each) for each in ([free, bound], [free], [bound])]
-    assert [record.actions.tolist() for record in played_out(shards)] == [[0], [0]]
+    shards = [GameBatch.of(TIC_TAC_TOE, each) for each in ([free, bound], [free], [bound])]
+    assert [record.actions.tolist() for record in non_resigned_games(shards)] == [[0], [0]]
 
 
 # Games
@@ -113,8 +113,8 @@ def test_only_games_that_were_played_out_are_asked() -> None:
 class Pessimist(ScriptedPlayer):
     """Its prospects fall with every move: 0, -0.1, -0.2 ..."""
 
-    def decide(self) -> Decisions:
-        decisions = super().decide()
+    def take_decisions(self) -> Decisions:
+        decisions = super().take_decisions()
         plies = self.states[decisions.tables, PLY]
         return decisions._replace(prospects=(-plies / 10).astype(np.float32))
 
@@ -123,14 +123,14 @@ class Pessimist(ScriptedPlayer):
 def test_a_player_resigns_in_place_of_its_move_where_the_game_allows_it(
     threshold: float, moves: int, outcome: int
 ) -> None:
-    pairings = [Pairing(label=each, may_resign=each % 3 > 0) for each in range(12)]
+    pairings = [Pairing(pair_id=each, may_resign=each % 3 > 0) for each in range(12)]
     player = Pessimist(TIC_TAC_TOE, 5, first_legal)
     match = Match(TIC_TAC_TOE, [player], 5, iter(pairings), threshold)
-    match.fill()
+    match.start_games()
     records: list[GameRecord] = []
     while match.playing:
         records += match.step()
-    assert sorted(record.pairing.label for record in records) == list(range(12))
+    assert sorted(record.pairing.pair_id for record in records) == list(range(12))
     whole = [0, 1, 2, 3, 4, 5, 6]
     for record in records:
         assert record.resigned == record.pairing.may_resign
@@ -143,7 +143,7 @@ def test_a_player_resigns_in_place_of_its_move_where_the_game_allows_it(
 def test_nobody_resigns_without_a_threshold() -> None:
     player = Pessimist(TIC_TAC_TOE, 1, first_legal)
     match = Match(TIC_TAC_TOE, [player], 1, repeat(Pairing(may_resign=True), 1))
-    match.fill()
+    match.start_games()
     records: list[GameRecord] = []
     while match.playing:
         records += match.step()
@@ -154,8 +154,8 @@ def test_prospects_are_the_better_of_the_root_s_value_and_that_of_its_best_actio
     nan, visits = np.nan, np.array([[3, 5, 1], [3, 5, 1], [0, 0, 0]])
     action_values = np.array([[0.9, -0.2, 1.0], [0.9, 0.4, -1.0], [nan, nan, nan]])
     values, shares = np.array([0.1, 0.3, -0.7]), visits / 9
-    roots = Roots(visits, shares, action_values, shares, shares, values)
-    assert roots.prospects().tolist() == [0.1, 0.4, -0.7]
+    roots = RootStatistics(visits, shares, action_values, shares, shares, values)
+    assert roots.best_values().tolist() == [0.1, 0.4, -0.7]
 
 
 # Self-play
@@ -175,7 +175,7 @@ def test_the_share_of_games_that_may_be_resigned_is_the_one_asked_for_and_is_car
     for record in first.finished:
         assert record.resigned == record.pairing.may_resign
         assert len(record.actions) == 0 or not record.resigned
-    carried = Games.of(TIC_TAC_TOE, first.unfinished)
+    carried = GameBatch.of(TIC_TAC_TOE, first.unfinished)
     bound = [record for record in first.unfinished if not record.pairing.may_resign]
     assert bound
     second = play_games(TIC_TAC_TOE, config, uniform, [2], carried.records(), resign_below=1.5)
@@ -192,11 +192,11 @@ def test_the_share_of_games_that_may_be_resigned_is_the_one_asked_for_and_is_car
 
 def test_a_run_learns_its_threshold_from_the_games_played_out_and_tells_it(tmp_path: Path) -> None:
     options = ("selfplay.resign_share=0.5", "selfplay.resign_false_positives=1.0")
-    run = Run.create(tiny_config(tmp_path, *options, "selfplay.resign_ceiling=0.2"))
+    run = RunDirectory.create(tiny_config(tmp_path, *options, "selfplay.resign_ceiling=0.2"))
     training = Training(run, 1)
     for iteration in range(1, 5):
         run.state.iteration = iteration
-        known = list(played_out(training.replay.shards))
+        known = list(non_resigned_games(training.replay.shards))
         games = training.play()
         assert training.resign_below == resign_threshold(known, 1.0, 0.2)
         told = measure_resignation(games.finished, training.resign_below)
@@ -207,7 +207,7 @@ def test_a_run_learns_its_threshold_from_the_games_played_out_and_tells_it(tmp_p
         would, wrong = plain_verdict(whole, training.resign_below)
         expected = wrong / would if would else None
         assert told.get("selfplay/resign_false_positives") == expected
-        training.remember(games)
+        training.store_games(games)
     assert training.resign_below > NEVER_RESIGN
     kinds = np.concatenate([shard.resignations for shard in training.replay.shards])
     assert {PLAYED_OUT, RESIGNED} <= set(kinds.tolist())
@@ -216,7 +216,7 @@ def test_a_run_learns_its_threshold_from_the_games_played_out_and_tells_it(tmp_p
 
 
 def test_without_the_option_nobody_may_resign(tmp_path: Path) -> None:
-    training = Training(Run.create(tiny_config(tmp_path)), 1)
+    training = Training(RunDirectory.create(tiny_config(tmp_path)), 1)
     training.run.state.iteration = 1
     games = training.play()
     assert training.resign_below == NEVER_RESIGN

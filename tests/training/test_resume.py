@@ -35,10 +35,10 @@ from alphazero.errors import RunError
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.training import loop
 from alphazero.training.loop import Training, resume, train
-from alphazero.training.manifest import folder_of, player_name
-from alphazero.training.play_backend import Embedded, Orders
-from alphazero.training.run_directory import Run
-from alphazero.training.selfplay import SelfPlay
+from alphazero.training.manifest import player_name, run_folder
+from alphazero.training.play_backend import LocalBackend, SelfPlayRequest
+from alphazero.training.run_directory import RunDirectory
+from alphazero.training.selfplay import SelfPlayResult
 from alphazero.utils.files import sha256_of, write_atomic
 
 Capture = pytest.CaptureFixture[str]
@@ -499,7 +499,7 @@ def test_a_new_run_over_an_old_one_is_refused_with_the_command_that_resumes(
     run: Path, capsys: Capture
 ) -> None:
     config = tiny_config(run.parent, f"run.name={run.name}")
-    assert folder_of(config) == run
+    assert run_folder(config) == run
     before = fingerprint(run)
     with pytest.raises(RunError, match="already holds a run") as caught:
         train(config)
@@ -828,13 +828,13 @@ def test_a_budget_of_minutes_ends_the_run_by_the_clock(tmp_path: Path, monkeypat
 
 
 def test_a_rating_is_the_best_player_s_plus_the_gate_s_difference(tmp_path: Path) -> None:
-    training = Training(Run.create(tiny_config(tmp_path)), 1)
+    training = Training(RunDirectory.create(tiny_config(tmp_path)), 1)
     state = training.run.state
     for step, (wins, elo, best) in enumerate([(3, 120, 120), (4, 80, 200), (0, -50, 200)], 1):
         state.step, before = step, state.best
         result: Future[Any] = Future()
         result.set_result((MatchResult(wins, 0, 4 - wins, 4, elo, elo - 10, elo + 10), []))
-        challenge = loop.Challenge(training._checkpoint(), training.best, result)
+        challenge = loop.PendingGate(training._checkpoint(), training.best, result)
         training._end_gate(challenge)
         assert state.rating == best
         saved = load_checkpoint(training.run.folder / player_name(step))
@@ -862,15 +862,15 @@ def test_no_two_purposes_and_no_two_iterations_have_random_numbers_in_common(
 def test_games_under_way_go_on_in_the_next_iteration_and_after_a_resume(
     tmp_path: Path, monkeypatch: Patch
 ) -> None:
-    play, begun, left = Embedded.play, [], []
+    play, begun, left = LocalBackend.play, [], []
 
-    def watch(producer: Embedded, orders: Orders, *more: Any) -> SelfPlay:
+    def watch(producer: LocalBackend, orders: SelfPlayRequest, *more: Any) -> SelfPlayResult:
         games = play(producer, orders, *more)
         begun.append([game.actions.tolist() for game in orders.unfinished])
         left.append([game.actions.tolist() for game in games.unfinished])
         return games
 
-    monkeypatch.setattr(Embedded, "play", watch)
+    monkeypatch.setattr(LocalBackend, "play", watch)
     run = train(tiny_config(tmp_path))
     resume(run, [f"budget.iterations={ITERATIONS + 1}"])
     assert all(left)

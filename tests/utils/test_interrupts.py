@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from alphazero.utils.interrupts import STOPS, held_back
+from alphazero.utils.interrupts import STOPS, defer_interrupts
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +21,7 @@ def stops_as_the_program_has_them() -> Iterator[None]:
 def test_a_block_goes_on_to_its_end_and_then_it_is_raised(number: signal.Signals) -> None:
     done: list[str] = []
 
-    @held_back(lambda: done.append("told"))
+    @defer_interrupts(lambda: done.append("told"))
     def work() -> None:
         signal.raise_signal(number)
         done.append("went on")
@@ -34,7 +34,7 @@ def test_a_block_goes_on_to_its_end_and_then_it_is_raised(number: signal.Signals
 def test_a_second_one_is_raised_at_once() -> None:
     done: list[str] = []
 
-    @held_back(lambda: done.append("told"))
+    @defer_interrupts(lambda: done.append("told"))
     def work() -> None:
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
@@ -46,7 +46,7 @@ def test_a_second_one_is_raised_at_once() -> None:
 
 
 def test_an_error_of_the_block_comes_before_it() -> None:
-    @held_back()
+    @defer_interrupts()
     def work() -> None:
         signal.raise_signal(signal.SIGINT)
         raise ValueError("the disk is full")
@@ -58,9 +58,9 @@ def test_an_error_of_the_block_comes_before_it() -> None:
 def test_a_block_inside_another_leaves_it_to_the_outer_one() -> None:
     done: list[str] = []
 
-    @held_back(lambda: done.append("outer"))
+    @defer_interrupts(lambda: done.append("outer"))
     def work() -> None:
-        with held_back(lambda: done.append("inner")):
+        with defer_interrupts(lambda: done.append("inner")):
             signal.raise_signal(signal.SIGINT)
         done.append("went on")
 
@@ -73,7 +73,7 @@ def test_a_signal_that_raises_nothing_is_left_as_it_is() -> None:
     heard: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
     try:
-        with held_back():
+        with defer_interrupts():
             signal.raise_signal(signal.SIGINT)
     finally:
         signal.signal(signal.SIGINT, before)
@@ -84,7 +84,7 @@ def test_another_thread_changes_nothing() -> None:
     found: list[object] = []
 
     def work() -> None:
-        with held_back():
+        with defer_interrupts():
             found.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=work)

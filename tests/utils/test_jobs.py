@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from alphazero.utils.jobs import Progress, Stopped, run_jobs, shares
+from alphazero.utils.jobs import JobsStopped, Progress, run_jobs, split_evenly
 
 PATIENCE = 20.0
 """Seconds after which a job that nobody stops fails, so that a bug ends the test."""
@@ -20,7 +20,7 @@ def work_until_stopped(progress: Progress, started: threading.Event | None = Non
     if started is not None:
         started.set()
     while time.monotonic() < end:
-        progress.done(0)
+        progress.advance(0)
         time.sleep(0.001)
     raise AssertionError("this job was never stopped")
 
@@ -80,7 +80,7 @@ def test_an_error_in_the_display_of_progress_is_an_error_of_the_job():
 
     progress = Progress(show)
     with pytest.raises(OSError, match="terminal"):
-        run_jobs([lambda: progress.done(1), lambda: work_until_stopped(progress)], progress)
+        run_jobs([lambda: progress.advance(1), lambda: work_until_stopped(progress)], progress)
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals to a thread")
@@ -103,7 +103,7 @@ def test_ctrl_c_stops_every_job_and_is_told_to_the_caller(jobs: int, at_once: bo
             signal.pthread_kill(main, signal.SIGINT)
         try:
             work_until_stopped(progress)
-        except Stopped:
+        except JobsStopped:
             ended.append(1)
             raise
 
@@ -139,7 +139,7 @@ def test_progress_adds_up_what_all_jobs_tell_and_shows_no_nothing():
 
     def job() -> None:
         for number in (1, 0, 2):
-            progress.done(number)
+            progress.advance(number)
 
     run_jobs([job] * 8, progress)
     assert sorted(shown) == [1] * 8 + [2] * 8
@@ -147,10 +147,10 @@ def test_progress_adds_up_what_all_jobs_tell_and_shows_no_nothing():
 
 def test_after_stop_a_job_ends_at_its_next_word():
     progress = Progress()
-    progress.done(1)
+    progress.advance(1)
     progress.stop()
-    with pytest.raises(Stopped):
-        progress.done(0)
+    with pytest.raises(JobsStopped):
+        progress.advance(0)
 
 
 def test_each_job_evaluates_on_one_thread_and_the_setting_comes_back():
@@ -168,7 +168,7 @@ def test_each_job_evaluates_on_one_thread_and_the_setting_comes_back():
 def test_shares_are_fair_whole_and_never_empty():
     for total in range(1, 40):
         for workers in range(1, 12):
-            parts = shares(total, workers)
+            parts = split_evenly(total, workers)
             assert sum(parts) == total
             assert len(parts) == min(total, workers)
             assert min(parts) >= 1
@@ -177,4 +177,4 @@ def test_shares_are_fair_whole_and_never_empty():
 
 
 def test_nothing_to_share_is_one_share_of_nothing():
-    assert shares(0, 4) == [0]
+    assert split_evenly(0, 4) == [0]

@@ -13,7 +13,7 @@ import pytest
 from helpers.paths import CHECKPOINTS
 from helpers.tiny_run import YAML
 
-from alphazero.cli.main import main, told
+from alphazero.cli.main import main, run_and_report
 from alphazero.games import make_game
 from alphazero.records.game_files import save_played
 from alphazero.records.played_game import PlayedGame
@@ -62,22 +62,25 @@ def game(folder: Path) -> Path:
 def test_signs_that_cannot_be_written_are_spelled_otherwise() -> None:
     signs = "Zoë: (z - v)² 8 \N{MULTIPLICATION SIGN} 8, 3 ± 1 “gut” …, ♟, \udcff, e\u0301"
     spelled = 'Zoe: (z - v)^2 8 x 8, 3 +- 1 "gut" ..., ?, ?, e\n'
-    assert written_by(lambda: told(lambda: print(signs))) == spelled
+    assert written_by(lambda: run_and_report(lambda: print(signs))) == spelled
 
 
 def test_what_can_be_written_stays_as_it_is() -> None:
-    run = lambda: told(lambda: print("Zoë ♟ ² \udcff"))  # noqa: E731
+    run = lambda: run_and_report(lambda: print("Zoë ♟ ² \udcff"))  # noqa: E731
     assert written_by(run, encoding="utf-8") == "Zoë ♟ ² ?\n"
-    assert written_by(lambda: told(lambda: print("Zoë ♟ ²")), encoding="cp1252") == "Zoë ? ²\n"
+    assert (
+        written_by(lambda: run_and_report(lambda: print("Zoë ♟ ²")), encoding="cp1252")
+        == "Zoë ? ²\n"
+    )
 
 
 def test_an_output_without_an_encoding_or_none_at_all_is_left_alone() -> None:
     text = io.StringIO()  # as a notebook's output
     with contextlib.redirect_stdout(text):
-        assert told(lambda: print("²")) == 0
+        assert run_and_report(lambda: print("²")) == 0
     assert text.getvalue() == "²\n"
     with contextlib.redirect_stdout(None):
-        assert told(lambda: print("²")) == 0
+        assert run_and_report(lambda: print("²")) == 0
 
 
 def test_show_replays_a_game_of_players_with_any_names(game: Path) -> None:

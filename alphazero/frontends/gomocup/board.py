@@ -53,7 +53,7 @@ class Board(NamedTuple):
         return f"{column},{row}"
 
 
-class Block:
+class BoardBlock:
     """The stones between BOARD and DONE; the first thing wrong with them is told at the end."""
 
     def __init__(self, word: str, board: Board) -> None:

@@ -19,7 +19,7 @@ RULES: Final = {1: "exactly five in a row", 2: "a continuous game", 4: "renju", 
 """Rules that change the game, as bits. Without any, five or more in a row win."""
 
 
-class Info:
+class MatchSettings:
     """Time in seconds, rules, and notes on what was not understood."""
 
     def __init__(self) -> None:

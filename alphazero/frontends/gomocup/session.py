@@ -19,8 +19,8 @@ from importlib.metadata import version
 from typing import Final
 
 from alphazero.errors import AlphaZeroError, GameError, PlayerError
-from alphazero.frontends.gomocup.board import BLOCKS, Block, Board, two_numbers
-from alphazero.frontends.gomocup.match_settings import Info
+from alphazero.frontends.gomocup.board import BLOCKS, Board, BoardBlock, two_numbers
+from alphazero.frontends.gomocup.match_settings import MatchSettings
 from alphazero.frontends.gtp.engine import Engine, resized
 from alphazero.frontends.gtp.protocol import GtpError, read_integer
 from alphazero.frontends.line_reader import LONGEST, Lines, lines_of
@@ -28,7 +28,7 @@ from alphazero.games.game import ONGOING
 from alphazero.games.grid import VERTEX_LETTERS
 from alphazero.games.mnk import Mnk
 from alphazero.games.registry import make_game, write_game
-from alphazero.players.registry import Entrant
+from alphazero.players.registry import PlayerSpec
 
 LENGTH: Final = 5
 """Stones in a row that win."""
@@ -42,7 +42,7 @@ LONE: Final = ("RESTART", "BEGIN", "ABOUT", *BLOCKS)
 OVER: Final = "the game is over: there is no move to make"
 
 
-def engine_of(entrant: Entrant) -> Engine:
+def engine_of(entrant: PlayerSpec) -> Engine:
     """Return a player of gomoku, ready to be asked; START says on which board.
 
     Raises:
@@ -57,17 +57,17 @@ def engine_of(entrant: Entrant) -> Engine:
     return Engine(entrant, game)
 
 
-def serve(entrant: Entrant) -> None:
+def serve(entrant: PlayerSpec) -> None:
     """Answer standard input on standard output until it ends or says END."""
 
     def say(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
 
-    Session(engine_of(entrant), lines_of(0), say).run()
+    GomocupSession(engine_of(entrant), lines_of(0), say).run()
 
 
-class Session:
+class GomocupSession:
     """Lines that come, an engine that is asked, and what is said."""
 
     def __init__(self, engine: Engine, lines: Iterable[str], say: Callable[[str], object]) -> None:
@@ -75,10 +75,10 @@ class Session:
         self.lines = Lines(lines, lambda line: _split(line)[0] == END)
         engine.has_left = self.lines.has_left
         self.say = say
-        self.info = Info()
+        self.info = MatchSettings()
         self._started = False
         """Whether START has said which board it is."""
-        self._block: Block | None = None
+        self._block: BoardBlock | None = None
         """What is being read up to DONE."""
         self._commands: dict[str, Callable[[str], str]] = {
             "START": self._start,
@@ -195,7 +195,7 @@ class Session:
 
     def _open_block(self, word: str, _: str) -> str:
         """Begin to read stones."""
-        self._block = Block(word, self._board)
+        self._block = BoardBlock(word, self._board)
         return ""
 
     def _close_block(self) -> str:

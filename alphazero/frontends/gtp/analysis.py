@@ -138,7 +138,7 @@ def _map(
     position, vertices = engine.position, engine.position.vertices
     if position.is_over or not vertices.has_cells:
         raise GtpError("there are no moves on cells here")
-    engine.catch_up()
+    engine.sync()
     if engine.thinker.roots is None:
         engine.think(None)
     words = [nothing] * (vertices.rows * vertices.columns)
@@ -170,10 +170,10 @@ COMMANDS: dict[str, Handler] = {
 }
 """The commands of this file that are answered at once."""
 
-WATCHES: Final = {"analyze": False, "lz-analyze": False, "kata-analyze": True}
+STREAMING_COMMANDS: Final = {"analyze": False, "lz-analyze": False, "kata-analyze": True}
 """Commands that analyze until the next line comes, and whether they write fractions."""
 
-WATCHED_MOVES: Final = {
+STREAMING_MOVES: Final = {
     "genmove_analyze": False,
     "lz-genmove_analyze": False,
     "kata-genmove_analyze": True,

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from importlib.metadata import version
 
 from alphazero.errors import GameError
-from alphazero.frontends.analyzer import Thinker
+from alphazero.frontends.analyzer import Analyzer
 from alphazero.frontends.clock import Clock, TimeSettings, expected_moves
-from alphazero.frontends.gtp.position import Position
+from alphazero.frontends.gtp.position import GtpPosition
 from alphazero.frontends.gtp.protocol import (
     GtpError,
     expect,
@@ -18,8 +18,8 @@ from alphazero.frontends.gtp.protocol import (
 )
 from alphazero.games.game import Game
 from alphazero.games.registry import game_names, make_game, name_of, write_game
-from alphazero.players.registry import Entrant
-from alphazero.records.gtp_notation import PASS, RESIGN, plain
+from alphazero.players.registry import PlayerSpec
+from alphazero.records.gtp_notation import PASS, RESIGN, normalize_name
 
 KGS_SYSTEMS = {"none": 0, "absolute": 1, "byoyomi": 3, "canadian": 3}
 """Systems of `kgs-time_settings`, and how many numbers follow each."""
@@ -28,10 +28,10 @@ KGS_SYSTEMS = {"none": 0, "absolute": 1, "byoyomi": 3, "canadian": 3}
 class Engine:
     """What a session of GTP is about: one player, one game, and two clocks."""
 
-    def __init__(self, entrant: Entrant, game: Game) -> None:
+    def __init__(self, entrant: PlayerSpec, game: Game) -> None:
         self.entrant = entrant
-        self.position = Position(game)
-        self.thinker = Thinker(entrant, game)
+        self.position = GtpPosition(game)
+        self.thinker = Analyzer(entrant, game)
         self.clocks: list[Clock] | None = None
         """of player 0 and player 1; None: no time is set"""
         self.handicap = 0
@@ -55,18 +55,18 @@ class Engine:
             if self.entrant.game is not None:
                 raise GtpError(f"this player plays {_difference(self.game, game)} only")
             try:
-                self.position, self.thinker = Position(game), Thinker(self.entrant, game)
+                self.position, self.thinker = GtpPosition(game), Analyzer(self.entrant, game)
             except GameError as error:
                 raise GtpError(str(error)) from None
-        self.position = Position(game)
-        self.thinker.show([])
+        self.position = GtpPosition(game)
+        self.thinker.set_position([])
         self.handicap = 0
         if self.clocks:
             self.clocks = [Clock(clock.settings) for clock in self.clocks]
 
-    def catch_up(self, more: tuple[int, ...] = ()) -> None:
+    def sync(self, more: tuple[int, ...] = ()) -> None:
         """Let the thinker see the position, after some `more` moves if they are given."""
-        self.thinker.catch_up([*self.position.moves, *more])
+        self.thinker.sync([*self.position.moves, *more])
 
     def choose(self, player: int, watch: Callable[[], object] = bool) -> tuple[int, ...] | None:
         """Think about the player's move; return the actions that make it, or None to resign.
@@ -76,7 +76,7 @@ class Engine:
         if self.position.is_over and self.position.has_pass:
             return ()
         waits = self.position.before(player)
-        self.catch_up(waits)
+        self.sync(waits)
         began = time.monotonic()
         seconds = None
         if self.clocks:
@@ -91,7 +91,7 @@ class Engine:
     def think(self, seconds: float | None, watch: Callable[[], object] = bool) -> int | None:
         """Think about the position that the thinker sees; return a move, or None to resign.
 
-        As `Thinker.choose`, but ended at once when whoever asked has left.
+        As `Analyzer.choose`, but ended at once when whoever asked has left.
         """
         began = time.monotonic()
 
@@ -226,8 +226,8 @@ def list_games(engine: Engine, arguments: list[str]) -> str:
 
 def set_game(engine: Engine, arguments: list[str]) -> str:
     """Choose a game, with its usual options unless it is the one that is on."""
-    wanted = plain("".join(arguments))
-    name = next((name for name in _games(engine) if plain(name) == wanted), None)
+    wanted = normalize_name("".join(arguments))
+    name = next((name for name in _games(engine) if normalize_name(name) == wanted), None)
     if name is None:
         raise GtpError("unsupported game")
     engine.begin(engine.game if name == name_of(engine.game) else make_game(name))

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from alphazero.errors import GameError, RunError
 from alphazero.frontends.gtp.engine import Engine, Handler, resized
-from alphazero.frontends.gtp.position import Position
+from alphazero.frontends.gtp.position import GtpPosition
 from alphazero.frontends.gtp.protocol import GtpError, expect, read_integer
 from alphazero.games.game import ONGOING
 from alphazero.games.registry import name_of
 from alphazero.records.sgf import SIZE_LIMIT, read_sgf, write_sgf
-from alphazero.records.sgf_export import lead, points_of, result_of
+from alphazero.records.sgf_export import point_difference, points_of, result_of
 from alphazero.records.sgf_import import steps_of
 from alphazero.utils.files import read_limited
 
@@ -29,11 +29,11 @@ def final_score(engine: Engine, arguments: list[str]) -> str:
     return _score(engine.position)
 
 
-def _score(position: Position) -> str:
+def _score(position: GtpPosition) -> str:
     game, state = position.game, position.state
     outcome = game.outcome(state)
     if outcome == ONGOING:
-        points = lead(game, state) if hasattr(game, "score") else None
+        points = point_difference(game, state) if hasattr(game, "score") else None
         if points is None:
             raise GtpError("cannot score: the game is not over")
         return points_of(points)
@@ -52,7 +52,7 @@ def final_status_list(engine: Engine, arguments: list[str]) -> str:
     return "\n".join(" ".join(map(name, chain)) for chain in chains)
 
 
-def _chains(position: Position) -> list[list[int]]:
+def _chains(position: GtpPosition) -> list[list[int]]:
     """Return the cells of each chain of neighbouring stones of one colour."""
     stones, columns = position.stones(), position.vertices.columns
     seen: set[int] = set()

@@ -8,11 +8,11 @@ handicap stones are laid, and how programs that skip a forced wait, such as gtp-
 from alphazero.errors import GameError
 from alphazero.frontends.gtp.protocol import GtpError
 from alphazero.games.game import ONGOING, Game, State, to_play
-from alphazero.games.grid import SIGNS, VERTEX_LETTERS, stones_seen
-from alphazero.records.gtp_notation import COLOURS, PASS, Vertices, pass_before
+from alphazero.games.grid import SIGNS, VERTEX_LETTERS, stones_by_player
+from alphazero.records.gtp_notation import COLOURS, PASS, GtpNotation, pass_before
 
 
-class Position:
+class GtpPosition:
     """A game under way, as steps that can be taken back one by one.
 
     Raises:
@@ -21,7 +21,7 @@ class Position:
 
     def __init__(self, game: Game) -> None:
         self.game = game
-        self.vertices = Vertices(game)
+        self.vertices = GtpNotation(game)
         self.has_pass = game.action_name(game.initial_state(), game.num_actions - 1) == PASS
         self._steps: list[tuple[int, ...]] = []
         self._states = [game.initial_state()]
@@ -118,7 +118,7 @@ class Position:
 
     def stones(self) -> list[int]:
         """Return the board cell by cell, from the top left: 0 empty, 1 player 0, 2 player 1."""
-        first, second = stones_seen(self.game, self.state)
+        first, second = stones_by_player(self.game, self.state)
         stones: list[int] = (first + 2 * second).tolist()
         return stones
 

@@ -16,7 +16,7 @@ class GtpError(Exception):
     """A command fails: the text is the answer. Never leaves the server."""
 
 
-class Command(NamedTuple):
+class GtpCommand(NamedTuple):
     """A line that asks for something."""
 
     number: str
@@ -25,7 +25,7 @@ class Command(NamedTuple):
     arguments: list[str]
 
 
-def read_command(line: str) -> Command | None:
+def read_command(line: str) -> GtpCommand | None:
     """Return the command in a line, None where it holds none.
 
     Control characters are dropped, tabs are spaces, `#` begins a comment.
@@ -35,10 +35,10 @@ def read_command(line: str) -> Command | None:
     found = re.fullmatch(r"([0-9]{1,18}(?= |$))? *(.*)", text)
     assert found, "anything matches"
     word, *arguments = found[2].split() or [""]
-    return Command(found[1] or "", word, arguments) if text else None
+    return GtpCommand(found[1] or "", word, arguments) if text else None
 
 
-def answer(command: Command, text: str, succeeded: bool = True) -> str:
+def answer(command: GtpCommand, text: str, succeeded: bool = True) -> str:
     """Write an answer, with the two newlines that end it; no empty line is left inside.
 
     A text that begins with a newline begins below the sign, as drawings do.

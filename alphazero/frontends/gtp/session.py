@@ -11,18 +11,18 @@ from collections.abc import Callable, Iterable
 from alphazero.errors import AlphaZeroError
 from alphazero.frontends.gtp import analysis, go_commands
 from alphazero.frontends.gtp.analysis import (
-    WATCHED_MOVES,
-    WATCHES,
+    STREAMING_COMMANDS,
+    STREAMING_MOVES,
     Request,
     info_line,
     read_request,
 )
 from alphazero.frontends.gtp.engine import COMMANDS as ENGINE_COMMANDS
 from alphazero.frontends.gtp.engine import Engine
-from alphazero.frontends.gtp.protocol import Command, GtpError, answer, expect, read_command
+from alphazero.frontends.gtp.protocol import GtpCommand, GtpError, answer, expect, read_command
 from alphazero.frontends.line_reader import LONGEST, Lines, lines_of
 from alphazero.games.game import Game
-from alphazero.players.registry import Entrant
+from alphazero.players.registry import PlayerSpec
 
 COMMANDS = {**ENGINE_COMMANDS, **go_commands.COMMANDS, **analysis.COMMANDS}
 """The commands that are answered at once, by their words."""
@@ -30,24 +30,24 @@ COMMANDS = {**ENGINE_COMMANDS, **go_commands.COMMANDS, **analysis.COMMANDS}
 QUIT = "quit"
 """The word that ends a session."""
 
-WORDS = [*COMMANDS, *WATCHES, *WATCHED_MOVES, "list_commands", "known_command", QUIT]
+WORDS = [*COMMANDS, *STREAMING_COMMANDS, *STREAMING_MOVES, "list_commands", "known_command", QUIT]
 """All that can be asked."""
 
 IDLE = 0.05
 """Seconds between two looks at a search that has nothing more to do."""
 
 
-def serve(entrant: Entrant, game: Game, ponder: bool = False) -> None:
+def serve(entrant: PlayerSpec, game: Game, ponder: bool = False) -> None:
     """Answer standard input on standard output until it ends or says `quit`."""
 
     def say(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
 
-    Session(Engine(entrant, game), lines_of(0), say, ponder).run()
+    GtpSession(Engine(entrant, game), lines_of(0), say, ponder).run()
 
 
-class Session:
+class GtpSession:
     """Lines that come, an engine that is asked, and what is said.
 
     With `ponder` it thinks on after a move of its own, until the answer is there.
@@ -86,10 +86,10 @@ class Session:
         if command is None:
             return True
         try:
-            if command.word in WATCHES:
-                self._analyze(command, WATCHES[command.word])
-            elif command.word in WATCHED_MOVES:
-                self._generate(command, WATCHED_MOVES[command.word])
+            if command.word in STREAMING_COMMANDS:
+                self._analyze(command, STREAMING_COMMANDS[command.word])
+            elif command.word in STREAMING_MOVES:
+                self._generate(command, STREAMING_MOVES[command.word])
             else:
                 self.say(answer(command, self._answer(command)))
         except (GtpError, AlphaZeroError) as error:
@@ -98,7 +98,7 @@ class Session:
             self._own_move = len(self.engine.position.moves)
         return command.word != QUIT
 
-    def _answer(self, command: Command) -> str:
+    def _answer(self, command: GtpCommand) -> str:
         """Return the answer to a command that is answered at once."""
         word, arguments = command.word, command.arguments
         if word == "known_command":
@@ -113,37 +113,37 @@ class Session:
             raise GtpError("unknown command")
         return COMMANDS[word](self.engine, arguments)
 
-    def _analyze(self, command: Command, fractions: bool) -> None:
+    def _analyze(self, command: GtpCommand, fractions: bool) -> None:
         """Tell what the search has found, again and again, until the next line comes."""
         engine, thinker = self.engine, self.engine.thinker
         request = read_request(command.arguments, engine.position.to_play)
         waits = engine.position.before(request.player)
         search = thinker.search
-        engine.catch_up(waits)
-        tell = self._teller(request, waits, fractions)
+        engine.sync(waits)
+        tell = self._reporter(request, waits, fractions)
         self.say(f"={command.number}\n")
         thinker.begin()
-        while not self.lines.is_waiting(IDLE if search.is_ready else 0.0):
-            thinker.turn()
+        while not self.lines.is_waiting(IDLE if search.has_finished else 0.0):
+            thinker.step()
             tell()
         thinker.end()
         tell(last=True)
         self.say("\n")
 
-    def _generate(self, command: Command, fractions: bool) -> None:
+    def _generate(self, command: GtpCommand, fractions: bool) -> None:
         """Make a move and tell meanwhile what the search has found."""
         engine = self.engine
         request = read_request(command.arguments, engine.position.to_play)
         waits = engine.position.before(request.player)
         _ = engine.thinker.search  # who has none is told so
-        tell = self._teller(request, waits, fractions)
+        tell = self._reporter(request, waits, fractions)
         self.say(f"={command.number}\n")
         step = engine.choose(request.player, tell)
         if step:
             tell(last=True)
         self.say(f"play {engine.make(step)}\n\n")
 
-    def _teller(
+    def _reporter(
         self, request: Request, waits: tuple[int, ...], fractions: bool
     ) -> Callable[..., None]:
         """Return what writes a line of information, if one is due or it is the last."""
@@ -166,10 +166,10 @@ class Session:
         position = engine.position
         if len(position.moves) != self._own_move or position.is_over or not engine.thinker.searches:
             return
-        engine.catch_up()
+        engine.sync()
         engine.thinker.begin()
-        while not (engine.thinker.search.is_ready or self.lines.is_waiting()):
-            engine.thinker.turn()
+        while not (engine.thinker.search.has_finished or self.lines.is_waiting()):
+            engine.thinker.step()
         engine.thinker.end()
 
 

@@ -11,9 +11,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 from alphazero.errors import AlphaZeroError, GameError, did_you_mean
-from alphazero.frontends.terminal.commands import COMMANDS, Desk, Next, drawn, run, seats
+from alphazero.frontends.terminal.commands import (
+    COMMANDS,
+    CommandContext,
+    CommandResult,
+    drawn,
+    run,
+    seats,
+)
 from alphazero.frontends.terminal.screen import PLAYERS, Screen
-from alphazero.frontends.terminal.session import Sitting
+from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.frontends.terminal.views import sign_of
 from alphazero.games.registry import write_game
 from alphazero.records.game_files import save_played
@@ -29,7 +36,7 @@ class Terminal:
 
     def __init__(
         self,
-        sitting: Sitting,
+        sitting: TerminalSession,
         screen: Screen | None = None,
         read: Callable[[str], str] | None = None,
         say: Callable[[str], None] | None = None,
@@ -39,7 +46,7 @@ class Terminal:
         self.screen = screen or Screen()
         self.read = read or input
         self.say = say or functools.partial(print, flush=True)
-        self.desk = Desk(sitting, self.screen, self.say)
+        self.desk = CommandContext(sitting, self.screen, self.say)
 
     def run(self, save: Path | None = None) -> None:
         """Play until the person leaves, or the game ends and no new one is wanted.
@@ -72,47 +79,47 @@ class Terminal:
             if save and played:
                 save_played(save, played)
 
-    def _attend(self, take: Callable[[], Next]) -> bool:
+    def _attend(self, take: Callable[[], CommandResult]) -> bool:
         """Take words until the position changes; return False when the person leaves."""
-        while (following := take()) is Next.ASK:
+        while (following := take()) is CommandResult.ASK:
             pass
-        return following is Next.PLAY
+        return following is CommandResult.PLAY
 
-    def _on_the_turn(self) -> Next:
+    def _on_the_turn(self) -> CommandResult:
         """Take a move or a command."""
         study = self.sitting.study
         text = self._ask(f"{sign_of(study.to_play)} to move: ").strip()
         try:
             study.make(study.game.parse_action(study.state, text))
-            return Next.PLAY
+            return CommandResult.PLAY
         except GameError as error:
             return self._command(text, f"{error}")
 
-    def _after_the_game(self) -> Next:
+    def _after_the_game(self) -> CommandResult:
         """Take whether there is to be another one, or a command."""
         try:
             text = self._ask(ANOTHER).strip()
         except AlphaZeroError:
-            return Next.LEAVE
+            return CommandResult.LEAVE
         word = text.lower()
         if word in ("y", "yes"):
             word = text = "new"
         if word in ("", "n", "no"):
-            return Next.LEAVE
+            return CommandResult.LEAVE
         return self._command(text, "type y for another game, n to leave, or a word such as undo")
 
-    def _command(self, text: str, otherwise: str) -> Next:
+    def _command(self, text: str, otherwise: str) -> CommandResult:
         """Do what a command says; `otherwise` is the answer to what is none."""
         word, _, rest = (text or "help").partition(" ")
         word = word.lower()
         if word not in COMMANDS:
             self.say(f"{otherwise}{did_you_mean(word, COMMANDS)}")
-            return Next.ASK
+            return CommandResult.ASK
         try:
             return run(self.desk, word, rest.strip())
         except AlphaZeroError as error:
             self.say(f"{error}")
-            return Next.ASK
+            return CommandResult.ASK
 
     def _let_player_move(self) -> None:
         """Let the player move, and say what it thought."""

@@ -15,13 +15,13 @@ from alphazero.errors import PlayerError, did_you_mean
 from alphazero.frontends.terminal import views
 from alphazero.frontends.terminal.live_analysis import Analysis
 from alphazero.frontends.terminal.screen import Screen
-from alphazero.frontends.terminal.session import Sitting
+from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.frontends.terminal.strength import Budget
 from alphazero.records.game_files import save_played
-from alphazero.utils.files import shown
+from alphazero.utils.files import printable
 
 
-class Next(enum.Enum):
+class CommandResult(enum.Enum):
     """What follows a command."""
 
     ASK = "ask again"
@@ -30,21 +30,21 @@ class Next(enum.Enum):
 
 
 @dataclass
-class Desk:
+class CommandContext:
     """What the commands work on."""
 
-    sitting: Sitting
+    sitting: TerminalSession
     screen: Screen
     say: Callable[[str], None]
     typed: str | None = None
     """What was typed while something else went on, to be read next."""
 
 
-Handler = Callable[[Desk, str], Next]
+Handler = Callable[[CommandContext, str], CommandResult]
 """Does what is wanted with what follows the word; raises AlphaZeroError where it cannot."""
 
 
-class Command(NamedTuple):
+class TerminalCommand(NamedTuple):
     """A word."""
 
     takes: str
@@ -53,89 +53,89 @@ class Command(NamedTuple):
     run: Handler
 
 
-def hint(desk: Desk, _: str) -> Next:
+def hint(desk: CommandContext, _: str) -> CommandResult:
     """Search as long as the player would, and show what is found."""
     analysis = Analysis(desk.sitting, desk.screen, desk.say)
-    analysis.show(analysis.search(desk.sitting.missing(again=True)))
-    return Next.ASK
+    analysis.show(analysis.search(desk.sitting.remaining_budget(again=True)))
+    return CommandResult.ASK
 
 
-def go(desk: Desk, text: str) -> Next:
+def go(desk: CommandContext, text: str) -> CommandResult:
     """Search further."""
     budget = Budget.read(text)
     if budget.simulations == 0:
         raise PlayerError("expected one simulation at least, as go 200, or seconds, as go 5s")
     analysis = Analysis(desk.sitting, desk.screen, desk.say)
     analysis.show(analysis.search(budget))
-    return Next.ASK
+    return CommandResult.ASK
 
 
-def analyze(desk: Desk, _: str) -> Next:
+def analyze(desk: CommandContext, _: str) -> CommandResult:
     """Search until somebody has seen enough."""
-    desk.typed = Analysis(desk.sitting, desk.screen, desk.say).endless()
-    return Next.ASK
+    desk.typed = Analysis(desk.sitting, desk.screen, desk.say).run_until_stopped()
+    return CommandResult.ASK
 
 
-def policy(desk: Desk, _: str) -> Next:
+def policy(desk: CommandContext, _: str) -> CommandResult:
     """Compare the network alone with the search."""
     sitting, screen = desk.sitting, desk.screen
     analysis = Analysis(sitting, screen, desk.say)
-    thought = analysis.search(sitting.missing())
+    thought = analysis.search(sitting.remaining_budget())
     rows = max(1, screen.height - 4)
     table = views.policy(screen, sitting.game, sitting.study.state, thought, rows)
     analysis.tell(f"{analysis.headline(thought)}\n{table}")
-    return Next.ASK
+    return CommandResult.ASK
 
 
-def tree(desk: Desk, text: str) -> Next:
+def tree(desk: CommandContext, text: str) -> CommandResult:
     """Look into the tree."""
     sitting, screen = desk.sitting, desk.screen
     depth = _number(text, 4)
     analysis = Analysis(sitting, screen, desk.say)
-    analysis.search(sitting.missing())
-    search, rows = sitting.analyst().search, max(1, screen.height - 4)
+    analysis.search(sitting.remaining_budget())
+    search, rows = sitting.hint_analyzer().search, max(1, screen.height - 4)
     analysis.tell(
         views.tree(
             screen,
             sitting.game,
             sitting.study.state,
-            lambda line: search.branches(0, line),
+            lambda line: search.children_of(0, line),
             depth,
             rows,
         )
     )
-    return Next.ASK
+    return CommandResult.ASK
 
 
-def undo(desk: Desk, text: str) -> Next:
+def undo(desk: CommandContext, text: str) -> CommandResult:
     """Go back."""
     if desk.sitting.undo(_number(text, 1)):
-        return Next.PLAY
+        return CommandResult.PLAY
     raise PlayerError("there is no move of yours to take back")
 
 
-def redo(desk: Desk, text: str) -> Next:
+def redo(desk: CommandContext, text: str) -> CommandResult:
     """Go on."""
     if desk.sitting.redo(_number(text, 1)):
-        return Next.PLAY
+        return CommandResult.PLAY
     raise PlayerError("there is no move to make again")
 
 
-def moves(desk: Desk, _: str) -> Next:
+def moves(desk: CommandContext, _: str) -> CommandResult:
     """Tell the game so far."""
     desk.say(views.moves(desk.screen, desk.sitting.study))
-    return Next.ASK
+    return CommandResult.ASK
 
 
-def level(desk: Desk, text: str) -> Next:
+def level(desk: CommandContext, text: str) -> CommandResult:
     """Tell how strong the player is, or change it."""
     if text:
         desk.sitting.set_level(text)
-    desk.say(f"  {shown(desk.sitting.entrant.name)}: {desk.sitting.level}")
-    return Next.ASK
+    desk.say(f"  {printable(desk.sitting.entrant.name)}: {desk.sitting.level}")
+    return CommandResult.ASK
 
 
-def swap(desk: Desk, _: str) -> Next:
+def swap(desk: CommandContext, _: str) -> CommandResult:
     """Change seats."""
     sides = desk.sitting.sides
     if sides[0] == sides[1]:
@@ -152,7 +152,7 @@ SIDES: Final = {
 """What a person may play."""
 
 
-def sides(desk: Desk, text: str) -> Next:
+def sides(desk: CommandContext, text: str) -> CommandResult:
     """Tell who plays what, or change it."""
     if text and text not in SIDES:
         hint = did_you_mean(text, SIDES)
@@ -160,26 +160,26 @@ def sides(desk: Desk, text: str) -> Next:
     return _sit(desk, SIDES[text]) if text else _sit(desk, desk.sitting.sides)
 
 
-def _sit(desk: Desk, chosen: tuple[bool, bool]) -> Next:
+def _sit(desk: CommandContext, chosen: tuple[bool, bool]) -> CommandResult:
     changed = chosen != desk.sitting.sides
     desk.sitting.sides = chosen
     desk.say(seats(desk.sitting))
-    return Next.PLAY if changed else Next.ASK
+    return CommandResult.PLAY if changed else CommandResult.ASK
 
 
-def seats(sitting: Sitting) -> str:
+def seats(sitting: TerminalSession) -> str:
     """Say who plays what."""
-    who = ["you" if side else shown(sitting.entrant.name) for side in sitting.sides]
+    who = ["you" if side else printable(sitting.entrant.name) for side in sitting.sides]
     return f"  X, who moves first: {who[0]}.  O: {who[1]}."
 
 
-def draw(desk: Desk, _: str) -> Next:
+def draw(desk: CommandContext, _: str) -> CommandResult:
     """Draw it again."""
     desk.say(drawn(desk))
-    return Next.ASK
+    return CommandResult.ASK
 
 
-def drawn(desk: Desk) -> str:
+def drawn(desk: CommandContext) -> str:
     """Draw the board and the win rate over the game."""
     sitting, here = desk.sitting, desk.sitting.study.here
     cell = None
@@ -192,13 +192,13 @@ def drawn(desk: Desk) -> str:
     return f"{text}\n{line}" if line else text
 
 
-def new(desk: Desk, _: str) -> Next:
+def new(desk: CommandContext, _: str) -> CommandResult:
     """Begin again."""
     desk.sitting.begin_new()
-    return Next.PLAY
+    return CommandResult.PLAY
 
 
-def load(desk: Desk, text: str) -> Next:
+def load(desk: CommandContext, text: str) -> CommandResult:
     """Read a game; where a number follows the file's name, so many of its moves."""
     if not text:
         raise PlayerError("type a file's name as well, as in: load game.sgf")
@@ -206,11 +206,11 @@ def load(desk: Desk, text: str) -> Next:
     name, count = (found[1], int(found[2])) if found else (text, None)
     desk.sitting.load(Path(name), count)
     number = desk.sitting.ply
-    desk.say(f"loaded {shown(name)}: {number} move{'s' * (number != 1)}; undo steps back")
-    return Next.PLAY
+    desk.say(f"loaded {printable(name)}: {number} move{'s' * (number != 1)}; undo steps back")
+    return CommandResult.PLAY
 
 
-def save(desk: Desk, text: str) -> Next:
+def save(desk: CommandContext, text: str) -> CommandResult:
     """Write the games into a file."""
     played = desk.sitting.played()
     if not text:
@@ -218,11 +218,11 @@ def save(desk: Desk, text: str) -> Next:
     if not played:
         raise PlayerError("there is no move to save yet")
     save_played(Path(text), played)
-    desk.say(f"saved {len(played)} game{'s' * (len(played) > 1)} in {shown(text)}")
-    return Next.ASK
+    desk.say(f"saved {len(played)} game{'s' * (len(played) > 1)} in {printable(text)}")
+    return CommandResult.ASK
 
 
-def tell(desk: Desk, _: str) -> Next:
+def show_help(desk: CommandContext, _: str) -> CommandResult:
     """List the words."""
     study = desk.sitting.study
     mask = desk.sitting.game.legal_action_mask(study.state)
@@ -234,34 +234,36 @@ def tell(desk: Desk, _: str) -> Next:
         if command.meaning:
             lines.append(f"  {f'{word} {command.takes}':{WIDE}} {command.meaning}")
     desk.say("\n".join(lines))
-    return Next.ASK
+    return CommandResult.ASK
 
 
-def leave(_: Desk, __: str) -> Next:
+def leave(_: CommandContext, __: str) -> CommandResult:
     """Leave."""
-    return Next.LEAVE
+    return CommandResult.LEAVE
 
 
-COMMANDS: Final[dict[str, Command]] = {
-    "hint": Command("", "the best moves in your place: visits, values, lines", hint),
-    "go": Command("N | Ns", "search N simulations more, or N seconds, as go 5s", go),
-    "analyze": Command("", "search and show it going on, until Enter", analyze),
-    "policy": Command("", "what the network alone would play, beside the search", policy),
-    "tree": Command("[N]", "the most visited lines of the search, N moves deep", tree),
-    "undo": Command("[N]", "take back your last move and the answer to it, N times", undo),
-    "redo": Command("[N]", "make again what was taken back", redo),
-    "line": Command("", "the moves of the game, and what else you tried", moves),
-    "board": Command("", "draw the board and the win rate again", draw),
-    "level": Command("[N | Ns]", "the player's strength: simulations or seconds a move", level),
-    "swap": Command("", "change sides with the player", swap),
-    "sides": Command("[WHICH]", "what you play: first, second, both or none", sides),
-    "new": Command("", "begin a new game", new),
-    "load": Command("FILE [N]", "go on from a saved game, after N of its moves", load),
-    "save": Command("FILE", "write the games so far; FILE.sgf gets SGF", save),
-    "help": Command("", "these words", tell),
-    "quit": Command("", "leave", leave),
-    "moves": Command("", "", moves),
-    "exit": Command("", "", leave),
+COMMANDS: Final[dict[str, TerminalCommand]] = {
+    "hint": TerminalCommand("", "the best moves in your place: visits, values, lines", hint),
+    "go": TerminalCommand("N | Ns", "search N simulations more, or N seconds, as go 5s", go),
+    "analyze": TerminalCommand("", "search and show it going on, until Enter", analyze),
+    "policy": TerminalCommand("", "what the network alone would play, beside the search", policy),
+    "tree": TerminalCommand("[N]", "the most visited lines of the search, N moves deep", tree),
+    "undo": TerminalCommand("[N]", "take back your last move and the answer to it, N times", undo),
+    "redo": TerminalCommand("[N]", "make again what was taken back", redo),
+    "line": TerminalCommand("", "the moves of the game, and what else you tried", moves),
+    "board": TerminalCommand("", "draw the board and the win rate again", draw),
+    "level": TerminalCommand(
+        "[N | Ns]", "the player's strength: simulations or seconds a move", level
+    ),
+    "swap": TerminalCommand("", "change sides with the player", swap),
+    "sides": TerminalCommand("[WHICH]", "what you play: first, second, both or none", sides),
+    "new": TerminalCommand("", "begin a new game", new),
+    "load": TerminalCommand("FILE [N]", "go on from a saved game, after N of its moves", load),
+    "save": TerminalCommand("FILE", "write the games so far; FILE.sgf gets SGF", save),
+    "help": TerminalCommand("", "these words", show_help),
+    "quit": TerminalCommand("", "leave", leave),
+    "moves": TerminalCommand("", "", moves),
+    "exit": TerminalCommand("", "", leave),
 }
 """Every word; those without a meaning are other names of those that have one."""
 
@@ -269,7 +271,7 @@ WIDE: Final = 2 + max(len(f"{word} {command.takes}") for word, command in COMMAN
 """Columns of a word and what it takes."""
 
 
-def run(desk: Desk, word: str, rest: str) -> Next:
+def run(desk: CommandContext, word: str, rest: str) -> CommandResult:
     """Do what a word of COMMANDS says.
 
     Raises:

@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from alphazero.frontends.game_tree import Thought
+from alphazero.frontends.game_tree import SearchResult
 from alphazero.frontends.terminal import views
 from alphazero.frontends.terminal.screen import Screen
-from alphazero.frontends.terminal.session import Sitting
+from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.frontends.terminal.strength import Budget
 
 INTERVAL: Final = 0.2
@@ -23,7 +23,7 @@ ENOUGH: Final = 1000
 """Simulations of an analysis that nobody can stop, as through a pipe."""
 
 
-class Interruption:
+class StopSignal:
     """Notes Ctrl-C, which would end the program, and if wished a line that is typed."""
 
     def __init__(self, enter: bool) -> None:
@@ -33,7 +33,7 @@ class Interruption:
         self._pressed = False
         self._former: Any = None
 
-    def __enter__(self) -> "Interruption":
+    def __enter__(self) -> "StopSignal":
         """Take Ctrl-C over; only a main thread can."""
         if threading.current_thread() is threading.main_thread():
             self._former = signal.signal(signal.SIGINT, self._press)
@@ -62,14 +62,16 @@ class Interruption:
 class Analysis:
     """Searches for a person, and shows what is found."""
 
-    def __init__(self, sitting: Sitting, screen: Screen, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, sitting: TerminalSession, screen: Screen, say: Callable[[str], None]
+    ) -> None:
         self.sitting = sitting
         self.screen = screen
         self.say = say
         self._drawn = 0
         """Lines of the drawing that the next one is written over."""
 
-    def show(self, thought: Thought) -> None:
+    def show(self, thought: SearchResult) -> None:
         """Draw the candidates."""
         self.tell(self._draw(thought))
 
@@ -78,53 +80,53 @@ class Analysis:
         self.say((self.screen.over(self._drawn) if self._drawn else "") + text)
         self._drawn = 0
 
-    def search(self, budget: Budget | None) -> Thought:
+    def search(self, budget: Budget | None) -> SearchResult:
         """Search further, if at all; Ctrl-C ends it early, and then it is said."""
-        with Interruption(enter=False) as interruption:
-            return self._search(budget, interruption) if budget else self.sitting.known()
+        with StopSignal(enter=False) as interruption:
+            return self._search(budget, interruption) if budget else self.sitting.current_result()
 
-    def endless(self) -> str | None:
+    def run_until_stopped(self) -> str | None:
         """Search until Enter or Ctrl-C, or for a while where nobody could press them.
 
         Return what was typed before Enter, if anything.
         """
         live = self.screen.live and sys.stdin is not None and sys.stdin.isatty()
         if live:
-            self.sitting.analyst()
+            self.sitting.hint_analyzer()
             self.say(self.screen.paint("  Enter ends the analysis.", "faint"))
-        with Interruption(enter=live) as interruption:
+        with StopSignal(enter=live) as interruption:
             thought = self._search(Budget() if live else Budget(ENOUGH), interruption)
         if interruption.line is not None and self._drawn:
             self._drawn += 1  # Enter went to the next line
         self.show(thought)
         return interruption.line or None
 
-    def _search(self, budget: Budget, interruption: Interruption) -> Thought:
+    def _search(self, budget: Budget, interruption: StopSignal) -> SearchResult:
         next_time = time.monotonic() + INTERVAL
 
         def go_on() -> bool:
             nonlocal next_time
             if self.screen.live and time.monotonic() > next_time:
-                if self.sitting.analyst().roots is not None:
-                    self._draw_over(self.sitting.known())
+                if self.sitting.hint_analyzer().roots is not None:
+                    self._draw_over(self.sitting.current_result())
                 next_time = time.monotonic() + INTERVAL
             return not interruption.came
 
         return self.sitting.search(budget, go_on)
 
-    def _draw_over(self, thought: Thought) -> None:
+    def _draw_over(self, thought: SearchResult) -> None:
         text = self._draw(thought)
         self.tell(text)
         self._drawn = 1 + text.count("\n")
 
-    def _draw(self, thought: Thought) -> str:
+    def _draw(self, thought: SearchResult) -> str:
         sitting = self.sitting
         state = sitting.study.state
         rows = max(1, min(8, self.screen.height - 4))
         table = views.candidates(self.screen, sitting.game, state, thought, rows)
         return f"{self.headline(thought)}\n{table}"
 
-    def headline(self, thought: Thought) -> str:
+    def headline(self, thought: SearchResult) -> str:
         """Say what the position is worth, in a line that is not wrapped."""
         state, has_network = self.sitting.study.state, self.sitting.has_network
         return views.headline(state, thought, has_network)[: self.screen.width]

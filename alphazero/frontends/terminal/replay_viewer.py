@@ -6,7 +6,7 @@ from alphazero.errors import PlayerError
 from alphazero.games.game import ONGOING
 from alphazero.games.grid import SIGNS
 from alphazero.records.played_game import RESULTS, PlayedGame
-from alphazero.utils.files import shown
+from alphazero.utils.files import printable
 
 PROMPT = "Enter: next position; n: next game; q: quit "
 
@@ -36,10 +36,10 @@ def replay(
 
 def headline(game: PlayedGame) -> str:
     """Say who played and how it ended, in one line."""
-    first, second = map(shown, game.players)
+    first, second = map(printable, game.players)
     how = " by resignation" if game.resigned else ""
-    if game.fault:
-        how = f" by adjudication ({shown(game.fault)})"
+    if game.forfeit_reason:
+        how = f" by adjudication ({printable(game.forfeit_reason)})"
     result = "unfinished" if game.outcome == ONGOING else RESULTS[game.outcome]
     return f"{first} against {second}: {result}{how}, {len(game.actions)} moves"
 
@@ -52,7 +52,7 @@ def _show_positions(
     for ply, state in enumerate(game.states()):
         if ply:
             mover = (ply - 1) % 2
-            side = f"{SIGNS[mover + 1]} {shown(game.players[mover])}"
+            side = f"{SIGNS[mover + 1]} {printable(game.players[mover])}"
             opening = " (opening)" if ply <= game.opening else ""
             comment = game.comments[ply - 1] if game.comments else ""
             say(f"{ply}. {side}: {moves[ply - 1]}{opening}" + (f"  {comment}" if comment else ""))

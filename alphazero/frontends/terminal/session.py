@@ -9,22 +9,22 @@ from collections.abc import Callable
 from pathlib import Path
 
 from alphazero.errors import PlayerError
-from alphazero.frontends.analyzer import Thinker
-from alphazero.frontends.game_tree import PERSON, Study, Thought
+from alphazero.frontends.analyzer import Analyzer
+from alphazero.frontends.game_tree import PERSON, GameTree, SearchResult
 from alphazero.frontends.terminal.strength import Budget, budget_of, level_of, set_level
 from alphazero.games.game import Game
 from alphazero.players.options import CheckpointOptions
-from alphazero.players.registry import Entrant
-from alphazero.records.game_files import begin_from
+from alphazero.players.registry import PlayerSpec
+from alphazero.records.game_files import load_start_position
 from alphazero.records.played_game import PlayedGame
 
 
-class Sitting:
+class TerminalSession:
     """The games of one evening."""
 
     def __init__(
         self,
-        entrant: Entrant,
+        entrant: PlayerSpec,
         game: Game,
         sides: tuple[bool, bool],
         opening: PlayedGame | None = None,
@@ -36,15 +36,15 @@ class Sitting:
         """Whether the person plays the first side, the second side."""
         self.games: list[PlayedGame] = []
         """Those before the one on the table."""
-        self._opponent = Thinker(entrant, game)
-        self._analyst: Thinker | None = None
+        self._opponent = Analyzer(entrant, game)
+        self._analyst: Analyzer | None = None
         self.begin(opening)
 
     # --- the game on the table ---
 
     def begin(self, opening: PlayedGame | None = None) -> None:
         """Clear the table for a game, or for one to go on with."""
-        self.study = Study.of(opening) if opening else Study(self.game)
+        self.study = GameTree.of(opening) if opening else GameTree(self.game)
 
     def begin_new(self, opening: PlayedGame | None = None) -> None:
         """Put the game on the table to the others, and begin."""
@@ -55,9 +55,9 @@ class Sitting:
         """Go on from a file's first game.
 
         Raises:
-            PlayerError, RunError: as `begin_from`.
+            PlayerError, RunError: as `load_start_position`.
         """
-        self.begin_new(begin_from(path, moves, self.game))
+        self.begin_new(load_start_position(path, moves, self.game))
 
     @property
     def ply(self) -> int:
@@ -112,14 +112,14 @@ class Sitting:
 
     # --- the player ---
 
-    def answer(self, watch: Callable[[], object] = bool) -> tuple[str, Thought | None] | None:
+    def answer(self, watch: Callable[[], object] = bool) -> tuple[str, SearchResult | None] | None:
         """Let the player move; return the move and what it thought, or None if it gave up.
 
         `watch` is called while it thinks.
         """
         study, here = self.study, self.study.here
         thinker = self._opponent
-        thinker.catch_up(study.moves)
+        thinker.sync(study.moves)
         fault = ""
         try:
             action, _ = thinker.choose(None, watch)
@@ -127,12 +127,12 @@ class Sitting:
             action, fault = None, str(error)
         if action is None:
             thinker.moves = None  # another program may be anywhere now
-            study.give_up(study.to_play, fault)
+            study.resign(study.to_play, fault)
             return None
-        thought = Thought.of(thinker, here.state)
+        thought = SearchResult.of(thinker, here.state)
         here.thought = thought or here.thought
         name = self.game.action_name(here.state, action)
-        study.make(action, study.remark(action, thought))
+        study.make(action, study.search_comment(action, thought))
         return name, thought
 
     def close(self) -> None:
@@ -163,7 +163,7 @@ class Sitting:
         """Whether a network is behind the player."""
         return isinstance(self.entrant.options, CheckpointOptions)
 
-    def analyst(self) -> Thinker:
+    def hint_analyzer(self) -> Analyzer:
         """Return the player once more, which sees the position.
 
         Raises:
@@ -173,20 +173,20 @@ class Sitting:
             raise PlayerError("this player gives no hints: it does not search as a checkpoint does")
         if self.is_over:
             raise PlayerError("the game is over: there is no move to look for")
-        self._analyst = self._analyst or Thinker(self.entrant, self.game)
-        self._analyst.catch_up(self.study.moves)
+        self._analyst = self._analyst or Analyzer(self.entrant, self.game)
+        self._analyst.sync(self.study.moves)
         return self._analyst
 
-    def missing(self, *, again: bool = False) -> Budget | None:
+    def remaining_budget(self, *, again: bool = False) -> Budget | None:
         """Return what lacks to a search as long as the player's own; None: nothing.
 
         Where the player's seconds decide, any search is long enough, unless it is wanted `again`.
 
         Raises:
-            PlayerError: as `analyst`.
+            PlayerError: as `hint_analyzer`.
         """
-        thinker, budget = self.analyst(), budget_of(self._opponent)
-        known = Thought.of(thinker, self.study.state)
+        thinker, budget = self.hint_analyzer(), budget_of(self._opponent)
+        known = SearchResult.of(thinker, self.study.state)
         if known is None:
             return budget
         if budget.simulations is None:
@@ -194,26 +194,26 @@ class Sitting:
         lacks = budget.simulations - known.simulations
         return budget._replace(simulations=lacks) if lacks > 0 else None
 
-    def search(self, budget: Budget, go_on: Callable[[], bool] = lambda: True) -> Thought:
+    def search(self, budget: Budget, go_on: Callable[[], bool] = lambda: True) -> SearchResult:
         """Search the position further, while `go_on`; return all that is known then.
 
         Raises:
-            PlayerError: as `analyst`.
+            PlayerError: as `hint_analyzer`.
         """
-        thinker = self.analyst()
+        thinker = self.hint_analyzer()
         deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
         thinker.begin(budget.simulations)
-        while not thinker.search.is_ready and go_on():
+        while not thinker.search.has_finished and go_on():
             if deadline is not None and time.monotonic() > deadline:
                 break
-            thinker.turn()
+            thinker.step()
         thinker.end()
-        return self.known()
+        return self.current_result()
 
-    def known(self) -> Thought:
+    def current_result(self) -> SearchResult:
         """Return what was found so far in the position, which was searched."""
         here = self.study.here
-        thought = Thought.of(self.analyst(), here.state)
+        thought = SearchResult.of(self.hint_analyzer(), here.state)
         assert thought is not None, "it was not searched"
         here.thought = thought
         return thought

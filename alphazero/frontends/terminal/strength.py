@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from alphazero.errors import PlayerError
-from alphazero.frontends.analyzer import Thinker
+from alphazero.frontends.analyzer import Analyzer
 
 
 class Budget(NamedTuple):
@@ -35,12 +35,12 @@ class Budget(NamedTuple):
         return " or ".join(filter(None, (simulations, seconds))) + " a move"
 
 
-def budget_of(thinker: Thinker) -> Budget:
+def budget_of(thinker: Analyzer) -> Budget:
     """Return how long it searches for a move, if it does."""
     return Budget(thinker.simulations, thinker.seconds)
 
 
-def level_of(thinker: Thinker) -> str:
+def level_of(thinker: Analyzer) -> str:
     """Say how strong it is.
 
     Raises:
@@ -52,7 +52,7 @@ def level_of(thinker: Thinker) -> str:
     return f"depth {depth}" if seconds is None else f"{seconds:g} seconds a move"
 
 
-def set_level(thinker: Thinker, text: str, least: int) -> None:
+def set_level(thinker: Analyzer, text: str, least: int) -> None:
     """Let it think for so long from now on; `least` are the simulations that it needs.
 
     Raises:
@@ -74,7 +74,7 @@ def set_level(thinker: Thinker, text: str, least: int) -> None:
     )
 
 
-def _depth(thinker: Thinker) -> int:
+def _depth(thinker: Analyzer) -> int:
     """Return how far a player without a tree looks ahead, if it can be told how far."""
     depth = getattr(thinker.player, "depth", None)
     if depth is None:

@@ -5,11 +5,11 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from alphazero.frontends.game_tree import Study, Thought
+from alphazero.frontends.game_tree import GameTree, SearchResult
 from alphazero.frontends.terminal.screen import PLAYERS, Screen
 from alphazero.games.game import Game, State, to_play
 from alphazero.games.grid import SIGNS
-from alphazero.mcts.search import Branch
+from alphazero.mcts.search import ChildStatistics
 
 BAR = 16
 """Columns of a bar."""
@@ -57,7 +57,7 @@ def _cells_in(line: str, columns: int) -> list[int]:
 # --- a search ------------------------------------------------------------------------------------
 
 
-def headline(state: State, thought: Thought, has_network: bool) -> str:
+def headline(state: State, thought: SearchResult, has_network: bool) -> str:
     """Say what the position is worth."""
     alone = f" (network alone {thought.first_value:+.2f})" if has_network else ""
     return (
@@ -66,7 +66,7 @@ def headline(state: State, thought: Thought, has_network: bool) -> str:
     )
 
 
-def candidates(screen: Screen, game: Game, state: State, thought: Thought, rows: int) -> str:
+def candidates(screen: Screen, game: Game, state: State, thought: SearchResult, rows: int) -> str:
     """Draw the best moves: visits, their share, value for who moves, prior, the line expected."""
     shown = thought.candidates[:rows]
     names = [game.action_name(state, each.action) for each in shown]
@@ -100,7 +100,7 @@ def _line(screen: Screen, game: Game, state: State, actions: Sequence[int], room
     return "".join(written)
 
 
-def policy(screen: Screen, game: Game, state: State, thought: Thought, rows: int) -> str:
+def policy(screen: Screen, game: Game, state: State, thought: SearchResult, rows: int) -> str:
     """Draw what the network alone would play beside what the search looked at."""
     bar = max(0, min(BAR, (screen.width - 34) // 2))
     head = f"  {'move':>4}   prior {'':{bar}}  visits {'':{bar}}   value"
@@ -119,7 +119,7 @@ def tree(
     screen: Screen,
     game: Game,
     state: State,
-    branches: Callable[[Sequence[int]], list[Branch]],
+    branches: Callable[[Sequence[int]], list[ChildStatistics]],
     depth: int,
     rows: int,
 ) -> str:
@@ -127,9 +127,9 @@ def tree(
 
     `branches` tells the moves that were visited after a line.
     """
-    kept: dict[tuple[int, ...], Branch] = {}
+    kept: dict[tuple[int, ...], ChildStatistics] = {}
     order = itertools.count()  # among equals, who was found first
-    known: list[tuple[int, int, tuple[int, ...], Branch]] = [
+    known: list[tuple[int, int, tuple[int, ...], ChildStatistics]] = [
         (-each.visits, next(order), (each.action,), each) for each in branches(())
     ]
     heapq.heapify(known)
@@ -139,7 +139,7 @@ def tree(
         for each in branches(line) if len(line) < depth else ():
             heapq.heappush(known, (-each.visits, next(order), (*line, each.action), each))
 
-    def walk(line: tuple[int, ...], state: State) -> Iterator[tuple[str, Branch, int]]:
+    def walk(line: tuple[int, ...], state: State) -> Iterator[tuple[str, ChildStatistics, int]]:
         for below, branch in kept.items():  # in the order of their visits
             if below[:-1] == line:
                 name = f"{'  ' * len(below)}{game.action_name(state, branch.action)}"
@@ -176,7 +176,7 @@ def graph(screen: Screen, rates: Sequence[float | None], whose: int, person: boo
     return f"  {who}  {drawn}  {now}"
 
 
-def moves(screen: Screen, study: Study) -> str:
+def moves(screen: Screen, study: GameTree) -> str:
     """Write the moves of its line, that which led here in brackets, and the branches off it."""
     line, here = study.line, study.here
     words = []

@@ -16,7 +16,7 @@ from alphazero.games.game import Game
 from alphazero.games.registry import game_names, make_game, write_game
 from alphazero.players.checkpoint_player import describe
 from alphazero.players.options import CheckpointOptions, NetworkOptions, RolloutOptions
-from alphazero.players.registry import Entrant, read_player
+from alphazero.players.registry import PlayerSpec, parse_player
 
 ALWAYS: Final = ("random", "uct", "minimax:depth=2", "minimax:depth=4")
 """Players that need no file."""
@@ -54,19 +54,19 @@ class Level:
 
 
 @dataclass(frozen=True, eq=False)
-class Offer:
+class PlayerOption:
     """A player that can be chosen."""
 
     name: str
-    entrant: Entrant
+    entrant: PlayerSpec
     levels: tuple[Level, ...]
-    usual: Level
+    default_level: Level
     """the one that is meant where none is named"""
 
     @property
     def searches(self) -> bool:
         """Whether it can be watched while it thinks, and asked for hints."""
-        return self.entrant.options.searches
+        return self.entrant.options.has_search
 
     def json(self) -> dict[str, Any]:
         """Return what the page is told."""
@@ -79,24 +79,24 @@ class Offer:
             "game": write_game(game) if game else None,
             "searches": self.searches,
             "levels": [level.json(game) for level in self.levels],
-            "usual": self.levels.index(self.usual),
+            "usual": self.levels.index(self.default_level),
             "about": about,
         }
 
 
-class Catalogue:
+class Catalog:
     """The players, games and runs of this server."""
 
     def __init__(
         self,
-        entrants: Sequence[Entrant] = (),
+        entrants: Sequence[PlayerSpec] = (),
         archives: Sequence[Archive] = (),
         ratings: RatingTable | None = None,
     ) -> None:
         self.ratings = ratings or RatingTable()
-        self.offers: dict[str, Offer] = {}
+        self.offers: dict[str, PlayerOption] = {}
         self.archives: dict[str, Archive] = {}
-        for entrant in (*entrants, *map(read_player, ALWAYS)):
+        for entrant in (*entrants, *map(parse_player, ALWAYS)):
             if all(offer.entrant.name != entrant.name for offer in self.offers.values()):
                 name = _unused(short_name(entrant), self.offers)
                 self.offers[name] = self._offer(name, entrant)
@@ -108,7 +108,7 @@ class Catalogue:
             if game is not None:
                 self.games.setdefault(write_game(game), game)
 
-    def offer(self, name: str, game: Game) -> Offer:
+    def offer(self, name: str, game: Game) -> PlayerOption:
         """Return the player called `name`.
 
         Raises:
@@ -126,7 +126,7 @@ class Catalogue:
             raise PlayerError(f"{name} plays {write_game(own)}, not {write_game(game)}")
         return offer
 
-    def analyst(self, game: Game) -> Offer:
+    def analyst(self, game: Game) -> PlayerOption:
         """Return who is asked about a game where nobody is named: a network before rollouts."""
         able = [
             offer
@@ -153,7 +153,7 @@ class Catalogue:
             ],
         }
 
-    def _offer(self, name: str, entrant: Entrant) -> Offer:
+    def _offer(self, name: str, entrant: PlayerSpec) -> PlayerOption:
         """Return a player with its levels; the usual one is what its own name says."""
         options = entrant.options
         levels: list[Level]
@@ -163,22 +163,22 @@ class Catalogue:
             levels = [usual]
         elif isinstance(options, CheckpointOptions):
             trained = options.saved.settings.simulations
-            usual = self._level(entrant, options.usual_simulations)
-            told = () if options.usual_simulations is None else (options.usual_simulations,)
+            usual = self._level(entrant, options.default_simulations)
+            told = () if options.default_simulations is None else (options.default_simulations,)
             numbers = sorted({*SIMULATIONS, trained, 4 * trained, *told})
             levels = [self._level(entrant, number) for number in numbers]
         elif isinstance(options, RolloutOptions):
-            usual = self._level(entrant, options.usual_simulations)
-            told = () if options.usual_simulations is None else (options.usual_simulations,)
+            usual = self._level(entrant, options.default_simulations)
+            told = () if options.default_simulations is None else (options.default_simulations,)
             levels = [self._level(entrant, number) for number in sorted({*ROLLOUTS, *told})]
         else:
             usual = dataclasses.replace(usual, ratings=self.ratings.of(entrant, None))
             levels = [usual]
         if usual not in levels:
             levels.append(usual)
-        return Offer(name, entrant, tuple(levels), usual)
+        return PlayerOption(name, entrant, tuple(levels), usual)
 
-    def _level(self, entrant: Entrant, simulations: int | None) -> Level:
+    def _level(self, entrant: PlayerSpec, simulations: int | None) -> Level:
         """Return the level of so many simulations; None: of the seconds that the player names."""
         options = entrant.options
         if simulations is None:
@@ -192,7 +192,7 @@ class Catalogue:
         return Level(label, simulations, ratings=self.ratings.of(entrant, simulations))
 
 
-def short_name(entrant: Entrant) -> str:
+def short_name(entrant: PlayerSpec) -> str:
     """Return what a person calls a player: a checkpoint's file or folder, else its name."""
     options = entrant.options
     if not isinstance(options, CheckpointOptions):

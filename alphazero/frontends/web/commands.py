@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from alphazero.errors import GameError
 from alphazero.frontends.web.run_records import SELFPLAY
-from alphazero.frontends.web.session import Seat, Session
-from alphazero.frontends.web.session_manager import House, checked_game
+from alphazero.frontends.web.session import Side, WebSession
+from alphazero.frontends.web.session_manager import SessionManager, checked_game
 from alphazero.games.game import Game
 from alphazero.records.jsonl import read_line
 from alphazero.records.sgf import read_sgf
@@ -55,7 +55,7 @@ class Fields:
         return self.content.get(name) is not None
 
 
-def read_seats(house: House, game: Game, told: Any) -> list[Seat]:
+def read_seats(house: SessionManager, game: Game, told: Any) -> list[Side]:
     """Return the two seats that a page has chosen.
 
     Raises:
@@ -66,15 +66,15 @@ def read_seats(house: House, game: Game, told: Any) -> list[Seat]:
     return [_read_seat(house, game, Fields(each)) for each in told]
 
 
-def _read_seat(house: House, game: Game, fields: Fields) -> Seat:
+def _read_seat(house: SessionManager, game: Game, fields: Fields) -> Side:
     name = fields.text("player")
     if name == "human":
-        return Seat()
+        return Side()
     offer = house.catalogue.offer(name, game)
     simulations, seconds = None, None
     if fields.has("simulations"):
         simulations = fields.whole("simulations", 0, MOST_SIMULATIONS)
-        if simulations == 0 and offer.usual.simulations != 0 and offer.entrant.game is None:
+        if simulations == 0 and offer.default_level.simulations != 0 and offer.entrant.game is None:
             raise GameError(f"{name} needs a simulation at least: it has no network to ask")
     if fields.has("seconds"):
         value = fields.content["seconds"]
@@ -86,14 +86,14 @@ def _read_seat(house: House, game: Game, fields: Fields) -> Seat:
     if simulations is not None and seconds is not None:
         raise GameError("give simulations or seconds, not both")
     if (simulations, seconds) == (None, None):
-        simulations, seconds = offer.usual.simulations, offer.usual.seconds
-    return Seat(offer, simulations, seconds)
+        simulations, seconds = offer.default_level.simulations, offer.default_level.seconds
+    return Side(offer, simulations, seconds)
 
 
-Done = Callable[[], None]
+Apply = Callable[[], None]
 
 
-def prepare(house: House, session: Session, word: str, fields: Fields) -> Done:
+def prepare_command(house: SessionManager, session: WebSession, word: str, fields: Fields) -> Apply:
     """Return what a request does to a session, having read all that takes long.
 
     This may be called from any thread; what it returns is for the server's.
@@ -105,10 +105,10 @@ def prepare(house: House, session: Session, word: str, fields: Fields) -> Done:
     return _PREPARED[word](house, session, fields)
 
 
-def _paste(_: House, session: Session, fields: Fields) -> Done:
+def _paste(_: SessionManager, session: WebSession, fields: Fields) -> Apply:
     game, here = session.game, session.study.here
     state, actions = here.state, []
-    words = game.names_in(fields.text("moves", TEXT_LIMIT).replace(";", " ").replace(",", " "))
+    words = game.split_moves(fields.text("moves", TEXT_LIMIT).replace(";", " ").replace(",", " "))
     for number, word in enumerate(words, 1):
         try:
             actions.append(game.parse_action(state, word))
@@ -124,7 +124,7 @@ def _paste(_: House, session: Session, fields: Fields) -> Done:
     return make
 
 
-def _load(_: House, session: Session, fields: Fields) -> Done:
+def _load(_: SessionManager, session: WebSession, fields: Fields) -> Apply:
     text = fields.text("text", TEXT_LIMIT).strip()
     played = (
         read_line(text.partition("\n")[0].encode())
@@ -135,7 +135,7 @@ def _load(_: House, session: Session, fields: Fields) -> Done:
     return lambda: session.load(played)
 
 
-def _open(house: House, session: Session, fields: Fields) -> Done:
+def _open(house: SessionManager, session: WebSession, fields: Fields) -> Apply:
     kind = fields.text("kind") if fields.has("kind") else SELFPLAY
     played, told = house.recorded(
         fields.text("run"), fields.whole("iteration"), kind, fields.whole("game")
@@ -148,7 +148,7 @@ def _open(house: House, session: Session, fields: Fields) -> Done:
     return show
 
 
-def _begin(house: House, session: Session, fields: Fields) -> Done:
+def _begin(house: SessionManager, session: WebSession, fields: Fields) -> Apply:
     game = house.game(fields.text("game")) if fields.has("game") else session.game
     seats = session.seats
     if fields.has("seats"):
@@ -159,40 +159,42 @@ def _begin(house: House, session: Session, fields: Fields) -> Done:
     return lambda: session.begin(game, seats)
 
 
-def _sit(house: House, session: Session, fields: Fields) -> Done:
+def _sit(house: SessionManager, session: WebSession, fields: Fields) -> Apply:
     seats = read_seats(house, session.game, fields.content.get("seats"))
-    return lambda: session.sit(seats)
+    return lambda: session.set_sides(seats)
 
 
-def _analyze(house: House, session: Session, fields: Fields) -> Done:
+def _analyze(house: SessionManager, session: WebSession, fields: Fields) -> Apply:
     on, offer = fields.flag("on"), None
     if fields.has("player"):
         offer = house.catalogue.offer(fields.text("player"), session.game)
     return lambda: session.analyze(on, offer)
 
 
-def _simple(do: Callable[[Session, Fields], None]) -> Callable[[House, Session, Fields], Done]:
+def _immediate(
+    do: Callable[[WebSession, Fields], None],
+) -> Callable[[SessionManager, WebSession, Fields], Apply]:
     """Return the preparation of what needs none."""
     return lambda _, session, fields: lambda: do(session, fields)
 
 
-_PREPARED: Final[dict[str, Callable[[House, Session, Fields], Done]]] = {
-    "move": _simple(lambda session, fields: session.make(fields.whole("action"))),
+_PREPARED: Final[dict[str, Callable[[SessionManager, WebSession, Fields], Apply]]] = {
+    "move": _immediate(lambda session, fields: session.make(fields.whole("action"))),
     "paste": _paste,
-    "undo": _simple(lambda session, _: session.back()),
-    "redo": _simple(lambda session, _: session.forth()),
-    "goto": _simple(lambda session, fields: session.go_to(fields.whole("ply"))),
-    "branch": _simple(
+    "undo": _immediate(lambda session, _: session.back()),
+    "redo": _immediate(lambda session, _: session.forth()),
+    "goto": _immediate(lambda session, fields: session.go_to(fields.whole("ply"))),
+    "branch": _immediate(
         lambda session, fields: session.branch(fields.whole("ply"), fields.whole("index"))
     ),
     "seats": _sit,
     "new": _begin,
-    "resign": _simple(lambda session, _: session.resign()),
-    "hint": _simple(lambda session, _: session.hint()),
+    "resign": _immediate(lambda session, _: session.resign()),
+    "hint": _immediate(lambda session, _: session.hint()),
     "analyze": _analyze,
-    "stop": _simple(lambda session, _: session.stop()),
-    "pause": _simple(lambda session, fields: session.pause(fields.flag("on"))),
-    "step": _simple(lambda session, _: session.step()),
+    "stop": _immediate(lambda session, _: session.stop()),
+    "pause": _immediate(lambda session, fields: session.pause(fields.flag("on"))),
+    "step": _immediate(lambda session, _: session.step()),
     "load": _load,
     "open": _open,
 }

@@ -11,7 +11,7 @@ from typing import Final
 
 from starlette.types import Receive, Send
 
-from alphazero.frontends.web.session import Session
+from alphazero.frontends.web.session import WebSession
 from alphazero.frontends.web.view import Json, thought_json
 
 HEARTBEAT: Final = 15.0
@@ -21,7 +21,7 @@ HEARTBEAT: Final = 15.0
 class Stream:
     """The events of a session for one page."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: WebSession) -> None:
         self.session = session
         self._news: set[str] = {"view"}
         self._bell = asyncio.Event()

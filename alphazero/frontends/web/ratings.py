@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from alphazero.arena.bradley_terry import rate
+from alphazero.arena.bradley_terry import fit
 from alphazero.arena.tournament import GAMES_FILE, count_games
 from alphazero.errors import PlayerError
 from alphazero.games.game import ONGOING
 from alphazero.games.registry import write_game
 from alphazero.players.options import CheckpointOptions
-from alphazero.players.registry import Entrant
+from alphazero.players.registry import PlayerSpec
 from alphazero.records.jsonl import load_games
-from alphazero.utils.files import is_folder, read_limited, shown
+from alphazero.utils.files import is_folder, printable, read_limited
 
 ANCHOR: Final = "random"
 """Who has the rating 0 if it played; else the first does, as in `alphazero rate`."""
@@ -61,7 +61,7 @@ class RatingTable:
             file = path / GAMES_FILE if is_folder(path) else path
             self._rows += _from_games(file) if file.name == GAMES_FILE else _from_csv(file)
 
-    def of(self, entrant: Entrant, simulations: int | None) -> tuple[tuple[str, Rating], ...]:
+    def of(self, entrant: PlayerSpec, simulations: int | None) -> tuple[tuple[str, Rating], ...]:
         """Return the ratings of a player at a level, by game; None: as its name says.
 
         A checkpoint is known by its content where the games tell it, else by its path.
@@ -69,7 +69,7 @@ class RatingTable:
         options = entrant.options
         player, told = split_name(entrant.name)
         wanted = {told} if simulations is None else {f"simulations={simulations}"}
-        if simulations is not None and simulations == options.usual_simulations:
+        if simulations is not None and simulations == options.default_simulations:
             wanted.add("")
         found = {}
         for row in self._rows:
@@ -99,16 +99,17 @@ def _from_games(path: Path) -> list[_Row]:
     names = list(dict.fromkeys(name for each in games for name in each.players))
     if len(names) < 2 or any(each.game != games[0].game for each in games):
         raise PlayerError(
-            f"{shown(path)}: a rating needs two players at least, and one game; give the folder of "
+            f"{printable(path)}: a rating needs two players at least, and one game; give the "
+            "folder of "
             "an `alphazero rate --folder`"
         )
     prints = {
         name: fingerprint
         for each in games
-        for name, fingerprint in zip(each.players, each.fingerprints, strict=True)
+        for name, fingerprint in zip(each.players, each.player_hashes, strict=True)
     }
     anchor = names.index(ANCHOR) if ANCHOR in names else 0
-    found = rate(count_games(names, games), anchor)
+    found = fit(count_games(names, games), anchor)
     return [
         _Row(write_game(games[0].game), *split_name(name), prints[name], Rating(*map(float, each)))
         for name, *each in zip(names, found.elo, found.low, found.high, strict=True)
@@ -130,7 +131,7 @@ def _from_csv(path: Path) -> list[_Row]:
             rows.append(_Row(None, *split_name(line["player"]), "", Rating(*numbers)))
     except (csv.Error, KeyError, TypeError, ValueError) as error:
         raise PlayerError(
-            f"{shown(path)}: no ratings as `alphazero rate --csv` or --folder writes them: "
+            f"{printable(path)}: no ratings as `alphazero rate --csv` or --folder writes them: "
             f"{ascii(str(error))[1:-1][:200]}"
         ) from error
     return rows

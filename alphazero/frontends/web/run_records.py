@@ -35,7 +35,7 @@ class Archive(Protocol):
     def game(self) -> Game:
         """The game that it learns."""
 
-    def chapters(self) -> list[tuple[int, str]]:
+    def iterations(self) -> list[tuple[int, str]]:
         """Return each iteration that has games, and their kind; the newest first."""
 
     def games(self, iteration: int, kind: str) -> list[Record]:

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from alphazero.errors import AlphaZeroError
-from alphazero.frontends.analyzer import Thinker, without_limit
-from alphazero.frontends.game_tree import Thought
+from alphazero.frontends.analyzer import Analyzer, without_limit
+from alphazero.frontends.game_tree import SearchResult
 from alphazero.games.game import Game, State
 from alphazero.players.base import Player
-from alphazero.players.checkpoint_player import FEW, LEAVES
+from alphazero.players.checkpoint_player import LEAVES_PER_BATCH, SEQUENTIAL_BELOW
 from alphazero.players.options import CheckpointOptions
-from alphazero.players.registry import Entrant
+from alphazero.players.registry import PlayerSpec
 from alphazero.players.search_player import SearchPlayer
 
 TABLES: Final = 16
@@ -42,39 +42,39 @@ Post = Callable[[Callable[[], None]], None]
 
 
 @dataclass(frozen=True)
-class Report:
+class SearchProgress:
     """What a search has found, and how fast."""
 
-    thought: Thought
+    thought: SearchResult
     per_second: float
 
 
 @dataclass(frozen=True)
-class Answer:
+class SearchResponse:
     """How a question ended."""
 
     action: int | None = None
     """None: the player resigns, or nothing was chosen"""
-    report: Report | None = None
+    report: SearchProgress | None = None
     """None from players who do not search"""
     fault: str = ""
     """what went wrong, for people"""
 
 
 @dataclass(eq=False)
-class Question:
+class SearchRequest:
     """A position to think about, and how long."""
 
-    asker: Hashable
+    client: Hashable
     """whose table it is: what was found of earlier positions is kept for them"""
     moves: list[int]
     state: State
     simulations: int | None
     """None: as long as `seconds` last, or nobody stops it"""
     seconds: float | None
-    show: Callable[[Report], None]
+    show: Callable[[SearchProgress], None]
     """called on the server's thread, now and then"""
-    answer: Callable[[Answer], None]
+    answer: Callable[[SearchResponse], None]
     """called there once, unless the question is withdrawn before"""
 
     @property
@@ -87,9 +87,9 @@ class Question:
 class _Table:
     """A table, whom it serves, and the question it is about."""
 
-    thinker: Thinker
+    thinker: Analyzer
     asker: Hashable = None
-    question: Question | None = None
+    question: SearchRequest | None = None
     used: float = 0.0
     """when it was last asked for"""
     began: float = 0.0
@@ -100,30 +100,32 @@ class _Table:
 
 
 @dataclass
-class _Mail:
+class _Inbox:
     """What the server's thread wants of the room's: guarded by the room's bell."""
 
-    questions: list[Question] = field(default_factory=list)
-    withdrawn: list[Question] = field(default_factory=list)
+    questions: list[SearchRequest] = field(default_factory=list)
+    withdrawn: list[SearchRequest] = field(default_factory=list)
     left: list[Hashable] = field(default_factory=list)
 
 
-class Room:
+class SearchPool:
     """A player of a game at `TABLES` tables; its thread begins with the first question."""
 
-    def __init__(self, entrant: Entrant, game: Game, post: Post, few: bool = False) -> None:
-        """`few`: all searches in it are of at most `FEW` simulations, which are run one by one."""
+    def __init__(self, entrant: PlayerSpec, game: Game, post: Post, few: bool = False) -> None:
+        """`few`: all searches in it are of at most `SEQUENTIAL_BELOW` simulations, which are run
+        one by one.
+        """
         self.entrant, self.game, self.few = entrant, game, few
         self.askers: set[Hashable] = set()
         """Who has asked and not left; kept by the server's thread."""
         self._post = post
         self._bell = threading.Condition()
-        self._mail = _Mail()
+        self._mail = _Inbox()
         self._closed = False
         self._thread: threading.Thread | None = None
         self._tables: list[_Table] = []
-        self._waiting: list[Question] = []
-        self._waits: set[Question] = set()
+        self._waiting: list[SearchRequest] = []
+        self._waits: set[SearchRequest] = set()
         """Asked, and neither answered nor withdrawn; kept by the server's thread."""
         self.failed = False
         """Whether its player broke down: it will answer nothing any more."""
@@ -135,9 +137,9 @@ class Room:
         """Whether somebody waits for an answer."""
         return bool(self._waits)
 
-    def ask(self, question: Question) -> None:
+    def ask(self, question: SearchRequest) -> None:
         """Think about a position, as soon as a table is free."""
-        self.askers.add(question.asker)
+        self.askers.add(question.client)
         self._waits.add(question)
         with self._bell:
             self._mail.questions.append(question)
@@ -146,7 +148,7 @@ class Room:
             self._thread = threading.Thread(target=self._work, daemon=True)
             self._thread.start()
 
-    def withdraw(self, question: Question) -> None:
+    def withdraw(self, question: SearchRequest) -> None:
         """Stop thinking about it; nobody is answered any more."""
         self._waits.discard(question)
         with self._bell:
@@ -191,13 +193,13 @@ class Room:
         """Seat the player, with a thinker at each table."""
         endless, options = without_limit(self.entrant), self.entrant.options
         if not isinstance(options, CheckpointOptions):
-            player = endless.seat(self.game, TABLES)
+            player = endless.create(self.game, TABLES)
         elif self.few:
-            player = options.saved.seat(TABLES, simulations=FEW, leaves=1)
+            player = options.saved.create(TABLES, simulations=SEQUENTIAL_BELOW, leaves=1)
         else:
-            player = endless.options.saved.seat(TABLES, seconds=1.0, leaves=LEAVES)  # type: ignore[attr-defined]
+            player = endless.options.saved.create(TABLES, seconds=1.0, leaves=LEAVES_PER_BATCH)  # type: ignore[attr-defined]
         self._tables = [
-            _Table(Thinker(self.entrant, self.game, player, table)) for table in range(TABLES)
+            _Table(Analyzer(self.entrant, self.game, player, table)) for table in range(TABLES)
         ]
         return player
 
@@ -206,11 +208,11 @@ class Room:
         with self._bell:
             while not (
                 self._closed
-                or self._mail != _Mail()
+                or self._mail != _Inbox()
                 or any(table.question for table in self._tables)
             ):
                 self._bell.wait()
-            mail, self._mail = self._mail, _Mail()
+            mail, self._mail = self._mail, _Inbox()
         self._waiting += mail.questions
         self._waiting = [each for each in self._waiting if each not in mail.withdrawn]
         for table in self._tables:
@@ -225,13 +227,13 @@ class Room:
         if table.question and table.thinker.searches:
             table.thinker.stop()
         elif table.question:
-            table.thinker.show([])  # a new game: what was asked is void
+            table.thinker.set_position([])  # a new game: what was asked is void
         table.question = None
 
     def _place_questions(self) -> None:
         """Give each question a table, while there are any."""
         while self._waiting:
-            table = self._find_table(self._waiting[0].asker)
+            table = self._find_table(self._waiting[0].client)
             if table is None:
                 return
             self._begin(table, self._waiting.pop(0))
@@ -252,20 +254,20 @@ class Room:
             return None
         table = min(endless, key=lambda table: table.began)
         assert table.question is not None
-        self._answer(table.question, Answer(report=self._report(table)))
+        self._answer(table.question, SearchResponse(report=self._report(table)))
         self._clear(table)
         return table
 
-    def _begin(self, table: _Table, question: Question) -> None:
+    def _begin(self, table: _Table, question: SearchRequest) -> None:
         """Lay out a question's position and begin to think."""
         thinker = table.thinker
-        if table.asker != question.asker or not thinker.searches:
+        if table.asker != question.client or not thinker.searches:
             # Nothing is kept for somebody else, nor by players who only remember a position.
-            thinker.show(question.moves)
+            thinker.set_position(question.moves)
         else:
-            thinker.catch_up(question.moves)
+            thinker.sync(question.moves)
         now = time.monotonic()
-        table.asker, table.question = question.asker, question
+        table.asker, table.question = question.client, question
         table.used = table.began = table.reported = now
         table.deadline = None if question.seconds is None else now + question.seconds
         if thinker.searches:
@@ -273,25 +275,25 @@ class Room:
             table.visits = 0 if roots is None else int(roots.visits.sum())
             thinker.begin(question.simulations)
         else:
-            thinker.player.ask(thinker.table)
+            thinker.player.begin_moves(thinker.table)
 
     def _turn(self, player: Player) -> None:
         """Turn the wheel once, and tell what has come of it."""
         if isinstance(player, SearchPlayer):
-            player.search.think()
+            player.search.step()
             self._report_all()
         else:
-            player.think()
-        decisions = player.decide()
+            player.step()
+        decisions = player.take_decisions()
         for number, action in zip(decisions.tables.tolist(), decisions.actions, strict=True):
             table = self._tables[number]
             if table.question is not None:
-                self._answer(table.question, Answer(int(action), self._report(table)))
+                self._answer(table.question, SearchResponse(int(action), self._report(table)))
                 table.question = None
         for forfeit in player.forfeits():
             table = self._tables[forfeit.table]
             if table.question is not None:
-                self._answer(table.question, Answer(fault=forfeit.fault))
+                self._answer(table.question, SearchResponse(fault=forfeit.fault))
                 table.question = None
 
     def _report_all(self) -> None:
@@ -313,17 +315,17 @@ class Room:
                 if question.simulations is None and done >= LONGEST_SEARCH:
                     table.thinker.stop()
 
-    def _report(self, table: _Table) -> Report | None:
+    def _report(self, table: _Table) -> SearchProgress | None:
         """Return what a table's search has found so far."""
         assert table.question is not None
-        thought = Thought.of(table.thinker, table.question.state, LINES)
+        thought = SearchResult.of(table.thinker, table.question.state, LINES)
         if thought is None:
             return None
         spent = max(time.monotonic() - table.began, 1e-3)
         speed = max(thought.simulations - table.visits, 0) / spent
-        return Report(replace(thought, candidates=thought.candidates[:TOLD]), speed)
+        return SearchProgress(replace(thought, candidates=thought.candidates[:TOLD]), speed)
 
-    def _answer(self, question: Question, answer: Answer) -> None:
+    def _answer(self, question: SearchRequest, answer: SearchResponse) -> None:
         """Answer on the server's thread, unless the question is withdrawn before."""
 
         def tell() -> None:
@@ -341,6 +343,6 @@ class Room:
             self.failed = True
             for question in list(self._waits):
                 self._waits.discard(question)
-                question.answer(Answer(fault=fault))
+                question.answer(SearchResponse(fault=fault))
 
         self._post(tell)

@@ -52,7 +52,7 @@ class RefusedError(AlphaZeroError):
         self.status = status
 
 
-class Guard:
+class SecurityMiddleware:
     """Lets requests through to `app` that come from our own page, or from no page at all."""
 
     def __init__(self, app: ASGIApp, host: str) -> None:
@@ -75,7 +75,7 @@ class Guard:
 
         fault = self._fault(Request(scope))
         if fault:
-            await refusal(403, fault)(scope, receive, send_guarded)
+            await error_response(403, fault)(scope, receive, send_guarded)
             return
         await self.app(scope, receive, send_guarded)
 
@@ -158,7 +158,7 @@ async def read_json(request: Request) -> dict[str, Any]:
     return content
 
 
-def refusal(status: int, text: str) -> Response:
+def error_response(status: int, text: str) -> Response:
     """Return an answer that says what is wrong."""
     body = json.dumps({"error": " ".join(text.split())})
     headers = {"Connection": "close"} if status == 413 else None
@@ -167,4 +167,4 @@ def refusal(status: int, text: str) -> Response:
 
 def refusal_of(error: AlphaZeroError) -> Response:
     """Return the answer that an error is worth."""
-    return refusal(error.status if isinstance(error, RefusedError) else 400, str(error))
+    return error_response(error.status if isinstance(error, RefusedError) else 400, str(error))

@@ -20,23 +20,23 @@ from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from alphazero.errors import AlphaZeroError, GameError, RunError
-from alphazero.frontends.web.catalog import Catalogue
-from alphazero.frontends.web.commands import KNOWN, SLOW, Fields, prepare, read_seats
+from alphazero.frontends.web.catalog import Catalog
+from alphazero.frontends.web.commands import KNOWN, SLOW, Fields, prepare_command, read_seats
 from alphazero.frontends.web.event_stream import Stream
 from alphazero.frontends.web.run_records import SELFPLAY
 from alphazero.frontends.web.security import (
-    Guard,
     RefusedError,
+    SecurityMiddleware,
     client_of,
+    error_response,
     greediest,
     read_json,
-    refusal,
     refusal_of,
 )
-from alphazero.frontends.web.session import Seat, Session
-from alphazero.frontends.web.session_manager import House
+from alphazero.frontends.web.session import Side, WebSession
+from alphazero.frontends.web.session_manager import SessionManager
 from alphazero.games.registry import name_of
-from alphazero.utils.files import reason
+from alphazero.utils.files import explain_os_error
 
 CONNECTIONS: Final = 128
 """At most so many; for a further one, another is closed."""
@@ -75,34 +75,34 @@ def page_files() -> dict[str, bytes]:
     return found
 
 
-class Site:
+class WebApp:
     """Answers requests about the sessions of a house."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: SessionManager) -> None:
         self.house = house
         self.pages = page_files()
 
-    def app(self, host: str) -> Guard:
+    def app(self, host: str) -> SecurityMiddleware:
         """Return the whole, guarded; `host` is what the server listens on."""
         routes = [
-            Route("/", _told(self.page)),
-            Route("/static/{name:path}", _told(self.page)),
-            Route("/api/setup", _told(self.setup)),
-            Route("/api/sessions", _told(self.add), methods=["POST"]),
-            Route("/api/sessions/{name}", _told(self.look)),
-            Route("/api/sessions/{name}", _told(self.drop), methods=["DELETE"]),
-            Route("/api/sessions/{name}/events", _told(self.events)),
-            Route("/api/sessions/{name}/save", _told(self.save)),
-            Route("/api/sessions/{name}/{word}", _told(self.act), methods=["POST"]),
-            Route("/api/runs/{name}", _told(self.run)),
-            Route("/api/runs/{name}/{iteration:int}", _told(self.iteration)),
+            Route("/", _handle_errors(self.page)),
+            Route("/static/{name:path}", _handle_errors(self.page)),
+            Route("/api/setup", _handle_errors(self.setup)),
+            Route("/api/sessions", _handle_errors(self.add), methods=["POST"]),
+            Route("/api/sessions/{name}", _handle_errors(self.look)),
+            Route("/api/sessions/{name}", _handle_errors(self.drop), methods=["DELETE"]),
+            Route("/api/sessions/{name}/events", _handle_errors(self.events)),
+            Route("/api/sessions/{name}/save", _handle_errors(self.save)),
+            Route("/api/sessions/{name}/{word}", _handle_errors(self.act), methods=["POST"]),
+            Route("/api/runs/{name}", _handle_errors(self.run)),
+            Route("/api/runs/{name}/{iteration:int}", _handle_errors(self.iteration)),
         ]
         faults: dict[Any, Any] = {
-            404: _faulty(404, "there is nothing here"),
-            405: _faulty(405, "this is not asked so"),
-            Exception: _faulty(500, "the server made a mistake; see its terminal"),
+            404: _error_handler(404, "there is nothing here"),
+            405: _error_handler(405, "this is not asked so"),
+            Exception: _error_handler(500, "the server made a mistake; see its terminal"),
         }
-        return Guard(Starlette(routes=routes, exception_handlers=faults), host)
+        return SecurityMiddleware(Starlette(routes=routes, exception_handlers=faults), host)
 
     async def page(self, request: Request) -> Response:
         """Send the page, or one of its files."""
@@ -119,7 +119,7 @@ class Site:
         """Begin a session."""
         fields = Fields(await read_json(request))
         game = self.house.game(fields.text("game"))
-        seats = [Seat(), Seat()]
+        seats = [Side(), Side()]
         if fields.has("seats"):
             seats = read_seats(self.house, game, fields.content["seats"])
         return JSONResponse(self.house.add(game, seats, client_of(request.client)).view())
@@ -131,7 +131,7 @@ class Site:
     async def drop(self, request: Request) -> Response:
         """End a session."""
         session = self._session(request)
-        self.house.drop(session.name)
+        self.house.close_session(session.name)
         return JSONResponse({})
 
     async def act(self, request: Request) -> Response:
@@ -141,9 +141,9 @@ class Site:
         if word not in KNOWN:
             raise RefusedError(404, "there is no such request")
         if word in SLOW:
-            done = await asyncio.to_thread(prepare, self.house, session, word, fields)
+            done = await asyncio.to_thread(prepare_command, self.house, session, word, fields)
         else:
-            done = prepare(self.house, session, word, fields)
+            done = prepare_command(self.house, session, word, fields)
         if session.name not in self.house.sessions:
             raise RefusedError(404, "this session has ended")
         done()
@@ -185,7 +185,7 @@ class Site:
         )
         return JSONResponse(found)
 
-    def _session(self, request: Request) -> Session:
+    def _session(self, request: Request) -> WebSession:
         session = self.house.sessions.get(request.path_params["name"])
         if session is None:
             raise RefusedError(404, "this session has ended; begin a new one")
@@ -205,7 +205,7 @@ class _Events(Response):
         await self.stream.run(receive, send)
 
 
-def _told(handler: Handler) -> Handler:
+def _handle_errors(handler: Handler) -> Handler:
     """Return a handler that answers a person's mistake in one line."""
 
     async def handle(request: Request) -> Response:
@@ -217,11 +217,11 @@ def _told(handler: Handler) -> Handler:
     return handle
 
 
-def _faulty(status: int, text: str) -> Callable[[Request, Exception], Response]:
+def _error_handler(status: int, text: str) -> Callable[[Request, Exception], Response]:
     """Return what answers requests that no handler has answered."""
 
     def answer(_: Request, __: Exception) -> Response:
-        return refusal(status, text)
+        return error_response(status, text)
 
     return answer
 
@@ -285,7 +285,7 @@ class Connection(H11Protocol):
 class Server(uvicorn.Server):
     """Ends all sessions, and so open streams, before it waits for connections to end."""
 
-    def __init__(self, config: uvicorn.Config, site: Site, opened: Callable[[], object]) -> None:
+    def __init__(self, config: uvicorn.Config, site: WebApp, opened: Callable[[], object]) -> None:
         super().__init__(config)
         self.site, self.opened = site, opened
 
@@ -298,7 +298,7 @@ class Server(uvicorn.Server):
     async def on_tick(self, counter: int) -> bool:
         """Drop sessions that nobody looks at, once a minute."""
         if counter % 600 == 0:
-            self.site.house.sweep()
+            self.site.house.close_idle()
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -308,7 +308,7 @@ class Server(uvicorn.Server):
 
 
 def serve(
-    catalogue: Catalogue,
+    catalogue: Catalog,
     host: str = "127.0.0.1",
     port: int = 8000,
     *,
@@ -322,7 +322,7 @@ def serve(
     """
     listener = listen(host, port)
     address = address_of(listener, host)
-    site = Site(House(catalogue))
+    site = WebApp(SessionManager(catalogue))
 
     def opened() -> None:
         named = [offer.name for offer in catalogue.offers.values()]
@@ -338,7 +338,7 @@ def serve(
     make_server(site, host, opened).run([listener])
 
 
-def make_server(site: Site, host: str, opened: Callable[[], object] = bool) -> Server:
+def make_server(site: WebApp, host: str, opened: Callable[[], object] = bool) -> Server:
     """Return a server of a site, which listens nowhere yet."""
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     config = uvicorn.Config(
@@ -375,7 +375,7 @@ def listen(host: str, port: int) -> socket.socket:
             listener.close()
             raise
     except (OSError, UnicodeError, OverflowError) as error:
-        why = reason(error) if isinstance(error, OSError) else "this is no address"
+        why = explain_os_error(error) if isinstance(error, OSError) else "this is no address"
         raise RunError(
             f"cannot listen on {ascii(host)[1:-1]}, port {port}: {why.partition(';')[0]}; choose "
             "another --port (0: any that is free), or --host"

@@ -11,13 +11,18 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from alphazero.errors import AlphaZeroError, GameError
-from alphazero.frontends.game_tree import PERSON, Node, Study
-from alphazero.frontends.web.catalog import Catalogue, Offer
-from alphazero.frontends.web.search_pool import Answer, Question, Report, Room
+from alphazero.frontends.game_tree import PERSON, GameNode, GameTree
+from alphazero.frontends.web.catalog import Catalog, PlayerOption
+from alphazero.frontends.web.search_pool import (
+    SearchPool,
+    SearchProgress,
+    SearchRequest,
+    SearchResponse,
+)
 from alphazero.frontends.web.view import Json, view_of
 from alphazero.games.game import Game
 from alphazero.games.registry import name_of
-from alphazero.players.checkpoint_player import FEW
+from alphazero.players.checkpoint_player import SEQUENTIAL_BELOW
 from alphazero.players.options import CheckpointOptions
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf_export import has_sgf, to_sgf
@@ -35,19 +40,19 @@ MOVE, HINT, ANALYSIS = "move", "hint", "analysis"
 class Host(Protocol):
     """Who runs the sessions: see `house.py`."""
 
-    catalogue: Catalogue
+    catalogue: Catalog
     pace: float
     """seconds that a move takes at least where two players are watched"""
 
-    def room(self, offer: Offer, game: Game, few: bool) -> Room:
+    def search_pool(self, offer: PlayerOption, game: Game, few: bool) -> SearchPool:
         """Return the room of a player and a game."""
 
 
 @dataclass(frozen=True)
-class Seat:
+class Side:
     """Who plays a side: a person, or a player who thinks for so long."""
 
-    offer: Offer | None = None
+    offer: PlayerOption | None = None
     simulations: int | None = None
     seconds: float | None = None
 
@@ -66,12 +71,12 @@ class Seat:
 
 
 @dataclass(frozen=True)
-class Wish:
+class SearchGoal:
     """What should be thought about now."""
 
     purpose: str
-    node: Node
-    seat: Seat
+    node: GameNode
+    seat: Side
 
     @property
     def is_few(self) -> bool:
@@ -80,27 +85,27 @@ class Wish:
         return (
             isinstance(self.seat.offer.entrant.options, CheckpointOptions)
             and self.seat.simulations is not None
-            and self.seat.simulations <= FEW
+            and self.seat.simulations <= SEQUENTIAL_BELOW
         )
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class RunningSearch:
     """A wish that a room works on."""
 
-    wish: Wish
-    question: Question
-    room: Room
+    wish: SearchGoal
+    question: SearchRequest
+    room: SearchPool
     began: float
 
 
-class Session:
+class WebSession:
     """A study, two seats, and at most one search."""
 
-    def __init__(self, host: Host, game: Game, seats: list[Seat]) -> None:
+    def __init__(self, host: Host, game: Game, seats: list[Side]) -> None:
         self.name = secrets.token_urlsafe(16)
         self.host = host
-        self.study = Study(game)
+        self.study = GameTree(game)
         self.seats = seats
         self.watchers: set[Callable[[str], None]] = set()
         """Of each open stream: called with `view` or `thought` when there is a new one, and with
@@ -111,21 +116,21 @@ class Session:
         self.message = ""
         self.serial = 0
         """Rises with every change, so that a page knows the newer of two views."""
-        self.hinted: Node | None = None
+        self.hinted: GameNode | None = None
         """The position in which a hint was given."""
-        self.recorded: dict[Node, Json] = {}
+        self.recorded: dict[GameNode, Json] = {}
         """What a run's search thought of a position, and what its network thinks now."""
-        self.task: Task | None = None
+        self.task: RunningSearch | None = None
         self.per_second = 0.0
-        self._hint: Node | None = None
+        self._hint: GameNode | None = None
         """The position in which a hint is wanted."""
-        self._step: Node | None = None
+        self._step: GameNode | None = None
         """The position in which a player is to move though it is paused."""
-        self._resting: Node | None = None
+        self._resting: GameNode | None = None
         """A position that was looked up: nobody moves there until a person wants it."""
-        self._finished: Node | None = None
+        self._finished: GameNode | None = None
         """The position of which the analysis has found all it can."""
-        self._rooms: dict[str, Room] = {}
+        self._rooms: dict[str, SearchPool] = {}
         """Where each of our askers has a table."""
 
     # --- what is the case ------------------------------------------------------------------------
@@ -136,7 +141,7 @@ class Session:
         return self.study.game
 
     @property
-    def rests(self) -> bool:
+    def is_waiting(self) -> bool:
         """Whether a player's move waits for a person who looked this position up."""
         machine = self.seats[self.study.to_play].offer is not None
         return machine and not self.study.is_over and self._resting is self.study.here
@@ -203,18 +208,18 @@ class Session:
         self.study.make(action)
         self.look()
 
-    def sit(self, seats: list[Seat]) -> None:
+    def set_sides(self, seats: list[Side]) -> None:
         """Change who plays."""
         self.seats = seats
         self._resting = None
         self.message = ""
         self.refresh()
 
-    def begin(self, game: Game | None = None, seats: list[Seat] | None = None) -> None:
+    def begin(self, game: Game | None = None, seats: list[Side] | None = None) -> None:
         """Begin a new game."""
         if seats is not None:
             self.seats = seats
-        self._set(Study(game or self.game))
+        self._set(GameTree(game or self.game))
         self.refresh()
 
     def resign(self) -> None:
@@ -222,7 +227,7 @@ class Session:
         if self.study.is_over:
             raise GameError("the game is over already")
         people = [player for player, seat in enumerate(self.seats) if seat.offer is None]
-        self.study.give_up(people[0] if len(people) == 1 else self.study.to_play)
+        self.study.resign(people[0] if len(people) == 1 else self.study.to_play)
         self.message = ""
         self.refresh()
 
@@ -232,7 +237,7 @@ class Session:
         self.message = ""
         self.refresh()
 
-    def analyze(self, on: bool, offer: Offer | None = None) -> None:
+    def analyze(self, on: bool, offer: PlayerOption | None = None) -> None:
         """Search whatever position is looked at, without end; or no more."""
         if offer is not None:
             if not offer.searches:
@@ -267,9 +272,9 @@ class Session:
     def load(self, played: PlayedGame) -> None:
         """Look at a game that was played elsewhere."""
         self._check_room(played.game, len(played.actions))
-        self._set(Study.of(played))
+        self._set(GameTree.of(played))
         self.seats = [
-            seat if seat.offer is None or seat.offer.entrant.game in (None, played.game) else Seat()
+            seat if seat.offer is None or seat.offer.entrant.game in (None, played.game) else Side()
             for seat in self.seats
         ]
         self.look()
@@ -303,11 +308,11 @@ class Session:
         """Forget a stream; without any, nobody thinks."""
         self.watchers.discard(watcher)
         if not self.watchers:
-            self._pursue(None)
+            self._set_goal(None)
 
     def close(self) -> None:
         """Stop thinking, end the streams and give the tables up."""
-        self._pursue(None)
+        self._set_goal(None)
         self._tell("end")
         self.watchers.clear()
         for asker, room in self._rooms.items():
@@ -322,25 +327,25 @@ class Session:
 
     def refresh(self) -> None:
         """Think about what there is to think about now, and tell the pages."""
-        self._pursue(self._wish() if self.watchers else None)
+        self._set_goal(self._wish() if self.watchers else None)
         self._tell("view")
 
-    def _wish(self) -> Wish | None:
+    def _wish(self) -> SearchGoal | None:
         """Return what there is to think about: a hint, a player's move, or an analysis."""
         here, mover = self.study.here, self.seats[self.study.to_play]
         if self.study.is_over:
             return None
         if self._hint is here:
-            usual = self.analyst.usual
-            return Wish(HINT, here, Seat(self.analyst, usual.simulations, usual.seconds))
-        free = self._step is here or not (self.paused or self.rests)
+            usual = self.analyst.default_level
+            return SearchGoal(HINT, here, Side(self.analyst, usual.simulations, usual.seconds))
+        free = self._step is here or not (self.paused or self.is_waiting)
         if mover.offer is not None and free:
-            return Wish(MOVE, here, mover)
+            return SearchGoal(MOVE, here, mover)
         if self.analyzing and self._finished is not here:
-            return Wish(ANALYSIS, here, Seat(self.analyst))
+            return SearchGoal(ANALYSIS, here, Side(self.analyst))
         return None
 
-    def _pursue(self, wish: Wish | None) -> None:
+    def _set_goal(self, wish: SearchGoal | None) -> None:
         """Think about that and nothing else."""
         if self.task is not None and self.task.wish == wish:
             return
@@ -352,16 +357,16 @@ class Session:
         offer = wish.seat.offer
         assert offer is not None
         try:
-            room = self.host.room(offer, self.game, wish.is_few)
+            room = self.host.search_pool(offer, self.game, wish.is_few)
         except AlphaZeroError as error:
-            self._trouble(str(error))
+            self._fail(str(error))
             return
         asker = str(self.study.to_play) if wish.purpose == MOVE else "analyst"
         former = self._rooms.get(asker)
         if former is not None and former is not room:
             former.leave((self.name, asker))
         self._rooms[asker] = room
-        question = Question(
+        question = SearchRequest(
             (self.name, asker),
             self.study.moves,
             self.study.state,
@@ -370,16 +375,16 @@ class Session:
             lambda report: self._show(task, report),
             lambda answer: self._hear(task, answer),
         )
-        task = self.task = Task(wish, question, room, asyncio.get_running_loop().time())
+        task = self.task = RunningSearch(wish, question, room, asyncio.get_running_loop().time())
         room.ask(question)
 
-    def _show(self, task: Task, report: Report) -> None:
+    def _show(self, task: RunningSearch, report: SearchProgress) -> None:
         """Show what a search has found so far."""
         if self.task is task:
             task.wish.node.thought, self.per_second = report.thought, report.per_second
             self._tell("thought")
 
-    def _hear(self, task: Task, answer: Answer) -> None:
+    def _hear(self, task: RunningSearch, answer: SearchResponse) -> None:
         """Do what a search was for, but let a person see who watches two players."""
         if self.task is not task:
             return
@@ -390,7 +395,7 @@ class Session:
         else:
             self._finish(task, answer)
 
-    def _finish(self, task: Task, answer: Answer) -> None:
+    def _finish(self, task: RunningSearch, answer: SearchResponse) -> None:
         if self.task is not task:
             return
         self.task, self.per_second = None, 0.0
@@ -398,21 +403,21 @@ class Session:
         if answer.report is not None:
             node.thought = answer.report.thought
         if answer.fault:
-            self._trouble(answer.fault)
+            self._fail(answer.fault)
         elif purpose == HINT:
             self._hint, self.hinted = None, node
         elif purpose == ANALYSIS:
             self._finished = node
         elif answer.action is None:
-            self.study.give_up(self.study.to_play)
+            self.study.resign(self.study.to_play)
         else:
             try:
-                self._make(answer.action, self.study.remark(answer.action, node.thought))
+                self._make(answer.action, self.study.search_comment(answer.action, node.thought))
             except GameError as error:
-                self._trouble(str(error))
+                self._fail(str(error))
         self.refresh()
 
-    def _trouble(self, text: str) -> None:
+    def _fail(self, text: str) -> None:
         """Tell a person what went wrong, and try nothing more by oneself."""
         self.message = text
         self.paused, self.analyzing, self._hint, self._step = True, False, None, None
@@ -437,11 +442,11 @@ class Session:
         if positions > most:
             raise GameError(f"at most {most:,} positions are kept; save this, and begin a new game")
 
-    def _set(self, study: Study) -> None:
+    def _set(self, study: GameTree) -> None:
         """Put another game on the table."""
         if study.game != self.game:
             self.analyst = self.host.catalogue.analyst(study.game)
-        self._pursue(None)
+        self._set_goal(None)
         self.study = study
         self.message = ""
         self.recorded = {}

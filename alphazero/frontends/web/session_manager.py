@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from alphazero.errors import GameError, PlayerError
-from alphazero.frontends.web.catalog import Catalogue, Offer
+from alphazero.frontends.web.catalog import Catalog, PlayerOption
 from alphazero.frontends.web.run_records import (
     GATE,
     SELFPLAY,
@@ -21,12 +21,12 @@ from alphazero.frontends.web.run_records import (
     result_of,
     thoughts_of,
 )
-from alphazero.frontends.web.search_pool import Room
+from alphazero.frontends.web.search_pool import SearchPool
 from alphazero.frontends.web.security import RefusedError, greediest
-from alphazero.frontends.web.session import Seat, Session
+from alphazero.frontends.web.session import Side, WebSession
 from alphazero.games.game import ONGOING, Game
 from alphazero.games.registry import read_game
-from alphazero.mcts.network_search import ask_network
+from alphazero.mcts.network_search import network_statistics
 from alphazero.players.options import CheckpointOptions
 from alphazero.records.played_game import PlayedGame
 
@@ -36,7 +36,7 @@ SESSIONS: Final = 64
 IDLE: Final = 1800.0
 """Seconds after which a session without a page is dropped."""
 
-BRIEF: Final = 60.0
+IDLE_WHEN_FULL: Final = 60.0
 """The same, where a new session finds no place."""
 
 ROOMS: Final = 8
@@ -52,24 +52,22 @@ MOST_GAMES: Final = 2000
 """Games of an iteration that are listed."""
 
 
-class House:
+class SessionManager:
     """The sessions by their names, and the rooms by player and game.
 
     It lives on the server's thread, which `open` tells it.
     """
 
-    def __init__(
-        self, catalogue: Catalogue, *, pace: float = 0.5, sessions: int = SESSIONS
-    ) -> None:
+    def __init__(self, catalogue: Catalog, *, pace: float = 0.5, sessions: int = SESSIONS) -> None:
         self.catalogue = catalogue
         self.pace = pace
         self.limit = sessions
-        self.sessions: dict[str, Session] = {}
+        self.sessions: dict[str, WebSession] = {}
         self._clients: dict[str, str] = {}
         """Who began each session."""
         self._left: dict[str, float] = {}
         """When each session was last seen without a page."""
-        self._rooms: dict[tuple[str, Game, bool], Room] = {}
+        self._rooms: dict[tuple[str, Game, bool], SearchPool] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def open(self) -> None:
@@ -80,25 +78,25 @@ class House:
         """End all sessions and wait for their players to stop."""
         rooms = list(self._rooms.values())
         for name in list(self.sessions):
-            self.drop(name)
+            self.close_session(name)
         for room in rooms:
             room.close()
         for room in rooms:
             room.join(STOPPING)
         self._rooms.clear()
 
-    def add(self, game: Game, seats: list[Seat], client: str = "") -> Session:
+    def add(self, game: Game, seats: list[Side], client: str = "") -> WebSession:
         """Begin a session of a client.
 
         Raises:
             RefusedError: when there are too many.
         """
-        self.sweep()
+        self.close_idle()
         if len(self.sessions) >= self.limit:
-            self.sweep(BRIEF)
+            self.close_idle(IDLE_WHEN_FULL)
         if len(self.sessions) >= self.limit:
             self._make_room(client)
-        session = Session(self, game, seats)
+        session = WebSession(self, game, seats)
         self.sessions[session.name] = session
         self._clients[session.name] = client
         self._left[session.name] = time.monotonic()
@@ -117,9 +115,11 @@ class House:
         def worth(name: str) -> tuple[bool, float]:
             return bool(self.sessions[name].watchers), self._left[name]
 
-        self.drop(min((name for name in self._clients if self._clients[name] == client), key=worth))
+        self.close_session(
+            min((name for name in self._clients if self._clients[name] == client), key=worth)
+        )
 
-    def drop(self, name: str) -> None:
+    def close_session(self, name: str) -> None:
         """End a session."""
         session = self.sessions.pop(name, None)
         self._clients.pop(name, None)
@@ -131,20 +131,20 @@ class House:
                 room.close()
                 del self._rooms[key]
 
-    def sweep(self, idle: float = IDLE) -> None:
+    def close_idle(self, idle: float = IDLE) -> None:
         """End the sessions at which nobody has looked for so many seconds."""
         now = time.monotonic()
         for name, session in list(self.sessions.items()):
             if session.watchers:
                 self._left[name] = now
             elif now - self._left[name] > idle:
-                self.drop(name)
+                self.close_session(name)
 
-    def touch(self, session: Session) -> None:
+    def touch(self, session: WebSession) -> None:
         """Note that somebody has asked for a session."""
         self._left[session.name] = time.monotonic()
 
-    def room(self, offer: Offer, game: Game, few: bool) -> Room:
+    def search_pool(self, offer: PlayerOption, game: Game, few: bool) -> SearchPool:
         """Return the room of a player and a game.
 
         Raises:
@@ -161,7 +161,7 @@ class House:
                     del self._rooms[other]
             if len(self._rooms) >= ROOMS and key not in self._rooms:
                 raise PlayerError(f"{ROOMS} other players think already; wait, or stop one")
-            room = self._rooms[key] = Room(offer.entrant, game, self._post, few)
+            room = self._rooms[key] = SearchPool(offer.entrant, game, self._post, few)
         return room
 
     def _post(self, call: Callable[[], None]) -> None:
@@ -196,7 +196,7 @@ class House:
         archive = self.archive(name)
         return {
             "iterations": [
-                {"iteration": iteration, "kind": kind} for iteration, kind in archive.chapters()
+                {"iteration": iteration, "kind": kind} for iteration, kind in archive.iterations()
             ]
         }
 
@@ -237,7 +237,7 @@ class House:
         options = self.catalogue.analyst(game).entrant.options
         now = None
         if isinstance(options, CheckpointOptions):
-            now = ask_network(game, options.saved.evaluator, np.stack(unfinished))
+            now = network_statistics(game, options.saved.evaluator, np.stack(unfinished))
         told = []
         for ply in range(len(unfinished)):
             each: dict[str, Any] = dict.fromkeys(("policy", "value", "prior", "first_value"))

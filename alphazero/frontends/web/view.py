@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from alphazero.drawing.board import Geometry, board_svg, geometry_of, labels_of
-from alphazero.frontends.game_tree import Node, Thought
+from alphazero.frontends.game_tree import GameNode, SearchResult
 from alphazero.frontends.terminal.replay_viewer import headline
 from alphazero.frontends.web.search_pool import LINES
 from alphazero.games.game import ONGOING, Game, State, to_play, value_of
-from alphazero.games.grid import SIGNS, stones_seen
+from alphazero.games.grid import SIGNS, stones_by_player
 from alphazero.games.registry import write_game
 from alphazero.records.sgf_export import has_sgf
 
 if TYPE_CHECKING:
-    from alphazero.frontends.web.session import Session
+    from alphazero.frontends.web.session import WebSession
 
 WHO: Final = SIGNS[1], SIGNS[2]
 """How player 0 and player 1 are called."""
@@ -26,7 +26,7 @@ COMMENT: Final = 500
 Json = dict[str, Any]
 
 
-def view_of(session: "Session") -> Json:
+def view_of(session: "WebSession") -> Json:
     """Return the whole view."""
     study, task = session.study, session.task
     game, here = study.game, study.here
@@ -35,7 +35,7 @@ def view_of(session: "Session") -> Json:
         "serial": session.serial,
         "game": write_game(game),
         "board": _board(game, here),
-        "look": game.look.name.lower(),
+        "look": game.board_style.name.lower(),
         "sgf": has_sgf(game),
         "rows": game.observation_shape[1],
         "columns": game.observation_shape[2],
@@ -57,7 +57,7 @@ def view_of(session: "Session") -> Json:
             {"index": index, "name": study.name(child)} for index, child in enumerate(here.children)
         ],
         "seats": [seat.json() for seat in session.seats],
-        "paused": session.paused or session.rests,
+        "paused": session.paused or session.is_waiting,
         "thinking": task is not None,
         "analyzing": session.analyzing,
         "analyst": session.analyst.name,
@@ -69,7 +69,9 @@ def view_of(session: "Session") -> Json:
     }
 
 
-def thought_json(game: Game, node: Node, thought: Thought | None, per_second: float) -> Json | None:
+def thought_json(
+    game: Game, node: GameNode, thought: SearchResult | None, per_second: float
+) -> Json | None:
     """Return what a search has found of a position."""
     if thought is None:
         return None
@@ -102,7 +104,7 @@ def legal_actions(game: Game, state: State) -> list[int]:
     return [int(action) for action in np.flatnonzero(game.legal_action_mask(state))]
 
 
-def _value(session: "Session", node: Node) -> float | None:
+def _value(session: "WebSession", node: GameNode) -> float | None:
     """Return what is known of a position's value for player 0, or was recorded of it."""
     recorded = session.recorded.get(node, {}).get("value")
     if recorded is not None and node.thought is None:
@@ -110,7 +112,7 @@ def _value(session: "Session", node: Node) -> float | None:
     return session.study.value(node)
 
 
-def _moves(session: "Session") -> list[Json]:
+def _moves(session: "WebSession") -> list[Json]:
     study = session.study
     return [
         {
@@ -125,13 +127,13 @@ def _moves(session: "Session") -> list[Json]:
     ]
 
 
-def _board(game: Game, node: Node) -> Json:
+def _board(game: Game, node: GameNode) -> Json:
     """Return the picture of a position, and its cells row by row."""
     geometry, labels = _layout(game)
     last = None
     if node.parent is not None and node.action is not None:
         last = game.action_cell(node.parent.state, node.action)
-    first, second = stones_seen(game, node.state)
+    first, second = stones_by_player(game, node.state)
     actions: list[list[Json]] = [[] for _ in labels]
     for action in legal_actions(game, node.state):
         cell = game.action_cell(node.state, action)
@@ -186,7 +188,7 @@ def _line(game: Game, state: State, actions: list[int]) -> list[Json]:
     return told
 
 
-def _status(session: "Session") -> str:
+def _status(session: "WebSession") -> str:
     """Say in some words whose turn it is or how the game ended."""
     loser = session.study.loser
     if loser is not None:

@@ -14,6 +14,7 @@ from alphazero.games.contract.trial import Trial
 from alphazero.games.game import (
     HEADER,
     HEURISTIC_RULE,
+    HEURISTIC_SCALE,
     LAST,
     LEGAL_RULE,
     OBSERVE_RULE,
@@ -22,7 +23,6 @@ from alphazero.games.game import (
     OUTCOME_RULE,
     PLAY_RULE,
     PLY,
-    SURE,
     no_heuristic,
     value_of,
 )
@@ -175,9 +175,10 @@ def estimates_less_than_a_sure_win(trial: Trial) -> None:
     for position in trial.positions():
         if position.action >= 0:
             estimate = trial.rules.estimate(position.state)
-            if not -SURE < estimate < SURE:
+            if not -HEURISTIC_SCALE < estimate < HEURISTIC_SCALE:
                 raise Breach(
-                    f"the heuristic is {estimate}; expected a number between {-SURE} and {SURE}"
+                    f"the heuristic is {estimate}; expected a number between "
+                    f"{-HEURISTIC_SCALE} and {HEURISTIC_SCALE}"
                 )
 
 

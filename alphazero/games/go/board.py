@@ -26,7 +26,7 @@ Letters: W words of 64 bits.
 import numpy as np
 
 from alphazero.games.game import HEADER, State
-from alphazero.utils.jit import helper
+from alphazero.utils.jit import inline_kernel
 
 ROWS, COLUMNS, KOMI, SUPERKO, SUICIDE, MOVES, KEY, PREVIOUS, NEWEST = range(HEADER, HEADER + 9)
 """The game's options, and then: the key of the stones on the board, that of those before the last
@@ -64,31 +64,31 @@ def situation_of(state: State, key: int, colour: int) -> int:
     return key ^ _WHITE_TO_PLAY if state[SUPERKO] == SITUATIONAL and colour == BLACK else key
 
 
-sections, situation = helper(sections_of), helper(situation_of)
+sections, situation = inline_kernel(sections_of), inline_kernel(situation_of)
 """The same for kernels."""
 
 
-@helper
+@inline_kernel
 def point_at(state: State, row: int, column: int) -> int:
     """Return the point at `row`, counted from the top, and `column`."""
     return FRONT + 4 * ((row + 1) * (state[COLUMNS] + 1) + column + 1)  # type: ignore[no-any-return]
 
 
-@helper
+@inline_kernel
 def bit_of(state: State, first: int, point: int) -> int:
     """Return 1 if `point` is in the set of points whose words begin at `first`, else 0."""
     number = (point - FRONT) >> 2
     return state[first + (number >> 6)] >> (number & 63) & 1  # type: ignore[no-any-return]
 
 
-@helper
-def lost_at(state: State, colour: int) -> int:
+@inline_kernel
+def captured_at(state: State, colour: int) -> int:
     """Return where the set of points begins that stones of `colour` were taken from."""
     lost, _, _, words = sections(state)
     return lost + (colour - 1) * words
 
 
-@helper
+@inline_kernel
 def history_at(state: State, age: int, colour: int) -> int:
     """Return where the stones of `colour` begin as they lay `age` moves ago."""
     _, history, _, words = sections(state)
@@ -96,7 +96,7 @@ def history_at(state: State, age: int, colour: int) -> int:
     return history + (2 * place + colour - 1) * words  # type: ignore[no-any-return]
 
 
-@helper
+@inline_kernel
 def as_liberty(point: int) -> int:
     """Return what a chain adds up over its stones' empty neighbours: 1, the number n, n squared.
 
@@ -108,7 +108,7 @@ def as_liberty(point: int) -> int:
     return (1 << 48) + (number << 28) + number * number
 
 
-@helper
+@inline_kernel
 def in_atari(state: State, stone: int) -> bool:
     """Whether the chain of `stone`, which has liberties, has a single one.
 
@@ -119,8 +119,8 @@ def in_atari(state: State, stone: int) -> bool:
     return (sums >> 48) * (sums & 0xFFFFFFF) == total * total  # type: ignore[no-any-return]
 
 
-@helper
-def lives(state: State, point: int, colour: int) -> bool:
+@inline_kernel
+def has_liberty(state: State, point: int, colour: int) -> bool:
     """Whether a stone of `colour` has a liberty once it lies on empty `point` and has captured."""
     if state[point] > EMPTY:
         return True
@@ -131,7 +131,7 @@ def lives(state: State, point: int, colour: int) -> bool:
     return False
 
 
-@helper
+@inline_kernel
 def key_after(state: State, point: int, colour: int, survives: bool) -> int:
     """Return the key of the board after a stone of `colour` on empty `point`.
 
@@ -157,8 +157,8 @@ def key_after(state: State, point: int, colour: int, survives: bool) -> int:
     return key  # type: ignore[no-any-return]
 
 
-@helper
-def was_seen(state: State, key: int) -> bool:
+@inline_kernel
+def is_repeated(state: State, key: int) -> bool:
     """Whether the rule of ko forbids the situation `key`."""
     if state[SUPERKO] == SIMPLE:
         return key == state[PREVIOUS]  # type: ignore[no-any-return]
@@ -172,8 +172,8 @@ def was_seen(state: State, key: int) -> bool:
     return False
 
 
-@helper
-def remember(state: State, key: int) -> None:
+@inline_kernel
+def add_position(state: State, key: int) -> None:
     """Add a situation to the set of those seen."""
     first = sections(state)[2]
     last = len(state) - first - 1
@@ -185,7 +185,7 @@ def remember(state: State, key: int) -> None:
         place = (place + 1) & last
 
 
-@helper
+@inline_kernel
 def _flip(state: State, now: int, point: int, colour: int) -> None:
     """Put a stone into the newest position's sets and key, which begin at `now`, or out."""
     number = (point - FRONT) >> 2
@@ -194,7 +194,7 @@ def _flip(state: State, now: int, point: int, colour: int) -> None:
     state[KEY] ^= _KEYS[colour, point >> 2]
 
 
-@helper
+@inline_kernel
 def _join(state: State, stone: int, other: int) -> None:
     """Make one chain of the chains of two stones."""
     head, gone = state[other + HEAD], state[stone + HEAD]
@@ -210,11 +210,11 @@ def _join(state: State, stone: int, other: int) -> None:
     state[stone + NEXT], state[other + NEXT] = state[other + NEXT], state[stone + NEXT]
 
 
-@helper
+@inline_kernel
 def _remove(state: State, now: int, stone: int) -> None:
     """Take a chain off the board."""
     colour, down = state[stone], 4 * (state[COLUMNS] + 1)
-    lost = lost_at(state, colour)
+    lost = captured_at(state, colour)
     while state[stone] == colour:
         free = EMPTY
         for beside in (stone - down, stone - 4, stone + 4, stone + down):
@@ -230,7 +230,7 @@ def _remove(state: State, now: int, stone: int) -> None:
         stone = state[stone + NEXT]
 
 
-@helper
+@inline_kernel
 def put_stone(state: State, point: int, colour: int) -> None:
     """Lay a stone on empty `point`; take off what it captures, or else itself if it must die."""
     now, down = history_at(state, 0, BLACK), 4 * (state[COLUMNS] + 1)

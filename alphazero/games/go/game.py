@@ -26,8 +26,8 @@ from alphazero.games.game import (
     ONGOING,
     OUTCOME,
     PLY,
+    BoardStyle,
     Game,
-    Look,
     State,
     Symmetries,
     outcome,
@@ -44,14 +44,14 @@ from alphazero.games.go.board import (
 )
 from alphazero.games.go.rules import (
     area,
-    forbid,
+    from_stones,
     lead,
     legal,
     observe,
     play,
-    set_up,
+    set_ko,
     stones_of,
-    without_past,
+    without_history,
 )
 from alphazero.games.registry import register
 
@@ -129,7 +129,7 @@ class Go(Game):
         return self.rows * self.columns + 1
 
     @property
-    def passing(self) -> int:
+    def pass_action(self) -> int:
         """The action that passes."""
         return self.rows * self.columns
 
@@ -158,13 +158,13 @@ class Go(Game):
         return int(area(state)) - self.komi
 
     @property
-    def look(self) -> Look:
+    def board_style(self) -> BoardStyle:
         """Crossing lines."""
-        return Look.POINTS
+        return BoardStyle.INTERSECTIONS
 
     def action_cell(self, state: State, action: int) -> int | None:
         """Return the point; None for the pass and for suicide, which leaves no stone."""
-        if action == self.passing:
+        if action == self.pass_action:
             return None
         after = state.copy()
         play(after, action)
@@ -173,7 +173,7 @@ class Go(Game):
     def symmetries(self) -> Symmetries:
         """The board's: 8 when it is square, else 4; the pass stays itself."""
         cells = grid.board_symmetries(self.rows, self.columns)
-        passing = np.full((len(cells), 1), self.passing)
+        passing = np.full((len(cells), 1), self.pass_action)
         return Symmetries(np.concatenate([cells, passing], axis=1), cells)
 
     def render(self, state: State) -> str:
@@ -191,9 +191,9 @@ class Go(Game):
             won = f"{'X' if score > 0 else 'O'} wins by {abs(score):g}" if score else "a draw"
             return f"{moves}, over: {won}; komi {self.komi:g}"
         status = f"{moves}, {'XO'[player]} to play"
-        if state[LAST] == self.passing:
+        if state[LAST] == self.pass_action:
             status += f", {'OX'[player]} passed"
-        free = self.legal_action_mask(without_past(state))
+        free = self.legal_action_mask(without_history(state))
         ko = np.flatnonzero(free & ~self.legal_action_mask(state)).tolist()
         if ko:
             status += ", ko at " + " ".join(self.action_name(state, action) for action in ko)
@@ -213,9 +213,9 @@ class Go(Game):
             raise GameError(f"the game is over after {self.max_moves} moves, not {moves}")
         if found and found["turn"] and found["turn"] != "XO"[moves % 2]:
             raise GameError(f"after {moves} moves it is {'XO'[moves % 2]}'s turn")
-        state = set_up(self.initial_state(), stones, moves)
+        state = from_stones(self.initial_state(), stones, moves)
         if found and (found["over"] or found["passed"]):
-            state[LAST] = self.passing
+            state[LAST] = self.pass_action
         if moves == self.max_moves or (found and found["over"]):
             state[OUTCOME] = np.sign(self.score(state))
         elif found and found["ko"]:
@@ -227,13 +227,13 @@ class Go(Game):
         actions = [self._read_point(name) for name in names[: state[PLY]]]
         if not self.legal_action_mask(state)[actions].all():
             raise GameError("the diagram names a ko where no stone may be laid anyway")
-        forbid(state, actions)
+        set_ko(state, actions)
         if self.legal_action_mask(state)[actions].any():
             raise GameError("the diagram names more points than simple ko can forbid")
 
     def action_name(self, state: State, action: int) -> str:  # noqa: ARG002
         """A letter for the column and a number for the row from the bottom, like D4; or pass."""
-        if action == self.passing:
+        if action == self.pass_action:
             return "pass"
         row, column = divmod(action, self.columns)
         return f"{grid.VERTEX_LETTERS[column]}{self.rows - row}"
@@ -252,14 +252,14 @@ class Go(Game):
 
     def parse_action(self, state: State, text: str) -> int:
         """Read a point's name, or pass; capitals or not."""
-        action = self.passing if text.strip().lower() == "pass" else self._read_point(text)
+        action = self.pass_action if text.strip().lower() == "pass" else self._read_point(text)
         if state[OUTCOME] != ONGOING:
             raise GameError("the game is over")
         if not self.legal_action_mask(state)[action]:
             name = self.action_name(state, action)
             if stones_of(state)[action]:
                 raise GameError(f"{name} is taken; type an empty point")
-            if self.legal_action_mask(without_past(state))[action]:
+            if self.legal_action_mask(without_history(state))[action]:
                 raise GameError(f"{name} is forbidden by ko: it brings an earlier position back")
             raise GameError(f"{name} is forbidden: the stone would have no liberty")
         return action

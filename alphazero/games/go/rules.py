@@ -9,6 +9,7 @@ from numba import types
 from alphazero.errors import GameError
 from alphazero.games.game import (
     HEURISTIC_RULE,
+    HEURISTIC_SCALE,
     LAST,
     LEGAL_RULE,
     OBSERVE_RULE,
@@ -16,7 +17,6 @@ from alphazero.games.game import (
     OUTCOME,
     PLAY_RULE,
     PLY,
-    SURE,
     Mask,
     Planes,
     State,
@@ -39,21 +39,21 @@ from alphazero.games.go.board import (
     SUPERKO,
     WALL,
     WHITE,
+    add_position,
     bit_of,
+    captured_at,
+    has_liberty,
     history_at,
+    is_repeated,
     key_after,
-    lives,
-    lost_at,
     point_at,
     put_stone,
-    remember,
     sections,
     sections_of,
     situation,
     situation_of,
-    was_seen,
 )
-from alphazero.utils.jit import helper, kernel
+from alphazero.utils.jit import inline_kernel, kernel
 
 
 @kernel(types.int64(types.int64[::1]))
@@ -87,7 +87,7 @@ def area(state: State) -> int:
     return total
 
 
-@helper
+@inline_kernel
 def _limit(state: State) -> int:
     """Return the number of moves after which the game is over."""
     moves = state[MOVES]
@@ -98,7 +98,7 @@ def _limit(state: State) -> int:
 def legal(state: State, mask: Mask) -> int:
     """Mark the points where a stone may be laid, and the pass; nothing when the game is over."""
     rows, columns, colour = state[ROWS], state[COLUMNS], state[PLY] % 2 + 1
-    suicide, lost = state[SUICIDE] != 0, lost_at(state, colour)
+    suicide, lost = state[SUICIDE] != 0, captured_at(state, colour)
     if state[OUTCOME] != ONGOING:
         mask[:] = False
         return 0
@@ -108,12 +108,12 @@ def legal(state: State, mask: Mask) -> int:
         for action in range(row * columns, (row + 1) * columns):
             allowed = False
             if state[point] >= EMPTY:
-                survives = lives(state, point, colour)
+                survives = has_liberty(state, point, colour)
                 allowed = survives or suicide
                 # Only where a stone was lost can one bring an earlier position back.
                 if allowed and (not survives or bit_of(state, lost, point)):
                     key = key_after(state, point, colour, survives)
-                    allowed = not was_seen(state, situation(state, key, colour))
+                    allowed = not is_repeated(state, situation(state, key, colour))
             mask[action] = allowed
             count += allowed
             point += 4
@@ -135,7 +135,7 @@ def play(state: State, action: int) -> None:
     if not passes:
         put_stone(state, point_at(state, action // columns, action % columns), colour)
     if state[SUPERKO] != SIMPLE:
-        remember(state, situation(state, state[KEY], colour))
+        add_position(state, situation(state, state[KEY], colour))
     if (passes and state[LAST] == action) or state[PLY] + 1 == _limit(state):
         state[OUTCOME] = np.sign(2 * area(state) - state[KOMI])
     state[PLY] += 1
@@ -170,7 +170,7 @@ def lead(state: State) -> int:
     """
     half_points = (2 * area(state) - state[KOMI]) * (1 - 2 * (state[PLY] % 2))
     board_points = state[ROWS] * state[COLUMNS]
-    return SURE * half_points // (abs(half_points) + board_points)  # type: ignore[no-any-return]
+    return HEURISTIC_SCALE * half_points // (abs(half_points) + board_points)  # type: ignore[no-any-return]
 
 
 def stones_of(state: State) -> State:
@@ -180,7 +180,7 @@ def stones_of(state: State) -> State:
     return np.where(grid < WALL, grid, 0).ravel()
 
 
-def without_past(state: State) -> State:
+def without_history(state: State) -> State:
     """Return a position as if no other had come before it."""
     state = state.copy()
     lost, history, seen, _ = sections_of(state)
@@ -191,7 +191,7 @@ def without_past(state: State) -> State:
     return state
 
 
-def set_up(state: State, stones: State, ply: int) -> State:
+def from_stones(state: State, stones: State, ply: int) -> State:
     """Return the position of `stones` [rows * columns] after `ply` moves that nobody knows.
 
     `state` is the game's first.
@@ -210,10 +210,10 @@ def set_up(state: State, stones: State, ply: int) -> State:
     ring = state[history:seen].reshape(HISTORY, 2 * words)
     ring[np.arange(HISTORY) != state[NEWEST]] = 0
     state[PLY], state[OUTCOME], state[LAST] = ply, ONGOING, -1
-    return without_past(state)
+    return without_history(state)
 
 
-def forbid(state: State, actions: list[int]) -> None:
+def set_ko(state: State, actions: list[int]) -> None:
     """Let the positions that legal `actions` bring about have been there before."""
     lost, history, seen, _ = sections_of(state)
     for action in actions:

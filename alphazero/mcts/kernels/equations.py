@@ -10,10 +10,10 @@ from typing import NamedTuple
 from numba import types
 
 from alphazero.mcts.rollout_methods import UNLIMITED_DEPTH
-from alphazero.utils.jit import helper
+from alphazero.utils.jit import inline_kernel
 
 
-class Selection(NamedTuple):
+class SelectionParams(NamedTuple):
     """The rule of selection and its constants, as kernels take them."""
 
     rule: int
@@ -30,22 +30,22 @@ class Selection(NamedTuple):
     gumbel_visits: float = 0.0
     gumbel_scale: float = 0.0
     value_weighting: float = 0.0
-    unseen: int = -1
+    ignored_state_index: int = -1
     """in a graph, the number of a state that two positions may differ in and yet be one"""
     gumbel_below: bool = False
     """whether Gumbel search chooses by the improved policy below the root too"""
 
 
-SelectionType = types.NamedTuple(
+SelectionParamsType = types.NamedTuple(
     [
         {float: types.float64, bool: types.boolean, int: types.int64}[kind]
-        for kind in Selection.__annotations__.values()
+        for kind in SelectionParams.__annotations__.values()
     ],
-    Selection,
+    SelectionParams,
 )
 
 
-@helper
+@inline_kernel
 def puct(value: float, prior: float, visits: int, total_visits: int, c_puct: float) -> float:
     """Return Q(s,a) + c_puct P(s,a) sqrt(sum_b N(s,b)) / (1 + N(s,a)).
 
@@ -55,7 +55,7 @@ def puct(value: float, prior: float, visits: int, total_visits: int, c_puct: flo
     return value + c_puct * prior * math.sqrt(total_visits) / (1 + visits)
 
 
-@helper
+@inline_kernel
 def puct_constant(total_visits: int, c_puct: float, base: float) -> float:
     """Return c_puct, or with `base` > 0 log((1 + N(s) + base) / base) + c_puct.
 
@@ -67,7 +67,7 @@ def puct_constant(total_visits: int, c_puct: float, base: float) -> float:
     return c_puct
 
 
-@helper
+@inline_kernel
 def first_play_value(
     node_value: float, total_value: float, total_visits: int, parent: bool, reduction: float
 ) -> float:
@@ -81,7 +81,7 @@ def first_play_value(
     return (node_value + total_value) / (1 + total_visits) - reduction
 
 
-@helper
+@inline_kernel
 def ucb1_width(reached: int, c: float) -> float:
     """Return c sqrt(2 ln N(s)), the part of UCB1 that is the same for all actions of a node.
 
@@ -90,7 +90,7 @@ def ucb1_width(reached: int, c: float) -> float:
     return c * math.sqrt(2 * math.log(reached))
 
 
-@helper
+@inline_kernel
 def ucb1(value_sum: float, visits: int, width: float) -> float:
     """Return Q(s,a) + c sqrt(2 ln N(s) / N(s,a)), for `visits` N(s,a) > 0 and `ucb1_width`.
 
@@ -104,7 +104,7 @@ def ucb1(value_sum: float, visits: int, width: float) -> float:
     return (value_sum + width * math.sqrt(visits)) / visits
 
 
-@helper
+@inline_kernel
 def uniform(visits: int) -> float:
     """Return -N(s,a): every action is tried as often as any other, whatever it has brought.
 
@@ -114,7 +114,7 @@ def uniform(visits: int) -> float:
     return -float(visits)
 
 
-@helper
+@inline_kernel
 def forced_visits(prior: float, total_visits: int, forced: float) -> float:
     """Return the visits that exploration owes a root action: sqrt(k P(c) sum_b N(b)).
 
@@ -123,16 +123,18 @@ def forced_visits(prior: float, total_visits: int, forced: float) -> float:
     return math.sqrt(forced * prior * total_visits)
 
 
-@helper
-def improvement(value: float, most_visits: int, gumbel_visits: float, scale: float) -> float:
-    """Return sigma(q) = (c_visit + max_b N(b)) c_scale q, for q = (value + 1) / 2 in [0, 1].
+@inline_kernel
+def sigma(value: float, most_visits: int, gumbel_visits: float, scale: float) -> float:
+    """Return the monotone transformation of a value, which is comparable to logits.
+
+    sigma(q) = (c_visit + max_b N(b)) c_scale q, for q = (value + 1) / 2 in [0, 1].
 
     Danihelka et al., *Policy improvement by planning with Gumbel* (ICLR 2022), equation 8.
     """
     return (gumbel_visits + most_visits) * scale * (value + 1) / 2
 
 
-@helper
+@inline_kernel
 def mixed_value(
     node_value: float, visits: int, visited_prior: float, visited_value: float
 ) -> float:
@@ -147,7 +149,7 @@ def mixed_value(
     return (node_value + visits * visited_value / visited_prior) / (1 + visits)
 
 
-@helper
+@inline_kernel
 def considered_visits(simulation: int, simulations: int, actions: int) -> int:
     """Return how often sequential halving has tried the actions whose turn it is.
 
@@ -169,8 +171,8 @@ def considered_visits(simulation: int, simulations: int, actions: int) -> int:
         actions = max(2, actions // 2)
 
 
-@helper
-def relative_weight(shortfall: float, weighting: float) -> float:
+@inline_kernel
+def visit_weight(shortfall: float, weighting: float) -> float:
     """Return 1 / (1 + k d): what a visit counts in a mean, `shortfall` d below the best value.
 
     With k = 0 all visits count alike, as in AlphaGo Zero. Between that and the maximum lie many

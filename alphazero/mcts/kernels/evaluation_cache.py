@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from alphazero.utils.jit import shared
+from alphazero.utils.jit import shared_kernel
 
 Floats = npt.NDArray[np.float32]
 Keys = npt.NDArray[np.uint64]
@@ -63,8 +63,8 @@ def new_cache(megabytes: int, num_actions: int, rows: int) -> Cache:
     )
 
 
-@shared
-def key_of(words: Words) -> int:
+@shared_kernel
+def hash_observation(words: Words) -> int:
     """Return a hash of an observation, given as the bits of its numbers, never 0.
 
     Words are mixed by the finaliser of SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
@@ -78,8 +78,8 @@ def key_of(words: Words) -> int:
     return key if key != 0 else np.uint64(1)  # type: ignore[return-value]
 
 
-@shared
-def look_up(cache: Cache, key: int) -> int:
+@shared_kernel
+def get(cache: Cache, key: int) -> int:
     """Return the place of a remembered evaluation, or -1."""
     if len(cache.keys) == 0:
         return -1
@@ -91,8 +91,8 @@ def look_up(cache: Cache, key: int) -> int:
     return np.int64(place)  # type: ignore[return-value]
 
 
-@shared
-def remember(cache: Cache, key: int, logits: Floats, value: float) -> None:
+@shared_kernel
+def put(cache: Cache, key: int, logits: Floats, value: float) -> None:
     """Keep an evaluation, `logits` [A], in place of whatever was there."""
     if len(cache.keys) > 0:
         place = key & np.uint64(len(cache.keys) - 1)

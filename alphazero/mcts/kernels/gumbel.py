@@ -11,86 +11,84 @@ import math
 
 import numpy as np
 
-from alphazero.mcts.kernels.equations import Selection, considered_visits, improvement, mixed_value
-from alphazero.mcts.kernels.tree import Forest
-from alphazero.utils.jit import helper
+from alphazero.mcts.kernels.equations import SelectionParams, considered_visits, mixed_value, sigma
+from alphazero.mcts.kernels.tree import Trees
+from alphazero.utils.jit import inline_kernel
 
 
-@helper
-def write_improved_logits(forest: Forest, selection: Selection, slot: int, node: int) -> None:
-    """Write log P(a) + sigma(completed q(a)) of the node's edges into `forest.policy`, in order.
+@inline_kernel
+def completed_q_logits(trees: Trees, selection: SelectionParams, slot: int, node: int) -> None:
+    """Write log P(a) + sigma(completed q(a)) of the node's edges into `trees.policy`, in order.
 
     The highest is 0. An action without visits has the mixed value (appendix D).
     """
-    first, count = forest.nodes[slot, node].first_edge, forest.nodes[slot, node].edge_count
+    first, count = trees.nodes[slot, node].first_edge, trees.nodes[slot, node].edge_count
     total, most, visited_prior, visited_value = 0, 0, 0.0, 0.0
     for edge in range(first, first + count):
-        visits = forest.edges[slot, edge].visits + forest.edges[slot, edge].pending
+        visits = trees.edges[slot, edge].visits + trees.edges[slot, edge].pending
         if visits > 0:
             total, most = total + visits, max(most, visits)
-            prior, lost = forest.edges[slot, edge].prior, forest.edges[slot, edge].pending
+            prior, lost = trees.edges[slot, edge].prior, trees.edges[slot, edge].pending
             visited_prior += prior
-            visited_value += prior * (forest.edges[slot, edge].value_sum - lost) / visits
-    mixed = mixed_value(forest.nodes[slot, node].value, total, visited_prior, visited_value)
+            visited_value += prior * (trees.edges[slot, edge].value_sum - lost) / visits
+    mixed = mixed_value(trees.nodes[slot, node].value, total, visited_prior, visited_value)
     highest = -np.inf
     for index in range(count):
         edge = first + index
-        visits = forest.edges[slot, edge].visits + forest.edges[slot, edge].pending
+        visits = trees.edges[slot, edge].visits + trees.edges[slot, edge].pending
         value = mixed
         if visits > 0:
-            value = (forest.edges[slot, edge].value_sum - forest.edges[slot, edge].pending) / visits
-        forest.policy[index] = math.log(max(forest.edges[slot, edge].prior, 1e-30)) + improvement(
+            value = (trees.edges[slot, edge].value_sum - trees.edges[slot, edge].pending) / visits
+        trees.policy[index] = math.log(max(trees.edges[slot, edge].prior, 1e-30)) + sigma(
             value, most, selection.gumbel_visits, selection.gumbel_scale
         )
-        highest = max(highest, forest.policy[index])
+        highest = max(highest, trees.policy[index])
     for index in range(count):
-        forest.policy[index] -= highest
+        trees.policy[index] -= highest
 
 
-@helper
-def best_with_visits(forest: Forest, slot: int, visits: int) -> int:
+@inline_kernel
+def best_with_visits(trees: Trees, slot: int, visits: int) -> int:
     """Return the root's edge with the highest Gumbel draw + improved logit of those with `visits`.
 
-    Visits from before the search do not count. `forest.policy` holds the improved logits. The
+    Visits from before the search do not count. `trees.policy` holds the improved logits. The
     first edge, when none has so many visits.
     """
     best, best_score = 0, -np.inf
-    for edge in range(forest.nodes[slot, 0].edge_count):
-        seen = forest.edges[slot, edge].visits + forest.edges[slot, edge].pending
-        if seen - forest.root_kept[slot, edge] == visits:
-            score = forest.root_noise[slot, edge] + forest.policy[edge]
+    for edge in range(trees.nodes[slot, 0].edge_count):
+        seen = trees.edges[slot, edge].visits + trees.edges[slot, edge].pending
+        if seen - trees.root_kept[slot, edge] == visits:
+            score = trees.root_noise[slot, edge] + trees.policy[edge]
             if score > best_score:
                 best, best_score = edge, score
     return best
 
 
-@helper
-def select_by_halving(forest: Forest, selection: Selection, slot: int) -> int:
+@inline_kernel
+def select_sequential_halving(trees: Trees, selection: SelectionParams, slot: int) -> int:
     """Return the root's edge whose turn it is in sequential halving (algorithm 2)."""
-    write_improved_logits(forest, selection, slot, 0)
-    halved = forest.slots[slot].halved
-    actions = min(selection.gumbel_actions, forest.nodes[slot, 0].edge_count)
+    completed_q_logits(trees, selection, slot, 0)
+    halved = trees.slots[slot].halved
+    actions = min(selection.gumbel_actions, trees.nodes[slot, 0].edge_count)
     return best_with_visits(
-        forest, slot, considered_visits(halved - forest.slots[slot].remaining, halved, actions)
+        trees, slot, considered_visits(halved - trees.slots[slot].remaining, halved, actions)
     )
 
 
-@helper
-def select_by_improvement(forest: Forest, selection: Selection, slot: int, node: int) -> int:
+@inline_kernel
+def select_improved_policy(trees: Trees, selection: SelectionParams, slot: int, node: int) -> int:
     """Return the edge with the greatest pi'(a) - N(a) / (1 + sum_b N(b)) (equation 14)."""
-    write_improved_logits(forest, selection, slot, node)
-    first, count = forest.nodes[slot, node].first_edge, forest.nodes[slot, node].edge_count
+    completed_q_logits(trees, selection, slot, node)
+    first, count = trees.nodes[slot, node].first_edge, trees.nodes[slot, node].edge_count
     weights, visits = 0.0, 0
     for index in range(count):
-        forest.policy[index] = math.exp(forest.policy[index])
-        weights += forest.policy[index]
-        visits += (
-            forest.edges[slot, first + index].visits + forest.edges[slot, first + index].pending
-        )
+        trees.policy[index] = math.exp(trees.policy[index])
+        weights += trees.policy[index]
+        visits += trees.edges[slot, first + index].visits + trees.edges[slot, first + index].pending
     best, best_score = first, -np.inf
     for index in range(count):
-        share = forest.edges[slot, first + index].visits + forest.edges[slot, first + index].pending
-        score = forest.policy[index] / weights - share / (1 + visits)
+        share = trees.edges[slot, first + index].visits + trees.edges[slot, first + index].pending
+        score = trees.policy[index] / weights - share / (1 + visits)
         if score > best_score:
             best, best_score = first + index, score
     return best  # type: ignore[no-any-return]

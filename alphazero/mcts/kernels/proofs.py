@@ -6,44 +6,44 @@ the sign turned. Cazenave & Saffidine, *Score Bounded Monte-Carlo Tree Search* (
 adds draws to the MCTS-Solver of Winands, Björnsson & Saito (2008).
 """
 
-from alphazero.mcts.kernels.tree import Forest
-from alphazero.utils.jit import helper
+from alphazero.mcts.kernels.tree import Trees
+from alphazero.utils.jit import inline_kernel
 
 
-@helper
-def is_proven(forest: Forest, slot: int, node: int) -> bool:
+@inline_kernel
+def is_proven(trees: Trees, slot: int, node: int) -> bool:
     """Whether the node's exact value is known."""
-    return bool(forest.nodes[slot, node].lower == forest.nodes[slot, node].upper)
+    return bool(trees.nodes[slot, node].lower == trees.nodes[slot, node].upper)
 
 
-@helper
-def loses(forest: Forest, slot: int, edge: int) -> bool:
+@inline_kernel
+def is_lost(trees: Trees, slot: int, edge: int) -> bool:
     """Whether the edge is proven to lose for the player who would choose it."""
-    child = forest.edges[slot, edge].child
-    return child >= 0 and forest.nodes[slot, child].lower == 1  # type: ignore[no-any-return]
+    child = trees.edges[slot, edge].child
+    return child >= 0 and trees.nodes[slot, child].lower == 1  # type: ignore[no-any-return]
 
 
-@helper
-def node_on_path(forest: Forest, slot: int, leaf: int, ply: int) -> int:
+@inline_kernel
+def node_on_path(trees: Trees, slot: int, leaf: int, ply: int) -> int:
     """Return the node from which a path takes its edge number `ply`."""
     if ply == 0:
         return 0
-    return forest.edges[slot, forest.leaf_path[slot, leaf, ply - 1]].child  # type: ignore[no-any-return]
+    return trees.edges[slot, trees.leaf_path[slot, leaf, ply - 1]].child  # type: ignore[no-any-return]
 
 
-@helper
-def prove(forest: Forest, slot: int, leaf: int, depth: int) -> None:
+@inline_kernel
+def backup_bounds(trees: Trees, slot: int, leaf: int, depth: int) -> None:
     """Tighten the bounds of the nodes of a path, upwards, as far as they change."""
     for ply in range(depth - 1, -1, -1):
-        node = node_on_path(forest, slot, leaf, ply)
+        node = node_on_path(trees, slot, leaf, ply)
         lower, upper = -1, -1
-        first = forest.nodes[slot, node].first_edge
-        for edge in range(first, first + forest.nodes[slot, node].edge_count):
-            child = forest.edges[slot, edge].child
-            lower = max(lower, -forest.nodes[slot, child].upper if child >= 0 else -1)
-            upper = max(upper, -forest.nodes[slot, child].lower if child >= 0 else 1)
-        if lower == forest.nodes[slot, node].lower and upper == forest.nodes[slot, node].upper:
+        first = trees.nodes[slot, node].first_edge
+        for edge in range(first, first + trees.nodes[slot, node].edge_count):
+            child = trees.edges[slot, edge].child
+            lower = max(lower, -trees.nodes[slot, child].upper if child >= 0 else -1)
+            upper = max(upper, -trees.nodes[slot, child].lower if child >= 0 else 1)
+        if lower == trees.nodes[slot, node].lower and upper == trees.nodes[slot, node].upper:
             return
-        forest.nodes[slot, node].lower, forest.nodes[slot, node].upper = lower, upper
+        trees.nodes[slot, node].lower, trees.nodes[slot, node].upper = lower, upper
         if lower == upper:
-            forest.nodes[slot, node].value = lower
+            trees.nodes[slot, node].value = lower

@@ -3,51 +3,51 @@
 import numpy as np
 
 from alphazero.mcts.kernels.equations import (
-    Selection,
+    SelectionParams,
     first_play_value,
     forced_visits,
     puct,
     puct_constant,
 )
-from alphazero.mcts.kernels.proofs import loses
-from alphazero.mcts.kernels.tree import Forest
-from alphazero.utils.jit import helper
+from alphazero.mcts.kernels.proofs import is_lost
+from alphazero.mcts.kernels.tree import Trees
+from alphazero.utils.jit import inline_kernel
 
 
-@helper
-def select_puct(forest: Forest, selection: Selection, slot: int, node: int) -> int:
+@inline_kernel
+def select_puct(trees: Trees, selection: SelectionParams, slot: int, node: int) -> int:
     """Return the edge with the highest PUCT score, or at the root one whose visits are forced.
 
     Ties go to the higher prior, then to the earlier action; so the first visit of a node, where
     the exploration term is zero, follows the prior. An edge's pending simulations count as
     visits that were lost (virtual loss). Edges that are proven to lose are not walked.
     """
-    first = forest.nodes[slot, node].first_edge
-    last = first + forest.nodes[slot, node].edge_count
+    first = trees.nodes[slot, node].first_edge
+    last = first + trees.nodes[slot, node].edge_count
     total_visits, total_value = 0, 0.0
     for edge in range(first, last):
-        total_visits += forest.edges[slot, edge].visits + forest.edges[slot, edge].pending
-        total_value += forest.edges[slot, edge].value_sum - forest.edges[slot, edge].pending
+        total_visits += trees.edges[slot, edge].visits + trees.edges[slot, edge].pending
+        total_value += trees.edges[slot, edge].value_sum - trees.edges[slot, edge].pending
     c_puct = puct_constant(total_visits, selection.c_puct, selection.c_puct_base)
     first_play = first_play_value(
-        forest.nodes[slot, node].value,
+        trees.nodes[slot, node].value,
         total_value,
         total_visits,
         selection.first_play_parent,
         selection.first_play_reduction,
     )
-    forced = forest.slots[slot].forced_playouts if node == 0 else 0.0
+    forced = trees.slots[slot].forced_playouts if node == 0 else 0.0
     best, best_score, best_prior = -1, -np.inf, -1.0
     for edge in range(first, last):
-        if selection.solver and loses(forest, slot, edge):
+        if selection.solver and is_lost(trees, slot, edge):
             continue
-        visits = forest.edges[slot, edge].visits + forest.edges[slot, edge].pending
-        prior = forest.edges[slot, edge].prior
+        visits = trees.edges[slot, edge].visits + trees.edges[slot, edge].pending
+        prior = trees.edges[slot, edge].prior
         if node == 0:
-            prior = forest.root_prior[slot, edge - first]
+            prior = trees.root_prior[slot, edge - first]
         value = first_play
         if visits > 0:
-            value = (forest.edges[slot, edge].value_sum - forest.edges[slot, edge].pending) / visits
+            value = (trees.edges[slot, edge].value_sum - trees.edges[slot, edge].pending) / visits
             if forced > 0 and visits < forced_visits(prior, total_visits, forced):
                 return edge
         score = puct(value, prior, visits, total_visits, c_puct)

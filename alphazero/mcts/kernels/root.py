@@ -1,6 +1,6 @@
-"""The kernels for the roots of the forest: their noise, their moves, and what was found there.
+"""The kernels for the roots of the trees: their noise, their moves, and what was found there.
 
-Letters as in `forest.py`; n slots.
+Letters as in `trees.py`; n slots.
 """
 
 import math
@@ -10,58 +10,58 @@ import numpy.typing as npt
 from numba import types
 
 from alphazero.mcts.kernels.equations import (
-    Selection,
-    SelectionType,
+    SelectionParams,
+    SelectionParamsType,
     forced_visits,
     puct,
     puct_constant,
 )
-from alphazero.mcts.kernels.gumbel import best_with_visits, write_improved_logits
+from alphazero.mcts.kernels.gumbel import best_with_visits, completed_q_logits
 from alphazero.mcts.kernels.proofs import is_proven
-from alphazero.mcts.kernels.transpositions import mean_value
-from alphazero.mcts.kernels.tree import Forest, ForestType, SlotsType
+from alphazero.mcts.kernels.transpositions import node_value
+from alphazero.mcts.kernels.tree import SlotsType, Trees, TreesType
 from alphazero.mcts.rollout_methods import GUMBEL
 from alphazero.utils.arrays import Doubles, Slots
-from alphazero.utils.jit import helper, kernel
+from alphazero.utils.jit import inline_kernel, kernel
 
 
-@helper
-def set_root_priors(forest: Forest, slot: int) -> None:
+@inline_kernel
+def set_root_priors(trees: Trees, slot: int) -> None:
     """Set the root's priors to (1 - epsilon) p + epsilon eta, eta ~ Dirichlet(alpha).
 
     Silver et al., Nature 550 (2017), Methods, "Self-play". Gamma draws divided by their sum are
     a Dirichlet draw; only legal actions have edges, so only they receive noise. Before that, p
     becomes p^(1/T), renormalised, at the root's temperature T.
     """
-    first, count = forest.nodes[slot, 0].first_edge, forest.nodes[slot, 0].edge_count
-    fraction, power = forest.slots[slot].noise_fraction, 1 / forest.slots[slot].root_temperature
+    first, count = trees.nodes[slot, 0].first_edge, trees.nodes[slot, 0].edge_count
+    fraction, power = trees.slots[slot].noise_fraction, 1 / trees.slots[slot].root_temperature
     noise, priors = 0.0, 0.0
     for index in range(count):
-        noise += forest.root_noise[slot, index]
-        prior = float(forest.edges[slot, first + index].prior)
-        forest.policy[index] = prior if power == 1 else prior**power
-        priors += forest.policy[index]
+        noise += trees.root_noise[slot, index]
+        prior = float(trees.edges[slot, first + index].prior)
+        trees.policy[index] = prior if power == 1 else prior**power
+        priors += trees.policy[index]
     for index in range(count):
-        prior = forest.policy[index] if power == 1 else forest.policy[index] / priors
+        prior = trees.policy[index] if power == 1 else trees.policy[index] / priors
         if fraction > 0 and noise > 0:
-            prior = (1 - fraction) * prior + fraction * (forest.root_noise[slot, index] / noise)
-        forest.root_prior[slot, index] = prior
+            prior = (1 - fraction) * prior + fraction * (trees.root_noise[slot, index] / noise)
+        trees.root_prior[slot, index] = prior
 
 
-@kernel(types.void(ForestType, SlotsType))
-def mix_noise(forest: Forest, slots: Slots) -> None:
+@kernel(types.void(TreesType, SlotsType))
+def apply_root_noise(trees: Trees, slots: Slots) -> None:
     """Give the roots of `slots` the noise that `root_noise` holds now.
 
     A root that waits for its evaluation gets it when it is expanded.
     """
     for slot in slots:
-        if forest.slots[slot].num_nodes > 0:
-            set_root_priors(forest, slot)
+        if trees.slots[slot].num_nodes > 0:
+            set_root_priors(trees, slot)
 
 
 @kernel(
     types.int64(
-        ForestType,
+        TreesType,
         SlotsType,
         types.int64,
         types.boolean,
@@ -71,7 +71,7 @@ def mix_noise(forest: Forest, slots: Slots) -> None:
     )
 )
 def begin_searches(
-    forest: Forest,
+    trees: Trees,
     slots: Slots,
     wanted: int,
     halves: bool,
@@ -90,59 +90,61 @@ def begin_searches(
     kept = 0
     for index in range(len(slots)):
         slot = slots[index]
-        forest.slots[slot].remaining = wanted
-        forest.slots[slot].noise_fraction = fraction
-        forest.slots[slot].root_temperature = temperature
-        forest.slots[slot].forced_playouts = forced_playouts
-        forest.slots[slot].awaits_noise = awaits_noise
-        for action in range(forest.root_noise.shape[1]):
-            forest.root_noise[slot, action] = noise[index, action] if len(noise) > 0 else 0.0
-            forest.root_kept[slot, action] = 0
-        if forest.slots[slot].num_nodes > 0:
-            set_root_priors(forest, slot)
-            for edge in range(forest.nodes[slot, 0].edge_count):
-                kept += forest.edges[slot, edge].visits
+        trees.slots[slot].remaining = wanted
+        trees.slots[slot].noise_fraction = fraction
+        trees.slots[slot].root_temperature = temperature
+        trees.slots[slot].forced_playouts = forced_playouts
+        trees.slots[slot].awaits_noise = awaits_noise
+        for action in range(trees.root_noise.shape[1]):
+            trees.root_noise[slot, action] = noise[index, action] if len(noise) > 0 else 0.0
+            trees.root_kept[slot, action] = 0
+        if trees.slots[slot].num_nodes > 0:
+            set_root_priors(trees, slot)
+            for edge in range(trees.nodes[slot, 0].edge_count):
+                kept += trees.edges[slot, edge].visits
                 if halves:
-                    forest.root_kept[slot, edge] = forest.edges[slot, edge].visits
-        forest.slots[slot].halved = wanted if halves else 0
+                    trees.root_kept[slot, edge] = trees.edges[slot, edge].visits
+        trees.slots[slot].halved = wanted if halves else 0
     return kept
 
 
-@helper
-def _root_score(forest: Forest, slot: int, edge: int, visits: int, total: int, c: float) -> float:
+@inline_kernel
+def _root_score(trees: Trees, slot: int, edge: int, visits: int, total: int, c: float) -> float:
     """Return the PUCT score that a root's visited edge would have with so many visits."""
-    value = forest.edges[slot, edge].value_sum / forest.edges[slot, edge].visits
-    return puct(value, forest.root_prior[slot, edge], visits, total, c)
+    value = trees.edges[slot, edge].value_sum / trees.edges[slot, edge].visits
+    return puct(value, trees.root_prior[slot, edge], visits, total, c)
 
 
-@helper
-def _earned_visits(forest: Forest, selection: Selection, slot: int, edge: int, best: int) -> int:
+@inline_kernel
+def _pruned_visits(
+    trees: Trees, selection: SelectionParams, slot: int, edge: int, best: int
+) -> int:
     """Return the visits of a root's edge less those that it only got because they were forced.
 
     As many of its forced visits are taken back as leave its PUCT score, at the end of the search,
     below that of `best`, the most visited edge; a single visit that is left goes too. Wu,
     *Accelerating Self-Play Learning in Go* (arXiv:1902.10565), section 3.2.
     """
-    visits = forest.edges[slot, edge].visits
+    visits = trees.edges[slot, edge].visits
     if edge == best or visits == 0:
         return visits  # type: ignore[no-any-return]
     total = 0
-    for each in range(forest.nodes[slot, 0].edge_count):
-        total += forest.edges[slot, each].visits
+    for each in range(trees.nodes[slot, 0].edge_count):
+        total += trees.edges[slot, each].visits
     c = puct_constant(total, selection.c_puct, selection.c_puct_base)
-    limit = _root_score(forest, slot, best, forest.edges[slot, best].visits, total, c)
+    limit = _root_score(trees, slot, best, trees.edges[slot, best].visits, total, c)
     owed = int(
-        forced_visits(forest.root_prior[slot, edge], total, forest.slots[slot].forced_playouts)
+        forced_visits(trees.root_prior[slot, edge], total, trees.slots[slot].forced_playouts)
     )
     while owed > 0 and visits > 0:
-        if _root_score(forest, slot, edge, visits - 1, total, c) >= limit:
+        if _root_score(trees, slot, edge, visits - 1, total, c) >= limit:
             break
         owed, visits = owed - 1, visits - 1
     return visits if visits > 1 else 0
 
 
-@helper
-def _is_kept(forest: Forest, selection: Selection, slot: int, edge: int) -> bool:
+@inline_kernel
+def _is_playable(trees: Trees, selection: SelectionParams, slot: int, edge: int) -> bool:
     """Whether what is proven leaves a root's edge worth playing.
 
     It is not when another one guarantees more than it can still bring, nor at a proven root when
@@ -150,18 +152,18 @@ def _is_kept(forest: Forest, selection: Selection, slot: int, edge: int) -> bool
     """
     if not selection.solver:
         return True
-    child = forest.edges[slot, edge].child
+    child = trees.edges[slot, edge].child
     lower, upper = -1, 1
     if child >= 0:
-        lower, upper = -forest.nodes[slot, child].upper, -forest.nodes[slot, child].lower
-    guaranteed = forest.nodes[slot, 0].lower
-    return upper >= guaranteed and (lower == guaranteed or not is_proven(forest, slot, 0))
+        lower, upper = -trees.nodes[slot, child].upper, -trees.nodes[slot, child].lower
+    guaranteed = trees.nodes[slot, 0].lower
+    return upper >= guaranteed and (lower == guaranteed or not is_proven(trees, slot, 0))
 
 
-@helper
+@inline_kernel
 def _write_policies(
-    forest: Forest,
-    selection: Selection,
+    trees: Trees,
+    selection: SelectionParams,
     slot: int,
     policy: npt.NDArray[np.float64],
     target: npt.NDArray[np.float64],
@@ -169,34 +171,34 @@ def _write_policies(
     """Write by which shares [A] the root's move is drawn, and its search policy [A]."""
     best, most = 0, -1
     if selection.rule == GUMBEL:
-        write_improved_logits(forest, selection, slot, 0)
-    for edge in range(forest.nodes[slot, 0].edge_count):
-        if not _is_kept(forest, selection, slot, edge):
-            forest.policy[edge] = -np.inf
-        elif forest.edges[slot, edge].visits - forest.root_kept[slot, edge] > most:
-            best, most = edge, forest.edges[slot, edge].visits - forest.root_kept[slot, edge]
+        completed_q_logits(trees, selection, slot, 0)
+    for edge in range(trees.nodes[slot, 0].edge_count):
+        if not _is_playable(trees, selection, slot, edge):
+            trees.policy[edge] = -np.inf
+        elif trees.edges[slot, edge].visits - trees.root_kept[slot, edge] > most:
+            best, most = edge, trees.edges[slot, edge].visits - trees.root_kept[slot, edge]
     if selection.rule == GUMBEL:
-        best = best_with_visits(forest, slot, most)
-    for edge in range(forest.nodes[slot, 0].edge_count):
-        if not _is_kept(forest, selection, slot, edge):
+        best = best_with_visits(trees, slot, most)
+    for edge in range(trees.nodes[slot, 0].edge_count):
+        if not _is_playable(trees, selection, slot, edge):
             continue
-        action = forest.edges[slot, edge].action
+        action = trees.edges[slot, edge].action
         if selection.rule == GUMBEL:
             policy[action] = edge == best
-            target[action] = math.exp(forest.policy[edge])
+            target[action] = math.exp(trees.policy[edge])
         elif most <= 0:
-            policy[action] = target[action] = forest.edges[slot, edge].prior
+            policy[action] = target[action] = trees.edges[slot, edge].prior
         else:
-            policy[action] = target[action] = forest.edges[slot, edge].visits
-            if forest.slots[slot].forced_playouts > 0:
-                target[action] = _earned_visits(forest, selection, slot, edge, best)
+            policy[action] = target[action] = trees.edges[slot, edge].visits
+            if trees.slots[slot].forced_playouts > 0:
+                target[action] = _pruned_visits(trees, selection, slot, edge, best)
     played, learned = policy.sum(), target.sum()
     for action in range(len(policy)):
         policy[action] /= played
         target[action] /= learned
 
 
-@helper
+@inline_kernel
 def _improved_value(
     mean: float,
     target: npt.NDArray[np.float64],
@@ -218,8 +220,8 @@ def _improved_value(
 
 @kernel(
     types.void(
-        ForestType,
-        SelectionType,
+        TreesType,
+        SelectionParamsType,
         SlotsType,
         types.Array(types.int64, 2, "C"),
         *(types.Array(types.float64, 2, "C"),) * 4,
@@ -227,8 +229,8 @@ def _improved_value(
     )
 )
 def read_roots(
-    forest: Forest,
-    selection: Selection,
+    trees: Trees,
+    selection: SelectionParams,
     slots: Slots,
     visits: Slots,
     priors: Doubles,
@@ -243,16 +245,16 @@ def read_roots(
     """
     for index in range(len(slots)):
         slot = slots[index]
-        count = forest.nodes[slot, 0].edge_count
+        count = trees.nodes[slot, 0].edge_count
         for edge in range(count):
-            action, seen = forest.edges[slot, edge].action, forest.edges[slot, edge].visits
+            action, seen = trees.edges[slot, edge].action, trees.edges[slot, edge].visits
             visits[index, action] = seen
-            priors[index, action] = forest.edges[slot, edge].prior
+            priors[index, action] = trees.edges[slot, edge].prior
             if seen > 0:
-                action_values[index, action] = forest.edges[slot, edge].value_sum / seen
-        _write_policies(forest, selection, slot, policies[index], targets[index])
-        root_values[index] = mean_value(forest, selection, slot, 0)
-        if selection.rule == GUMBEL and not (selection.solver and is_proven(forest, slot, 0)):
+                action_values[index, action] = trees.edges[slot, edge].value_sum / seen
+        _write_policies(trees, selection, slot, policies[index], targets[index])
+        root_values[index] = node_value(trees, selection, slot, 0)
+        if selection.rule == GUMBEL and not (selection.solver and is_proven(trees, slot, 0)):
             root_values[index] = _improved_value(
                 root_values[index], targets[index], visits[index], action_values[index]
             )

@@ -5,29 +5,29 @@ from typing import Any
 from numba import types
 
 from alphazero.games.game import RulesType
-from alphazero.mcts.kernels.transpositions import enter_all
-from alphazero.mcts.kernels.tree import Forest, ForestType, SlotsType
+from alphazero.mcts.kernels.transpositions import rebuild_index
+from alphazero.mcts.kernels.tree import SlotsType, Trees, TreesType
 from alphazero.utils.arrays import Slots
-from alphazero.utils.jit import helper, kernel
+from alphazero.utils.jit import inline_kernel, kernel
 
 
-@helper
-def _number_below(forest: Forest, slot: int, root: int) -> int:
-    """Write into `forest.renumbered` what becomes of each node, and return how many are kept.
+@inline_kernel
+def _mark_reachable(trees: Trees, slot: int, root: int) -> int:
+    """Write into `trees.renumbered` what becomes of each node, and return how many are kept.
 
     The root becomes 0, what it leads to keeps its order behind it, the rest is -1.
     """
-    renumbered, waiting = forest.renumbered, forest.waiting
-    nodes = forest.slots[slot].num_nodes
+    renumbered, waiting = trees.new_index, trees.stack
+    nodes = trees.slots[slot].num_nodes
     for node in range(nodes):
         renumbered[node] = -1
     renumbered[root], waiting[0], count = 0, root, 1
     while count > 0:
         count -= 1
-        first = forest.nodes[slot, waiting[count]].first_edge
-        last = first + forest.nodes[slot, waiting[count]].edge_count
+        first = trees.nodes[slot, waiting[count]].first_edge
+        last = first + trees.nodes[slot, waiting[count]].edge_count
         for edge in range(first, last):
-            child = forest.edges[slot, edge].child
+            child = trees.edges[slot, edge].child
             if child >= 0 and renumbered[child] < 0:
                 renumbered[child], waiting[count] = 0, child
                 count += 1
@@ -39,55 +39,55 @@ def _number_below(forest: Forest, slot: int, root: int) -> int:
     return kept
 
 
-@helper
-def _move_node(forest: Forest, slot: int, node: int, target: int) -> int:
+@inline_kernel
+def _move_node(trees: Trees, slot: int, node: int, target: int) -> int:
     """Move a node to its new number, its edges to `target`; return where these end."""
-    place, first = forest.renumbered[node], forest.nodes[slot, node].first_edge
-    last = first + forest.nodes[slot, node].edge_count
-    forest.nodes[slot, place] = forest.nodes[slot, node]
-    forest.nodes[slot, place].first_edge = target
+    place, first = trees.new_index[node], trees.nodes[slot, node].first_edge
+    last = first + trees.nodes[slot, node].edge_count
+    trees.nodes[slot, place] = trees.nodes[slot, node]
+    trees.nodes[slot, place].first_edge = target
     for edge in range(first, last):
-        child = forest.edges[slot, edge].child
-        forest.edges[slot, target] = forest.edges[slot, edge]
-        forest.edges[slot, target].child = forest.renumbered[child] if child >= 0 else -1
+        child = trees.edges[slot, edge].child
+        trees.edges[slot, target] = trees.edges[slot, edge]
+        trees.edges[slot, target].child = trees.new_index[child] if child >= 0 else -1
         target += 1
     return target
 
 
-@helper
-def _keep_subtree(forest: Forest, slot: int, root: int) -> None:
+@inline_kernel
+def _compact_subtree(trees: Trees, slot: int, root: int) -> None:
     """Move what is below `root` to the front of the slot's arrays; the rest is forgotten.
 
     The root goes where the old one was, with room for its edges. The others follow in ascending
     order, so that nodes and blocks of edges only ever move forward.
     """
-    nodes, kept = forest.slots[slot].num_nodes, _number_below(forest, slot, root)
-    _move_node(forest, slot, root, 0)
-    target = forest.root_prior.shape[1]
+    nodes, kept = trees.slots[slot].num_nodes, _mark_reachable(trees, slot, root)
+    _move_node(trees, slot, root, 0)
+    target = trees.root_prior.shape[1]
     for node in range(nodes):
-        if forest.renumbered[node] > 0:
-            target = _move_node(forest, slot, node, target)
-    forest.slots[slot].num_nodes = kept
-    forest.slots[slot].num_edges = target
-    enter_all(forest, slot)
+        if trees.new_index[node] > 0:
+            target = _move_node(trees, slot, node, target)
+    trees.slots[slot].num_nodes = kept
+    trees.slots[slot].num_edges = target
+    rebuild_index(trees, slot)
 
 
-@kernel(types.void(RulesType, ForestType, SlotsType, SlotsType, types.boolean))
-def advance_trees(rules: Any, forest: Forest, slots: Slots, actions: Slots, keep: bool) -> None:
+@kernel(types.void(RulesType, TreesType, SlotsType, SlotsType, types.boolean))
+def advance_trees(rules: Any, trees: Trees, slots: Slots, actions: Slots, keep: bool) -> None:
     """Play `actions` [n] at the roots of `slots` [n]; with `keep`, the child becomes the root.
 
     Nothing is kept of a tree whose child was not expanded.
     """
     for index in range(len(slots)):
         slot, action = slots[index], actions[index]
-        rules.play(forest.root_state[slot], action)
+        rules.play(trees.root_state[slot], action)
         child = -1
-        if keep and forest.slots[slot].num_nodes > 0:
-            for edge in range(forest.nodes[slot, 0].edge_count):
-                if forest.edges[slot, edge].action == action:
-                    child = forest.edges[slot, edge].child
-        if child >= 0 and forest.nodes[slot, child].edge_count > 0:
-            _keep_subtree(forest, slot, child)
+        if keep and trees.slots[slot].num_nodes > 0:
+            for edge in range(trees.nodes[slot, 0].edge_count):
+                if trees.edges[slot, edge].action == action:
+                    child = trees.edges[slot, edge].child
+        if child >= 0 and trees.nodes[slot, child].edge_count > 0:
+            _compact_subtree(trees, slot, child)
         else:
-            forest.slots[slot].num_nodes = 0
-            forest.slots[slot].num_edges = 0
+            trees.slots[slot].num_nodes = 0
+            trees.slots[slot].num_edges = 0

@@ -1,4 +1,4 @@
-"""The forest: one search tree per slot, all as arrays of records.
+"""The trees: one search tree per slot, all as arrays of records.
 
 Letters: G slots (games at once), N nodes and E edges a tree may hold, K walks of a round
 in one tree, D the longest path, A actions, S state size, R rows of a batch.
@@ -72,7 +72,7 @@ LEAF = np.dtype(
 ROW = np.dtype([("slot", np.int32), ("leaf", np.int32)])
 
 
-class Forest(NamedTuple):
+class Trees(NamedTuple):
     """The arrays of all trees. Only kernels write to them, bar what is said to be wanted."""
 
     slots: Records
@@ -102,7 +102,7 @@ class Forest(NamedTuple):
     """[G, K, A] the leaf's legal actions"""
     rows: Records
     """[R] of ROW: the slot and the leaf that each row of the last batch belongs to"""
-    table: Integers
+    transposition_table: Integers
     """[G, T] in a graph, 1 + the node at the place of its key or the next free one, 0 for none. T:
     a power of two, more than twice N, or 0 in a tree"""
     state: State
@@ -111,27 +111,27 @@ class Forest(NamedTuple):
     """[S] scratch"""
     policy: Doubles
     """[A] scratch"""
-    renumbered: Integers
+    new_index: Integers
     """[N] scratch"""
-    waiting: Integers
+    stack: Integers
     """[N] scratch"""
 
 
-def new_forest(
+def allocate_trees(
     game: Game,
     slots: int,
     nodes: int,
     leaves: int = 1,
     graph: bool = False,
     rows: int | None = None,
-) -> Forest:
+) -> Trees:
     """Allocate `slots` empty trees, or with `graph` graphs, of at most `nodes` nodes each.
 
     A batch has at most `rows`; by default it holds every leaf that there can be. All memory is
     taken here; pages that no tree reaches are never touched.
     """
     size, actions = game.state_size, game.num_actions
-    return Forest(
+    return Trees(
         slots=np.zeros(slots, SLOT),
         nodes=np.zeros((slots, nodes), NODE),
         edges=np.zeros((slots, nodes * actions), EDGE),
@@ -145,12 +145,12 @@ def new_forest(
         leaf_key=np.zeros((slots, leaves), np.uint64),
         leaf_mask=np.zeros((slots, leaves, actions), np.bool_),
         rows=np.zeros(rows or slots * leaves, ROW),
-        table=np.zeros((slots, 2 << nodes.bit_length() if graph else 0), np.int32),
+        transposition_table=np.zeros((slots, 2 << nodes.bit_length() if graph else 0), np.int32),
         state=np.zeros(size, np.int64),
         next_state=np.zeros(size, np.int64),
         policy=np.zeros(actions),
-        renumbered=np.zeros(nodes, np.int32),
-        waiting=np.zeros(nodes, np.int32),
+        new_index=np.zeros(nodes, np.int32),
+        stack=np.zeros(nodes, np.int32),
     )
 
 
@@ -158,7 +158,7 @@ def _array(dtype: Any, dimensions: int) -> Any:
     return types.Array(dtype, dimensions, "C")
 
 
-ForestType = types.NamedTuple(
+TreesType = types.NamedTuple(
     [
         _array(numba.from_dtype(SLOT), 1),
         _array(numba.from_dtype(NODE), 2),
@@ -180,6 +180,6 @@ ForestType = types.NamedTuple(
         _array(types.int32, 1),
         _array(types.int32, 1),
     ],
-    Forest,
+    Trees,
 )
 SlotsType = _array(types.int64, 1)

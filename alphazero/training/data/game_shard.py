@@ -24,8 +24,8 @@ PLAYED_OUT, MAY_RESIGN, RESIGNED = range(3)
 """How a game stands with resignation: not allowed in it, allowed but not done, done."""
 
 
-class Games(NamedTuple):
-    """Games end to end, as arrays."""
+class GameBatch(NamedTuple):
+    """GameBatch end to end, as arrays."""
 
     actions: npt.NDArray[np.int32]
     """[P]"""
@@ -47,7 +47,7 @@ class Games(NamedTuple):
     """[games] the first moves of each game that nobody searched: they were drawn"""
 
     @classmethod
-    def of(cls, game: Game, records: Sequence[GameRecord]) -> "Games":
+    def of(cls, game: Game, records: Sequence[GameRecord]) -> "GameBatch":
         """Lay records end to end.
 
         Raises:
@@ -120,7 +120,7 @@ class Games(NamedTuple):
         return buffer.getvalue()
 
     @classmethod
-    def from_bytes(cls, game: Game, data: bytes, source: str) -> "Games":
+    def from_bytes(cls, game: Game, data: bytes, source: str) -> "GameBatch":
         """Read the bytes of `to_bytes`, and replay the games by the rules.
 
         What the headers promise is compared with the game and with the file before anything is
@@ -134,7 +134,7 @@ class Games(NamedTuple):
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 has_openings = "openings.npy" in archive.namelist()
                 names = cls._fields if has_openings else cls._fields[:-1]  # as in older files
-                fault = _misfit(game, [_read_promise(archive, name) for name in names])
+                fault = _shape_mismatch(game, [_read_promise(archive, name) for name in names])
                 if not fault:
                     arrays = [_read_array(archive, name) for name in names]
                     games = cls(*arrays, *([] if has_openings else [np.zeros_like(arrays[-1])]))
@@ -148,14 +148,14 @@ class Games(NamedTuple):
         return games
 
 
-class _Promise(NamedTuple):
+class _ArrayHeader(NamedTuple):
     """What the header of an array says of it."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
 
 
-def _read_promise(archive: zipfile.ZipFile, name: str) -> _Promise:
+def _read_promise(archive: zipfile.ZipFile, name: str) -> _ArrayHeader:
     """Read the header of an array; ValueError when the file is not as large as it says."""
     entry = archive.getinfo(f"{name}.npy")
     with archive.open(entry) as part:
@@ -165,7 +165,7 @@ def _read_promise(archive: zipfile.ZipFile, name: str) -> _Promise:
         size = entry.file_size - part.tell()
     if size > _UNPACKED_LIMIT or math.prod(shape) * dtype.itemsize != size:
         raise ValueError(f"{name} has another size than its header says")
-    return _Promise(shape, dtype)
+    return _ArrayHeader(shape, dtype)
 
 
 def _read_array(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
@@ -176,14 +176,14 @@ def _read_array(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
     return np.ascontiguousarray(array)
 
 
-def _misfit(game: Game, promises: Sequence[_Promise]) -> str:
+def _shape_mismatch(game: Game, promises: Sequence[_ArrayHeader]) -> str:
     """Say which array has another type or shape than games of `game` have; nothing when none."""
-    moves, games = promises[0].shape[0], promises[Games._fields.index("lengths")].shape[0]
+    moves, games = promises[0].shape[0], promises[GameBatch._fields.index("lengths")].shape[0]
     counts = [moves] * 5 + [games] * 4
     for name, promise, count, example in zip(
-        Games._fields, promises, counts, Games.of(game, []), strict=False
+        GameBatch._fields, promises, counts, GameBatch.of(game, []), strict=False
     ):
-        wanted = _Promise((count, *example.shape[1:]), example.dtype)
+        wanted = _ArrayHeader((count, *example.shape[1:]), example.dtype)
         if promise != wanted:
             return (
                 f"expected {name} {wanted.dtype} {list(wanted.shape)}, "
@@ -192,7 +192,7 @@ def _misfit(game: Game, promises: Sequence[_Promise]) -> str:
     return ""
 
 
-def _fault(game: Game, games: Games) -> str:
+def _fault(game: Game, games: GameBatch) -> str:
     """Say what keeps arrays of the right shapes from being games of `game`; nothing if they are."""
     lengths, policies = games.lengths.astype(np.int64), games.policies
     if (lengths < 0).any() or lengths.sum() != len(games.actions):

@@ -19,7 +19,7 @@ from alphazero.errors import RunError
 from alphazero.games.game import ONGOING, PLY, Game, Rules, RulesType, State, value_of
 from alphazero.mcts.kernels.evaluation_cache import Keys
 from alphazero.records.game_record import Floats
-from alphazero.training.data.game_shard import Games, Integers
+from alphazero.training.data.game_shard import GameBatch, Integers
 from alphazero.training.data.targets import (
     Doubles,
     integers_type,
@@ -100,7 +100,7 @@ def _fill(
 @dataclass
 class _Shard:
     iteration: int
-    games: Games
+    games: GameBatch
     keys: Keys
     """[P] hashes of the positions; empty where repeats are kept"""
     results: Doubles
@@ -109,7 +109,7 @@ class _Shard:
     """The positions that were searched fully, and are learned from, by their places in `games`."""
 
 
-class Replay:
+class ReplayBuffer:
     """The window over the newest games, and the games themselves, an iteration a shard."""
 
     def __init__(self, game: Game, settings: ReplayConfig) -> None:
@@ -131,7 +131,7 @@ class Replay:
         return [shard.iteration for shard in self._shards]
 
     @property
-    def shards(self) -> list[Games]:
+    def shards(self) -> list[GameBatch]:
         """The games that are held, an iteration each, oldest first."""
         return [shard.games for shard in self._shards]
 
@@ -150,7 +150,7 @@ class Replay:
             parts += [*shard.games, shard.keys, shard.results, shard.trainable]
         return sum(part.nbytes for part in parts)
 
-    def add(self, iteration: int, games: Games, total_positions: int | None = None) -> None:
+    def add(self, iteration: int, games: GameBatch, total_positions: int | None = None) -> None:
         """Append an iteration's games; drop the oldest shards once they are out of the window.
 
         `total_positions` is given when games come back from the disk, where older ones are gone.
@@ -255,7 +255,7 @@ class Replay:
         together = 1 + np.log2(counts) if self.settings.repeats == "log" else np.ones(len(counts))
         return (together / counts)[groups]
 
-    def _shard(self, iteration: int, games: Games) -> _Shard:
+    def _shard(self, iteration: int, games: GameBatch) -> _Shard:
         """Return the games with all that is reckoned of them once."""
         merging = self.settings.repeats != "keep"
         return _Shard(
@@ -268,15 +268,21 @@ class Replay:
 
     def _join(self) -> None:
         """Lay all shards end to end, for drawing."""
-        shards = self._shards or [self._shard(0, Games.of(self.game, []))]
+        shards = self._shards or [self._shard(0, GameBatch.of(self.game, []))]
         games = [shard.games for shard in shards]
         lengths = np.concatenate([each.lengths for each in games]).astype(np.int64)
         sizes = np.array([len(each.actions) for each in games])
-        self._moves = self._lay("moves", np.int64, [each.actions for each in games])
-        self._policies = self._lay("policies", np.float32, [each.policies for each in games])
-        self._values = self._lay("values", np.float32, [each.values for each in games])
-        self.value_targets = self._lay("results", np.float64, [shard.results for shard in shards])
-        self._surprises = self._lay("surprises", np.float32, [each.surprises for each in games])
+        self._moves = self._concatenate_into("moves", np.int64, [each.actions for each in games])
+        self._policies = self._concatenate_into(
+            "policies", np.float32, [each.policies for each in games]
+        )
+        self._values = self._concatenate_into("values", np.float32, [each.values for each in games])
+        self.value_targets = self._concatenate_into(
+            "results", np.float64, [shard.results for shard in shards]
+        )
+        self._surprises = self._concatenate_into(
+            "surprises", np.float32, [each.surprises for each in games]
+        )
         self._starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
         self._born = np.repeat([float(shard.iteration) for shard in shards], sizes)
         begins = np.cumsum(sizes) - sizes
@@ -284,7 +290,7 @@ class Replay:
         self._trainable: Integers = np.concatenate(trainable)
         self._cumulated = None
 
-    def _lay(
+    def _concatenate_into(
         self, name: str, kind: type[np.generic], parts: Sequence[npt.NDArray[Any]]
     ) -> npt.NDArray[Any]:
         """Return `parts` end to end, where those of the same name were: fresh memory is slow."""

@@ -5,9 +5,9 @@ import numpy.typing as npt
 from numba import types
 
 from alphazero.games.game import PLY, Game, Rules, RulesType, State, value_of
-from alphazero.mcts.kernels.evaluation_cache import Keys, Words, key_of
+from alphazero.mcts.kernels.evaluation_cache import Keys, Words, hash_observation
 from alphazero.records.game_record import Floats
-from alphazero.training.data.game_shard import Games, Integers
+from alphazero.training.data.game_shard import GameBatch, Integers
 from alphazero.utils.jit import kernel
 
 Doubles = npt.NDArray[np.float64]
@@ -42,12 +42,12 @@ def write_keys(
         state = initial_state.copy()
         for _ in range(length):
             rules.observe(state, planes)
-            keys[position] = key_of(words) ^ np.uint64(state[PLY] % 2)
+            keys[position] = hash_observation(words) ^ np.uint64(state[PLY] % 2)
             rules.play(state, moves[position])
             position += 1
 
 
-def position_keys(game: Game, games: Games) -> Keys:
+def position_keys(game: Game, games: GameBatch) -> Keys:
     """Return the hash of every position of the games, [P]."""
     planes = np.zeros(game.observation_shape, np.float32)
     keys = np.zeros(len(games.actions), np.uint64)
@@ -78,7 +78,7 @@ def surprise_weights(surprises: Floats, games: Integers, share: float) -> Double
     return (1 - share) + share * by_surprise
 
 
-def value_targets(games: Games, blunder: float) -> Doubles:
+def value_targets(games: GameBatch, blunder: float) -> Doubles:
     """Return the result of every position [P], for player 0: what its game's value learns.
 
     That is the game's outcome, unless a blunder follows: a move after which the mover's value, as

@@ -17,15 +17,15 @@ from alphazero.config.loader import parse_config
 from alphazero.errors import RunError
 from alphazero.games.registry import make_game
 from alphazero.mcts.evaluator import Evaluator
-from alphazero.network.backend import make_evaluator, useful_workers
+from alphazero.network.backend import make_evaluator, num_selfplay_threads
 from alphazero.network.checkpoint import read_checkpoint
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.records.game_record import Pairing
-from alphazero.training.data.game_shard import Games
+from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.gate import play_gate
-from alphazero.training.selfplay import Hall
-from alphazero.training.selfplay_stats import Work
-from alphazero.utils.jobs import Progress, run_jobs, shares
+from alphazero.training.selfplay import SelfPlayWorker
+from alphazero.training.selfplay_stats import SelfPlayStats
+from alphazero.utils.jobs import Progress, run_jobs, split_evenly
 
 PlainPairing: TypeAlias = tuple[tuple[int, int], tuple[int, ...], int]
 """Seats, opening and label of a `Pairing`."""
@@ -42,18 +42,18 @@ class Actor:
         self._config = parse_config(config, "the run's configuration")
         self._game = make_game(self._config.game.name, **self._config.game.options)
         tables = self._config.selfplay.parallel_games
-        workers = useful_workers(self._config.inference, cores, tables)
-        self._tables = shares(tables, workers)
+        workers = num_selfplay_threads(self._config.inference, cores, tables)
+        self._tables = split_evenly(tables, workers)
         self._rngs = [np.random.default_rng([*seed, worker]) for worker in range(len(self._tables))]
-        self._halls: list[Hall] = []
+        self._halls: list[SelfPlayWorker] = []
         self._exploring = "", False
         """The network at the tables, and whether it is in int8."""
         self._evaluators: dict[str, Evaluator] = {}
-        self._reported = Work()
-        self._left = Work()
+        self._reported = SelfPlayStats()
+        self._left = SelfPlayStats()
         """What was done at tables that have been left."""
 
-    def meet(self, name: str, checkpoint: bytes, keep: Sequence[str]) -> None:
+    def load_network(self, name: str, checkpoint: bytes, keep: Sequence[str]) -> None:
         """Take up a network, and forget those that are not named in `keep`.
 
         Raises:
@@ -80,15 +80,15 @@ class Actor:
             self._seat(name, calibration)
         progress = Progress()
         jobs = []
-        for hall, target in zip(self._halls, shares(games, len(self._halls)), strict=False):
+        for hall, target in zip(self._halls, split_evenly(games, len(self._halls)), strict=False):
             hall.resign_below(resign_below)
             jobs.append(partial(hall.play, target, progress))
         records = [record for played in run_jobs(jobs, progress) for record in played]
         total = sum((hall.work for hall in self._halls), self._left)
         work, self._reported = total - self._reported, total
-        return Games.of(self._game, records).to_bytes(), vars(work)
+        return GameBatch.of(self._game, records).to_bytes(), vars(work)
 
-    def compete(self, challenger: str, best: str, pairings: Sequence[PlainPairing]) -> bytes:
+    def play_gate(self, challenger: str, best: str, pairings: Sequence[PlainPairing]) -> bytes:
         """Play games of a gate; return them in the order of their labels and seats."""
         records = play_gate(
             self._game,
@@ -98,8 +98,8 @@ class Actor:
             [Pairing(*each) for each in pairings],
             len(self._tables),
         )
-        records.sort(key=lambda record: (record.pairing.label, record.pairing.seats))
-        return Games.of(self._game, records).to_bytes()
+        records.sort(key=lambda record: (record.pairing.pair_id, record.pairing.players))
+        return GameBatch.of(self._game, records).to_bytes()
 
     def _seat(self, name: str, calibration: bytes) -> None:
         """Let the network called `name` play on at all tables."""
@@ -111,7 +111,7 @@ class Actor:
             if isinstance(evaluator, OpenVINOEvaluator):
                 evaluator = evaluator.quantized(observations)
         self._halls = [
-            Hall(self._game, self._config, evaluator, rng, tables, unfinished)
+            SelfPlayWorker(self._game, self._config, evaluator, rng, tables, unfinished)
             for rng, tables, unfinished in zip(self._rngs, self._tables, under_way, strict=True)
         ]
         self._exploring = name, bool(calibration)

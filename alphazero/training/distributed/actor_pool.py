@@ -1,12 +1,12 @@
-"""A crew of actors that play all the time: who does what next, and what happens when one dies.
+"""A pool of actors that play all the time: who does what next, and what happens when one dies.
 
-The rules of a cluster without the cluster: actors are reached through a `Hiring`, which is Ray's
-(cluster.py) or, in tests and simulations, threads. Whole games travel, and each network, with the
-positions to round it on, once to the place that all actors fetch it from.
+The rules of a cluster without the cluster: actors are reached through a `ActorLauncher`, which is
+Ray's (cluster.py) or, in tests and simulations, threads. Whole games travel, and each network, with
+the positions to round it on, once to the place that all actors fetch it from.
 
-One thread, the foreman's, hands out work and takes in what comes back. It keeps `DEPTH` pieces of
-work with each actor, so that none waits for an answer. It hands out no more self-play while
-`games_ahead` games, beyond those that the loop waits for, are finished or asked for.
+One thread, the dispatcher's, hands out work and takes in what comes back. It keeps `JOBS_PER_ACTOR`
+pieces of work with each actor, so that none waits for an answer. It hands out no more self-play
+while `games_ahead` games, beyond those that the loop waits for, are finished or asked for.
 """
 
 import contextlib
@@ -28,32 +28,32 @@ from alphazero.config.schema import Config, RayConfig
 from alphazero.errors import AlphaZeroError, RunError
 from alphazero.games.game import Game
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing
-from alphazero.training.data.game_shard import Games
+from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.gate import decide_gate
-from alphazero.training.play_backend import GateResult, Orders, Show, Version
-from alphazero.training.selfplay import SelfPlay
-from alphazero.training.selfplay_stats import Work
-from alphazero.utils.jobs import shares
+from alphazero.training.play_backend import GateResult, NetworkSnapshot, SelfPlayRequest, Show
+from alphazero.training.selfplay import SelfPlayResult
+from alphazero.training.selfplay_stats import SelfPlayStats
+from alphazero.utils.jobs import split_evenly
 
-DEPTH = 2
+JOBS_PER_ACTOR = 2
 """Pieces of work with each actor: the one it does and the one it does next."""
 
-PIECES = 8
+BATCHES_PER_ITERATION = 8
 """Messages in which the actors together bring an iteration's games, at least, for each actor."""
 
-LIVES = 3
+MAX_CONSECUTIVE_DEATHS = 3
 """Deaths of one actor in a row, without a game between, that stop the run."""
 
-PATIENCE = 0.5
+POLL_SECONDS = 0.5
 """Seconds between two looks of a waiting learner for Ctrl-C."""
 
-Answer: TypeAlias = Future[Any]
+ActorResult: TypeAlias = Future[Any]
 
 
-class Hand(Protocol):
-    """One actor, as the crew reaches it."""
+class ActorHandle(Protocol):
+    """One actor, as the pool reaches it."""
 
-    def ask(self, method: str, *arguments: Any) -> Answer:
+    def ask(self, method: str, *arguments: Any) -> ActorResult:
         """Call a method of `Actor` (actor.py), after those asked before; return its answer."""
         ...
 
@@ -62,18 +62,18 @@ class Hand(Protocol):
         ...
 
 
-class Hiring(Protocol):
+class ActorLauncher(Protocol):
     """Where actors come from."""
 
-    def hire(self, number: int, incarnation: int) -> Hand:
+    def launch(self, number: int, incarnation: int) -> ActorHandle:
         """Begin an actor; `incarnation` counts those that had the same number before it."""
         ...
 
-    def share(self, data: bytes) -> Any:
+    def put(self, data: bytes) -> Any:
         """Put bytes where all actors fetch them; return what stands for them in `ask`."""
         ...
 
-    def last_words(self, error: BaseException) -> str | None:
+    def death_reason(self, error: BaseException) -> str | None:
         """Return what is known of an actor's death, or None where `error` is none."""
         ...
 
@@ -92,15 +92,15 @@ class _Job:
     """The networks that it plays with."""
     games: int = 0
     """Games of self-play that it brings, at least."""
-    done: Answer = field(default_factory=Future)
+    done: ActorResult = field(default_factory=Future)
 
 
 @dataclass
-class _Place:
+class _ActorSlot:
     """The place of one actor, whoever has it."""
 
     number: int
-    hand: Hand
+    hand: ActorHandle
     incarnation: int = 0
     deaths: int = 0
     """In a row."""
@@ -111,7 +111,7 @@ class _Place:
     """When it last answered, or was given work after it had none."""
 
 
-class Crew:
+class ActorPool:
     """Actors that play while the loop learns; a `Producer`."""
 
     def __init__(
@@ -119,23 +119,23 @@ class Crew:
         game: Game,
         config: Config,
         settings: RayConfig,
-        hiring: Hiring,
+        launcher: ActorLauncher,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._game, self._config, self._settings = game, config, settings
-        self._hiring, self._clock = hiring, clock
+        self._hiring, self._clock = launcher, clock
         each = config.selfplay.games_per_iteration
         self._limit = settings.games_ahead or 2 * each
-        piece = max(each // (PIECES * settings.actors), settings.cpus_per_actor)
-        self._piece = max(1, min(piece, self._limit // (DEPTH * settings.actors)))
+        piece = max(each // (BATCHES_PER_ITERATION * settings.actors), settings.cpus_per_actor)
+        self._piece = max(1, min(piece, self._limit // (JOBS_PER_ACTOR * settings.actors)))
         self._inbox: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._news = threading.Condition()
         """Guards what both threads see: the games that wait, the work done, and the failure."""
         self._waiting: deque[GameRecord] = deque()
-        self._work = Work()
+        self._work = SelfPlayStats()
         self._failure: BaseException | None = None
         self._wanted = 0
-        """Games that the loop waits for."""
+        """GameBatch that the loop waits for."""
         self._taken_at = time.monotonic()
         self._best = self._challenger = ""
         self._calibration: Any = b""
@@ -145,13 +145,17 @@ class Crew:
         self._gate_jobs: deque[_Job] = deque()
         self.deaths = 0
         """Actors that died so far."""
-        self._places = [_Place(number, hiring.hire(number, 0)) for number in range(settings.actors)]
-        self._foreman = threading.Thread(target=self._supervise, name="foreman", daemon=True)
+        self._places = [
+            _ActorSlot(number, launcher.launch(number, 0)) for number in range(settings.actors)
+        ]
+        self._foreman = threading.Thread(target=self._supervise, name="dispatcher", daemon=True)
         self._foreman.start()
 
     # --- what the loop's thread calls -------------------------------------------------------------
 
-    def play(self, orders: Orders, show: Show, meanwhile: Callable[[], bool]) -> SelfPlay:
+    def play(
+        self, orders: SelfPlayRequest, show: Show, meanwhile: Callable[[], bool]
+    ) -> SelfPlayResult:
         """Tell the actors who is the best, and return the games of an iteration once they are here.
 
         Raises:
@@ -172,7 +176,7 @@ class Crew:
                 here = min(len(self._waiting), wanted)
                 if here == wanted:
                     games = [self._waiting.popleft() for _ in range(wanted)]
-                    work, self._work = self._work, Work()
+                    work, self._work = self._work, SelfPlayStats()
                     self._wanted = 0
                     break
             show(here - shown)
@@ -180,14 +184,14 @@ class Crew:
             if not meanwhile():
                 with self._news:
                     if len(self._waiting) < wanted and self._failure is None:
-                        self._news.wait(PATIENCE)
+                        self._news.wait(POLL_SECONDS)
         show(wanted - shown)
         now = time.monotonic()
         seconds, self._taken_at = now - self._taken_at, now
-        return SelfPlay(games, list(orders.unfinished), work, best.evaluator, seconds)
+        return SelfPlayResult(games, list(orders.unfinished), work, best.evaluator, seconds)
 
     def gate(
-        self, challenger: Version, best: Version, seed: Sequence[int], show: Show
+        self, challenger: NetworkSnapshot, best: NetworkSnapshot, seed: Sequence[int], show: Show
     ) -> Future[GateResult]:
         """Let the actors play a gate beside their self-play; the result comes later."""
         result: Future[GateResult] = Future()
@@ -218,13 +222,13 @@ class Crew:
         self, challenger: str, best: str, pairings: Sequence[Pairing], show: Show
     ) -> list[GameRecord]:
         """Share out games of a gate among the actors and wait for them."""
-        ordered = sorted(pairings, key=lambda each: (each.label, each.seats))
+        ordered = sorted(pairings, key=lambda each: (each.pair_id, each.players))
         parts, jobs, begin = [], [], 0
-        for size in shares(len(ordered), self._settings.actors):
+        for size in split_evenly(len(ordered), self._settings.actors):
             part = ordered[begin : begin + size]
             begin += size
-            plain = [(each.seats, each.opening, each.label) for each in part]
-            jobs.append(_Job("compete", (challenger, best, plain), (challenger, best)))
+            plain = [(each.players, each.opening, each.pair_id) for each in part]
+            jobs.append(_Job("play_gate", (challenger, best, plain), (challenger, best)))
             parts.append(part)
         for job in jobs:
             self._inbox.put(functools.partial(self._gate_jobs.append, job))
@@ -244,16 +248,16 @@ class Crew:
         """Return the answer to a job; raise what happened when there will be none."""
         while True:
             try:
-                return job.done.result(PATIENCE)
+                return job.done.result(POLL_SECONDS)
             except TimeoutError:
                 if self._failure is not None:
                     raise self._failure from None
 
     def _verified(self, data: bytes) -> list[GameRecord]:
         """Return the games that an actor sent, if they are games by the rules."""
-        return Games.from_bytes(self._game, data, "an actor").records()
+        return GameBatch.from_bytes(self._game, data, "an actor").records()
 
-    def _brought(self, answer: Any) -> tuple[list[GameRecord], Work]:
+    def _brought(self, answer: Any) -> tuple[list[GameRecord], SelfPlayStats]:
         """Return the games and the work that `Actor.play` answered with.
 
         Raises:
@@ -261,7 +265,7 @@ class Crew:
         """
         try:
             data, told = answer
-            work, records = Work(**told), self._verified(data)
+            work, records = SelfPlayStats(**told), self._verified(data)
             fits = all(0 <= each < math.inf for each in vars(work).values())
         except (TypeError, ValueError):
             fits = False
@@ -269,14 +273,15 @@ class Crew:
             raise RunError("an actor brought something else than games and the work done")
         return records, work
 
-    # --- what the foreman's thread does -----------------------------------------------------------
+    # --- what the dispatcher's thread does
+    # -----------------------------------------------------------
 
     def _supervise(self) -> None:
         """Do what comes into the inbox, one thing after the other, and hand out work."""
         while self._failure is None:
             try:
                 with contextlib.suppress(Empty):
-                    act = self._inbox.get(timeout=PATIENCE)
+                    act = self._inbox.get(timeout=POLL_SECONDS)
                     if act is None:
                         break
                     act()
@@ -299,7 +304,7 @@ class Crew:
     def _share(self, name: str, data: bytes) -> None:
         """Put a network where all actors fetch it: once, however many they are."""
         if name not in self._shared:
-            self._shared[name] = self._hiring.share(data)
+            self._shared[name] = self._hiring.put(data)
 
     def _challenge(self, challenger: str, data: bytes) -> None:
         """Be ready for a gate of `challenger`, which may become the best."""
@@ -316,7 +321,7 @@ class Crew:
         if best != self._best or not calibration:
             self._calibration = b""
         if calibration and not self._calibration:
-            self._calibration = self._hiring.share(calibration)
+            self._calibration = self._hiring.put(calibration)
         self._best, self._resign_below = best, resign_below
         self._forget()
 
@@ -329,7 +334,7 @@ class Crew:
     def _hand_out(self) -> None:
         """Give every actor its next pieces of work, gates first, as far as there is room."""
         for place in self._places:
-            while len(place.jobs) < DEPTH:
+            while len(place.jobs) < JOBS_PER_ACTOR:
                 if self._gate_jobs:
                     self._give(place, self._gate_jobs.popleft())
                 elif self._best and self._ahead() + self._piece <= self._limit:
@@ -344,36 +349,36 @@ class Crew:
         with self._news:
             return len(self._waiting) + asked - self._wanted
 
-    def _give(self, place: _Place, job: _Job) -> None:
+    def _give(self, place: _ActorSlot, job: _Job) -> None:
         """Ask an actor to do a job, and before it tell it the networks that it lacks."""
         keep = {self._best, self._challenger, *job.needs}
         for name in job.needs:
             if name not in place.known:
-                told = place.hand.ask("meet", name, self._shared[name], sorted(keep))
-                self._watch(place, _Job("meet", ()), told)
+                told = place.hand.ask("load_network", name, self._shared[name], sorted(keep))
+                self._watch(place, _Job("load_network", ()), told)
                 place.known = (place.known & keep) | {name}
         if not place.jobs:
             place.heard_at = self._clock()
         place.jobs.append(job)
         self._watch(place, job, place.hand.ask(job.method, *job.arguments))
 
-    def _watch(self, place: _Place, job: _Job, answer: Answer) -> None:
+    def _watch(self, place: _ActorSlot, job: _Job, answer: ActorResult) -> None:
         """Let the answer come into the inbox."""
         incarnation = place.incarnation
 
-        def arrive(answered: Answer) -> None:
+        def arrive(answered: ActorResult) -> None:
             self._inbox.put(functools.partial(self._take_in, place, incarnation, job, answered))
 
         answer.add_done_callback(arrive)
 
-    def _take_in(self, place: _Place, incarnation: int, job: _Job, answer: Answer) -> None:
+    def _take_in(self, place: _ActorSlot, incarnation: int, job: _Job, answer: ActorResult) -> None:
         """Take in an answer; or find out that an actor is dead."""
         if incarnation != place.incarnation:
             return  # of one that is dead: its work has been given to others
         place.heard_at = self._clock()
         error = answer.exception()
         if error is not None:
-            words = self._hiring.last_words(error)
+            words = self._hiring.death_reason(error)
             if words is None:
                 if isinstance(error, AlphaZeroError):
                     raise error
@@ -384,7 +389,7 @@ class Crew:
                 ) from error
             self._replace(place, words)
             return
-        if job.method == "meet":
+        if job.method == "load_network":
             return
         place.jobs.remove(job)
         place.deaths = 0
@@ -407,7 +412,7 @@ class Crew:
                     "raise selfplay.workers.ray.time_limit",
                 )
 
-    def _replace(self, place: _Place, words: str) -> None:
+    def _replace(self, place: _ActorSlot, words: str) -> None:
         """Hire another actor in the place of a dead one; its games under way are lost.
 
         Raises:
@@ -416,15 +421,16 @@ class Crew:
         self.deaths += 1
         place.deaths += 1
         place.incarnation += 1
-        if place.deaths == LIVES:
+        if place.deaths == MAX_CONSECUTIVE_DEATHS:
             raise RunError(
-                f"actor {place.number} died {LIVES} times in a row without bringing a game; its "
+                f"actor {place.number} died {MAX_CONSECUTIVE_DEATHS} times in a row without "
+                "bringing a game; its "
                 f"last words: {words}; the last saved iteration is whole, resume it afterwards"
             )
         tqdm.write(f"actor {place.number} died and is replaced: {words}")
         place.hand.stop()
         for job in place.jobs:
-            if job.method == "compete":
+            if job.method == "play_gate":
                 self._gate_jobs.appendleft(job)
         place.jobs, place.known = [], set()
-        place.hand = self._hiring.hire(place.number, place.incarnation)
+        place.hand = self._hiring.launch(place.number, place.incarnation)

@@ -1,4 +1,4 @@
-"""Ray: where the actors of a crew run, on this machine or on many.
+"""Ray: where the actors of a pool run, on this machine or on many.
 
 Ray moves its calls and answers as pickles, so whoever reaches the ports of a cluster can run
 programs in it. Hence the one rule here: no cluster without a token. One that this run starts
@@ -36,7 +36,7 @@ from alphazero.errors import AlphaZeroError, RunError
 from alphazero.games.game import Game
 from alphazero.training.distributed import ray_supervisor
 from alphazero.training.distributed.actor import Actor
-from alphazero.training.distributed.actor_pool import Crew, Hand
+from alphazero.training.distributed.actor_pool import ActorHandle, ActorPool
 from alphazero.utils.jit import source_hash
 
 STARTING: Final = 300.0
@@ -67,7 +67,7 @@ _LONGEST_PLACE: Final = 103 - len(
 _TOKEN: Final = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 
 # Asks a cluster something, as somebody who has no token.
-_STRANGER: Final = """\
+_UNAUTHENTICATED_PROBE: Final = """\
 import sys
 from ray._raylet import GcsClient
 from ray.exceptions import AuthenticationError
@@ -80,7 +80,7 @@ else:
 """
 
 
-def open_crew(game: Game, config: Config, iteration: int) -> Crew:
+def open_actor_pool(game: Game, config: Config, iteration: int) -> ActorPool:
     """Start or join the cluster of `selfplay.workers`, and hire its actors.
 
     `iteration` is the one that was published last: a run that goes on plays other games.
@@ -90,17 +90,17 @@ def open_crew(game: Game, config: Config, iteration: int) -> Crew:
     """
     settings = config.selfplay.workers
     assert settings is not None
-    hiring = RayHiring(config, settings, iteration)
+    launcher = RayLauncher(config, settings, iteration)
     try:
-        hiring.check()
-        return Crew(game, config, settings, hiring)
+        launcher.check()
+        return ActorPool(game, config, settings, launcher)
     except BaseException:
-        hiring.close()
+        launcher.close()
         raise
 
 
-class RayHiring:
-    """Hires Ray actors; a `Hiring` (crew.py)."""
+class RayLauncher:
+    """Hires Ray actors; a `Hiring` (pool.py)."""
 
     def __init__(self, config: Config, settings: RayConfig, iteration: int) -> None:
         if importlib.util.find_spec("ray") is None:
@@ -170,19 +170,19 @@ class RayHiring:
                 "than this process; install the same on all"
             )
 
-    def hire(self, number: int, incarnation: int) -> Hand:
+    def launch(self, number: int, incarnation: int) -> ActorHandle:
         """Begin an actor."""
         settings = self._settings
         handle = self._actor.options(
             num_cpus=settings.cpus_per_actor, num_gpus=settings.gpus_per_actor
         ).remote(self._text, [*self._seed, number, incarnation], settings.cpus_per_actor)
-        return _RayHand(self._ray, handle)
+        return _RayActorHandle(self._ray, handle)
 
-    def share(self, data: bytes) -> Any:
+    def put(self, data: bytes) -> Any:
         """Put bytes into the object store."""
         return self._ray.put(data)
 
-    def last_words(self, error: BaseException) -> str | None:
+    def death_reason(self, error: BaseException) -> str | None:
         """Return why an actor died, in one line; None for an error that it raised."""
         exceptions = self._ray.exceptions
         if isinstance(error, exceptions.RayTaskError) and not isinstance(
@@ -200,8 +200,8 @@ class RayHiring:
             self._local.close()
 
 
-class _RayHand:
-    """One Ray actor; a `Hand` (crew.py)."""
+class _RayActorHandle:
+    """One Ray actor; a `ActorHandle` (pool.py)."""
 
     def __init__(self, ray: Any, handle: Any) -> None:
         self._ray, self._handle = ray, handle
@@ -367,7 +367,7 @@ def _check_token(address: str, allow_open: bool) -> None:
     with tempfile.TemporaryDirectory() as nobody:
         stranger = {**plain, "RAY_AUTH_MODE": "disabled", "HOME": nobody}
         asked = subprocess.run(
-            [sys.executable, "-c", _STRANGER, address],
+            [sys.executable, "-c", _UNAUTHENTICATED_PROBE, address],
             env=stranger,
             capture_output=True,
             text=True,

@@ -40,11 +40,11 @@ class Group:
                 "of processes that learn"
             )
 
-    def meet(self) -> None:
+    def barrier(self) -> None:
         """Wait until every process is here."""
         distributed.barrier()
 
-    def hand_out(self, batch: Batch) -> Batch:
+    def scatter(self, batch: Batch) -> Batch:
         """As the leader: give every process its part of a batch; return the leader's own."""
         self._announce(_STEP)
         parts = []
@@ -70,19 +70,19 @@ class Group:
             distributed.scatter(part, src=0)
         return Batch(*(part.numpy() for part in parts))
 
-    def dismiss(self) -> None:
+    def shutdown(self) -> None:
         """As the leader: let the followers end."""
         self._announce(_STOP)
 
-    def renew(self) -> None:
+    def switch_network(self) -> None:
         """As the leader: let the followers take up another network, which has been published."""
         self._announce(_RENEW)
-        self.show()
+        self.sync_followers()
 
-    def show(self) -> None:
+    def sync_followers(self) -> None:
         """As the leader: wait until the followers have read what is published."""
-        self.meet()
-        self.meet()
+        self.barrier()
+        self.barrier()
 
     def average(self, tensors: Iterable[Tensor]) -> None:
         """Replace tensors, in place, by their means over all processes."""
@@ -98,7 +98,7 @@ class Group:
         distributed.broadcast(torch.tensor([order]), src=0)
 
 
-def join() -> Group | None:
+def init_process_group() -> Group | None:
     """Return the group that this process was started in; None when it is alone."""
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         return None

@@ -19,7 +19,7 @@ from alphazero.network.inference import resolve_device, resolve_precision
 from alphazero.network.resnet import ResNet
 from alphazero.training.data.replay_buffer import Batch
 from alphazero.training.learning.data_parallel import Group, share_normalisation
-from alphazero.training.learning.losses import Losses, Parts, losses, squared_norm
+from alphazero.training.learning.losses import Losses, StepLosses, losses, squared_norm
 from alphazero.training.learning.muon import Muon
 
 SMALL_STEP = 10**9
@@ -116,7 +116,7 @@ class Learner:
             return [muon, torch.optim.AdamW([vectors], rate)]
         return [torch.optim.AdamW([{"params": matrices, "weight_decay": decay}, vectors], rate)]
 
-    def train_step(self, batch: Batch) -> Parts:
+    def train_step(self, batch: Batch) -> StepLosses:
         """Do one optimizer step; return the parts of its loss as scalars.
 
         Raises:
@@ -126,9 +126,9 @@ class Learner:
         for name, array in zip(Batch._fields, batch, strict=True):
             if not np.isfinite(array).all():
                 self._fail(f"a batch whose {name} are not finite")
-        return self._step_on(batch if self.group is None else self.group.hand_out(batch))
+        return self._step_on(batch if self.group is None else self.group.scatter(batch))
 
-    def follow(self) -> bool:
+    def run_follower(self) -> bool:
         """Do the steps of the group's leader, on this process's parts, until it says otherwise.
 
         Returns whether there is another network to follow; False: we are dismissed.
@@ -142,7 +142,7 @@ class Learner:
             self._step_on(part)
 
     @_without_denormals()
-    def _step_on(self, batch: Batch) -> Parts:
+    def _step_on(self, batch: Batch) -> StepLosses:
         """Do one optimizer step on a batch, or on this process's part of one."""
         settings = self.settings
         observations, policies, outcomes = (
@@ -151,7 +151,7 @@ class Learner:
         observations = observations.contiguous(memory_format=torch.channels_last)
         self.network.train()
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self._bfloat16):
-            answers = self.network.answer(observations)
+            answers = self.network.forward_full(observations)
         parts = losses(
             answers.policy_logits, answers.values, policies, outcomes, answers.outcome_logits
         )
@@ -207,7 +207,7 @@ class Learner:
             else:
                 average.copy_(current[name])
 
-    def train(self, batches: Iterable[Batch], earlier: Iterable[Parts] = ()) -> StepReport:
+    def train(self, batches: Iterable[Batch], earlier: Iterable[StepLosses] = ()) -> StepReport:
         """Do one step for each batch and return the means, over `earlier` steps as well."""
         reports = [*earlier, *(self.train_step(batch) for batch in batches)]
         names = ("total", "policy", "value", "l2", "entropy", "error", "gradient_norm")

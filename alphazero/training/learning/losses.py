@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-Parts: TypeAlias = dict[str, Tensor]
+StepLosses: TypeAlias = dict[str, Tensor]
 """What a step reports, as scalars by their names in `StepReport`."""
 
 

@@ -13,7 +13,7 @@ from alphazero.training.monitoring.metrics import pattern_of
 from alphazero.training.monitoring.tensorboard import Layout
 
 
-class Panel(NamedTuple):
+class Chart(NamedTuple):
     """A chart: curves over the iterations that share an axis."""
 
     title: str
@@ -26,30 +26,30 @@ class Panel(NamedTuple):
     """whether beside the curve x there are x_low and x_high, the ends of its interval"""
 
 
-STORY: Final[Mapping[str, tuple[Panel, ...]]] = {
+DASHBOARD: Final[Mapping[str, tuple[Chart, ...]]] = {
     "strength": (
-        Panel(
+        Chart(
             "the best player, by the ladder",
             "Elo, with 95 % interval",
             {"ladder/elo": "best"},
             interval=True,
         ),
-        Panel(
+        Chart(
             "the best player's score against the ladder",
             "share",
             {"ladder/<anchor>/score": "{anchor}"},
         ),
-        Panel(
+        Chart(
             "optimal moves in solved positions",
             "share",
             {"solved/<who>_optimal/<stage>": "{who} {stage}"},
         ),
-        Panel(
+        Chart(
             "the best player, gains at the gates added up",
             "Elo",
             {"gate/rating": "best"},
         ),
-        Panel(
+        Chart(
             "the challenger against the best, at the gate",
             "Elo, with 95 % interval",
             {"gate/elo": "challenger"},
@@ -57,7 +57,7 @@ STORY: Final[Mapping[str, tuple[Panel, ...]]] = {
         ),
     ),
     "loss": (
-        Panel(
+        Chart(
             "loss and its parts",
             "mean; policy in nats",
             {
@@ -67,15 +67,15 @@ STORY: Final[Mapping[str, tuple[Panel, ...]]] = {
                 "loss/l2": "weights",
             },
         ),
-        Panel(
+        Chart(
             "entropy of the policies",
             "nats",
             {"learner/policy_entropy": "network", "selfplay/search_entropy": "search"},
         ),
     ),
     "self-play": (
-        Panel("length of the games", "moves", {"selfplay/game_length": "mean"}),
-        Panel(
+        Chart("length of the games", "moves", {"selfplay/game_length": "mean"}),
+        Chart(
             "how games end for the first player",
             "share",
             {
@@ -86,7 +86,7 @@ STORY: Final[Mapping[str, tuple[Panel, ...]]] = {
         ),
     ),
     "speed": (
-        Panel(
+        Chart(
             "throughput of self-play",
             "1/s",
             {
@@ -94,7 +94,7 @@ STORY: Final[Mapping[str, tuple[Panel, ...]]] = {
                 "speed/evaluations_per_second": "evaluations",
             },
         ),
-        Panel(
+        Chart(
             "time of an iteration",
             "s",
             {
@@ -136,11 +136,11 @@ def tensorboard_layout(config: Config) -> Layout:
             for panel in panels
             if not all(name.split("/")[0] in absent for name in panel.curves)
         }
-        for chapter, panels in STORY.items()
+        for chapter, panels in DASHBOARD.items()
     }
 
 
-def _chart(panel: Panel) -> Sequence[str | Sequence[str]]:
+def _chart(panel: Chart) -> Sequence[str | Sequence[str]]:
     """Return a chart's kind and its curves.
 
     TensorBoard holds regular expressions of a chart of lines against the beginning of each name.

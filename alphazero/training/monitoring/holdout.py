@@ -10,16 +10,20 @@ import numpy as np
 import torch
 
 from alphazero.config.schema import LearnerConfig
-from alphazero.training.data.game_shard import Games
-from alphazero.training.data.replay_buffer import Batch, Replay
+from alphazero.training.data.game_shard import GameBatch
+from alphazero.training.data.replay_buffer import Batch, ReplayBuffer
 from alphazero.training.learning.learner import Learner
 
 EXAMINED = 512
 """Positions of each kind: their mean squared error is known to about a tenth of itself."""
 
 
-def examine_values(
-    learner: Learner, replay: Replay, newest: Games, settings: LearnerConfig, seed: Sequence[int]
+def holdout_value_loss(
+    learner: Learner,
+    replay: ReplayBuffer,
+    newest: GameBatch,
+    settings: LearnerConfig,
+    seed: Sequence[int],
 ) -> dict[str, float]:
     """Return the value's squared errors by the names of metrics; none where one cannot be told.
 
@@ -27,7 +31,7 @@ def examine_values(
     drawn as training draws them, with the targets that training gives them, and shown to one and
     the same network, the one that plays.
     """
-    alone = Replay(replay.game, replay.settings)
+    alone = ReplayBuffer(replay.game, replay.settings)
     alone.add(0, newest)
     if not (replay.window and alone.window):
         return {}
@@ -45,5 +49,5 @@ def examine_values(
 def value_loss(learner: Learner, batch: Batch) -> float:
     """Return the mean of (z - v)² of the player's network over a batch, 0 to 4."""
     observations = torch.from_numpy(batch.observations).to(learner.device)
-    values = learner.player.eval().answer(observations).values.float().cpu().numpy()
+    values = learner.player.eval().forward_full(observations).values.float().cpu().numpy()
     return float(np.square(batch.values - values, dtype=np.float64).mean())

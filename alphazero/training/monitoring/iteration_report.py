@@ -16,14 +16,14 @@ from alphazero.games.game import Game
 from alphazero.records.game_record import GameRecord
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf_export import commented, has_sgf, to_sgf
-from alphazero.training.data.replay_buffer import Replay
+from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.evaluation import Figures
-from alphazero.training.int8 import Comparison
+from alphazero.training.int8 import QuantizationError
 from alphazero.training.learning.learner import StepReport
-from alphazero.training.manifest import State
-from alphazero.training.monitoring.surprise import Findings, find_surprise
+from alphazero.training.manifest import RunState
+from alphazero.training.monitoring.surprise import SearchStatistics, most_surprising_position
 from alphazero.training.resignation import measure_resignation
-from alphazero.training.selfplay import SelfPlay
+from alphazero.training.selfplay import SelfPlayResult
 from alphazero.utils.machine import peak_megabytes
 
 TEXT: Final = ".txt"
@@ -31,26 +31,26 @@ TEXT: Final = ".txt"
 
 
 @dataclass(frozen=True)
-class Report:
+class IterationReport:
     """An iteration that has come to its end, but for saving."""
 
     config: Config
-    state: State
-    games: SelfPlay
+    state: RunState
+    games: SelfPlayResult
     steps: StepReport
     gate: MatchResult | None
     """of the match that ended in it, if one did"""
     measured: Figures
     """what tests of strength have brought, by their names in the table of metrics"""
-    int8: Comparison | None
+    int8: QuantizationError | None
     resign_below: float
-    replay: Replay
+    replay: ReplayBuffer
     seconds: Mapping[str, float]
     """of each stage"""
 
     @functools.cached_property
-    def _findings(self) -> Findings:
-        return Findings.of(self.games.finished)
+    def _findings(self) -> SearchStatistics:
+        return SearchStatistics.of(self.games.finished)
 
     @property
     def _playing(self) -> float:
@@ -152,7 +152,7 @@ class Report:
 
     def pictures(self, game: Game) -> dict[str, Image.Image]:
         """Return what is drawn of single positions."""
-        surprise = find_surprise(game, self.games.finished, self.games.evaluator)
+        surprise = most_surprising_position(game, self.games.finished, self.games.evaluator)
         title = f"{self.config.game.name}, iteration {self.state.iteration}"
         return {"selfplay/surprise": surprise.draw(game, title)} if surprise else {}
 

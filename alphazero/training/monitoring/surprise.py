@@ -13,8 +13,8 @@ from PIL import Image
 from alphazero.drawing.position import draw_position
 from alphazero.games.game import Game, State, to_play, value_of
 from alphazero.mcts.evaluator import Evaluator
-from alphazero.mcts.move_selection import divergences
-from alphazero.mcts.network_search import ask_network
+from alphazero.mcts.move_selection import kl_divergences
+from alphazero.mcts.network_search import network_statistics
 from alphazero.records.game_record import GameRecord
 from alphazero.utils.arrays import Doubles
 
@@ -23,7 +23,7 @@ EXAMINED = 64
 
 
 @dataclass(frozen=True)
-class Findings:
+class SearchStatistics:
     """What the full searches of some games answered; the quick ones are not looked at."""
 
     entropies: Doubles
@@ -32,7 +32,7 @@ class Findings:
     """[n] for the player to move"""
 
     @classmethod
-    def of(cls, records: Sequence[GameRecord]) -> "Findings":
+    def of(cls, records: Sequence[GameRecord]) -> "SearchStatistics":
         """Gather them from `records`, at least one."""
         policies = np.concatenate([record.policies for record in records])
         values = np.concatenate([record.values for record in records])
@@ -86,13 +86,13 @@ class Surprise:
                 f"The search differs from the prior by {self.divergence:.2f} nats.",
             ],
         )
-        return picture.finish()
+        return picture.to_image()
 
     def _state(self, game: Game, moves: int) -> State:
         return state_after(game, self.record, moves)
 
 
-def find_surprise(
+def most_surprising_position(
     game: Game, records: Sequence[GameRecord], evaluator: Evaluator
 ) -> Surprise | None:
     """Return where the search differs most from the network, among the newest full searches.
@@ -110,9 +110,9 @@ def find_surprise(
     if not newest:
         return None
     states = np.stack([state_after(game, record, move) for record, move in newest])
-    answers = ask_network(game, evaluator, states)
+    answers = network_statistics(game, evaluator, states)
     policies = np.stack([record.policies[move] for record, move in newest])
-    differences = divergences(policies, answers.priors)
+    differences = kl_divergences(policies, answers.priors)
     index = int(differences.argmax())
     record, move = newest[index]
     return Surprise(

@@ -13,8 +13,8 @@ from PIL import Image
 
 from alphazero.errors import RunError
 from alphazero.training.monitoring.metrics import kind_of
-from alphazero.utils.files import reason, shown
-from alphazero.utils.interrupts import held_back
+from alphazero.utils.files import explain_os_error, printable
+from alphazero.utils.interrupts import defer_interrupts
 
 BINS = 40
 """Bins of a histogram, equally wide from the least number to the greatest."""
@@ -23,21 +23,21 @@ Layout = Mapping[str, Mapping[str, Sequence[str | Sequence[str]]]]
 """Chapters, their charts, and of each its kind and curves: as `add_custom_scalars` takes them."""
 
 
-class Curves:
+class TensorBoardWriter:
     """The TensorBoard folder of a run; on resume what lies after `iteration` is purged.
 
     TensorBoard's thread shares a queue with us, so Ctrl-C is held back while we are in it.
     `layout` is what TensorBoard shows under *Custom Scalars*; of several it takes the last.
     """
 
-    @held_back()
+    @defer_interrupts()
     def __init__(self, folder: Path, iteration: int, layout: Layout | None = None) -> None:
         from torch.utils.tensorboard import SummaryWriter
 
         self._folder = folder
         self._others = set(threading.enumerate())
         self._hook = threading.excepthook
-        threading.excepthook = self._hear
+        threading.excepthook = self._on_thread_error
         try:
             # TensorBoard reads files in the order of their names, which begin with the second.
             while list(folder.glob(f"events.out.tfevents.{int(time.time()):010d}.*")):
@@ -46,10 +46,12 @@ class Curves:
             if layout:
                 self._writer.add_custom_scalars(layout)
         except OSError as error:
-            self._hear_no_more()
-            raise RunError(f"cannot write {shown(folder)}: {reason(error)}") from error
+            self._restore_hook()
+            raise RunError(
+                f"cannot write {printable(folder)}: {explain_os_error(error)}"
+            ) from error
 
-    @held_back()
+    @defer_interrupts()
     def write(
         self,
         iteration: int,
@@ -81,14 +83,16 @@ class Curves:
                 self._writer.add_text(name, block, iteration)
             self._writer.flush()
         except OSError as error:
-            raise RunError(f"cannot write {shown(self._folder)}: {reason(error)}") from error
+            raise RunError(
+                f"cannot write {printable(self._folder)}: {explain_os_error(error)}"
+            ) from error
 
-    def _hear(self, told: threading.ExceptHookArgs) -> None:
+    def _on_thread_error(self, told: threading.ExceptHookArgs) -> None:
         """Leave out the traceback of TensorBoard's thread: `write` raises what the thread met."""
         if not _is_tensorboards(told.thread):
             self._hook(told)
 
-    def _hear_no_more(self) -> None:
+    def _restore_hook(self) -> None:
         """Let others hear of threads again, once ours has ended, which a refused `close` leaves."""
         for thread in set(threading.enumerate()) - self._others:
             if _is_tensorboards(thread):
@@ -98,7 +102,7 @@ class Curves:
     def __enter__(self) -> Self:
         return self
 
-    @held_back()
+    @defer_interrupts()
     def __exit__(
         self,
         kind: type[BaseException] | None,
@@ -109,9 +113,11 @@ class Curves:
             self._writer.close()
         except OSError as failure:
             if kind is None:  # else the disk's refusal has been told already
-                raise RunError(f"cannot write {shown(self._folder)}: {reason(failure)}") from None
+                raise RunError(
+                    f"cannot write {printable(self._folder)}: {explain_os_error(failure)}"
+                ) from None
         finally:
-            self._hear_no_more()
+            self._restore_hook()
 
 
 def _to_summary(name: str, picture: Image.Image) -> Any:

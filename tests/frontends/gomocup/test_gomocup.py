@@ -17,11 +17,11 @@ from helpers.paths import ROOT
 from alphazero.cli import main as cli
 from alphazero.config.schema import NetworkConfig
 from alphazero.frontends import analyzer
-from alphazero.frontends.gomocup.session import Session, engine_of
+from alphazero.frontends.gomocup.session import GomocupSession, engine_of
 from alphazero.games import make_game
 from alphazero.network.checkpoint import Checkpoint, save_checkpoint
 from alphazero.network.resnet import ResNet
-from alphazero.players.registry import read_player
+from alphazero.players.registry import parse_player
 
 CELL = re.compile(r"(\d+),(\d+)\n")
 
@@ -31,8 +31,8 @@ class Talk:
 
     def __init__(self, player: str, *lines: str, given: Iterable[str] = ()) -> None:
         self.said = ""
-        self.engine = engine_of(read_player(player))
-        self.session = Session(self.engine, given, self._say)
+        self.engine = engine_of(parse_player(player))
+        self.session = GomocupSession(self.engine, given, self._say)
         for line in lines:
             assert self.ask(line) == ("" if line.startswith("INFO") else "OK\n"), line
 

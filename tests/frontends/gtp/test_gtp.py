@@ -20,13 +20,13 @@ from alphazero.arena.openings import paired_openings
 from alphazero.cli import main as cli
 from alphazero.frontends import analyzer
 from alphazero.frontends.gtp import session
-from alphazero.frontends.gtp.protocol import Command, answer, read_command
+from alphazero.frontends.gtp.protocol import GtpCommand, answer, read_command
 from alphazero.frontends.line_reader import Lines
 from alphazero.games import ONGOING, game_names, make_game
 from alphazero.games.registry import read_game
 from alphazero.players.base import Player, RandomPlayer
 from alphazero.players.gtp_player import GtpPlayer
-from alphazero.records.gtp_notation import Vertices
+from alphazero.records.gtp_notation import GtpNotation
 
 REGRESSION = TESTS / "regression"
 
@@ -168,22 +168,22 @@ def test_commands_of_the_specification_are_all_known_and_listed() -> None:
 @pytest.mark.parametrize(
     ("line", "read"),
     [
-        ("  12  play\tblack D4 # here", Command("12", "play", ["black", "D4"])),
-        ("quit\r", Command("", "quit", [])),
-        ("\x07na\x00me", Command("", "name", [])),
-        ("12", Command("12", "", [])),
-        ("12play", Command("", "12play", [])),
+        ("  12  play\tblack D4 # here", GtpCommand("12", "play", ["black", "D4"])),
+        ("quit\r", GtpCommand("", "quit", [])),
+        ("\x07na\x00me", GtpCommand("", "name", [])),
+        ("12", GtpCommand("12", "", [])),
+        ("12play", GtpCommand("", "12play", [])),
         ("# only a comment", None),
         (" \t ", None),
         ("", None),
     ],
 )
-def test_a_line_is_read_as_the_specification_says(line: str, read: Command | None) -> None:
+def test_a_line_is_read_as_the_specification_says(line: str, read: GtpCommand | None) -> None:
     assert read_command(line) == read
 
 
 def test_an_answer_holds_no_empty_line_but_its_end() -> None:
-    command = Command("3", "x", [])
+    command = GtpCommand("3", "x", [])
     assert answer(command, "a\n\n\nb ") == "=3 a\nb\n\n"
     assert answer(command, "\na\nb") == "=3\na\nb\n\n"
     assert answer(command, "") == "=3\n\n"
@@ -213,7 +213,7 @@ def test_a_regression_file_that_is_wrong_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [name for name in game_names() if name != "mnk"])
 def test_every_legal_move_is_found_by_its_name_in_every_game(name: str) -> None:
     game, rng = make_game(name), np.random.default_rng(2)
-    vertices = Vertices(game)
+    vertices = GtpNotation(game)
     state = game.initial_state()
     for _ in range(12):
         legal = np.flatnonzero(game.legal_action_mask(state))
@@ -228,15 +228,15 @@ def test_every_legal_move_is_found_by_its_name_in_every_game(name: str) -> None:
 
 
 def test_columns_have_no_letter_i_and_rows_count_as_the_game_counts_them() -> None:
-    gomoku = Vertices(make_game("gomoku"))
+    gomoku = GtpNotation(make_game("gomoku"))
     assert gomoku.cell_name(0) == "A15"
     assert gomoku.cell_name(8) == "J15"
     assert [gomoku.cell(name) for name in ("I15", "Q1", "A16", "A0", "pass")] == [None] * 5
     assert [gomoku.cell(gomoku.cell_name(cell)) for cell in range(225)] == list(range(225))
-    othello = Vertices(make_game("othello"))
+    othello = GtpNotation(make_game("othello"))
     assert othello.from_top
     assert othello.cell_name(0) == "A1"
-    assert not Vertices(make_game("nim")).has_cells
+    assert not GtpNotation(make_game("nim")).has_cells
 
 
 def test_a_checkpoint_plays_its_own_game_and_no_other() -> None:
@@ -374,7 +374,7 @@ def test_a_move_can_be_watched_and_is_made() -> None:
     assert talk.ask("showboard").count("X") == 1
 
 
-@pytest.mark.parametrize("word", session.WATCHED_MOVES)
+@pytest.mark.parametrize("word", session.STREAMING_MOVES)
 def test_a_move_found_before_the_first_interval_is_told_of_once(word: str) -> None:
     talk = Talk("uct:60", "tic_tac_toe")
     begin, info, move = talk.ask(f"3 {word} b 100000").rstrip("\n").split("\n")
@@ -617,7 +617,7 @@ def play_games(command: str, game_text: str, games: int = 2) -> None:
     records = play_schedule(game, seat_players, schedule, tables=1)
     assert len(records) == games
     for record in records:
-        assert record.fault == ""
+        assert record.forfeit_reason == ""
         state = game.play(game.initial_state(), *map(int, record.actions))
         assert record.outcome == game.outcome(state) or record.resigned
 

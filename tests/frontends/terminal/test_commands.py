@@ -15,7 +15,7 @@ from alphazero.frontends.terminal.screen import Screen
 from alphazero.games import game_names, make_game
 from alphazero.games.game import ONGOING
 from alphazero.games.registry import read_game
-from alphazero.players.registry import read_player
+from alphazero.players.registry import parse_player
 from alphazero.records.game_files import load_played
 
 FAKE = TESTS / "helpers" / "fake_gtp_engine.py"
@@ -153,7 +153,7 @@ def test_the_tree_shows_the_most_visited_lines_with_the_value_for_who_moves() ->
 
 
 def test_the_trees_of_several_threads_are_added_up() -> None:
-    player = read_player("uct:simulations=300,threads=2")
+    player = parse_player("uct:simulations=300,threads=2")
     talk = Talk("tic_tac_toe", BOTH, ["tree 1", "quit"], player=player).run()
     (told,) = answers(talk, "move +visits +value")
     assert sum(int(line.split()[1]) for line in told.splitlines()[1:]) == 300
@@ -161,7 +161,7 @@ def test_the_trees_of_several_threads_are_added_up() -> None:
 
 def test_players_that_do_not_search_say_so() -> None:
     words = ["hint", "go 5", "analyze", "policy", "tree", "level", "quit"]
-    talk = Talk("tic_tac_toe", BOTH, words, player=read_player("random")).run()
+    talk = Talk("tic_tac_toe", BOTH, words, player=parse_player("random")).run()
     assert len(answers(talk, "this player gives no hints")) == 5
     assert "this player has one level only" in talk.said
 
@@ -189,7 +189,7 @@ def test_a_wrong_level_is_told_in_a_line() -> None:
 
 def test_alpha_beta_is_told_how_deep_to_look() -> None:
     words = ["level", "level 2", "level 1s", "level 0", "b2", "quit"]
-    talk = Talk("tic_tac_toe", FIRST, words, player=read_player("minimax:depth=3")).run()
+    talk = Talk("tic_tac_toe", FIRST, words, player=parse_player("minimax:depth=3")).run()
     told = [text.partition(": ")[2] for text in answers(talk, "^  minimax")]
     assert told == ["depth 3", "depth 2", "1 seconds a move"]
     assert "this player looks one ply ahead at least" in talk.said
@@ -230,13 +230,13 @@ def test_a_program_that_resigns_or_fails_loses_and_can_be_met_again(
 ) -> None:
     path = tmp_path / "games.jsonl"
     words = ["b2", f"save {path}", "y", "c3", "quit", "n"]
-    player = read_player(f"gtp:{sys.executable} {FAKE} {fault} 1")
+    player = parse_player(f"gtp:{sys.executable} {FAKE} {fault} 1")
     talk = Talk("tic_tac_toe", FIRST, words, player=player).run()
     said = "^O resigns[.]$" if fault == "resign" else "^O gives up: no move: .*"
     assert answers(talk, said)
     assert "X (you) wins." in talk.said
     (game,) = load_played(path)
-    assert (game.outcome, game.resigned, bool(game.fault)) == (
+    assert (game.outcome, game.resigned, bool(game.forfeit_reason)) == (
         1,
         fault == "resign",
         fault == "crash",

@@ -56,7 +56,7 @@ class OneGame:
             Pairing((0, 1)), actions, policies, values, nothing, nothing, ONGOING
         )
 
-    def chapters(self) -> list[tuple[int, str]]:
+    def iterations(self) -> list[tuple[int, str]]:
         return [(2, "gate"), (1, "selfplay")]
 
     def games(self, iteration: int, kind: str) -> list[GameRecord]:
@@ -177,7 +177,7 @@ def test_a_whole_game_of_connect_four_is_clicked_and_stones_fall(visit: Any) -> 
         # The top cell of a column is far above where the stone will lie.
         cell(page, f"column {column}, row 6").click()
         ply(page, count)
-    assert game.outcome(game.from_line(WIN_IN_4)) == 1
+    assert game.outcome(game.from_text(WIN_IN_4)) == 1
     expect(page.locator("#status")).to_contain_text("X wins")
     check_stones(page, game, [int(column) - 1 for column in WIN_IN_4.split()])
 
@@ -434,7 +434,7 @@ def test_games_are_saved_loaded_and_refused_in_one_line(visit: Any) -> None:
         page.get_by_role("button", name="Save JSON").click()
     text = Path(saved.value.path()).read_text()
     assert game.play(game.initial_state(), *read_line(text).actions).tolist() == (
-        game.from_line("b2 a1 c3").tolist()
+        game.from_text("b2 a1 c3").tolist()
     )
     page.get_by_role("button", name="First position").click()
     ply(page, 0, 3)

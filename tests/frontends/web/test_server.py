@@ -20,21 +20,21 @@ from helpers.paths import CHECKPOINTS, TESTS
 from helpers.web_client import SECONDS, Served, Visitor, serving
 
 from alphazero.arena.tournament import Tournament, save_csv, standings
-from alphazero.cli.main import INTERRUPTED, main
+from alphazero.cli.main import EXIT_INTERRUPTED, main
 from alphazero.errors import AlphaZeroError, RunError
 from alphazero.frontends.web import search_pool, security, server, session_manager
-from alphazero.frontends.web.catalog import Catalogue
+from alphazero.frontends.web.catalog import Catalog
 from alphazero.frontends.web.commands import KNOWN
 from alphazero.frontends.web.ratings import RatingTable, split_name
-from alphazero.frontends.web.search_pool import Answer, Question, Room
+from alphazero.frontends.web.search_pool import SearchPool, SearchRequest, SearchResponse
 from alphazero.frontends.web.server import listen
-from alphazero.frontends.web.session import Seat
+from alphazero.frontends.web.session import Side
 from alphazero.games import make_game
 from alphazero.games.game import ONGOING, Game, State, to_play
 from alphazero.mcts.evaluator import Evaluator, UniformEvaluator
-from alphazero.players.checkpoint_player import LEAVES
+from alphazero.players.checkpoint_player import LEAVES_PER_BATCH
 from alphazero.players.options import CheckpointOptions
-from alphazero.players.registry import Entrant, read_player
+from alphazero.players.registry import PlayerSpec, parse_player
 from alphazero.records.jsonl import read_line
 from alphazero.records.sgf import read_sgf
 from alphazero.records.sgf_export import from_sgf, to_sgf
@@ -56,12 +56,14 @@ class CountingEvaluator:
         return self.uniform.evaluate(observations)
 
 
-def entrant_with(evaluator: Evaluator, game: Game | None = None, **search: str | bool) -> Entrant:
+def entrant_with(
+    evaluator: Evaluator, game: Game | None = None, **search: str | bool
+) -> PlayerSpec:
     """Return the shipped player of tic-tac-toe, or of another game, with another network.
 
     `search` changes the settings of its search.
     """
-    entrant = read_player(str(CHECKPOINT))
+    entrant = parse_player(str(CHECKPOINT))
     options = entrant.options
     assert isinstance(options, CheckpointOptions)
     saved = dataclasses.replace(
@@ -267,7 +269,7 @@ def test_a_seat_with_seconds_gives_most_visits_to_the_best_move(halving: Served)
 def test_an_endless_search_ends_when_it_has_seen_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search_pool, "LONGEST_SEARCH", 300)
     monkeypatch.setattr(search_pool, "INTERVAL", 0.0)
-    desk = Desk(read_player("uct"), make_game("tic_tac_toe"))
+    desk = Desk(parse_player("uct"), make_game("tic_tac_toe"))
     first = desk.ask("a", [], None)
     assert 300 <= simulations_of(first) < 300_000
     # What was seen before does not count against the next search.
@@ -325,29 +327,34 @@ def test_pages_that_search_at_once_share_a_player_and_no_answer_depends_on_the_o
         page_events(other, 1, "thought")
         page_events(one, 1, "thought")
         assert len(running.house._rooms) == 1
-        assert set(evaluator.rows) <= {1, LEAVES}  # a batch of another size may round otherwise
+        assert set(evaluator.rows) <= {
+            1,
+            LEAVES_PER_BATCH,
+        }  # a batch of another size may round otherwise
 
 
 class Desk:
     """Asks a room directly, and collects what it answers."""
 
-    def __init__(self, entrant: Entrant, game: Game, few: bool = False) -> None:
+    def __init__(self, entrant: PlayerSpec, game: Game, few: bool = False) -> None:
         self.game, self.answers = game, []
-        self.room = Room(entrant, game, lambda call: call(), few)
+        self.room = SearchPool(entrant, game, lambda call: call(), few)
 
-    def put(self, asker: str, moves: list[int], simulations: int | None) -> Question:
+    def put(self, asker: str, moves: list[int], simulations: int | None) -> SearchRequest:
         state = self.game.play(self.game.initial_state(), *moves)
-        question = Question(asker, moves, state, simulations, None, lambda report: None, self._take)
+        question = SearchRequest(
+            asker, moves, state, simulations, None, lambda report: None, self._take
+        )
         self.room.ask(question)
         return question
 
-    def ask(self, asker: str, moves: list[int], simulations: int | None) -> Answer:
+    def ask(self, asker: str, moves: list[int], simulations: int | None) -> SearchResponse:
         count = len(self.answers)
         self.put(asker, moves, simulations)
         eventually(lambda: len(self.answers) > count)
         return self.answers[-1]
 
-    def _take(self, answer: Answer) -> None:
+    def _take(self, answer: SearchResponse) -> None:
         self.answers.append(answer)
 
     def close(self) -> None:
@@ -355,7 +362,7 @@ class Desk:
         self.room.join(SECONDS)
 
 
-def simulations_of(answer: Answer) -> int:
+def simulations_of(answer: SearchResponse) -> int:
     assert answer.report is not None
     return answer.report.thought.simulations
 
@@ -382,7 +389,7 @@ def test_a_tree_is_kept_below_the_moves_that_were_made_and_for_its_asker_alone()
 
 def test_an_endless_search_gives_way_when_every_table_is_taken() -> None:
     game = make_game("connect_four")
-    desk = Desk(read_player("uct"), game)
+    desk = Desk(parse_player("uct"), game)
     tables = len([desk.put(f"{number}", [], None) for number in range(17)]) - 1
     eventually(lambda: len(desk.answers) == 1)
     assert tables == 16
@@ -413,10 +420,10 @@ def test_a_player_that_fails_says_why_and_may_be_asked_again(served: Served) -> 
 class _Broken:
     """An entrant that cannot be seated."""
 
-    def __init__(self, entrant: Entrant) -> None:
+    def __init__(self, entrant: PlayerSpec) -> None:
         self.options, self.game, self.name = entrant.options, None, "broken"
 
-    def seat(self, *_: Any, **__: Any) -> Any:
+    def create(self, *_: Any, **__: Any) -> Any:
         raise AlphaZeroError("it has no hands")
 
 
@@ -464,7 +471,7 @@ def test_another_program_takes_a_seat(fault: str, said: str) -> None:
     fake = TESTS / "helpers" / "fake_gtp_engine.py"
     command = f"gtp:{sys.executable} {fake} {fault} 2".strip()
     with (
-        serving([read_player(command)]) as running,
+        serving([parse_player(command)]) as running,
         running.begin("tic_tac_toe", HUMAN, {"player": command}) as page,
     ):
         page.do("move", action=4)
@@ -794,7 +801,7 @@ def test_there_is_room_for_so_many_sessions_and_idle_ones_make_way(
         pages[0].leave()
         eventually(lambda: not running.house.sessions[pages[0].id].watchers)
         assert running.ask("POST", "/api/sessions", {"game": "nim"})[0] == 429
-        monkeypatch.setattr(session_manager, "BRIEF", 0.0)
+        monkeypatch.setattr(session_manager, "IDLE_WHEN_FULL", 0.0)
         third = running.begin("nim")
         assert running.ask("GET", f"/api/sessions/{pages[0].id}")[0] == 404
         assert running.ask("DELETE", f"/api/sessions/{third.id}")[0] == 200
@@ -914,19 +921,21 @@ def test_the_server_stops_at_once_though_pages_listen_and_players_think() -> Non
 
 def test_levels_are_labelled_with_the_ratings_of_a_tournament(tmp_path: Path) -> None:
     game = make_game("tic_tac_toe")
-    players = [read_player(name) for name in ("random", "uct:simulations=100", "uct:simulations=9")]
+    players = [
+        parse_player(name) for name in ("random", "uct:simulations=100", "uct:simulations=9")
+    ]
     tournament = Tournament(game, players, 4, folder=tmp_path / "games")
     tournament.play()
     rows, _ = standings(tournament, 0)
     save_csv(tmp_path / "table.csv", rows)
-    told = Catalogue(ratings=RatingTable([tmp_path / "games"])).json()
+    told = Catalog(ratings=RatingTable([tmp_path / "games"])).json()
     uct = next(player for player in told["players"] if player["name"] == "uct")
     known = {level["label"]: level["by_game"] for level in uct["levels"]}
     wanted = next(row for row in rows if row.name == "uct:simulations=100")
     assert known["100 simulations"]["tic_tac_toe"]["elo"] == pytest.approx(wanted.elo)
     assert known["100 simulations"]["tic_tac_toe"]["high"] == pytest.approx(wanted.elo_high)
     assert known["1,000 simulations"] == {}
-    assert RatingTable([tmp_path / "table.csv"]).of(read_player("uct"), 100) == ()  # no game told
+    assert RatingTable([tmp_path / "table.csv"]).of(parse_player("uct"), 100) == ()  # no game told
 
 
 def test_a_checkpoint_is_known_by_its_content_or_its_path(tmp_path: Path) -> None:
@@ -935,7 +944,7 @@ def test_a_checkpoint_is_known_by_its_content_or_its_path(tmp_path: Path) -> Non
         f"player,elo,elo_low,elo_high\n{CHECKPOINT}:simulations=16,300,200,400\n"
         f"{CHECKPOINT},500,450,550.5\nother/{CHECKPOINT.name}:simulations=64,1,1,1\n"
     )
-    told = Catalogue([read_player(str(CHECKPOINT))], ratings=RatingTable([table])).json()
+    told = Catalog([parse_player(str(CHECKPOINT))], ratings=RatingTable([table])).json()
     levels = {level["simulations"]: level for level in told["players"][0]["levels"]}
     assert (levels[16]["elo"], levels[16]["elo_low"], levels[16]["elo_high"]) == (300, 200, 400)
     assert levels[100]["elo_high"] == 550.5  # as in training
@@ -962,16 +971,16 @@ def test_files_that_hold_no_ratings_are_told(tmp_path: Path, text: str) -> None:
 def test_players_of_one_name_are_told_apart(tmp_path: Path) -> None:
     copy = tmp_path / CHECKPOINT.name
     copy.write_bytes(CHECKPOINT.read_bytes())
-    catalogue = Catalogue([read_player(str(CHECKPOINT)), read_player(str(copy))])
+    catalogue = Catalog([parse_player(str(CHECKPOINT)), parse_player(str(copy))])
     assert list(catalogue.offers)[:2] == ["tic_tac_toe", "tic_tac_toe (2)"]
     assert str(tmp_path) not in json.dumps(catalogue.json())
 
 
 def test_a_seat_is_called_in_files_as_its_player(served: Served) -> None:
     offer = served.house.catalogue.offers["uct"]
-    assert Seat(offer, 50).title == "uct, 50 simulations"
-    assert Seat(offer, None, 1.5).title == "uct, 1.5 s"
-    assert Seat().title == "person"
+    assert Side(offer, 50).title == "uct, 50 simulations"
+    assert Side(offer, None, 1.5).title == "uct, 1.5 s"
+    assert Side().title == "person"
 
 
 # --- the command ---------------------------------------------------------------------------------
@@ -988,7 +997,7 @@ def test_the_command_says_where_it_is_and_ends_by_a_signal(tmp_path: Path) -> No
             line.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             assert b" 200 " in read_all(line)
         program.send_signal(signal.SIGTERM)
-        assert program.wait(SECONDS) == INTERRUPTED
+        assert program.wait(SECONDS) == EXIT_INTERRUPTED
 
 
 @pytest.mark.parametrize("named", [False, True])
@@ -1037,7 +1046,7 @@ def test_a_taken_port_ends_the_command_with_one_line(capsys: pytest.CaptureFixtu
 
 
 def test_a_name_that_listens_to_everybody_still_knows_its_visitors() -> None:
-    asked = security.Guard(lambda *_: None, "my-box.local")  # type: ignore[arg-type,return-value]
+    asked = security.SecurityMiddleware(lambda *_: None, "my-box.local")  # type: ignore[arg-type,return-value]
     assert asked._is_ours("my-box.local:8000")
     assert asked._is_ours("10.0.0.7:8000")
     assert not asked._is_ours("my-box.local.evil.example:8000")

@@ -23,8 +23,8 @@ from helpers.records import (
 from alphazero.errors import RunError
 from alphazero.games import ONGOING, Game, make_game
 from alphazero.records.game_record import Pairing
-from alphazero.training.data.game_shard import MAY_RESIGN, PLAYED_OUT, RESIGNED, Games
-from alphazero.training.data.replay_buffer import Replay
+from alphazero.training.data.game_shard import MAY_RESIGN, PLAYED_OUT, RESIGNED, GameBatch
+from alphazero.training.data.replay_buffer import ReplayBuffer
 
 
 @pytest.mark.parametrize("field", ["policies", "values", "surprises", "prospects"])
@@ -33,7 +33,7 @@ def test_a_search_that_answered_with_nan_or_infinity_is_not_stored(field: str, n
     records = drawn_games(3)
     getattr(records[1], field)[5] = number
     with pytest.raises(RunError, match=r"NaN or infinity at move 6 of a game"):
-        Games.of(TIC_TAC_TOE, records)
+        GameBatch.of(TIC_TAC_TOE, records)
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -41,8 +41,8 @@ def test_games_come_back_from_their_bytes_exactly(name: str):
     game = GAMES[name]
     records = random_records(game, 6, opening=2)
     records += [unfinished(record, moves) for moves, record in enumerate(records[:4])]
-    games = Games.of(game, records)
-    again = Games.from_bytes(game, games.to_bytes(), "here")
+    games = GameBatch.of(game, records)
+    again = GameBatch.from_bytes(game, games.to_bytes(), "here")
     for before, after in zip(games, again, strict=True):
         assert before.dtype == after.dtype
         assert np.array_equal(before, after)
@@ -65,18 +65,18 @@ def test_a_resigned_game_is_lost_for_the_player_to_move_and_comes_back_as_it_was
     ]
     under_way = dataclasses.replace(unfinished(whole[0], 2), pairing=Pairing(may_resign=True))
     records += [under_way, *whole]
-    games = Games.of(CONNECT_FOUR, records)
+    games = GameBatch.of(CONNECT_FOUR, records)
     assert games.resignations.tolist() == [RESIGNED] * 4 + [MAY_RESIGN] + [PLAYED_OUT] * 4
-    again = Games.from_bytes(CONNECT_FOUR, games.to_bytes(), "here").records()
+    again = GameBatch.from_bytes(CONNECT_FOUR, games.to_bytes(), "here").records()
     for before, after in zip(records, again, strict=True):
         assert (after.outcome, after.resigned) == (before.outcome, before.resigned)
         assert after.pairing == before.pairing
         assert len(after.actions) == len(before.actions)
     for index in range(4):
         wrong = dataclasses.replace(records[index], outcome=-records[index].outcome)
-        refusal(Games.of(CONNECT_FOUR, [*records[:index], wrong]).to_bytes())
+        refusal(GameBatch.of(CONNECT_FOUR, [*records[:index], wrong]).to_bytes())
         untold = dataclasses.replace(records[index], resigned=False)
-        refusal(Games.of(CONNECT_FOUR, [untold]).to_bytes())
+        refusal(GameBatch.of(CONNECT_FOUR, [untold]).to_bytes())
 
 
 def test_games_under_way_come_back_with_their_openings():
@@ -88,24 +88,24 @@ def test_games_under_way_come_back_with_their_openings():
         )
         for record, moves, opening in zip(whole, (5, 3, 0, 6), (3, 3, 0, 0), strict=True)
     ]
-    games = Games.of(CONNECT_FOUR, records)
-    again = Games.from_bytes(CONNECT_FOUR, games.to_bytes(), "here").records()
+    games = GameBatch.of(CONNECT_FOUR, records)
+    again = GameBatch.from_bytes(CONNECT_FOUR, games.to_bytes(), "here").records()
     assert [len(record.pairing.opening) for record in again] == [3, 3, 0, 0]
     assert [record.pairing for record in again] == [record.pairing for record in records]
 
 
 def test_games_written_before_openings_were_kept_are_read_without_them():
     records = random_records(CONNECT_FOUR, 3)
-    arrays = Games.of(CONNECT_FOUR, records)._asdict()
+    arrays = GameBatch.of(CONNECT_FOUR, records)._asdict()
     del arrays["openings"]
-    again = Games.from_bytes(CONNECT_FOUR, archive(arrays), "here")
+    again = GameBatch.from_bytes(CONNECT_FOUR, archive(arrays), "here")
     assert again.openings.tolist() == [0, 0, 0]
     assert np.array_equal(again.actions, np.concatenate([record.actions for record in records]))
 
 
 def test_equal_games_give_equal_bytes():
     first, again, other = (
-        Games.of(CONNECT_FOUR, random_records(CONNECT_FOUR, 5, seed)).to_bytes()
+        GameBatch.of(CONNECT_FOUR, random_records(CONNECT_FOUR, 5, seed)).to_bytes()
         for seed in (0, 0, 1)
     )
     assert first == again
@@ -113,7 +113,7 @@ def test_equal_games_give_equal_bytes():
 
 
 def test_no_games_are_games_too():
-    none = Games.from_bytes(CONNECT_FOUR, Games.of(CONNECT_FOUR, []).to_bytes(), "here")
+    none = GameBatch.from_bytes(CONNECT_FOUR, GameBatch.of(CONNECT_FOUR, []).to_bytes(), "here")
     assert none.records() == []
 
 
@@ -131,7 +131,7 @@ def archive(arrays: dict[str, Any]) -> bytes:
 def refusal(data: bytes, game: Game = CONNECT_FOUR) -> str:
     """The one line with which bytes are refused."""
     with pytest.raises(RunError) as caught:
-        Games.from_bytes(game, data, "games-7.npz")
+        GameBatch.from_bytes(game, data, "games-7.npz")
     text = str(caught.value)
     assert text.startswith("games-7.npz: these are not ")
     assert text.isprintable()
@@ -141,7 +141,7 @@ def refusal(data: bytes, game: Game = CONNECT_FOUR) -> str:
 
 def some_games() -> dict[str, Any]:
     """The arrays of five games of Connect Four."""
-    games = Games.of(CONNECT_FOUR, random_records(CONNECT_FOUR, 5))
+    games = GameBatch.of(CONNECT_FOUR, random_records(CONNECT_FOUR, 5))
     return {name: array.copy() for name, array in games._asdict().items()}
 
 
@@ -154,7 +154,7 @@ class Trap:
         return setattr, (Trap, "sprung", True)
 
 
-@pytest.mark.parametrize("name", Games._fields)
+@pytest.mark.parametrize("name", GameBatch._fields)
 def test_pickled_arrays_are_refused_and_never_unpickled(name: str):
     arrays = some_games()
     arrays[name] = np.array([Trap()], object)
@@ -304,19 +304,19 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_games_that_cannot_be_are_refused(fault: str):
     arrays = some_games()
-    Games.from_bytes(CONNECT_FOUR, archive(arrays), "here")
+    GameBatch.from_bytes(CONNECT_FOUR, archive(arrays), "here")
     FAULTS[fault](arrays)
     refusal(archive(arrays))
 
 
 def test_a_stone_on_a_taken_cell_is_refused_although_the_game_ends_as_it_says():
     actions = [0, 1, 1, 4, 2]  # the first player takes the second one's cell, and its row is full
-    data = Games.of(TIC_TAC_TOE, [taught(actions, np.eye(9)[actions], 1)]).to_bytes()
+    data = GameBatch.of(TIC_TAC_TOE, [taught(actions, np.eye(9)[actions], 1)]).to_bytes()
     assert "game 1 breaks the rules" in refusal(data, TIC_TAC_TOE)
 
 
 def test_games_of_another_game_are_refused():
-    data = Games.of(TIC_TAC_TOE, random_records(TIC_TAC_TOE, 4)).to_bytes()
+    data = GameBatch.of(TIC_TAC_TOE, random_records(TIC_TAC_TOE, 4)).to_bytes()
     assert "received float32" in refusal(data)
     small = make_game("connect_four", rows=4, columns=7)
     refusal(archive(some_games()), small)
@@ -325,8 +325,8 @@ def test_games_of_another_game_are_refused():
 def test_arrays_may_lie_in_memory_in_either_order():
     arrays = some_games()
     arrays["policies"] = np.asfortranarray(arrays["policies"])
-    games = Games.from_bytes(CONNECT_FOUR, archive(arrays), "here")
-    replay = Replay(CONNECT_FOUR, window())
+    games = GameBatch.from_bytes(CONNECT_FOUR, archive(arrays), "here")
+    replay = ReplayBuffer(CONNECT_FOUR, window())
     replay.add(1, games)
     assert replay.sample(10, np.random.default_rng(0), True).policies.any(axis=1).all()
 
@@ -352,13 +352,13 @@ def test_a_header_that_promises_a_huge_array_is_refused():
     array = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as file:
-        for name in Games._fields:
+        for name in GameBatch._fields:
             file.writestr(f"{name}.npy", array)
     refusal(buffer.getvalue())
 
 
 def test_truncated_games_are_refused_wherever_they_end():
-    data = Games.of(CONNECT_FOUR, random_records(CONNECT_FOUR, 2)).to_bytes()
+    data = GameBatch.of(CONNECT_FOUR, random_records(CONNECT_FOUR, 2)).to_bytes()
     for length in range(0, len(data), 7):
         refusal(data[:length])
 
@@ -368,16 +368,16 @@ def test_mutated_arrays_are_refused_or_can_be_drawn_from():
     refused = drawn = 0
     for _ in range(300):
         arrays = some_games()
-        name = Games._fields[rng.integers(len(Games._fields))]
+        name = GameBatch._fields[rng.integers(len(GameBatch._fields))]
         raw = arrays[name].reshape(-1).view(np.uint8)
         for _ in range(rng.integers(1, 3)):
             raw[rng.integers(len(raw))] ^= 1 << rng.integers(8)
         try:
-            games = Games.from_bytes(CONNECT_FOUR, archive(arrays), "games-7.npz")
+            games = GameBatch.from_bytes(CONNECT_FOUR, archive(arrays), "games-7.npz")
         except RunError:
             refused += 1
             continue
-        replay = Replay(CONNECT_FOUR, window())
+        replay = ReplayBuffer(CONNECT_FOUR, window())
         replay.add(1, games)
         batch = replay.sample(64, np.random.default_rng(0), True)
         assert set(batch.values.tolist()) <= {1.0, 0.0, -1.0}

@@ -26,14 +26,16 @@ from alphazero.errors import RunError
 from alphazero.games import Game, make_game
 from alphazero.games.game import to_play
 from alphazero.records.game_record import GameRecord, Pairing
-from alphazero.training.data.game_shard import Games
-from alphazero.training.data.replay_buffer import Batch, Replay
+from alphazero.training.data.game_shard import GameBatch
+from alphazero.training.data.replay_buffer import Batch, ReplayBuffer
 
 
-def filled(game: Game, shards: Sequence[Sequence[GameRecord]], settings: ReplayConfig) -> Replay:
-    replay = Replay(game, settings)
+def filled(
+    game: Game, shards: Sequence[Sequence[GameRecord]], settings: ReplayConfig
+) -> ReplayBuffer:
+    replay = ReplayBuffer(game, settings)
     for iteration, records in enumerate(shards, 1):
-        replay.add(iteration, Games.of(game, records))
+        replay.add(iteration, GameBatch.of(game, records))
     return replay
 
 
@@ -121,10 +123,10 @@ def test_before_a_blunder_the_value_thrown_away_takes_the_outcome_s_place():
         0.9: [-0.6, 0.6, -0.6, 0.6, 1],
         0.25: [0.1, 0.1, -0.1, 0.6, 1],  # the nearest blunder after a position counts
     }.items():
-        replay = Replay(TIC_TAC_TOE, dataclasses.replace(window(), blunder=blunder))
+        replay = ReplayBuffer(TIC_TAC_TOE, dataclasses.replace(window(), blunder=blunder))
         # Games on either side of it, whose searches saw nothing, neither give nor take.
         quiet = taught(actions, policies, 1)
-        replay.add(1, Games.of(TIC_TAC_TOE, [quiet, record, quiet]))
+        replay.add(1, GameBatch.of(TIC_TAC_TOE, [quiet, record, quiet]))
         batch = replay.sample(400, np.random.default_rng(0), augment=False)
         for ply, (usual, value) in enumerate(zip(ordinary, expected, strict=True)):
             learned = batch.values[batch.policies[:, actions[ply]] == 1]
@@ -385,9 +387,9 @@ def test_only_the_newest_positions_are_drawn():
     ],
 )
 def test_a_shard_leaves_when_the_window_no_longer_reaches_it(settings: ReplayConfig):
-    replay, sizes = Replay(TIC_TAC_TOE, settings), []
+    replay, sizes = ReplayBuffer(TIC_TAC_TOE, settings), []
     for iteration, games in enumerate([2, 2, 2, 1, 3, 1, 1, 5, 2, 2, 1, 1, 1], 1):
-        replay.add(iteration, Games.of(TIC_TAC_TOE, drawn_games(games)))
+        replay.add(iteration, GameBatch.of(TIC_TAC_TOE, drawn_games(games)))
         sizes.append(9 * games)
         wanted = int(settings.window_fraction * sum(sizes))
         wanted = max(settings.window_minimum, min(wanted, settings.window_maximum))
@@ -403,21 +405,21 @@ def test_a_shard_without_searched_moves_does_no_harm():
     replay = filled(TIC_TAC_TOE, [[], drawn_games(1, opening=9), drawn_games(2)], window())
     assert replay.iterations == [3]
     assert replay.window == 18
-    assert Replay(TIC_TAC_TOE, window()).window == 0
+    assert ReplayBuffer(TIC_TAC_TOE, window()).window == 0
 
 
 @pytest.mark.parametrize("options", [{}, {"surprise_weight": 0.5, "repeats": "log"}])
 def test_shards_that_come_back_from_the_disk_make_the_same_window(options: dict[str, Any]):
     settings = dataclasses.replace(window(10, 400, 0.6), **options)
     shards = [random_records(TIC_TAC_TOE, 9, seed) for seed in range(8)]
-    before = Replay(TIC_TAC_TOE, settings)
+    before = ReplayBuffer(TIC_TAC_TOE, settings)
     for iteration, records in enumerate(shards, 1):
-        before.add(iteration, Games.of(TIC_TAC_TOE, records))
+        before.add(iteration, GameBatch.of(TIC_TAC_TOE, records))
         before.sample(5, np.random.default_rng(0), True)
     assert 1 < len(before.iterations) < 8
-    after = Replay(TIC_TAC_TOE, settings)
+    after = ReplayBuffer(TIC_TAC_TOE, settings)
     for iteration in before.iterations:
-        games = Games.of(TIC_TAC_TOE, shards[iteration - 1])
+        games = GameBatch.of(TIC_TAC_TOE, shards[iteration - 1])
         after.add(iteration, games, before.total_positions)
     assert after.iterations == before.iterations
     for name in ("window", "total_positions"):
@@ -433,10 +435,12 @@ def test_the_age_is_the_mean_over_the_window():
     replay = filled(TIC_TAC_TOE, shards, window(maximum=20))
     # 9 positions of iteration 3 and the newest 11 of iteration 2, seen from iteration 5.
     assert replay.mean_age(5) == pytest.approx((9 * 2 + 11 * 3) / 20)
-    assert Replay(TIC_TAC_TOE, window()).mean_age(5) == 0
+    assert ReplayBuffer(TIC_TAC_TOE, window()).mean_age(5) == 0
 
 
 def test_an_unfinished_game_teaches_nothing_and_is_refused():
     record = drawn_games(1)[0]
     with pytest.raises(RunError, match=r"iteration 7 .*not finished"):
-        Replay(TIC_TAC_TOE, window()).add(7, Games.of(TIC_TAC_TOE, [record, unfinished(record, 4)]))
+        ReplayBuffer(TIC_TAC_TOE, window()).add(
+            7, GameBatch.of(TIC_TAC_TOE, [record, unfinished(record, 4)])
+        )

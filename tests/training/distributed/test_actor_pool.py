@@ -1,4 +1,4 @@
-"""A crew of actors, here threads or puppets: overlap within bounds, and deaths that cost little."""
+"""A pool of actors, here threads or puppets: overlap within bounds, and deaths that cost little."""
 
 import itertools
 import threading
@@ -13,7 +13,7 @@ import pytest
 from helpers.networks import needs_openvino
 from helpers.tiny_run import ITERATIONS, manifest_of, random_records, tiny_config, torn_files
 
-from alphazero.arena.elo import judge
+from alphazero.arena.elo import match_result
 from alphazero.config.loader import dump_config
 from alphazero.config.schema import Config
 from alphazero.errors import RunError
@@ -24,13 +24,13 @@ from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
 from alphazero.records.game_record import Pairing
 from alphazero.training import selfplay
-from alphazero.training.data.game_shard import Games
+from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.distributed import ray_cluster
 from alphazero.training.distributed.actor import Actor
-from alphazero.training.distributed.actor_pool import LIVES, Crew
+from alphazero.training.distributed.actor_pool import MAX_CONSECUTIVE_DEATHS, ActorPool
 from alphazero.training.loop import resume, train
-from alphazero.training.play_backend import Orders, Version
-from alphazero.training.selfplay_stats import Work
+from alphazero.training.play_backend import NetworkSnapshot, SelfPlayRequest
+from alphazero.training.selfplay_stats import SelfPlayStats
 
 GAME = make_game("tic_tac_toe")
 HANG = 300
@@ -42,23 +42,23 @@ class Death(Exception):
 
 
 class Fakes:
-    """A hiring whose actors are made by `make`; it notes who was hired and what was shared."""
+    """A launcher whose actors are made by `make`; it notes who was launched and what was shared."""
 
     def __init__(self, make: Callable[[int, int], Any]) -> None:
         self.make = make
-        self.hired: list[tuple[int, int]] = []
+        self.launched: list[tuple[int, int]] = []
         self.shared: list[bytes] = []
         self.closed = False
 
-    def hire(self, number: int, incarnation: int) -> Any:
-        self.hired.append((number, incarnation))
+    def launch(self, number: int, incarnation: int) -> Any:
+        self.launched.append((number, incarnation))
         return self.make(number, incarnation)
 
-    def share(self, data: bytes) -> bytes:
+    def put(self, data: bytes) -> bytes:
         self.shared.append(data)
         return data
 
-    def last_words(self, error: BaseException) -> str | None:
+    def death_reason(self, error: BaseException) -> str | None:
         return str(error) if isinstance(error, Death) else None
 
     def close(self) -> None:
@@ -89,7 +89,7 @@ class Puppet:
     """Answers at once, with a game made of random moves; or as `answer` wants it."""
 
     def __init__(self, answer: Callable[[str], Any] | None = None) -> None:
-        self.answer = answer or (lambda method: None if method == "meet" else brought(1))
+        self.answer = answer or (lambda method: None if method == "load_network" else brought(1))
         self.asked: list[str] = []
 
     def ask(self, method: str, *arguments: Any) -> Future[Any]:
@@ -112,21 +112,21 @@ class Puppet:
 def brought(number: int) -> tuple[bytes, dict[str, float]]:
     """Return what an actor brings from self-play."""
     records = random_records(GAME, number, np.random.default_rng(0))
-    return Games.of(GAME, records).to_bytes(), vars(Work(simulations=number))
+    return GameBatch.of(GAME, records).to_bytes(), vars(SelfPlayStats(simulations=number))
 
 
 def config_for(folder: Path, *overrides: str, workers: str = "{ray: {actors: 2}}") -> Config:
     return tiny_config(folder, f"selfplay.workers={workers}", *overrides)
 
 
-def crew_of(config: Config, hiring: Fakes) -> Crew:
+def pool_of(config: Config, launcher: Fakes) -> ActorPool:
     assert config.selfplay.workers is not None
-    return Crew(GAME, config, config.selfplay.workers, hiring)
+    return ActorPool(GAME, config, config.selfplay.workers, launcher)
 
 
-def orders(name: str = "first") -> Orders:
-    version = Version(name, UniformEvaluator(9), name.encode)
-    return Orders(version, [1], -1.0, [])
+def orders(name: str = "first") -> SelfPlayRequest:
+    version = NetworkSnapshot(name, UniformEvaluator(9), name.encode)
+    return SelfPlayRequest(version, [1], -1.0, [])
 
 
 def never() -> bool:
@@ -143,19 +143,19 @@ def until(condition: Callable[[], bool]) -> None:
 def train_with(
     monkeypatch: pytest.MonkeyPatch, config: Config, dies_at: dict[tuple[int, int], int]
 ) -> tuple[Path, list[Fakes]]:
-    """Train with actors in threads, that die as told; return the run and who hired."""
-    hirings: list[Fakes] = []
+    """Train with actors in threads, that die as told; return the run and who launched."""
+    launchers: list[Fakes] = []
 
-    def open_crew(game: Any, config: Config, iteration: int) -> Crew:
+    def open_crew(game: Any, config: Config, iteration: int) -> ActorPool:
         def make(number: int, incarnation: int) -> ThreadHand:
             actor = Actor(dump_config(config), [config.run.seed, iteration, number, incarnation], 1)
             return ThreadHand(actor, dies_at.get((number, incarnation), -1))
 
-        hirings.append(Fakes(make))
-        return crew_of(config, hirings[-1])
+        launchers.append(Fakes(make))
+        return pool_of(config, launchers[-1])
 
-    monkeypatch.setattr(ray_cluster, "open_crew", open_crew)
-    return train(config), hirings
+    monkeypatch.setattr(ray_cluster, "open_actor_pool", open_crew)
+    return train(config), launchers
 
 
 # --- whole runs ----------------------------------------------------------------------------------
@@ -167,15 +167,15 @@ def test_a_run_with_actors_reaches_its_end_within_its_bounds_and_goes_on(
 ) -> None:
     workers = f"{{ray: {{actors: 2, steps_ahead: {ahead}, games_ahead: 9}}}}"
     config = config_for(tmp_path, workers=workers)
-    run, (hiring,) = train_with(monkeypatch, config, {})
+    run, (launcher,) = train_with(monkeypatch, config, {})
     manifest = manifest_of(run)
     assert manifest["iteration"] == ITERATIONS
     assert manifest["games"] == ITERATIONS * config.selfplay.games_per_iteration
     due = int(manifest["positions"] * 2.0 / 16)
     assert due <= manifest["step"] <= due + ahead
     assert not torn_files(run)
-    assert hiring.closed
-    assert len(set(hiring.shared)) == len(hiring.shared), "a network travelled twice"
+    assert launcher.closed
+    assert len(set(launcher.shared)) == len(launcher.shared), "a network travelled twice"
     # Each second iteration holds a gate, whose games were saved when its result came.
     assert len(list((run / "games").glob("gate-*.txt"))) >= 1
     resume(run, [f"budget.iterations={ITERATIONS + 2}"])
@@ -201,9 +201,9 @@ def test_actors_that_die_in_self_play_and_in_gates_do_not_stop_a_run(
 ) -> None:
     deaths = {(0, 0): 3, (0, 1): 5, (1, 0): 6, (1, 1): 9}
     config = config_for(tmp_path, "gate.interval=1")
-    run, (hiring,) = train_with(monkeypatch, config, deaths)
+    run, (launcher,) = train_with(monkeypatch, config, deaths)
     assert manifest_of(run)["iteration"] == ITERATIONS
-    assert {(0, 1), (1, 1)} <= set(hiring.hired)
+    assert {(0, 1), (1, 1)} <= set(launcher.launched)
     assert not torn_files(run)
 
 
@@ -218,17 +218,17 @@ def test_actors_pause_once_as_many_games_wait_as_may(tmp_path: Path, limit: int)
         workers=f"{{ray: {{actors: 3, games_ahead: {limit}}}}}",
     )
     puppets = [Puppet() for _ in range(3)]
-    crew = crew_of(config, Fakes(lambda number, _: puppets[number]))
+    pool = pool_of(config, Fakes(lambda number, _: puppets[number]))
 
     def asked() -> int:
         return sum(each.asked.count("play") for each in puppets)
 
     taken = 0
     for _ in range(3):
-        assert len(crew.play(orders(), bool, never).finished) == 4
+        assert len(pool.play(orders(), bool, never).finished) == 4
         taken += 4
         until(lambda taken=taken: asked() >= taken + limit)  # type: ignore[misc]
-    crew.close()
+    pool.close()
     assert asked() == taken + limit
 
 
@@ -236,12 +236,12 @@ def test_the_learner_goes_on_until_it_may_not_and_then_waits(tmp_path: Path) -> 
     held: list[Future[Any]] = []
 
     def answer(method: str) -> Any:
-        if method == "meet":
+        if method == "load_network":
             return None
         held.append(Future())
         return held[-1]
 
-    crew = crew_of(config_for(tmp_path), Fakes(lambda *_: Puppet(answer)))
+    pool = pool_of(config_for(tmp_path), Fakes(lambda *_: Puppet(answer)))
     calls: list[bool] = []
 
     def meanwhile() -> bool:
@@ -262,22 +262,22 @@ def test_the_learner_goes_on_until_it_may_not_and_then_waits(tmp_path: Path) -> 
     def crew_needs() -> bool:
         return not finished
 
-    finished += crew.play(orders(), bool, meanwhile).finished
+    finished += pool.play(orders(), bool, meanwhile).finished
     assert len(finished) == 6
     assert len(calls) >= 4
-    crew.close()
+    pool.close()
 
 
 def test_the_networks_of_best_and_challenger_travel_once_however_many_actors(
     tmp_path: Path,
 ) -> None:
-    hiring = Fakes(lambda *_: Puppet())
+    launcher = Fakes(lambda *_: Puppet())
     config = config_for(tmp_path, workers="{ray: {actors: 5}}")
-    crew = crew_of(config, hiring)
+    pool = pool_of(config, launcher)
     for name in ("first", "first", "second", "second", "third"):
-        crew.play(orders(name), bool, never)
-    crew.close()
-    assert hiring.shared == [b"first", b"second", b"third"]
+        pool.play(orders(name), bool, never)
+    pool.close()
+    assert launcher.shared == [b"first", b"second", b"third"]
 
 
 # --- deaths --------------------------------------------------------------------------------------
@@ -287,14 +287,18 @@ def test_the_third_death_in_a_row_stops_the_run_with_the_last_words(tmp_path: Pa
     def answer(method: str) -> Any:
         raise Death("out of memory")
 
-    hiring = Fakes(lambda number, _: Puppet(answer if number == 1 else None))
+    launcher = Fakes(lambda number, _: Puppet(answer if number == 1 else None))
     # The other actor may bring few games, so that only the end of the run ends the waiting.
-    crew = crew_of(config_for(tmp_path, "selfplay.games_per_iteration=100000"), hiring)
-    message = f"actor 1 died {LIVES} times in a row .* its last words: out of memory"
+    pool = pool_of(config_for(tmp_path, "selfplay.games_per_iteration=100000"), launcher)
+    message = (
+        f"actor 1 died {MAX_CONSECUTIVE_DEATHS} times in a row .* its last words: out of memory"
+    )
     with pytest.raises(RunError, match=message):
-        crew.play(orders(), bool, never)
-    crew.close()
-    assert [each for each in hiring.hired if each[0] == 1] == [(1, each) for each in range(LIVES)]
+        pool.play(orders(), bool, never)
+    pool.close()
+    assert [each for each in launcher.launched if each[0] == 1] == [
+        (1, each) for each in range(MAX_CONSECUTIVE_DEATHS)
+    ]
 
 
 class Clock:
@@ -307,60 +311,60 @@ class Clock:
         return self.seconds
 
 
-def silent_crew(folder: Path, speaks: Callable[[int], bool]) -> tuple[Crew, Fakes, Clock]:
-    """Return a crew of two whose actors never answer, but for incarnations that `speaks` names."""
-    hiring = Fakes(
+def silent_crew(folder: Path, speaks: Callable[[int], bool]) -> tuple[ActorPool, Fakes, Clock]:
+    """Return a pool of two whose actors never answer, but for incarnations that `speaks` names."""
+    launcher = Fakes(
         lambda _, incarnation: Puppet(None if speaks(incarnation) else lambda _: Future())
     )
     config = config_for(folder, workers="{ray: {actors: 2, time_limit: 60}}")
     assert config.selfplay.workers is not None
     clock = Clock()
-    return Crew(GAME, config, config.selfplay.workers, hiring, clock), hiring, clock
+    return ActorPool(GAME, config, config.selfplay.workers, launcher, clock), launcher, clock
 
 
 def test_actors_that_fall_silent_are_named_and_replaced(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    crew, hiring, clock = silent_crew(tmp_path, lambda incarnation: incarnation > 0)
+    pool, launcher, clock = silent_crew(tmp_path, lambda incarnation: incarnation > 0)
     waits = []
 
     def meanwhile() -> bool:
-        until(lambda: all(place.jobs for place in crew._places) or bool(crew.deaths))
-        waits.append(len(hiring.hired))
+        until(lambda: all(place.jobs for place in pool._places) or bool(pool.deaths))
+        waits.append(len(launcher.launched))
         clock.seconds = 60.0 if len(waits) < 4 else 61.0
         return False
 
-    assert len(crew.play(orders(), bool, meanwhile).finished) == 6
-    crew.close()
+    assert len(pool.play(orders(), bool, meanwhile).finished) == 6
+    pool.close()
     assert waits[:4] == [2] * 4, "60 s are not more than 60 s"
-    assert hiring.hired == [(0, 0), (1, 0), (0, 1), (1, 1)]
+    assert launcher.launched == [(0, 0), (1, 0), (0, 1), (1, 1)]
     said = capsys.readouterr().out
     for number in (0, 1):
         assert f"actor {number} died and is replaced: it has not answered for 60 s" in said
 
 
 def test_actors_that_stay_silent_end_the_run_with_one_line(tmp_path: Path) -> None:
-    crew, _, clock = silent_crew(tmp_path, lambda _: False)
+    pool, _, clock = silent_crew(tmp_path, lambda _: False)
 
     def meanwhile() -> bool:
         clock.seconds += 61
         return False
 
     with pytest.raises(RunError, match=r"actor \d died 3 times .*time_limit") as caught:
-        crew.play(orders(), bool, meanwhile)
-    crew.close()
+        pool.play(orders(), bool, meanwhile)
+    pool.close()
     assert "\n" not in str(caught.value)
 
 
 def test_an_actor_without_work_may_be_silent(tmp_path: Path) -> None:
-    crew = crew_of(config_for(tmp_path), Fakes(lambda *_: Puppet()))
-    crew._clock = clock = Clock()
+    pool = pool_of(config_for(tmp_path), Fakes(lambda *_: Puppet()))
+    pool._clock = clock = Clock()
     for _ in range(3):
         clock.seconds += 1e6
-        crew.play(orders(), bool, never)
-        until(lambda: not any(place.jobs for place in crew._places))
-    crew.close()
-    assert crew.deaths == 0
+        pool.play(orders(), bool, never)
+        until(lambda: not any(place.jobs for place in pool._places))
+    pool.close()
+    assert pool.deaths == 0
 
 
 def test_deaths_with_games_between_are_not_in_a_row(tmp_path: Path) -> None:
@@ -369,27 +373,27 @@ def test_deaths_with_games_between_are_not_in_a_row(tmp_path: Path) -> None:
 
         def answer(method: str) -> Any:
             calls.append(method)
-            if incarnation < 2 * LIVES and calls.count("play") > 1:
+            if incarnation < 2 * MAX_CONSECUTIVE_DEATHS and calls.count("play") > 1:
                 raise Death("again")
-            return None if method == "meet" else brought(1)
+            return None if method == "load_network" else brought(1)
 
         return Puppet(answer)
 
-    hiring = Fakes(make)
+    launcher = Fakes(make)
     config = config_for(
         tmp_path, "selfplay.games_per_iteration=20", workers="{ray: {actors: 1, games_ahead: 2}}"
     )
-    crew = crew_of(config, hiring)
-    assert len(crew.play(orders(), bool, never).finished) == 20
-    crew.close()
-    assert crew.deaths == 2 * LIVES
+    pool = pool_of(config, launcher)
+    assert len(pool.play(orders(), bool, never).finished) == 20
+    pool.close()
+    assert pool.deaths == 2 * MAX_CONSECUTIVE_DEATHS
 
 
 @pytest.mark.parametrize(
     ("error", "line"),
     [
         (RunError("no numbers"), "^no numbers$"),
-        (KeyError("bug"), r"^actor 0 failed in `meet` with KeyError: 'bug'; .* resume it"),
+        (KeyError("bug"), r"^actor 0 failed in `load_network` with KeyError: 'bug'; .* resume it"),
         (ValueError("two\nlines"), r"with ValueError: two lines; "),
     ],
 )
@@ -399,27 +403,27 @@ def test_an_error_that_an_actor_raises_stops_the_run_at_once_with_one_line(
     def answer(method: str) -> Any:
         raise error
 
-    hiring = Fakes(lambda *_: Puppet(answer))
-    crew = crew_of(config_for(tmp_path), hiring)
+    launcher = Fakes(lambda *_: Puppet(answer))
+    pool = pool_of(config_for(tmp_path), launcher)
     with pytest.raises(RunError, match=line) as caught:
-        crew.play(orders(), bool, never)
-    crew.close()
+        pool.play(orders(), bool, never)
+    pool.close()
     assert "\n" not in str(caught.value)
-    assert len(hiring.hired) == 2
+    assert len(launcher.launched) == 2
 
 
 def test_games_against_the_rules_are_refused(tmp_path: Path) -> None:
     records = random_records(GAME, 1, np.random.default_rng(0))
     records[0].actions[1] = records[0].actions[0]
-    data = Games.of(GAME, records).to_bytes()
+    data = GameBatch.of(GAME, records).to_bytes()
 
     def answer(method: str) -> Any:
-        return None if method == "meet" else (data, vars(Work()))
+        return None if method == "load_network" else (data, vars(SelfPlayStats()))
 
-    crew = crew_of(config_for(tmp_path), Fakes(lambda *_: Puppet(answer)))
+    pool = pool_of(config_for(tmp_path), Fakes(lambda *_: Puppet(answer)))
     with pytest.raises(RunError, match="an actor: these are not games of"):
-        crew.play(orders(), bool, never)
-    crew.close()
+        pool.play(orders(), bool, never)
+    pool.close()
 
 
 WRONG_ANSWERS = {
@@ -435,27 +439,27 @@ WRONG_ANSWERS = {
 
 @pytest.mark.parametrize("wrong", WRONG_ANSWERS.values(), ids=WRONG_ANSWERS)
 def test_an_answer_of_another_type_is_one_line(tmp_path: Path, wrong: Any) -> None:
-    hiring = Fakes(lambda *_: Puppet(lambda method: None if method == "meet" else wrong))
-    crew = crew_of(config_for(tmp_path), hiring)
+    launcher = Fakes(lambda *_: Puppet(lambda method: None if method == "load_network" else wrong))
+    pool = pool_of(config_for(tmp_path), launcher)
     with pytest.raises(RunError, match=r"^an actor") as caught:
-        crew.play(orders(), bool, never)
-    crew.close()
+        pool.play(orders(), bool, never)
+    pool.close()
     assert "\n" not in str(caught.value)
 
 
 def test_a_gate_whose_actors_are_gone_ends_with_what_happened(tmp_path: Path) -> None:
     def answer(method: str) -> Any:
-        if method == "compete":
+        if method == "play_gate":
             raise Death("gone")
-        return None if method == "meet" else brought(1)
+        return None if method == "load_network" else brought(1)
 
-    crew = crew_of(config_for(tmp_path), Fakes(lambda *_: Puppet(answer)))
+    pool = pool_of(config_for(tmp_path), Fakes(lambda *_: Puppet(answer)))
     best = orders().best
-    crew.play(orders(), bool, never)
-    future = crew.gate(best._replace(name="new"), best, [3], bool)
+    pool.play(orders(), bool, never)
+    future = pool.gate(best._replace(name="new"), best, [3], bool)
     with pytest.raises(RunError, match="died"):
         future.result(HANG)
-    crew.close()
+    pool.close()
 
 
 # --- one actor -----------------------------------------------------------------------------------
@@ -470,13 +474,13 @@ def network_bytes(seed: int, config: Config) -> bytes:
 def test_games_under_way_go_on_when_the_network_changes(tmp_path: Path) -> None:
     config = config_for(tmp_path)
     actor = Actor(dump_config(config), [1], 1)
-    actor.meet("a", network_bytes(1, config), ["a"])
+    actor.load_network("a", network_bytes(1, config), ["a"])
     actor.play("a", -1.0, 3)
     before = [tuple(each.actions.tolist()) for each in actor._halls[0].leave()]
     assert any(before)
-    actor.meet("b", network_bytes(2, config), ["b"])
+    actor.load_network("b", network_bytes(2, config), ["b"])
     data, _ = actor.play("b", -1.0, 1)
-    after = Games.from_bytes(GAME, data, "it").records() + actor._halls[0].leave()
+    after = GameBatch.from_bytes(GAME, data, "it").records() + actor._halls[0].leave()
     played = [tuple(each.actions.tolist()) for each in after]
     for moves in before:
         assert any(each[: len(moves)] == moves for each in played), moves
@@ -485,11 +489,11 @@ def test_games_under_way_go_on_when_the_network_changes(tmp_path: Path) -> None:
 def test_the_work_that_is_reported_adds_up_over_networks(tmp_path: Path) -> None:
     config = config_for(tmp_path)
     actor = Actor(dump_config(config), [1], 1)
-    reported = Work()
+    reported = SelfPlayStats()
     for name in ("a", "a", "b", "b"):
-        actor.meet(name, network_bytes(ord(name), config), [name])
+        actor.load_network(name, network_bytes(ord(name), config), [name])
         _, work = actor.play(name, -1.0, 2)
-        reported += Work(**work)  # type: ignore[arg-type]
+        reported += SelfPlayStats(**work)  # type: ignore[arg-type]
     assert reported.simulations == (actor._left + actor._halls[0].work).simulations
     assert reported.evaluations > 0
 
@@ -499,7 +503,7 @@ def test_two_actors_of_one_run_play_different_games(tmp_path: Path) -> None:
     found = []
     for seed in ([5, 0, 0, 0], [5, 0, 0, 0], [5, 0, 1, 0], [5, 0, 0, 1], [5, 1, 0, 0]):
         actor = Actor(dump_config(config), seed, 1)
-        actor.meet("a", network_bytes(1, config), ["a"])
+        actor.load_network("a", network_bytes(1, config), ["a"])
         found.append(actor.play("a", -1.0, 4)[0])
     assert found[0] == found[1]
     assert len(set(found)) == 4
@@ -514,11 +518,11 @@ def test_games_of_actors_tell_their_random_openings(
 
     monkeypatch.setattr(selfplay, "_pairings", draw)
     config = config_for(tmp_path)
-    hiring = Fakes(lambda number, _: ThreadHand(Actor(dump_config(config), [number], 1)))
-    crew = crew_of(config, hiring)
-    best = Version("a", UniformEvaluator(9), lambda: network_bytes(1, config))
-    games = crew.play(Orders(best, [1], -1.0, []), bool, never).finished
-    crew.close()
+    launcher = Fakes(lambda number, _: ThreadHand(Actor(dump_config(config), [number], 1)))
+    pool = pool_of(config, launcher)
+    best = NetworkSnapshot("a", UniformEvaluator(9), lambda: network_bytes(1, config))
+    games = pool.play(SelfPlayRequest(best, [1], -1.0, []), bool, never).finished
+    pool.close()
     # A move of an opening is one that nobody searched; here all others are.
     for game in games:
         searched = game.policies.any(axis=1)
@@ -531,7 +535,7 @@ def test_games_of_actors_tell_their_random_openings(
 def test_an_actor_rounds_its_network_on_what_it_is_given(tmp_path: Path) -> None:
     config = config_for(tmp_path, "inference.selfplay_precision=int8")
     actor = Actor(dump_config(config), [1], 1)
-    actor.meet("a", network_bytes(1, config), ["a"])
+    actor.load_network("a", network_bytes(1, config), ["a"])
 
     def precision() -> str:
         evaluator = actor._halls[0]._search.evaluator
@@ -542,12 +546,12 @@ def test_an_actor_rounds_its_network_on_what_it_is_given(tmp_path: Path) -> None
     for calibration, expected in ((b"", "float32"), (positions, "int8 and float32")):
         data, _ = actor.play("a", -1.0, 2, calibration)
         assert precision() == expected
-        assert len(Games.from_bytes(GAME, data, "it").records()) >= 2
+        assert len(GameBatch.from_bytes(GAME, data, "it").records()) >= 2
     rounded = actor._halls[0]
     actor.play("a", -1.0, 2, positions)
     assert actor._halls[0] is rounded, "the trees stay"
     for wrong in (positions[:-1], np.full_like(np.frombuffer(positions, np.float32), np.nan)):
-        actor.meet("b", network_bytes(2, config), ["b"])
+        actor.load_network("b", network_bytes(2, config), ["b"])
         with pytest.raises(RunError, match="an actor was sent"):
             actor.play("b", -1.0, 2, bytes(wrong))
 
@@ -558,32 +562,34 @@ def test_an_actor_without_openvino_plays_on_in_its_own_precision(tmp_path: Path)
     found = []
     for calibration in (b"", positions):
         actor = Actor(dump_config(config), [1], 1)
-        actor.meet("a", network_bytes(1, config), ["a"])
+        actor.load_network("a", network_bytes(1, config), ["a"])
         found.append(actor.play("a", -1.0, 4, calibration)[0])
     assert found[0] == found[1]
 
 
 def test_what_a_network_is_rounded_on_travels_once_for_all_actors(tmp_path: Path) -> None:
-    hiring = Fakes(lambda *_: Puppet())
-    crew = crew_of(config_for(tmp_path), hiring)
+    launcher = Fakes(lambda *_: Puppet())
+    pool = pool_of(config_for(tmp_path), launcher)
     positions = np.zeros((2, *GAME.observation_shape), np.float32)
 
     def play(name: str, value: float | None) -> list[bytes]:
         version = orders(name).best
         if value is not None:
             version = version._replace(calibration=positions + value)
-        crew.play(orders(name)._replace(best=version), bool, never)
+        pool.play(orders(name)._replace(best=version), bool, never)
         return [(positions + each).tobytes() for each in range(4)]
 
     play("a", None)
-    assert hiring.shared == [b"a"]
+    assert launcher.shared == [b"a"]
     play("a", 1)
     play("a", 2)
     play("a", None)
     play("a", 2)
     *_, told = play("b", 3), play("b", None)
-    crew.close()
-    assert hiring.shared == [b"a", told[1], told[2], b"b", told[3]], "a network refused is not kept"
+    pool.close()
+    assert launcher.shared == [b"a", told[1], told[2], b"b", told[3]], (
+        "a network refused is not kept"
+    )
 
 
 @needs_openvino
@@ -607,16 +613,16 @@ def test_a_run_with_actors_plays_in_int8(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_gate_of_actors_plays_every_opening_with_both_colours(tmp_path: Path) -> None:
     config = config_for(tmp_path, "gate.games=10")
-    hiring = Fakes(lambda number, _: ThreadHand(Actor(dump_config(config), [number], 1)))
-    crew = crew_of(config, hiring)
+    launcher = Fakes(lambda number, _: ThreadHand(Actor(dump_config(config), [number], 1)))
+    pool = pool_of(config, launcher)
     versions = [
-        Version(name, UniformEvaluator(9), lambda seed=seed: network_bytes(seed, config))  # type: ignore[misc]
+        NetworkSnapshot(name, UniformEvaluator(9), lambda seed=seed: network_bytes(seed, config))  # type: ignore[misc]
         for seed, name in enumerate(("best", "new"))
     ]
-    crew.play(Orders(versions[0], [1], -1.0, []), bool, never)
-    result, records = crew.gate(versions[1], versions[0], [3], bool).result(HANG)
-    crew.close()
-    assert [each.pairing.seats for each in records] == [(0, 1), (1, 0)] * 5
+    pool.play(SelfPlayRequest(versions[0], [1], -1.0, []), bool, never)
+    result, records = pool.gate(versions[1], versions[0], [3], bool).result(HANG)
+    pool.close()
+    assert [each.pairing.players for each in records] == [(0, 1), (1, 0)] * 5
     for one, two in zip(records[::2], records[1::2], strict=True):
         assert one.pairing.opening == two.pairing.opening
-    assert result == judge(records)
+    assert result == match_result(records)

@@ -362,4 +362,4 @@ def test_without_ray_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(ray_cluster.importlib.util, "find_spec", lambda name: None)
     config = tiny_config(tmp_path, "selfplay.workers={ray: {}}")
     with pytest.raises(RunError, match=r"Ray is not installed; pip install 'alphazero\[ray\]'"):
-        ray_cluster.open_crew(None, config, 0)  # type: ignore[arg-type]
+        ray_cluster.open_actor_pool(None, config, 0)  # type: ignore[arg-type]

@@ -27,13 +27,13 @@ from alphazero.config.schema import (
 from alphazero.errors import RunError
 from alphazero.games import make_game
 from alphazero.network.resnet import ResNet
-from alphazero.training.data.game_shard import Games
-from alphazero.training.data.replay_buffer import Batch, Replay
+from alphazero.training.data.game_shard import GameBatch
+from alphazero.training.data.replay_buffer import Batch, ReplayBuffer
 from alphazero.training.learning.learner import Learner
 from alphazero.training.learning.losses import losses, squared_norm, win_draw_loss
 from alphazero.training.learning.muon import orthogonalized
 from alphazero.training.loop import Training
-from alphazero.training.run_directory import Run
+from alphazero.training.run_directory import RunDirectory
 
 
 def parameters_of(learner: Learner) -> list[Tensor]:
@@ -445,15 +445,15 @@ def test_the_loop_augments_by_symmetries_when_it_is_asked_to(
         learner=dataclasses.replace(PLAIN, batch_size=4, symmetries=symmetries),
         budget=BudgetConfig(iterations=1),
     )
-    training = Training(Run.create(config), 1)
+    training = Training(RunDirectory.create(config), 1)
     actions = [4, 0, 8, 7, 1, 6, 2, 5, 3]
     record = taught(actions, np.eye(9)[actions], 0)
-    training.replay.add(1, Games.of(make_game("tic_tac_toe"), [record]))
+    training.replay.add(1, GameBatch.of(make_game("tic_tac_toe"), [record]))
     first_moves: set[int] = set()
-    sample = Replay.sample
+    sample = ReplayBuffer.sample
 
     def watch(
-        self: Replay, size: int, rng: np.random.Generator, augment: bool, value_mix: float
+        self: ReplayBuffer, size: int, rng: np.random.Generator, augment: bool, value_mix: float
     ) -> Batch:
         batch = sample(self, size, rng, augment, value_mix)
         for seen, policy in zip(batch.observations, batch.policies, strict=True):
@@ -461,7 +461,7 @@ def test_the_loop_augments_by_symmetries_when_it_is_asked_to(
                 first_moves.add(int(policy.argmax()))
         return batch
 
-    monkeypatch.setattr(Replay, "sample", watch)
+    monkeypatch.setattr(ReplayBuffer, "sample", watch)
     training.run.state.positions = training.replay.total_positions
     report = training.learn(0)
     assert report.steps == 9 * 10 // 4

@@ -12,23 +12,23 @@ from helpers.tiny_run import ITERATIONS, random_records, tiny_config
 from alphazero.config.schema import LearnerConfig, ReplayConfig, SearchConfig
 from alphazero.games import make_game
 from alphazero.mcts.exploration import Exploration
-from alphazero.mcts.network_search import Search
+from alphazero.mcts.network_search import NetworkSearch
 from alphazero.network.resnet import ResNet
 from alphazero.records.game_record import Floats
-from alphazero.training.data.game_shard import Games
-from alphazero.training.data.replay_buffer import Replay
+from alphazero.training.data.game_shard import GameBatch
+from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.learning.learner import Learner
 from alphazero.training.loop import train
-from alphazero.training.monitoring.holdout import examine_values
-from alphazero.training.selfplay_stats import Work
+from alphazero.training.monitoring.holdout import holdout_value_loss
+from alphazero.training.selfplay_stats import SelfPlayStats
 
 GAME = make_game("tic_tac_toe")
 SETTINGS = LearnerConfig(precision="float32")
 
 
-def random_games(number: int, seed: int) -> Games:
+def random_games(number: int, seed: int) -> GameBatch:
     rng = np.random.default_rng(seed)
-    return Games.of(GAME, random_records(GAME, number, rng))
+    return GameBatch.of(GAME, random_records(GAME, number, rng))
 
 
 class Oracle(torch.nn.Module):
@@ -45,7 +45,7 @@ class Oracle(torch.nn.Module):
 
 def test_a_network_that_knows_its_games_by_heart_is_told_from_one_that_generalises() -> None:
     """The oracle of what it has seen is right there; decided games it has not seen cost 1 each."""
-    window = Replay(GAME, ReplayConfig())
+    window = ReplayBuffer(GAME, ReplayConfig())
     old, new = random_games(1, 0), random_games(60, 1)
     window.add(1, old)
     batch = window.sample(4000, np.random.default_rng(0), False)
@@ -55,7 +55,7 @@ def test_a_network_that_knows_its_games_by_heart_is_told_from_one_that_generalis
     }
     # The empty board is in every game, and others may be in several: they are known, too.
     player = SimpleNamespace(player=Oracle(known), device=torch.device("cpu"))
-    figures = examine_values(player, window, new, SETTINGS, [0])
+    figures = holdout_value_loss(player, window, new, SETTINGS, [0])
     assert figures["learner/seen_value_loss"] == 0
     decided = np.repeat(new.outcomes != 0, new.lengths).mean()
     assert figures["learner/unseen_value_loss"] == pytest.approx(decided, abs=0.25)
@@ -63,25 +63,25 @@ def test_a_network_that_knows_its_games_by_heart_is_told_from_one_that_generalis
 
 def test_nothing_is_told_of_a_run_that_has_no_games_yet() -> None:
     learner = Learner(ResNet(GAME.observation_shape, 9, tiny_config(Path()).network, 0), SETTINGS)
-    empty, games = Replay(GAME, ReplayConfig()), random_games(3, 0)
-    assert examine_values(learner, empty, games, SETTINGS, [0]) == {}
+    empty, games = ReplayBuffer(GAME, ReplayConfig()), random_games(3, 0)
+    assert holdout_value_loss(learner, empty, games, SETTINGS, [0]) == {}
     empty.add(1, games)
-    figures = examine_values(learner, empty, games, SETTINGS, [0])
+    figures = holdout_value_loss(learner, empty, games, SETTINGS, [0])
     assert set(figures) == {"learner/seen_value_loss", "learner/unseen_value_loss"}
     unlearned = games._replace(policies=np.zeros_like(games.policies))
-    assert examine_values(learner, empty, unlearned, SETTINGS, [0]) == {}
+    assert holdout_value_loss(learner, empty, unlearned, SETTINGS, [0]) == {}
 
 
 def test_looking_changes_neither_the_network_nor_what_is_drawn_from_the_window() -> None:
     learner = Learner(ResNet(GAME.observation_shape, 9, tiny_config(Path()).network, 0), SETTINGS)
     before = learner.state()
-    window = Replay(GAME, ReplayConfig(repeats="log"))
+    window = ReplayBuffer(GAME, ReplayConfig(repeats="log"))
     window.add(1, random_games(9, 0))
-    examine_values(learner, window, random_games(3, 1), SETTINGS, [0])
+    holdout_value_loss(learner, window, random_games(3, 1), SETTINGS, [0])
     after = learner.state()
     assert before.keys() == after.keys()
     assert all(torch.equal(before[name], after[name]) for name in before)
-    again = Replay(GAME, ReplayConfig(repeats="log"))
+    again = ReplayBuffer(GAME, ReplayConfig(repeats="log"))
     again.add(1, random_games(9, 0))
     for each in (window, again):
         each.add(2, random_games(3, 1))
@@ -103,22 +103,22 @@ def test_visits_that_a_tree_kept_are_counted_at_the_next_exploring_search(
 ) -> None:
     """The child that is played was visited n times, the first of them to expand it."""
     settings = SearchConfig(simulations=50, reuse_tree=keep, cache_megabytes=0)
-    search = Search(GAME, Even(), settings, slots=1, exploration=Exploration(0.25, 1.0))
+    search = NetworkSearch(GAME, Even(), settings, slots=1, exploration=Exploration(0.25, 1.0))
     slots = np.array([0])
-    search.start(slots, GAME.initial_state()[None])
-    search.ask(slots, explore=explore)
-    while not search.is_ready:
-        search.think()
-    search.collect()
+    search.reset(slots, GAME.initial_state()[None])
+    search.begin_search(slots, explore=explore)
+    while not search.has_finished:
+        search.step()
+    search.pop_finished()
     assert (search.kept_visits, search.new_visits) == (0, 50 * explore)
-    visits = search.roots(slots).visits[0]
+    visits = search.root_statistics(slots).visits[0]
     action = int(visits.argmax())
-    search.follow(slots, np.array([action]))
-    search.ask(slots, explore=explore)
+    search.advance(slots, np.array([action]))
+    search.begin_search(slots, explore=explore)
     expected = int(visits[action]) - 1 if explore and keep else 0
     assert visits[action] > 3
     assert (search.kept_visits, search.new_visits) == (expected, 100 * explore)
-    work = Work()
+    work = SelfPlayStats()
     work.add(search)
     assert work.kept_share == (expected / (expected + 100) if explore else 0)
 

@@ -22,7 +22,7 @@ from alphazero.errors import RunError
 from alphazero.games import make_game
 from alphazero.training.monitoring.metrics import METRICS
 from alphazero.training.monitoring.surprise import EXAMINED
-from alphazero.training.monitoring.tensorboard import Curves
+from alphazero.training.monitoring.tensorboard import TensorBoardWriter
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -32,7 +32,7 @@ with warnings.catch_warnings():
 
 def test_curves_come_back_as_they_were_written(tmp_path: Path):
     names = [name for name, metric in METRICS.items() if metric.kind == "curve"]
-    with Curves(tmp_path, 0) as curves:
+    with TensorBoardWriter(tmp_path, 0) as curves:
         for iteration in (1, 2, 3):
             values = {name: iteration + index / 4 for index, name in enumerate(names)}
             curves.write(iteration, values, {})
@@ -44,13 +44,13 @@ def test_curves_come_back_as_they_were_written(tmp_path: Path):
 
 
 def test_curves_can_be_read_before_the_folder_is_closed(tmp_path: Path):
-    with Curves(tmp_path, 0) as curves:
+    with TensorBoardWriter(tmp_path, 0) as curves:
         curves.write(1, {"loss/total": 2.5}, {})
         assert points(tmp_path, "loss/total") == [(1, 2.5)]
 
 
 def test_texts_keep_their_lines(tmp_path: Path):
-    with Curves(tmp_path, 0) as curves:
+    with TensorBoardWriter(tmp_path, 0) as curves:
         curves.write(1, {}, {"selfplay/sample_game": "X . O\n. X ."})
     (event,) = read(tmp_path).Tensors("selfplay/sample_game/text_summary")
     assert event.step == 1
@@ -62,7 +62,7 @@ def test_histograms_keep_their_numbers_and_pictures_their_pixels(tmp_path: Path)
     numbers = np.array([0.0, 0.25, 0.25, 1.0])
     picture = Image.new("RGB", (7, 5), (230, 159, 0))
     picture.putpixel((3, 2), (0, 0, 255))
-    with Curves(tmp_path, 0) as curves:
+    with TensorBoardWriter(tmp_path, 0) as curves:
         curves.write(1, {}, {}, {"selfplay/search_values": numbers}, {"selfplay/surprise": picture})
         curves.write(2, {}, {}, {"selfplay/search_values": numbers[:0]})
     reader = read(tmp_path)
@@ -88,10 +88,10 @@ def test_a_drawing_takes_half_the_room_of_full_colours_and_looks_the_same(tmp_pa
     shares = np.full(7, 1 / 7)
     drawn = draw_position(
         game, state, title="a drawing", policies={"prior, %": shares}, values={"network": 0.3}
-    ).finish()
+    ).to_image()
     full = io.BytesIO()
     drawn.save(full, "PNG")
-    with Curves(tmp_path, 0) as curves:
+    with TensorBoardWriter(tmp_path, 0) as curves:
         curves.write(1, {}, {}, pictures={"selfplay/surprise": drawn})
     (shown,) = read(tmp_path).Images("selfplay/surprise")
     assert len(shown.encoded_image_string) < full.tell() / 2
@@ -103,7 +103,7 @@ def test_a_drawing_takes_half_the_room_of_full_colours_and_looks_the_same(tmp_pa
 
 @pytest.mark.parametrize("name", ["selfplay/search_valus", "loss/total", "selfplay/surprise"])
 def test_a_histogram_that_is_not_in_the_table_fails(tmp_path: Path, name: str):
-    with Curves(tmp_path, 0) as curves, pytest.raises(AssertionError, match=name):
+    with TensorBoardWriter(tmp_path, 0) as curves, pytest.raises(AssertionError, match=name):
         curves.write(1, {}, {}, {name: np.zeros(2)})
 
 
@@ -112,16 +112,16 @@ def test_the_table_tells_how_many_positions_a_surprise_is_looked_for_in():
 
 
 def test_a_curve_that_is_not_in_the_table_fails(tmp_path: Path):
-    with Curves(tmp_path, 0) as curves, pytest.raises(AssertionError, match="loss/totl"):
+    with TensorBoardWriter(tmp_path, 0) as curves, pytest.raises(AssertionError, match="loss/totl"):
         curves.write(1, {"loss/total": 1.0, "loss/totl": 1.0}, {})
 
 
 @pytest.mark.parametrize("resumed_at", [3, 1, 0])
 def test_what_was_written_after_the_resumed_iteration_is_purged(tmp_path: Path, resumed_at: int):
-    with Curves(tmp_path, 0) as curves:
+    with TensorBoardWriter(tmp_path, 0) as curves:
         for iteration in range(1, 6):
             curves.write(iteration, {"loss/total": float(iteration)}, {})
-    with Curves(tmp_path, resumed_at) as curves:
+    with TensorBoardWriter(tmp_path, resumed_at) as curves:
         curves.write(resumed_at + 1, {"loss/total": 40.0}, {})
     kept = [(iteration, float(iteration)) for iteration in range(1, resumed_at + 1)]
     assert points(tmp_path, "loss/total") == [*kept, (resumed_at + 1, 40.0)]
@@ -129,7 +129,7 @@ def test_what_was_written_after_the_resumed_iteration_is_purged(tmp_path: Path, 
 
 def test_a_curve_that_a_resumed_run_purges_whole_is_not_there(tmp_path: Path):
     for begin in (0, 1):
-        with Curves(tmp_path / "tensorboard", begin) as curves:
+        with TensorBoardWriter(tmp_path / "tensorboard", begin) as curves:
             curves.write(begin + 1, {"learner/steps": 0.0}, {})
             if begin == 0:
                 curves.write(2, {"loss/total": 1.0}, {})
@@ -142,7 +142,7 @@ def test_a_run_that_goes_on_after_its_last_iteration_loses_nothing(
     """Names of files end in a plain number: of one second, 10 would be read before 9."""
     monkeypatch.setattr(event_file_writer, "_global_uid", event_file_writer.AtomicCounter(8))
     for begin in (0, 2, 4):
-        with Curves(tmp_path, begin) as curves:
+        with TensorBoardWriter(tmp_path, begin) as curves:
             for iteration in (begin + 1, begin + 2):
                 curves.write(iteration, {"loss/total": float(iteration)}, {})
     assert points(tmp_path, "loss/total") == [(step, float(step)) for step in range(1, 7)]
@@ -151,7 +151,7 @@ def test_a_run_that_goes_on_after_its_last_iteration_loses_nothing(
 def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path):
     (tmp_path / "file").write_text("here")
     with pytest.raises(RunError, match="cannot write") as caught:
-        Curves(tmp_path / "file" / "tensorboard", 0)
+        TensorBoardWriter(tmp_path / "file" / "tensorboard", 0)
     assert "\n" not in str(caught.value)
 
 
@@ -179,14 +179,14 @@ def test_no_thread_outlives_curves_that_were_refused(
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
     before = set(threading.enumerate())
-    curves = Curves(tmp_path, 0)
+    curves = TensorBoardWriter(tmp_path, 0)
     assert set(threading.enumerate()) > before
     monkeypatch.setattr(RecordWriter, method, refuse)
     with pytest.raises(RunError, match="cannot write"), curves:
         curves.write(1, {"loss/total": 1.0}, {})
     assert set(threading.enumerate()) == before
     with pytest.raises(RunError, match="cannot write"):
-        Curves(tmp_path, 0)
+        TensorBoardWriter(tmp_path, 0)
     assert set(threading.enumerate()) == before
 
 
@@ -208,7 +208,7 @@ def test_a_thread_that_is_late_to_say_what_the_disk_refused_is_not_heard_twice(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(event_file_writer._AsyncWriterThread, "run", dawdle)
-    curves = Curves(tmp_path, 0)
+    curves = TensorBoardWriter(tmp_path, 0)
     monkeypatch.setattr(RecordWriter, "write", refuse)
     with pytest.raises(RunError, match="cannot write"), curves:
         curves.write(1, {"loss/total": 1.0}, {})

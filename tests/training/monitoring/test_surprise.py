@@ -10,25 +10,25 @@ from helpers.events import read
 from helpers.tiny_run import ITERATIONS, tiny_config
 
 from alphazero.drawing.board import MARK, STONES
-from alphazero.drawing.position import OPINIONS, board_at
+from alphazero.drawing.position import POLICY_COLOURS, board_at
 from alphazero.games.connect_four import ConnectFour
 from alphazero.games.game import Game, to_play
 from alphazero.games.mnk import Mnk
 from alphazero.mcts import network_search
 from alphazero.mcts.evaluator import Floats
-from alphazero.mcts.network_search import ask_network
+from alphazero.mcts.network_search import network_statistics
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.training import play_backend, selfplay
 from alphazero.training.loop import train
 from alphazero.training.monitoring import iteration_report
 from alphazero.training.monitoring.surprise import (
     EXAMINED,
-    Findings,
+    SearchStatistics,
     entropies_of,
-    find_surprise,
+    most_surprising_position,
 )
-from alphazero.training.selfplay import SelfPlay
-from alphazero.training.selfplay_stats import Work
+from alphazero.training.selfplay import SelfPlayResult
+from alphazero.training.selfplay_stats import SelfPlayStats
 
 
 class Stub:
@@ -64,17 +64,17 @@ def test_only_full_searches_are_findings() -> None:
     game = Mnk()
     record = record_of(game, [0, 3, 1, 4, 2], {1: {1: 0.5, 3: 0.5}, 4: {2: 1.0}})
     empty = record_of(game, [0, 3, 1, 4, 2], {})
-    findings = Findings.of([empty, record, empty])
+    findings = SearchStatistics.of([empty, record, empty])
     assert findings.entropies == pytest.approx([math.log(2), 0])
     assert findings.values == pytest.approx([-0.4, 0.8])
-    nothing = Findings.of([empty])
+    nothing = SearchStatistics.of([empty])
     assert nothing.entropies.shape == nothing.values.shape == (0,)
 
 
 def test_the_bare_network_is_asked_for_legal_moves_only() -> None:
     game = Mnk()
     states = np.stack([game.initial_state(), game.play(game.initial_state(), 8, 0)])
-    answers = ask_network(game, Stub(), states)
+    answers = network_statistics(game, Stub(), states)
     assert answers.priors[0] == pytest.approx(np.arange(1, 10) / 45)
     expected = np.array([0, 2, 3, 4, 5, 6, 7, 8, 0]) / 35
     assert answers.priors[1] == pytest.approx(expected)
@@ -87,12 +87,12 @@ def test_the_surprise_is_the_position_with_the_largest_divergence() -> None:
     # the start; at move 3, of cell 4 with parts 1, 4 and 2 taken, by log(38 / 5).
     first = record_of(game, [0, 3, 1, 4, 2], {0: {8: 1.0}, 3: {4: 1.0}})
     second = record_of(game, [1, 3, 0, 4, 2], {0: {1: 1.0}, 1: {8: 0.5, 0: 0.5}})
-    surprise = find_surprise(game, [first, second, first], Stub())
+    surprise = most_surprising_position(game, [first, second, first], Stub())
     assert surprise is not None
     assert (surprise.record, surprise.move) == (second, 0)
     assert surprise.divergence == pytest.approx(math.log(45 / 2))
     assert surprise.prior == pytest.approx(np.arange(1, 10) / 45)
-    again = find_surprise(game, [first], Stub())
+    again = most_surprising_position(game, [first], Stub())
     assert again is not None
     assert again.move == 3
     assert again.divergence == pytest.approx(math.log(38 / 5))
@@ -105,10 +105,10 @@ def test_the_newest_positions_are_looked_at_and_no_other() -> None:
     record = record_of(game, [0, 3, 1, 4, 2], {4: {2: 1.0}})
     games = [record, *[record_of(game, [0, 3, 1, 4, 2], dull)] * (EXAMINED // 5)]
     assert EXAMINED % 5, "the oldest game's last position just fits"
-    surprise = find_surprise(game, games, Stub())
+    surprise = most_surprising_position(game, games, Stub())
     assert surprise is not None
     assert surprise.record is record
-    surprise = find_surprise(game, [*games, games[-1]], Stub())
+    surprise = most_surprising_position(game, [*games, games[-1]], Stub())
     assert surprise is not None
     assert surprise.record is not record
 
@@ -117,25 +117,25 @@ def test_of_a_game_that_fits_in_part_the_last_moves_are_looked_at() -> None:
     game = Mnk()
     dull = {move: {8: 1.0} for move in range(5)}
     sure = record_of(game, [0, 3, 1, 4, 2], {**dull, 0: {0: 1.0}})
-    alone = find_surprise(game, [sure], Stub())
+    alone = most_surprising_position(game, [sure], Stub())
     assert alone is not None
     assert (alone.move, alone.divergence) == (0, pytest.approx(math.log(45)))
     games = [sure, *[record_of(game, [0, 3, 1, 4, 2], dull)] * (EXAMINED // 5)]
     assert EXAMINED % 5 == 4, "its first move is the one that does not fit"
-    surprise = find_surprise(game, games, Stub())
+    surprise = most_surprising_position(game, games, Stub())
     assert surprise is not None
     assert surprise.divergence < alone.divergence
 
 
 def test_without_full_searches_there_is_no_surprise() -> None:
     game = Mnk()
-    assert find_surprise(game, [record_of(game, [0, 3, 1, 4, 2], {})], Stub()) is None
+    assert most_surprising_position(game, [record_of(game, [0, 3, 1, 4, 2], {})], Stub()) is None
 
 
 def test_a_surprise_is_drawn_before_its_move_with_values_for_the_player_to_move() -> None:
     game = Mnk()
     record = record_of(game, [0, 3, 1, 4, 2], {3: {5: 1.0}})
-    surprise = find_surprise(game, [record], Stub())
+    surprise = most_surprising_position(game, [record], Stub())
     assert surprise is not None
     picture = surprise.draw(game, "a title")
     board, visits, (black, white) = board_at(game, 0), board_at(game, 1), STONES
@@ -149,13 +149,13 @@ def test_a_surprise_is_drawn_before_its_move_with_values_for_the_player_to_move(
     later = pixel(x, y + 16)
     assert later not in (black.colour, white.colour), "what comes later is not shown"
     x, y = visits.centres[5]
-    assert pixel(x, y - 0.36 * visits.cell) == OPINIONS[1].colour
+    assert pixel(x, y - 0.36 * visits.cell) == POLICY_COLOURS[1].colour
     # X won, O is to move: the outcome's bar is the left half, the search's is 0.4 to the right.
     middle = board_at(game, 2).left + 95
     outcome = [pixel(middle + x, 106 + 2 * 52 + 30) for x in (-90, -10, 10)]
-    assert [found == OPINIONS[2].colour for found in outcome] == [True, True, False]
+    assert [found == POLICY_COLOURS[2].colour for found in outcome] == [True, True, False]
     search = [pixel(middle + x, 106 + 52 + 30) for x in (-10, 10, 34, 44)]
-    assert [found == OPINIONS[1].colour for found in search] == [False, True, True, False]
+    assert [found == POLICY_COLOURS[1].colour for found in search] == [False, True, True, False]
     assert picture.tobytes() == surprise.draw(game, "a title").tobytes()
 
 
@@ -168,7 +168,7 @@ def test_the_last_stone_is_ringed_where_it_fell() -> None:
             rows = len(observations)
             return np.zeros((rows, 7), np.float32), np.zeros(rows, np.float32)
 
-    surprise = find_surprise(game, [record], Even())
+    surprise = most_surprising_position(game, [record], Even())
     assert surprise is not None
     assert to_play(game.play(game.initial_state(), 3, 3)) == 0
     picture, board = surprise.draw(game, ""), board_at(game, 0)
@@ -189,7 +189,7 @@ def test_a_run_shows_every_metric_and_asks_the_network_that_played(
     played, asked = [], []
     play_games, find = play_backend.play_games, iteration_report.find_surprise
 
-    def remember_player(*arguments: object) -> SelfPlay:
+    def remember_player(*arguments: object) -> SelfPlayResult:
         played.append(arguments[2])
         return play_games(*arguments)  # type: ignore[arg-type]
 
@@ -244,4 +244,4 @@ def test_search_efficiency_is_the_share_of_the_time_in_the_evaluator(
     assert spent["else"] >= 30
     assert work.seconds_evaluating == spent["evaluating"]
     assert work.search_efficiency == spent["evaluating"] / sum(spent.values())
-    assert Work().search_efficiency == 0
+    assert SelfPlayStats().search_efficiency == 0

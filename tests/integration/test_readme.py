@@ -1,0 +1,501 @@
+"""What every README says is true: its commands run, its links lead somewhere, its tables fit.
+
+A block of commands may begin with lines `# needs: ...`. A need that is a command of alphazero is
+run first. One that begins with `pip install` is met, since the extra `test` contains it. A block
+that needs anything else, such as another program, is parsed and not run.
+"""
+
+import contextlib
+import importlib
+import io
+import itertools
+import os
+import re
+import runpy
+import shlex
+import shutil
+import socket
+import subprocess
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import pytest
+from helpers.paths import CONFIGS, ROOT
+
+import alphazero
+from alphazero.cli import main as cli
+from alphazero.frontends.web import server
+from alphazero.games import registry
+from alphazero.games.game import Game
+from alphazero.training.monitoring.metrics import METRICS
+
+MAIN = "README.md"
+LONGEST = 250
+"""Lines of the main README, at most."""
+
+TINY = [
+    "budget.iterations=1",
+    "selfplay.games_per_iteration=20",
+    "selfplay.parallel_games=10",
+    "search.simulations=4",
+    "replay.reuse=1",
+    "gate.games=2",
+    "network.blocks=1",
+    "network.filters=24",
+]
+"""What makes any configuration end in a moment."""
+
+
+SHORT = {
+    "match": ["--games=2"],
+    "rate": ["--games=2"],
+    "bench": ["--seconds=2"],
+    "serve": ["--port=0"],
+    "plan": ["--seconds=2"],
+    "foundations": ["--episodes=20000"],
+}
+"""What makes other commands end soon."""
+
+PROGRAMS = {"gnugo": "gnugo", "gtp-rhino": "grhino"}
+"""Other programs, and the packages that bring them."""
+
+OTHERS = (
+    *("pip install -e ", "pytest", "ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 pytest "),
+    *("alphazero ", "tensorboard --logdir checkpoints"),
+    *("export RAY_", "ray start ", "ray stop", "torchrun "),
+)
+"""How every line of a block begins."""
+
+
+def _readmes() -> dict[str, str]:
+    """Return the text of every README, by its path; the main one comes first."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*README.md"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout.split()
+    # An archive without git has the same files.
+    found = listed or [str(path.relative_to(ROOT)) for path in ROOT.glob("**/README.md")]
+    there = [path for path in found if (ROOT / path).is_file() and not path.startswith(".")]
+    order = sorted(there, key=lambda path: (path != MAIN, path))
+    return {path: (ROOT / path).read_text(encoding="utf-8") for path in order}
+
+
+READMES = _readmes()
+each_readme = pytest.mark.parametrize("path", READMES)
+
+
+class Block(NamedTuple):
+    """Commands of a README."""
+
+    path: str
+    needs: list[str]
+    lines: list[str]
+
+    @property
+    def commands(self) -> list[list[str]]:
+        """The arguments of every `alphazero` command, in order."""
+        parts = [part for line in self.lines for part in line.split(" && ")]
+        return [shlex.split(part)[1:] for part in parts if part.startswith("alphazero ")]
+
+    @property
+    def needed(self) -> list[list[str]]:
+        """The arguments of every `alphazero` command that it needs."""
+        return [shlex.split(need)[1:] for need in self.needs if need.startswith("alphazero ")]
+
+    @property
+    def runs_here(self) -> bool:
+        """Whether nothing is needed but commands of alphazero and its extras."""
+        return all(need.startswith(("alphazero ", "pip install ")) for need in self.needs)
+
+
+def _blocks() -> Iterator[Block]:
+    for path, text in READMES.items():
+        for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL):
+            lines = block.splitlines()
+            needs = [line for line in lines if line.startswith("# needs: ")]
+            rest = lines[len(needs) :]
+            assert lines[: len(needs)] == needs, f"{path}: needs stand first in a block"
+            yield Block(path, [need.removeprefix("# needs: ") for need in needs], rest)
+
+
+BLOCKS = list(_blocks())
+COMMANDS = [command for block in BLOCKS for command in block.commands]
+NEEDED = [command for block in BLOCKS for command in block.needed]
+
+
+def inline(pattern: str, path: str) -> list[str]:
+    """Return the code in sentences and tables of a README that begins with `pattern`."""
+    outside = re.sub(r"```.*?```", "", READMES[path], flags=re.DOTALL)
+    return [" ".join(each.split()) for each in re.findall(rf"`({pattern}[^`]*)`", outside)]
+
+
+def inline_commands(path: str) -> list[list[str]]:
+    """Return the arguments of every `alphazero` command that stands in a table or a sentence."""
+    return [shlex.split(each)[1:] for each in inline(r"alphazero\s\w+\s", path)]
+
+
+def marked(name: str) -> tuple[str, str]:
+    """Return the README with a part between `<!-- name -->` and `<!-- end -->`, and this part."""
+    pattern = rf"<!-- {name} -->\n(.*?)<!-- end -->"
+    found = {path: re.search(pattern, text, re.DOTALL) for path, text in READMES.items()}
+    ((path, part),) = [(path, part[1]) for path, part in found.items() if part]
+    return path, part
+
+
+def test_the_main_readme_is_short_and_begins_with_a_picture_and_its_contents() -> None:
+    text = READMES[MAIN]
+    assert len(text.splitlines()) <= LONGEST
+    assert re.findall(r"!\[.*?\]\((.*?)\)", text) == [".github/page.png"]
+    contents, rest = text.split("**Contents:**")[1].split("\n\n", 1)
+    assert re.findall(r"\[(.+?)\]", contents.replace("\n", " ")) == re.findall(
+        r"^## (.+)", rest, re.MULTILINE
+    )
+    assert text.index(".github/page.png") < text.index("**Contents:**")
+
+
+def test_a_trained_player_is_played_by_the_first_command() -> None:
+    path, start = marked("start")
+    assert path == MAIN
+    assert "pip install -e . && alphazero play checkpoints/connect_four.safetensors" in start
+    assert BLOCKS[0].path == MAIN
+    assert BLOCKS[0].lines[0] in start
+
+
+@each_readme
+def test_every_command_is_understood_and_names_files_that_exist(path: str) -> None:
+    commands = [command for block in BLOCKS if block.path == path for command in block.commands]
+    trained = {f"checkpoints/{config.stem}" for config in CONFIGS.glob("*.yaml")}
+    trained |= {
+        f"checkpoints/{word.removeprefix('run.name=')}"
+        for command in commands
+        for word in command
+        if word.startswith("run.name=")
+    }
+    for command in [*commands, *inline_commands(path), *NEEDED]:
+        cli.parser().parse_args(command)
+        for word in command:
+            if word.startswith("configs/"):
+                assert (ROOT / word).is_file(), word
+            if word.startswith("checkpoints/"):
+                file = word.partition(":")[0]
+                assert (ROOT / file).is_file() or file in trained, word
+
+
+def test_every_kind_of_command_is_shown() -> None:
+    shown = {command[0] for command in COMMANDS}
+    shown |= {command[0] for path in READMES for command in inline_commands(path)}
+    assert shown >= {command.name for command in cli.COMMANDS} - {"config"}
+
+
+@each_readme
+def test_runs_and_programs_that_a_command_needs_are_there_or_named(path: str) -> None:
+    """A fresh clone has no run and no other program."""
+    trained: set[str] = set()
+    for block in (each for each in BLOCKS if each.path == path):
+        needs = " ".join(block.needs)
+        for command in [*block.needed, *block.commands]:
+            if command[0] == "train" and "--resume" not in command:
+                named = [word[9:] for word in command if word.startswith("run.name=")]
+                trained.add(f"checkpoints/{(named or [Path(command[1]).stem])[0]}")
+            for word in command:
+                file = word.partition(":")[0]
+                if word.startswith("checkpoints/") and not file.endswith(".safetensors"):
+                    assert file in trained, f"{path}: {word} needs a run"
+                if word.startswith("gtp:"):
+                    assert PROGRAMS[word[4:].split()[0]] in needs, f"{path}: {word}"
+                if "{ray: " in word:
+                    assert "Ray" in needs, f"{path}: {word}"
+    for command in inline_commands(path):
+        for word in command:
+            if word.startswith("gtp:"):
+                assert PROGRAMS[word[4:].split()[0]] in READMES[path].partition("apt install ")[2]
+
+
+@each_readme
+def test_extras_that_are_needed_exist_and_the_tests_install_them(path: str) -> None:
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    (own,) = [each for each in told["test"] if each.startswith("alphazero[")]
+    installed = {"test", *own[len("alphazero[") : -1].split(",")}
+    for extras in re.findall(r"pip install -e '\.\[([\w,]+)\]'", READMES[path]):
+        assert set(extras.split(",")) <= installed, extras
+
+
+def test_other_commands_are_the_ones_we_know() -> None:
+    lines = [line for block in BLOCKS for line in block.lines]
+    assert [line for line in lines if not line.startswith(OTHERS)] == []
+
+
+@each_readme
+def test_every_script_that_is_named_exists_and_takes_these_options(path: str) -> None:
+    for command in inline(r"python\sscripts/", path):
+        _, script, *words = shlex.split(command)
+        assert (ROOT / script).is_file(), script
+        names = [word for word in words if not word.startswith("-")]
+        subcommand = names[:1] if script.endswith("readme_images.py") else []
+        told = help_of(script, subcommand)
+        for word in words:
+            if word.startswith("--"):
+                assert re.search(rf"{word}\b", told), f"{command}: {word}"
+            if word.startswith(("configs/", "checkpoints/")):
+                assert (ROOT / word).is_file(), word
+
+
+def help_of(script: str, words: list[str]) -> str:
+    """Return what a script says of itself and its options."""
+    output = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(output):
+        assert start(Path(script).name, [*words, "--help"], patch) == 0
+    return output.getvalue()
+
+
+@each_readme
+def test_every_file_that_is_named_exists(path: str) -> None:
+    here = (ROOT / path).parent
+    folders = {each.name for folder in (ROOT, here) for each in folder.iterdir() if each.is_dir()}
+    pattern = r"(?<![\w./~<])([\w.]+/[\w./]*\w\.(?:py|yaml|toml|md|txt))\b"
+    for name in re.findall(pattern, READMES[path]):
+        if name.split("/")[0] in folders:
+            assert (ROOT / name).is_file() or (here / name).is_file(), name
+
+
+@each_readme
+def test_every_link_leads_somewhere(path: str) -> None:
+    for target in re.findall(r"\]\(([^)]+)\)", READMES[path]):
+        name, _, heading = target.partition("#")
+        file = (ROOT / path).parent / name if name else ROOT / path
+        assert file.exists(), target
+        if heading:
+            headings = re.findall(r"^#+ (.+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+            assert heading in map(anchor, headings), target
+
+
+def anchor(heading: str) -> str:
+    """Return what a heading is called in a link, as GitHub has it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def test_every_readme_is_found_from_the_main_one() -> None:
+    reached, waiting = set(), [MAIN]
+    while waiting:
+        path = waiting.pop()
+        reached.add(path)
+        for target in re.findall(r"\]\(([^)#]+README\.md)", READMES[path]):
+            other = os.path.relpath(((ROOT / path).parent / target).resolve(), ROOT)
+            waiting += [other] if other not in reached else []
+    assert reached == set(READMES)
+
+
+def test_the_test_command_is_what_ci_runs() -> None:
+    path, command = marked("test")
+    assert path == MAIN
+    assert "pip install -e '.[test]' && pytest" in command
+    assert "<!-- test -->" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def announced(site: Any, host: str, opened: Callable[[], object]) -> SimpleNamespace:
+    """Return what says where the page is, as its server does, and ends."""
+
+    def run(listeners: list[socket.socket]) -> None:
+        opened()
+        for listener in listeners:
+            listener.close()
+
+    return SimpleNamespace(run=run)
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work where configurations and shipped players lie as in a fresh clone."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "configs").symlink_to(CONFIGS)
+    (tmp_path / "checkpoints").mkdir()
+    for shipped in (ROOT / "checkpoints").glob("*.safetensors"):
+        shutil.copy(shipped, tmp_path / "checkpoints")
+    return tmp_path
+
+
+def run_briefly(command: list[str], again: list[str]) -> None:
+    """Run a command in a form that ends soon; `again` is what makes a resumed run go on."""
+    if command[0] == "train" and "--resume" in command:
+        assert cli.main([*command, *again]) == 0
+    elif command[0] == "train":
+        assert cli.main([*command, *TINY]) == 0
+    elif command[0] == "grade":
+        # So little training leaves mistakes: the command works, and says that some are left.
+        assert cli.main(command) in (0, 1)
+    else:
+        assert cli.main([*command, *SHORT.get(command[0], [])]) == 0
+
+
+@pytest.mark.parametrize("is_main", [True, False], ids=["main", "others"])
+def test_the_commands_run_in_a_fresh_clone(
+    is_main: bool, clone: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In their order, but that runs are resumed at the end."""
+    monkeypatch.setattr("builtins.input", lambda _: "quit")
+    monkeypatch.setattr(server, "make_server", announced)
+    chosen = [block for block in BLOCKS if block.runs_here and (block.path == MAIN) is is_main]
+    met: list[list[str]] = []
+    for block in chosen:
+        for command in block.needed:
+            if command not in met:
+                met.append(command)
+                run_briefly(command, [])
+        for command in block.commands:
+            if "--resume" not in command:
+                run_briefly(command, [])
+    for command in (each for block in chosen for each in block.commands if "--resume" in each):
+        run_briefly(command, ["budget.iterations=2"])
+    told = capsys.readouterr().out
+    if is_main:
+        assert "solved positions" in told
+        assert "tic_tac_toe" in told
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_matches_with_other_programs_are_played_to_their_end(
+    program: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They lie in /usr/games, where Debian puts them, or elsewhere on the path."""
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}{os.pathsep}/usr/games")
+    if not shutil.which(program):
+        pytest.skip(f"{program} is not installed")
+    (command,) = [each for each in COMMANDS if any(f"gtp:{program} " in word for word in each)]
+    assert cli.main(command) == 0
+    told = capsys.readouterr().out
+    assert "of 20 games distinct" in told
+    assert "lost by" not in told
+
+
+@each_readme
+def test_the_python_examples_run(path: str, clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that register a game are what a file in alphazero/games/ holds: the game is sound."""
+    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    monkeypatch.syspath_prepend(clone)
+    tiny = ", ".join(f'"{each}"' for each in TINY)
+    for code in re.findall(r"```python\n(.*?)```", READMES[path], re.DOTALL):
+        short = code.replace('"budget.iterations=2"', tiny)
+        assert "alphazero.train(" not in code or short != code
+        registered = re.search(r'@register\("(\w+)"\)', code)
+        if registered:
+            (clone / f"{registered[1]}.py").write_text(short)
+            importlib.import_module(registered[1])
+            assert not alphazero.check_game(registered[1]).faults
+        else:
+            exec(compile(short, path, "exec"), {})
+
+
+def test_the_table_of_packages_names_every_package() -> None:
+    path, table = marked("packages")
+    assert path == MAIN
+    named = re.findall(r"^\| \[?`(\w+)/`", table, re.MULTILINE)
+    packages = {each.parent.name for each in (ROOT / "alphazero").glob("*/__init__.py")}
+    assert sorted(named) == sorted(packages)
+
+
+def test_the_top_level_is_as_it_was_laid_down() -> None:
+    top = {path.name for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith(".")}
+    built = {"build", "dist", *(path.name for path in ROOT.glob("*.egg-info"))}
+    assert top - built == {"alphazero", "checkpoints", "configs", "scripts", "tests"}
+
+
+def test_nothing_else_lies_at_the_top() -> None:
+    allowed = {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"}
+    files = {path.name for path in ROOT.iterdir() if path.is_file()}
+    assert {name for name in files if not name.startswith(".")} == allowed
+
+
+def test_the_table_of_curves_is_the_table_of_metrics() -> None:
+    kinds = {"curve": "", "histogram": "histogram: ", "picture": "picture: "}
+    rows = [
+        f"| `{name}` | {metric.unit} | {kinds[metric.kind]}{metric.meaning} |"
+        for name, metric in METRICS.items()
+    ]
+    assert marked("metrics")[1].splitlines()[2:] == rows
+
+
+def test_what_a_game_needs_is_what_the_readme_says() -> None:
+    section = READMES["alphazero/games/README.md"].split("## Add a game")[1].split("\n## ")[0]
+    named = set(re.findall(r"`(\w+)(?:\([\w, ]*\))?`", section))
+    needed = Game.__abstractmethods__ | {"legal", "play", "outcome", "observe"}
+    assert needed <= named, needed - named
+
+
+def test_every_game_and_every_shipped_player_is_named() -> None:
+    own = READMES["alphazero/games/README.md"]
+    assert [name for name in registry._own_games() if f"`{name}`" not in own] == []
+    players = READMES["checkpoints/README.md"]
+    for path in (ROOT / "checkpoints").glob("*.safetensors"):
+        assert f"alphazero play checkpoints/{path.name}" in players
+    scripts = READMES["scripts/README.md"]
+    for path in (ROOT / "scripts").glob("*.py"):
+        assert path.name in scripts
+
+
+def test_the_keys_of_the_configuration_have_their_place() -> None:
+    assert marked("keys")[0] == "configs/README.md"
+
+
+@pytest.mark.parametrize(
+    ("script", "given", "expected"),
+    [
+        ("train.py", ["--resume", "somewhere"], ["train", "--resume", "somewhere"]),
+        ("play.py", ["--side", "second"], ["play", "--side", "second"]),
+        ("benchmark.py", ["some.yaml", "--seconds", "3"], ["bench", "some.yaml", "--seconds", "3"]),
+        ("evaluate.py", ["match", "A", "B"], ["match", "A", "B"]),
+        ("evaluate.py", ["grade", "A"], ["grade", "A"]),
+    ],
+)
+def test_scripts_are_thin_starters_of_the_same_functions(
+    script: str, given: list[str], expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called: list[list[str]] = []
+    monkeypatch.setattr(cli, "main", lambda arguments: called.append(arguments) or 0)
+    assert start(script, given, monkeypatch) == 0
+    assert called == [expected]
+
+
+def test_every_script_explains_itself(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scripts = sorted(path.name for path in (ROOT / "scripts").glob("*.py"))
+    assert len(scripts) > 4
+    for script in scripts:
+        assert start(script, ["--help"], monkeypatch) == 0
+        assert len(capsys.readouterr().out.splitlines()) > 2, script
+
+
+@pytest.mark.parametrize("given", [[], ["train", "some.yaml"], ["A", "B"]])
+def test_evaluating_needs_to_be_told_how(
+    given: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert start("evaluate.py", given, monkeypatch) == 2
+    assert "evaluate.py match A B" in capsys.readouterr().err
+
+
+def start(script: str, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> int:
+    """Run a script as a shell would, within this process; return its exit code."""
+    monkeypatch.setattr("sys.argv", [script, *arguments])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(ROOT / "scripts" / script), run_name="__main__")
+    return int(ended.value.code or 0)
+
+
+@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.yaml")), ids=lambda path: path.name)
+def test_every_config_says_what_it_costs_and_how_to_measure_it(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    head = list(itertools.takewhile(lambda line: line.startswith("#"), lines))
+    for word in ("Time: ", "Strength: "):
+        assert [line for line in head if line.startswith(f"# {word}")], word
+    for line in head:
+        command = re.search(r"alphazero (\w+ .*)", line)
+        if line.startswith("# Measure"):
+            assert command
+            cli.parser().parse_args(shlex.split(command[1]))
