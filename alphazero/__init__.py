@@ -1,8 +1,7 @@
 """AlphaGo Zero-style self-play training: from a game's rules to a strong player.
 
-The few verbs of the method, as functions: `load_config`, `train`, `resume`, `load_player`,
-`make_game`, `check_game`, and `Position` to look at one in a notebook. Each is loaded when it is
-first asked for.
+The public functions are `load_config`, `train`, `resume`, `load_player`, `make_game` and
+`check_game`; `Position` is for notebooks. Each is imported when it is first used.
 """
 
 from importlib import import_module

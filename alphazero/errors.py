@@ -1,7 +1,7 @@
-"""What is told to people: one line that says what is wrong, where, and what would be right.
+"""Errors for users: one line that says what is wrong, where, and what would be right.
 
-Everything raised because of input from outside derives from `AlphaZeroError`; the command line
-prints its text and leaves with exit code 2. Anything else that is raised is a bug of ours.
+Every error that outside input causes derives from `AlphaZeroError`; the command line prints its
+text and exits with code 2. Any other exception is a bug.
 """
 
 import difflib
@@ -9,15 +9,15 @@ from collections.abc import Iterable
 
 
 class AlphaZeroError(Exception):
-    """A mistake in what came from outside: the text says where it is and how to mend it."""
+    """Wrong input from outside; the text says where it is and how to fix it."""
 
 
 class ConfigError(AlphaZeroError):
-    """A configuration that cannot be used; one line for each thing that is wrong."""
+    """An invalid configuration; the text has one line per fault."""
 
 
 class CheckpointError(AlphaZeroError):
-    """A checkpoint that is missing, damaged, foreign or too new."""
+    """A missing, damaged, foreign or too new checkpoint."""
 
 
 class GameError(AlphaZeroError):
@@ -25,14 +25,14 @@ class GameError(AlphaZeroError):
 
 
 class PlayerError(AlphaZeroError):
-    """A player that is not known or cannot sit there, or a file of games that is none."""
+    """An unknown or unsuitable player, or an invalid file of games."""
 
 
 class RunError(AlphaZeroError):
-    """A run folder that cannot be used, or a training that had to stop."""
+    """An unusable run folder or file, or a training run that had to stop."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return `; did you mean 'x'?` with the nearest known word, or nothing."""
+    """Return `; did you mean 'x'?` with the nearest known word, or an empty text."""
     close = difflib.get_close_matches(word[:60], list(known), n=1)
     return f"; did you mean {close[0]!r}?" if close else ""

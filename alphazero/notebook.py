@@ -1,4 +1,4 @@
-"""A position to look at in a notebook, where it shows itself with what a player thinks of it.
+"""A position for notebooks, drawn with a player's search result.
 
 game, player = alphazero.load_player("checkpoints/connect_four.safetensors", simulations=200)
 alphazero.Position(game, "4 4 3").think(player)
@@ -20,35 +20,36 @@ from alphazero.utils.arrays import Doubles, Slots
 
 @dataclass(frozen=True)
 class Thought:
-    """What a player has found of a position; both values are the player's who is to move."""
+    """A player's search result; both values are for the player to move."""
 
     prior: Doubles
-    """[A] the network's policy, legal actions only; without a network all alike"""
+    """[A] the network's policy over legal actions; uniform without a network"""
     visits: Slots
-    """[A] of the search"""
+    """[A] visits of the search"""
     first_value: float
-    """from -1 to 1, of the bare network or of one rollout; exact once it is proven"""
+    """in [-1, 1], before the search: of the network or one rollout; exact once solved"""
     value: float
-    """from -1 to 1, of the search"""
+    """in [-1, 1], after the search"""
     action: int
-    """the move that it would play"""
+    """the move that the player would play"""
 
 
 class Position:
-    """A position of a game, the moves that led there, and what a player thinks of it, if any."""
+    """A position of a game, with an optional search result."""
 
     def __init__(self, game: Game | str, line: str = "") -> None:
-        """Play the moves of `line` from the first position of a game, or of the game so called.
+        """Play `line` from the initial position of `game`.
 
-        `game` is written as `NAME` or `NAME:option=value,...`, `line` as `Game.from_line` reads it.
+        `game` may be a text: `NAME` or `NAME:option=value,...`. `line` is a text for
+        `Game.from_text`.
 
         Raises:
-            GameError: for an unknown game or the first move that is not legal.
+            GameError: for an unknown game or the first illegal move.
         """
         self.game = read_game(game) if isinstance(game, str) else game
         self.state = self.game.initial_state()
         self.last_cell: int | None = None
-        """where the last move is marked on the board, if anywhere"""
+        """the cell on which pictures mark the last move"""
         self.thought: Thought | None = None
         for name in self.game.split_moves(line):
             self._make(name)
@@ -57,7 +58,7 @@ class Position:
         """Return the position after moves in the game's notation.
 
         Raises:
-            GameError: for the first that is not legal.
+                GameError: for the first illegal move.
         """
         after = self._copy()
         for name in names:
@@ -65,7 +66,7 @@ class Position:
         return after
 
     def think(self, player: SearchPlayer) -> "Position":
-        """Return the position with what `player` finds of it by its usual budget.
+        """Return the position with the result of `player`'s search, with its usual budget.
 
         Raises:
             GameError: when the game is over.
@@ -90,7 +91,7 @@ class Position:
 
     @property
     def title(self) -> str:
-        """The position in words."""
+        """The position in one line: game, number of moves, turn or result."""
         return title_of(self.game, self.state)
 
     def _make(self, name: str) -> None:
@@ -99,7 +100,7 @@ class Position:
         self.state = self.game.play(self.state, action)
 
     def _copy(self) -> "Position":
-        """Return the bare position."""
+        """Return a copy without the search result."""
         other = Position(self.game)
         other.state, other.last_cell = self.state, self.last_cell
         return other
@@ -108,7 +109,6 @@ class Position:
         return f"{self.title}\n{self.game.render(self.state)}"
 
     def _repr_svg_(self) -> str:
-        """Draw the position for a notebook."""
         title, thought = self.title, self.thought
         if thought is None:
             canvas = Canvas()

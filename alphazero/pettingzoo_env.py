@@ -1,7 +1,7 @@
-"""A game as PettingZoo has it: agents that step one after the other.
+"""A game as a PettingZoo environment (Agent Environment Cycle, AEC).
 
 Terry et al., *PettingZoo: Gym for Multi-Agent Reinforcement Learning* (2021), section 4, "Agent
-Environment Cycle"; laid out as its classic games are.
+Environment Cycle". The layout is that of PettingZoo's classic games.
 """
 
 from typing import Any, Final
@@ -33,15 +33,15 @@ Observation = dict[str, npt.NDArray[Any]]
 
 
 def pettingzoo_env(game: str | Game, render_mode: str | None = None) -> "AECEnv[str, Any, Any]":
-    """Return a game as a PettingZoo environment (AEC), wrapped as PettingZoo's classic games are.
+    """Return a game as a PettingZoo environment with the wrappers of the classic games.
 
     An illegal move ends the game: -1 for the player who made it, 0 for the other
     (`TerminateIllegalWrapper`). `GameEnv`, the result's `unwrapped`, documents the observations.
 
     Args:
-        game: a game, or its name, with options if it has some: "mnk:rows=4,columns=4,length=3".
-        render_mode: "ansi": `render` returns the board as text; "human": it prints the board,
-            also after each move; None: nothing is drawn.
+        game: a game, or its name with any options: "mnk:rows=4,columns=4,length=3".
+        render_mode: "ansi": `render` returns the board as text; "human": `render` and every move
+            print it; None: nothing is drawn.
 
     Raises:
         GameError: for an unknown game.
@@ -52,17 +52,17 @@ def pettingzoo_env(game: str | Game, render_mode: str | None = None) -> "AECEnv[
 
 
 class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo brings no types
-    """One game, played by two agents.
+    """One game between two agents.
 
     An agent observes a dictionary:
 
-        observation    float32 [H, W, C], channels last, as the classic games have it; plane
-                       [..., 0] the agent's own stones, [..., 1] the opponent's, then what the
-                       game adds. Who waits sees the same position as if it were its turn.
-        action_mask    int8 [A], 1 for a legal action; all 0 for who waits, and at the end
+        observation    float32 [H, W, C], channels last as in the classic games: plane [..., 0]
+                       holds the agent's own stones, [..., 1] the opponent's, then the game's
+                       other planes. The waiting agent sees the position as if it were to move.
+        action_mask    int8 [A], 1 for a legal action; all 0 for the waiting agent and at the end
 
-    Rewards come with the last move: 1, 0 or -1. There is no chance in these games, so a seed
-    changes nothing but, in PettingZoo's own spaces, the actions that are sampled.
+    Rewards come with the last move: 1, 0 or -1. The games have no chance: a seed changes only
+    the actions that PettingZoo's spaces sample.
     """
 
     def __init__(self, game: Game, render_mode: str | None = None) -> None:
@@ -73,7 +73,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo brings no types
             )
         self.game = game
         self.position: State = game.initial_state()
-        """`int64 [S]`, as `game` takes it"""
+        """`int64 [S]`, a state of `game`"""
         self.render_mode = render_mode
         self.metadata = {
             "name": write_game(game),
@@ -95,15 +95,15 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo brings no types
         self.action_spaces = {agent: spaces.Discrete(game.num_actions) for agent in AGENTS}
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """Return what an agent may see."""
+        """Return the agent's observation space."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        """Return what an agent may do: the game's actions, by their numbers."""
+        """Return the agent's action space: the game's actions by number."""
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:  # noqa: ARG002
-        """Begin a game; neither `seed` nor `options` changes it."""
+        """Begin a game; `seed` and `options` have no effect."""
         self.position = self.game.initial_state()
         self.agents = list(AGENTS)
         self.agent_selection = AGENTS[0]
@@ -115,23 +115,23 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo brings no types
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in AGENTS}
 
     def observe(self, agent: str) -> Observation:
-        """Return what an agent sees."""
+        """Return the agent's observation."""
         player, state = AGENTS.index(agent), self.position
         mask = np.zeros(self.game.num_actions, np.bool_)
         if player == to_play(state):
             mask = self.game.legal_action_mask(state)
         else:
-            # Whose turn it is, and so from whose side a game is seen, is the ply's parity.
+            # The parity of the ply decides whose turn it is and from whose side a game is observed.
             state = state.copy()
             state[PLY] += 1
         planes = np.ascontiguousarray(self.game.observe(state).transpose(1, 2, 0))
         return {"observation": planes, "action_mask": mask.astype(np.int8)}
 
     def step(self, action: int | None) -> None:
-        """Make the move of the agent whose turn it is; a finished agent steps with None.
+        """Make the move of `agent_selection`; a finished agent steps with None.
 
         Raises:
-            GameError: for an illegal move; the wrappers see to it that none comes here.
+            GameError: for an illegal move; the wrappers let none through.
         """
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
@@ -151,7 +151,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo brings no types
             self.render()
 
     def render(self) -> str | None:
-        """Draw the board: return it, or print it."""
+        """Return the board ("ansi") or print it ("human")."""
         if self.render_mode is None:
             gymnasium.logger.warn("to render, make the environment with a render_mode")
             return None
@@ -162,4 +162,4 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo brings no types
         return None
 
     def close(self) -> None:
-        """Put nothing away: there is no window."""
+        """Do nothing: there is no window."""

@@ -85,7 +85,7 @@ def compare_cores(game: Game, config: Config, seconds: float) -> None:
     for cores in (1, 2):
         alone = measure(LocalBackend(game, config, cores), best, config.run.seed, seconds).games
         workers = RayConfig(actors=cores)
-        selfplay = dataclasses.replace(config.selfplay, workers=workers)
+        selfplay = dataclasses.replace(config.selfplay, distributed=workers)
         pool = open_actor_pool(game, dataclasses.replace(config, selfplay=selfplay), 0)
         try:
             rate = measure(pool, best, config.run.seed, seconds)
@@ -220,15 +220,15 @@ def compare_sleepers(
     print("actors       ideal    games/s   share   driver CPU   a game   peak memory")
     for actors in numbers:
         selfplay = dataclasses.replace(
-            config.selfplay, games_per_iteration=4 * actors, workers=RayConfig(actors=actors)
+            config.selfplay, games_per_iteration=4 * actors, distributed=RayConfig(actors=actors)
         )
         make: Callable[..., Sleepers] = Sleepers
         arguments: tuple[Any, ...] = (nap, (data, [0], vars(SelfPlayStats())))
         if through_ray:
             make, arguments = RaySleepers, (*arguments, actors)
         run = dataclasses.replace(config, selfplay=selfplay)
-        assert selfplay.workers is not None
-        pool = ActorPool(game, run, selfplay.workers, make(*arguments))
+        assert selfplay.distributed is not None
+        pool = ActorPool(game, run, selfplay.distributed, make(*arguments))
         try:
             rate = measure(pool, best, 0, seconds)
         finally:

@@ -53,7 +53,8 @@ def historical_methods(checkpoint: Path) -> list[Row]:
         Row(method.title, method.selection, method.evaluation, word)
         for word, method in METHODS.items()
     ]
-    plain = f"{checkpoint}:transpositions=false,value_weighting=0"  # as all the others' trees are
+    # Plain trees, as those of all other methods.
+    plain = f"{checkpoint}:transpositions=false,backup_value_weighting=0"
     return [
         Row("random play", "none", "none", "random", ()),
         Row("minimax", "alpha-beta", "heuristic", "minimax", (SECONDS,)),

@@ -2,15 +2,15 @@
 
 Bradley & Terry, *Rank analysis of incomplete block designs*, Biometrika 39 (1952); with draws as
 Davidson, *On extending the Bradley-Terry model to accommodate ties in paired comparison
-experiments*, Journal of the American Statistical Association 65 (1970); with an advantage of
-the first move as Davidson & Beaver, *On extending the Bradley-Terry model to incorporate
-within-pair order effects*, Biometrics 33 (1977). With strengths r, for i who moves first:
+experiments*, Journal of the American Statistical Association 65 (1970); with an advantage of the
+first move as Davidson & Beaver, *On extending the Bradley-Terry model to incorporate within-pair
+order effects*, Biometrics 33 (1977). With strengths r, for i who moves first:
 
     d = r_i - r_j + advantage
     win : draw : loss  =  e^(d/2) : tie : e^(-d/2)
 
-So d is the log odds of a win to a loss, whatever the number of draws; `judge` in ratings.py, for
-two players, counts a draw half instead, and finds smaller differences where draws are many.
+d is the log odds of a win to a loss, whatever the number of draws. `elo.match_result`, for two
+players, counts a draw as half a win, and finds smaller differences where draws are many.
 
 Letters: N players.
 """
@@ -24,48 +24,49 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 ELO = 400 / math.log(10)
-"""Elo in a natural unit of strength, by the logistic curve of `elo_difference`."""
+"""Elo per natural unit of strength, by the logistic curve of `elo_difference`."""
 
 PRIOR = 1.0
-"""Imagined games of each player, half won and half lost, spread evenly over its opponents in both
-seats: a player who won every game is rated finitely. For two players without draws it is the half
-point to each side of `judge`. Shrinking of this kind: Coulom's BayesElo (its default is 2)."""
+"""Virtual games per player, half won and half lost, spread evenly over opponents and colours: they
+keep the rating of a player with only wins finite. For two players without draws this equals the
+half point per side in `match_result`. Compare Coulom's BayesElo, whose default is 2.
+"""
 
 DEVIANCE = 3.8415
-"""Twice the drop of the log-likelihood at the ends of a 95 % interval: chi-square, 1 degree."""
+"""Twice the log-likelihood drop at the ends of a 95 % interval: chi-square, 1 degree."""
 
 MAX_STRENGTH = 40.0
-"""No strength is farther from the anchor, natural units (about 7,000 Elo)."""
+"""Limit of the distance to an interval end, in natural units (about 7,000 Elo)."""
 
 
 @dataclass(frozen=True)
 class Ratings:
-    """What the games say of each player, in Elo above the anchor."""
+    """Fitted ratings, in Elo above the anchor."""
 
     elo: Floats
     """[N]"""
     low: Floats
-    """[N] lower ends of 95 % intervals of the difference to the anchor, by profile likelihood"""
+    """[N] lower ends of 95 % profile-likelihood intervals of the difference to the anchor"""
     high: Floats
     """[N]"""
     advantage: float
-    """what the first move is worth, Elo"""
+    """advantage of the first move, Elo"""
     draws: float
-    """the share of draws between equal players, the advantage aside"""
+    """share of draws between equal players, without the advantage"""
 
 
 @dataclass(frozen=True)
 class _Model:
-    """The penalised log-likelihood of parameters [N + 2]: strengths, advantage, log of the tie."""
+    """Penalized log-likelihood of parameters [N + 2]: strengths, advantage, log tie factor."""
 
     seats: npt.NDArray[np.int64]
-    """[M, 2] who moved first and who second, for each cell with games"""
+    """[M, 2] first and second player, for each cell with games"""
     counts: Floats
-    """[M, 3] games lost, drawn and won by the first, imagined ones included"""
+    """[M, 3] games lost, drawn and won by the first player, with virtual games"""
     players: int
 
     def log_shares(self, parameters: Floats) -> Floats:
-        """Return the logarithms of the chances of loss, draw and win, [M, 3]."""
+        """Return the log probabilities of loss, draw and win, [M, 3]."""
         first, second = self.seats.T
         gap = parameters[first] - parameters[second] + parameters[-2]
         logits = np.stack([-gap / 2, np.full(len(gap), parameters[-1]), gap / 2], axis=1)
@@ -74,15 +75,14 @@ class _Model:
         return shares
 
     def likelihood(self, parameters: Floats) -> float:
-        """Return the log-likelihood of the counts."""
         seen = self.counts > 0
         return float((self.counts[seen] * self.log_shares(parameters)[seen]).sum())
 
     def derivatives(self, parameters: Floats) -> tuple[Floats, Floats]:
-        """Return the gradient [N + 2] and the information, minus the Hessian [N + 2, N + 2]."""
+        """Return the gradient [N + 2] and the information, minus the Hessian, [N + 2, N + 2]."""
         shares = np.exp(self.log_shares(parameters))
         games = self.counts.sum(axis=1)
-        # Each game's statistics: half the first one's value; whether it was drawn.
+        # Sufficient statistics of a game: half the first player's value, and whether it was drawn.
         margin, tied = (shares[:, 2] - shares[:, 0]) / 2, shares[:, 1]
         design = np.zeros((len(games), self.players + 2))
         rows = np.arange(len(games))
@@ -101,9 +101,9 @@ class _Model:
         return gradient, information + ties.T @ (alone[:, None] * ties)
 
     def maximise(self, start: Floats, free: npt.NDArray[np.bool_]) -> Floats:
-        """Return the likeliest parameters; those that are not `free` [N + 2] stay.
+        """Return the maximum-likelihood parameters; those not `free` [N + 2] keep their values.
 
-        Newton's method; the function is concave, and a step that does not climb is halved.
+        Newton's method on a concave function; steps that do not increase it are halved.
         """
         parameters, reached = start.copy(), self.likelihood(start)
         for _ in range(100):
@@ -120,16 +120,16 @@ class _Model:
 
 
 def fit(counts: npt.NDArray[np.int64], anchor: int = 0, prior: float = PRIOR) -> Ratings:
-    """Return the likeliest ratings, `anchor` at 0.
+    """Return the maximum-likelihood ratings, with `anchor` at 0.
 
-    `counts` [N, N, 3]: of the games in which i moved first against j, how many ended with the
-    outcomes -1, 0, +1. Every two players must be linked by games, over others if need be.
+    `counts` [N, N, 3]: games in which i moved first against j, by outcome -1, 0, +1. The graph of
+    games must be connected.
     """
     players = len(counts)
     met = (counts + counts.transpose(1, 0, 2)).sum(axis=2) > 0
     assert _is_connected(met), "some players are not linked by games: nothing compares them"
     opponents = np.maximum(met.sum(axis=1), 1)
-    # For each pair that met, its two players' imagined games; a quarter lies in each seat's result.
+    # Virtual games of each pair that met; a quarter goes to each result of each colour.
     imagined = prior * met * (1 / opponents[:, None] + 1 / opponents[None, :]) / 2
     whole = counts.astype(np.float64)
     whole[:, :, 0] += imagined / 4
@@ -156,7 +156,7 @@ def fit(counts: npt.NDArray[np.int64], anchor: int = 0, prior: float = PRIOR) ->
 def _interval(
     model: _Model, best: Floats, free: npt.NDArray[np.bool_], index: int
 ) -> tuple[float, float]:
-    """Return where the profile likelihood of a strength has dropped by half of `DEVIANCE`."""
+    """Return the interval where the profile log-likelihood drops by at most `DEVIANCE` / 2."""
     if not free[index]:
         return float(best[index]), float(best[index])
     peak, fixed = model.likelihood(best), free.copy()
@@ -182,7 +182,7 @@ def _interval(
 
 
 def _is_connected(met: npt.NDArray[np.bool_]) -> bool:
-    """Whether every player is reached from the first over players who `met` [N, N]."""
+    """Whether the graph `met` [N, N] is connected."""
     reached = np.zeros(len(met), np.bool_)
     reached[0] = True
     for _ in range(len(met)):

@@ -1,4 +1,4 @@
-"""What a match says about strength: score, Elo difference and its interval."""
+"""The result of a match: score, Elo difference and its interval."""
 
 import math
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from alphazero.games.game import value_of
 from alphazero.records.game_record import GameRecord
 
 CONFIDENCE = 1.96
-"""Standard deviations of the reported interval, when pairs are many: 95 %."""
+"""Half-width of the reported 95 % interval, in standard deviations, for many pairs."""
 
 
 def elo_difference(score: float) -> float:
-    """Return the Elo difference at which `score`, in (0, 1), is expected.
+    """Return the Elo difference with expected score `score`, in (0, 1).
 
     score = 1 / (1 + 10^(-d / 400)): Elo, The Rating of Chessplayers, 1978.
     """
@@ -22,24 +22,24 @@ def elo_difference(score: float) -> float:
 
 
 def expected_score(elo: float) -> float:
-    """Return the score that is expected at an Elo difference: the inverse of `elo_difference`."""
+    """Return the expected score at an Elo difference: the inverse of `elo_difference`."""
     return 1 / (1 + 10 ** (-elo / 400))
 
 
 @dataclass(frozen=True)
 class MatchResult:
-    """Player 0 of the players' list against player 1, from the first one's view."""
+    """The result of player 0 against player 1, in player 0's view."""
 
     wins: int
     draws: int
     losses: int
     distinct: int
-    """Different games among them, the players' seats considered."""
+    """Number of distinct games; games with swapped players differ."""
     elo: float
     elo_low: float
     elo_high: float
     verdict: bool | None = None
-    """What a sequential test decided: whether player 0 is stronger; None without an answer."""
+    """Whether a sequential test accepts that player 0 is stronger; None if undecided."""
 
     @property
     def games(self) -> int:
@@ -60,7 +60,7 @@ class MatchResult:
 
 
 def scores_by_pair(records: Sequence[GameRecord]) -> dict[int, list[float]]:
-    """Return player 0's score in each game, 1, 1/2 or 0, by the label of its pair of games."""
+    """Return player 0's scores, 1, 1/2 or 0, by the pair id of the games."""
     pairs: dict[int, list[float]] = {}
     for record in records:
         value = value_of(record.outcome, record.pairing.players.index(0))
@@ -69,21 +69,21 @@ def scores_by_pair(records: Sequence[GameRecord]) -> dict[int, list[float]]:
 
 
 def match_result(records: Sequence[GameRecord]) -> MatchResult:
-    """Sum up a match of paired games.
+    """Summarize a match of paired games.
 
-    The interval is 95 %, from the variance of the pairs' scores: the two games of one opening
-    are not independent. Half a point to each side is added before the Elo is taken, so that a
-    clean sweep stays finite.
+    The interval is 95 %, from the variance of the pairs' scores, because the two games of an
+    opening are not independent. Half a point is added to each side before the Elo is computed, so
+    that a clean sweep stays finite.
     """
     pairs = scores_by_pair(records)
     scores = [score for pair in pairs.values() for score in pair]
     games = len(scores)
     means = np.array([np.mean(pair) for pair in pairs.values()])
     score = (sum(scores) + 0.5) / (games + 1)
-    # Two imagined pairs, a quarter point off the mean: honest also when every pair ended alike.
+    # Two virtual pairs, a quarter point off the mean, keep the variance positive.
     freedom = len(means) + 1
     spread = float(((means - score) ** 2).sum() + 2 * 0.25**2) / freedom
-    # Student's t, by its first correction to the normal: (z^3 + z) / 4 for each degree of freedom.
+    # Student's t, by its first correction to the normal: (z^3 + z) / (4 * degrees of freedom).
     deviations = CONFIDENCE + (CONFIDENCE**3 + CONFIDENCE) / (4 * freedom)
     error = deviations * math.sqrt(spread / len(means))
     edge = 0.5 / (games + 1)

@@ -1,4 +1,4 @@
-"""How often a player plays an optimal move, where the exact answers are known.
+"""Grading: the share of optimal moves in solved positions.
 
 Letters: P positions, A actions, S state size.
 """
@@ -21,17 +21,17 @@ from alphazero.utils.jobs import Progress, run_jobs
 
 @dataclass(frozen=True)
 class Grade:
-    """What a player did with positions whose answers are known."""
+    """A player's result on solved positions."""
 
     positions: int
     optimal: int
     """positions where it played an optimal move"""
     blunders: int
-    """positions that were not lost and that it lost by its move"""
+    """positions that its move turned from not lost into lost"""
     value_error: float
-    """mean of |its value - the exact value|"""
+    """mean of |player's value - exact value|"""
     first_mistake: str
-    """the first position where it did not, drawn, and what it played; empty when there is none"""
+    """the first suboptimal move and its position, drawn; empty when there is none"""
 
     @property
     def share(self) -> float:
@@ -46,7 +46,7 @@ class Grade:
 
 
 class Answers(NamedTuple):
-    """What a player says to solved positions."""
+    """A player's moves and values in solved positions."""
 
     actions: npt.NDArray[np.int64]
     """[P]"""
@@ -54,7 +54,7 @@ class Answers(NamedTuple):
     """[P] for the player to move"""
 
     def take(self, positions: npt.NDArray[np.int64]) -> "Answers":
-        """Return what was said to some of the positions."""
+        """Return the answers for some positions."""
         return Answers(self.actions[positions], self.values[positions])
 
 
@@ -66,10 +66,7 @@ def grade(
     workers: int = 1,
     show: Callable[[int], object] = bool,
 ) -> Grade:
-    """Ask a player for a move in every solved position, and count the good and the bad ones.
-
-    As `collect_answers`, which see.
-    """
+    """Request a move in every solved position and grade the moves, as `collect_answers`."""
     return grade_answers(
         game, solution, collect_answers(seat_player, solution, tables, workers, show)
     )
@@ -82,10 +79,10 @@ def collect_answers(
     workers: int = 1,
     show: Callable[[int], object] = bool,
 ) -> Answers:
-    """Ask a player for a move in every solved position, on `workers` cores.
+    """Request a move in every solved position, on `workers` cores.
 
-    `seat_player` makes the player for so many tables, anew for each worker; `show` is called
-    with the number of positions answered.
+    `seat_player(n)` creates the player for n parallel games, once per worker. `show` receives the
+    number of positions answered.
     """
     progress = Progress(show)
     count = len(solution.states)
@@ -122,10 +119,7 @@ def _answer(
     positions: npt.NDArray[np.int64],
     progress: Progress,
 ) -> Answers:
-    """Return what the player says to `positions` [n] of the solution, [n] each.
-
-    A table whose position is answered gets the next one at once.
-    """
+    """Return the player's answers for `positions` [n]; a free slot gets the next one at once."""
     actions, values = np.zeros(len(positions), np.int64), np.zeros(len(positions))
     waiting = iter(range(len(positions)))
     asked: dict[int, int] = {}
@@ -156,7 +150,6 @@ def _answer(
 def _describe(
     game: Game, solution: SolvedPositions, position: int, actions: npt.NDArray[np.int64]
 ) -> str:
-    """Draw a position that was answered wrongly."""
     state = solution.states[position]
     best = np.flatnonzero(solution.optimal[position])
     played = game.action_name(state, int(actions[position]))
@@ -170,7 +163,7 @@ def optimal_share(
     simulations: int,
     workers: int = 1,
 ) -> float:
-    """Return the share of optimal moves, the mean over sets of solved positions; NaN for none."""
+    """Return the mean share of optimal moves over sets of solved positions; NaN for none."""
     shares = [
         grade(
             player.game,

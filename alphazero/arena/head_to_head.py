@@ -1,4 +1,4 @@
-"""A match of two players, as the gate, the ratings and the command line play it."""
+"""A match between two players, as in the gate and on the command line."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -11,10 +11,10 @@ from alphazero.players.base import Player
 from alphazero.records.game_record import GameRecord, Pairing
 
 MAX_SPRT_CHECKS = 8
-"""How often a sequential test looks at the games so far, at most."""
+"""Maximum number of times a sequential test looks at the results."""
 
 FEWEST = 16
-"""Games between two of its looks, at least: fewer would leave the evaluator's batches empty."""
+"""Minimum number of games between two looks: fewer would leave batches half empty."""
 
 
 def play_match(
@@ -27,11 +27,10 @@ def play_match(
     sprt: Sprt | None = None,
     show: Callable[[int], object] = bool,
 ) -> tuple[MatchResult, list[GameRecord]]:
-    """Let players 0 and 1 play the pairs of games of `schedule`; return what came of it.
+    """Play the pairs of games of `schedule` between players 0 and 1; return result and records.
 
-    `seat_players` makes them for so many tables, anew for each worker and each part of the
-    schedule. `show` is called with the number of games that ended. The rest is as in
-    `play_until_decided`.
+    `seat_players(n)` creates the players for n games, anew for each worker and each part of the
+    schedule. `show` receives the number of games that just ended; see also `play_until_decided`.
     """
 
     def play(pairings: Sequence[Pairing]) -> list[GameRecord]:
@@ -45,11 +44,10 @@ def play_until_decided(
     schedule: Sequence[Pairing],
     sprt: Sprt | None = None,
 ) -> tuple[MatchResult, list[GameRecord]]:
-    """Let `play` play the pairs of games of `schedule`; return what came of it.
+    """Play the pairs of games of `schedule` by `play`; return result and records.
 
-    With `sprt` the schedule is played in parts, in its order, and ends with the part that answers
-    the test: so the answer depends on nothing but the games. The records come in the schedule's
-    order, pair by pair.
+    With `sprt` the schedule is played in fixed parts, and stops after the part that decides the
+    test: the verdict depends only on the games. Records are ordered as the schedule, pair by pair.
     """
     part = len(schedule) if sprt is None else max(len(schedule) // MAX_SPRT_CHECKS // 2 * 2, FEWEST)
     records: list[GameRecord] = []

@@ -1,10 +1,9 @@
-"""The one loop that plays every game there is.
+"""Plays many games in parallel between one or two players.
 
-Games lie on tables, hundreds at once or one; on each sit two players, who may be the same. One
-`step` lets every player decide where it is ready, makes the moves, replaces finished games at
-once, and lets every player think. Self-play, the gate, ratings and the terminal are its guests.
+`Match.step` applies the finished moves, replaces finished games and lets every player search. Used
+by self-play, the gate, tournaments and the front ends.
 
-Letters: T tables, n some of them, A actions, S state size.
+Letters: G games in parallel, n some of them, A actions, S state size. `tables` are game indices.
 """
 
 import functools
@@ -33,7 +32,7 @@ from alphazero.utils.jit import kernel
 from alphazero.utils.jobs import Progress, run_jobs
 
 DEFAULT_PARALLEL_GAMES = 128
-"""Games at once where nobody says how many: enough to fill the batches of two cores."""
+"""Default number of parallel games: enough to fill the batches of two cores."""
 
 _floats = types.float32[::1]
 slots_type = types.int64[::1]
@@ -49,9 +48,9 @@ _DecisionsType = types.NamedTuple(
 def _play_all(
     rules: Any, states: State, notes: MoveData, decisions: Decisions, outcomes: Slots
 ) -> None:
-    """Write `decisions` [n] down, play their moves on `states` [T, S] and write `outcomes` [n].
+    """Record `decisions` [n], play them on `states` [G, S] and write `outcomes` [n].
 
-    Where an outcome is `RESIGNED` already, the move is not played.
+    A move whose outcome is already `RESIGNED` is recorded but not played.
     """
     length = notes.actions.shape[1]
     for index in range(len(decisions.tables)):
@@ -74,8 +73,6 @@ def _play_all(
 
 
 class _FinishedGame(NamedTuple):
-    """How the game on a table ended."""
-
     table: int
     outcome: int
     resigned: bool = False
@@ -84,10 +81,10 @@ class _FinishedGame(NamedTuple):
 
 @dataclass
 class Match:
-    """Players at tables; `schedule` supplies the games, in order, until it ends.
+    """Plays the games of `schedule`, in order, in `num_games` parallel games.
 
-    Where a game's pairing allows it, a player whose prospects are below `resign_below` resigns
-    in place of its move. A player may forfeit a game at any time, which ends it there.
+    Where a pairing allows it, a player with a prospect below `resign_below` resigns in place of its
+    move. A player may forfeit at any time.
     """
 
     game: Game
@@ -96,7 +93,7 @@ class Match:
     schedule: Iterator[Pairing]
     resign_below: float = NEVER_RESIGN
     states: State = field(init=False)
-    """[T, S] the positions on the tables"""
+    """[G, S] current positions"""
 
     def __post_init__(self) -> None:
         game, length = self.game, self.game.max_moves
@@ -117,17 +114,17 @@ class Match:
 
     @property
     def playing(self) -> list[int]:
-        """The tables with a game under way."""
+        """Indices of the games in progress."""
         return [table for table, pairing in enumerate(self._pairings) if pairing is not None]
 
     def start_games(self) -> None:
-        """Begin a game on every free table, as far as the schedule goes."""
+        """Start a game at every free index, while the schedule lasts."""
         for table, pairing in enumerate(self._pairings):
             if pairing is None:
                 self._begin_next(table)
 
     def load(self, table: int, game: GameRecord) -> None:
-        """Lay out a game that is under way, in place of what lay on `table`.
+        """Load a game in progress as game `table`, replacing the game there.
 
         Raises:
             GameError: when it is longer than the game's `max_moves`.
@@ -151,7 +148,7 @@ class Match:
             self._finished.append(_FinishedGame(table, outcome))
 
     def step(self) -> list[GameRecord]:
-        """Turn the wheel once; return the games that ended."""
+        """Advance all games and searches once; return the games that ended."""
         for index, player in enumerate(self.players):
             decisions = player.take_decisions()
             if len(decisions.tables):
@@ -168,10 +165,10 @@ class Match:
         return records
 
     def play(self, decisions: Decisions) -> None:
-        """Make moves, tell every player of them, and ask for the next ones; or resign.
+        """Apply moves or resignations, report them to every player, and request the next moves.
 
         Raises:
-            GameError: when a game does not count its moves, or goes on after `max_moves`.
+            GameError: when a game does not count its moves, or exceeds `max_moves`.
         """
         tables, actions = decisions.tables, decisions.actions
         given_up = self._may_resign[tables] & (decisions.prospects < self.resign_below)
@@ -183,7 +180,7 @@ class Match:
             table, outcome = int(tables[index]), int(outcomes[index])
             resigned = outcome == RESIGNED
             if resigned:
-                # The outcome whose value for the player to move is -1: `value_of` undoes itself.
+                # The outcome with value -1 for the player to move; `value_of` is its own inverse.
                 outcome = value_of(-1, int(self.states[table, PLY]) % 2)
             self._finished.append(_FinishedGame(table, outcome, resigned))
         played = outcomes != RESIGNED
@@ -196,7 +193,7 @@ class Match:
     def record(
         self, table: int, outcome: int = ONGOING, resigned: bool = False, fault: str = ""
     ) -> GameRecord:
-        """Return the game on `table` so far."""
+        """Return game `table` so far."""
         pairing = self._pairings[table]
         assert pairing is not None, f"no game on table {table}"
         length = int(self.states[table, PLY])
@@ -220,7 +217,7 @@ class Match:
         )
 
     def _end_early(self, index: int, forfeit: Forfeit) -> None:
-        """End a game that player `index` gives up, unless it is over already."""
+        """End a game that player `index` forfeits, unless it is over already."""
         table, fault = forfeit
         if self._pairings[table] is None or table in {ending.table for ending in self._finished}:
             return
@@ -230,13 +227,12 @@ class Match:
             loser = int(self.states[table, PLY]) % 2
         lost = value_of(-1, loser)
         self._finished.append(_FinishedGame(table, lost, resigned=not fault, fault=fault))
-        # The others may be thinking about this game: what they were asked is void.
+        # Drop move requests of this game at the other players.
         for player in self.players:
             if player is not self.players[index]:
                 player.reset(np.array([table]), self.game.initial_state()[None])
 
     def _ask(self, tables: Slots) -> None:
-        """Ask whoever is to move on `num_games` [n]."""
         to_move = self._seats[tables, self.states[tables, PLY] % 2]
         for index, player in enumerate(self.players):
             asked = tables[to_move == index]
@@ -244,7 +240,7 @@ class Match:
                 player.begin_moves(asked)
 
     def _begin_next(self, table: int) -> None:
-        """Begin the schedule's next game on `table`, or leave the table free."""
+        """Start the schedule's next game at index `table`, or leave the index free."""
         pairing = self._pairings[table] = next(self.schedule, None)
         if pairing is not None:
             self.load(table, GameRecord.opening(self.game, pairing))
@@ -258,11 +254,10 @@ def play_schedule(
     workers: int = 1,
     show: Callable[[int], object] = bool,
 ) -> list[GameRecord]:
-    """Play every game of a schedule at `num_games` tables, at least one a worker, on `workers`
-    cores.
+    """Play a schedule on `workers` cores, in about `tables` parallel games, at least one a worker.
 
-    `seat_players` makes the players for so many tables, for one worker after the other. `show` is
-    called with the number of games that ended. The records' order is the same every time.
+    `seat_players(n)` creates the players for n games, for one worker after the other. `show`
+    receives the number of games that just ended. The records come in a deterministic order.
     """
     progress = Progress(show)
     parts = [schedule[worker::workers] for worker in range(workers)]
@@ -292,7 +287,7 @@ def play_schedule(
 def player_factory(
     game: "Game", players: Sequence[PlayerSpec], rng: np.random.Generator
 ) -> "Callable[[int], list[Player]]":
-    """Return what seats `players` at so many tables, each time with random numbers of their own."""
+    """Return a function from a number of games to new players, each with a spawned generator."""
 
     def seat_players(tables: int) -> "list[Player]":
         return [player.create(game, tables, rng.spawn(1)[0]) for player in players]
@@ -301,5 +296,5 @@ def player_factory(
 
 
 def parallel_games_for(players: Sequence[PlayerSpec], workers: int) -> int:
-    """Return how many games at once suit the players: one a core where the clock decides."""
+    """Return the number of parallel games: one per core if a player is timed, else the default."""
     return workers if any(player.is_timed for player in players) else DEFAULT_PARALLEL_GAMES

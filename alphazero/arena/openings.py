@@ -1,4 +1,4 @@
-"""Random openings, each played twice with the sides swapped."""
+"""Random openings, each played twice with colours swapped."""
 
 from typing import Any
 
@@ -17,9 +17,9 @@ from alphazero.utils.jit import kernel
 def _play_at_random(
     rules: Any, state: State, mask: Mask, points: npt.NDArray[np.float64], actions: Slots
 ) -> int:
-    """Play the legal action on which each of `points`, in [0, 1), falls, and write `actions`.
+    """Play the legal action selected by each of `points`, in [0, 1), and write `actions`.
 
-    Returns how many left the game open: all, or those before the one that ended it.
+    Returns the number of moves after which the game was still open.
     """
     for move in range(len(points)):
         place = int(points[move] * rules.legal(state, mask))
@@ -35,10 +35,7 @@ def _play_at_random(
 
 
 def random_opening(game: Game, moves: int, rng: np.random.Generator) -> tuple[int, ...]:
-    """Draw an opening of `moves` random legal moves that does not end the game.
-
-    Where a draw ends the game the next is shorter, so that tiny games have openings too.
-    """
+    """Sample an opening of `moves` random legal moves, shortened while the sample ends the game."""
     mask = np.zeros(game.num_actions, np.bool_)
     for length in range(min(moves, game.max_moves - 1), 0, -1):
         actions = np.zeros(length, np.int64)

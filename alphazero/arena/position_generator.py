@@ -1,4 +1,4 @@
-"""Solved positions made anew: random games, their positions solved exactly."""
+"""Generate solved positions: positions of random games, solved exactly."""
 
 import itertools
 from collections.abc import Callable
@@ -20,13 +20,12 @@ def make_positions(
     first_ply: int = 0,
     show: Callable[[int], object] = bool,
 ) -> str:
-    """Make a file of solved positions: `each` of every stage, from `first_ply` on.
+    """Return the text of a file of solved positions: `each` per stage, from `first_ply` on.
 
-    They come from games in which UCT and chance take turns, as in practice, so that no network
-    has ever chosen them; only positions where some legal move is wrong are taken, none twice.
-    `show` is called with 1 for each.
+    The games mix UCT moves with random moves, independent of any network. Positions are distinct,
+    and some legal move in each is suboptimal. `show` is called with 1 for each position.
     """
-    from alphazero.solvers.exact import action_values, solver_for  # compiled when first wanted
+    from alphazero.solvers.exact import action_values, solver_for  # compiles kernels on import
 
     solver, rng = solver_for(game), np.random.default_rng(seed)
     search = RolloutSearch(game, RolloutConfig("uct", simulations=200), rng=rng)
@@ -51,7 +50,7 @@ def make_positions(
 def _random_game(
     game: Game, player: SearchPlayer, plies: int, rng: np.random.Generator
 ) -> tuple[str, State]:
-    """Return the moves of a game of `plies` moves at most, a third of them random, and its end."""
+    """Play at most `plies` moves, a third of them random; return the moves and the last state."""
     names: list[str] = []
     state = game.initial_state()
     while len(names) < plies and game.outcome(state) == ONGOING:

@@ -1,9 +1,9 @@
-"""Positions whose exact answers are known: from files, packed with the project, or counted out.
+"""Solved positions: read from files, bundled, or computed.
 
-A file has a line for each: `MOVES SCORE LABELS`. MOVES are the moves played so far, in the game's
-notation, with commas between those that are longer than one character; SCORE is positive when the
-player to move wins, 0 for a draw, negative when it loses; LABELS has a character for each action:
-`+` it wins, `=` it draws, `-` it loses, `.` it is not legal.
+A file has a line per position: `MOVES SCORE LABELS`. MOVES are the moves so far, in the game's
+notation, separated by commas if any is longer than one character. SCORE is positive when the player
+to move wins, 0 for a draw, negative when it loses. LABELS has a character per action: `+` wins, `=`
+draws, `-` loses, `.` is illegal.
 
 Letters: P positions, A actions, S state size.
 """
@@ -22,25 +22,24 @@ from alphazero.solvers.exhaustive import ILLEGAL, SolvedPositions, solve_all_pos
 from alphazero.utils.files import explain_os_error, is_folder, printable, read_limited
 
 STAGES = ("opening", "middle", "end")
-"""Thirds of a game, by the moves of the longest one: in Connect Four 14 moves each."""
+"""Thirds of the longest game; in Connect Four 14 moves each."""
 
 BUNDLED = Path(__file__).parent / "positions"
-"""Where files of solved positions lie, named after their games."""
+"""Folder of bundled files, named after their games."""
 
 
 def stages_of(game: Game, states: State) -> npt.NDArray[np.int64]:
-    """Return the stage of each position `states` [P, S], a place in `STAGES`: [P]."""
+    """Return the stage of each position `states` [P, S] as an index into `STAGES`: [P]."""
     return states[:, PLY] * len(STAGES) // game.max_moves
 
 
 def solved_positions(game: Game, each: int | None = None, seed: int = 0) -> SolvedPositions:
-    """Return solved positions of a game, the same ones for the same `seed`.
+    """Return solved positions of a game, the same for the same `seed`.
 
-    Those that are packed with the project, or else every position of a game that is small enough.
-    With `each`, at most so many of each stage.
+    These are the bundled ones, else all positions of a small game; at most `each` per stage.
 
     Raises:
-        GameError: when nobody knows the answers.
+        GameError: when no solution is available.
     """
     packed = BUNDLED / f"{write_game(game)}.txt"
     solution = read_positions(game, packed) if packed.exists() else solve_all_positions(game)
@@ -53,12 +52,12 @@ def solved_positions(game: Game, each: int | None = None, seed: int = 0) -> Solv
 
 
 def position_files(paths: Sequence[Path]) -> list[Path]:
-    """Return the files that are named, and those in each folder that is, in the order of names.
+    """Return the given files and the files in each given folder, by name.
 
-    Hidden files, and folders within, are left out.
+    Hidden files and subfolders are skipped.
 
     Raises:
-        RunError: for a folder that cannot be read, or has no files.
+        RunError: for a folder that cannot be read, or holds no files.
     """
     files = []
     for path in paths:
@@ -80,7 +79,7 @@ def read_positions(game: Game, path: Path) -> SolvedPositions:
     """Read a file of solved positions.
 
     Raises:
-        GameError: naming the line that is not as it should be.
+        GameError: with the line number of a malformed line.
     """
     lines = []
     text = read_limited(path, 1 << 26).decode("utf-8", errors="replace")

@@ -1,12 +1,12 @@
-"""A sequential test: stop a match as soon as it is known who is stronger.
+"""A sequential probability ratio test: stops a match once it is decided.
 
 Wald, *Sequential Tests of Statistical Hypotheses*, Annals of Mathematical Statistics 16 (1945):
-play on while the logarithm of the likelihood ratio of two hypotheses lies between two bounds that
-the permitted errors give. How far apart pairs of games score is not known beforehand, so each
-hypothesis is given the likeliest distribution of pair scores that has its mean: the generalised
-test, Van den Bergh, *The Generalized Sequential Probability Ratio Test* and *Comments on
-normalized Elo* (2019 to 2021), as chess programs' testers use it. A pair is one opening with
-colours swapped, whose games are not independent; the pairs are.
+play on while the log-likelihood ratio of two hypotheses lies between two bounds, which follow from
+the permitted errors. The distribution of pair scores is unknown, so each hypothesis gets the
+maximum-likelihood distribution with its mean: the generalized test, Van den Bergh, *The Generalized
+Sequential Probability Ratio Test* and *Comments on normalized Elo* (2019 to 2021), as in chess
+engine testing. A pair is one opening with colours swapped: its games are dependent, pairs are
+independent.
 """
 
 import math
@@ -18,26 +18,26 @@ from alphazero.errors import AlphaZeroError
 from alphazero.records.game_record import GameRecord
 
 PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""What a pair of games may score: the five outcomes of a "pentanomial" model."""
+"""Possible scores of a pair of games: a "pentanomial" model."""
 
 UNSEEN = 1e-3
-"""Pairs imagined for a score that has not occurred, so that each hypothesis stays possible."""
+"""Virtual pairs for a score that has not occurred, so that each hypothesis stays possible."""
 
 BISECTIONS = 60
 
 
 @dataclass(frozen=True)
 class Sprt:
-    """Which of two hypotheses about player 0's Elo difference to player 1 is true.
+    """A test between two hypotheses about player 0's Elo difference to player 1.
 
     Raises:
-        AlphaZeroError: for hypotheses or errors that make no test.
+        AlphaZeroError: for invalid hypotheses or errors.
     """
 
     elo0: float
-    """the null hypothesis: not stronger than this"""
+    """null hypothesis: the difference is at most this"""
     elo1: float
-    """the alternative: at least so much stronger"""
+    """alternative: the difference is at least this"""
     alpha: float = 0.05
     """permitted probability of accepting elo1 where elo0 is true"""
     beta: float = 0.05
@@ -73,13 +73,13 @@ class Sprt:
         )
 
     def verdict(self, records: Sequence[GameRecord]) -> bool | None:
-        """Return whether elo1 (True) or elo0 (False) is accepted; None: play on."""
+        """Return whether elo1 (True) or elo0 (False) is accepted; None to play on."""
         low, high = self.bounds
         ratio = self.ratio(count_pairs(records))
         return True if ratio >= high else False if ratio <= low else None
 
     def describe(self, records: Sequence[GameRecord]) -> str:
-        """Say in one line what the test has found."""
+        """Describe the state of the test in one line."""
         low, high = self.bounds
         verdict, ratio = self.verdict(records), self.ratio(count_pairs(records))
         said = "no answer yet" if verdict is None else f"elo{int(verdict)} accepted"
@@ -90,7 +90,7 @@ class Sprt:
 
 
 def count_pairs(records: Sequence[GameRecord]) -> list[int]:
-    """Return how often player 0 scored each of `PAIR_SCORES` in a whole pair of games, [5]."""
+    """Count player 0's score in each complete pair of games, by `PAIR_SCORES`: [5]."""
     counts = [0] * len(PAIR_SCORES)
     for scores in scores_by_pair(records).values():
         if len(scores) == 2:
@@ -99,10 +99,10 @@ def count_pairs(records: Sequence[GameRecord]) -> list[int]:
 
 
 def _tilt(weights: Sequence[float], score: float) -> float:
-    """Return t where the likeliest distribution of mean `score` is w_i / W / (1 + t (a_i - score)).
+    """Return t of the likeliest distribution w_i / W / (1 + t (a_i - score)) of mean `score`.
 
-    `weights` w [5] are counts of the scores a_i, W their sum. The mean is right where
-    sum w_i (a_i - score) / (1 + t (a_i - score)) = 0, which falls in t between two poles
+    `weights` w [5] are the counts of the scores a_i, W their sum. t is the zero of
+    sum w_i (a_i - score) / (1 + t (a_i - score)), which decreases in t between two poles
     (Van den Bergh, *The GSPRT*, Proposition 1.1).
     """
     low, high = -1 / (1 - score), 1 / score

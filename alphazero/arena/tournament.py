@@ -1,7 +1,7 @@
-"""A tournament: every two players meet, or the first meets all others; what was played is kept.
+"""Tournaments: round robins and gauntlets, with stored games.
 
-Each game stands in one file, so that a tournament that was interrupted, or gets more players or
-more games, plays only what is missing.
+All games are in one file. A tournament that was interrupted, or that gets more players or games,
+plays only the missing ones.
 """
 
 import csv
@@ -29,13 +29,13 @@ from alphazero.records.played_game import PlayedGame
 from alphazero.utils.files import explain_os_error, printable, write_atomic
 
 GAMES_FILE = "games.jsonl"
-"""The file in a tournament's folder that holds its games."""
+"""Name of the games file in a tournament's folder."""
 
 Counts = np.ndarray[tuple[int, int, int], np.dtype[np.int64]]
 
 
 def count_games(names: Sequence[str], games: Iterable[PlayedGame]) -> Counts:
-    """Return finished games of name i, moving first, against j by their outcomes: [N, N, 3]."""
+    """Count finished games of i, moving first, against j by outcome -1, 0, +1: [N, N, 3]."""
     places = {name: place for place, name in enumerate(names)}
     counts = np.zeros((len(places), len(places), 3), np.int64)
     for each in games:
@@ -46,26 +46,26 @@ def count_games(names: Sequence[str], games: Iterable[PlayedGame]) -> Counts:
 
 @dataclass
 class Tournament:
-    """Who plays whom, and the games so far.
+    """The players, the pairings and the games so far.
 
     Raises:
-        PlayerError: when the players are too few or alike, or the folder's games are others.
-        RunError: when the folder cannot be made or read.
+        PlayerError: for too few or duplicate players, or games in the folder that do not fit.
+        RunError: when the folder cannot be created or read.
     """
 
     game: Game
     entrants: Sequence[PlayerSpec]
     games: int
-    """games of each pairing, even: each opening is played twice, colours swapped"""
+    """games per pairing, even: each opening is played twice, colours swapped"""
     opening_moves: int = 4
-    """random moves that open each pair of games"""
+    """random moves at the start of each pair of games"""
     seed: int = 0
     gauntlet: bool = False
-    """The first player meets all others, who do not meet each other."""
+    """The first player plays all others, who do not play each other."""
     folder: Path | None = None
-    """where the games are kept; None: nowhere"""
+    """where games are stored; None for nowhere"""
     played: list[PlayedGame] = field(init=False, default_factory=list)
-    """Every game of the folder, those between players who are not here included."""
+    """All games in the folder, including those of players outside this tournament."""
 
     def __post_init__(self) -> None:
         names = [entrant.name for entrant in self.entrants]
@@ -88,7 +88,7 @@ class Tournament:
 
     @property
     def pairings(self) -> list[tuple[int, int]]:
-        """Who meets whom, by their places among the entrants."""
+        """Pairs of player indices."""
         everyone = range(len(self.entrants))
         if self.gauntlet:
             return [(0, other) for other in everyone[1:]]
@@ -96,13 +96,12 @@ class Tournament:
 
     @property
     def missing(self) -> int:
-        """Games that are still to be played."""
+        """The number of games still to play."""
         return 2 * sum(len(self._missing_pairs(*pairing)) for pairing in self.pairings)
 
     def play(self, workers: int = 1, show: Callable[[int], object] = bool) -> None:
-        """Play what is missing, pairing by pairing; each is kept when its games are over.
-
-        `show` is called with the number of games that ended.
+        """Play the missing games and save each complete pairing; `show` receives the games just
+        ended.
         """
         for first, second in self.pairings:
             pairs = self._missing_pairs(first, second)
@@ -112,12 +111,12 @@ class Tournament:
                     save_games(self._file, self.played)
 
     def counts(self) -> Counts:
-        """Return games of i, moving first, against j by their outcomes -1, 0, +1: [N, N, 3]."""
+        """Count games of i, moving first, against j by outcome -1, 0, +1: [N, N, 3]."""
         return count_games([entrant.name for entrant in self.entrants], self.counted)
 
     @property
     def counted(self) -> list[PlayedGame]:
-        """The games between players who are here."""
+        """The games between players of this tournament."""
         names = {entrant.name for entrant in self.entrants}
         return [each for each in self.played if names.issuperset(each.players)]
 
@@ -128,7 +127,7 @@ class Tournament:
         workers: int,
         show: Callable[[int], object],
     ) -> Iterator[PlayedGame]:
-        """Let two players play the pairs of games with these numbers."""
+        """Play the pairs of games with these numbers."""
         players = [self.entrants[place] for place in pairing]
         names = players[0].name, players[1].name
         schedule = []
@@ -148,17 +147,17 @@ class Tournament:
             yield PlayedGame.of(self.game, record, names, prints)
 
     def _missing_pairs(self, first: int, second: int) -> list[int]:
-        """Return the numbers of the pairs of games that two players have not finished."""
+        """Return the numbers of the pairs of games that are not complete."""
         names = {self.entrants[first].name, self.entrants[second].name}
         done = [each.pair for each in self.played if set(each.players) == names]
         return [pair for pair in range(self.games // 2) if done.count(pair) < 2]
 
     def _opening(self, names: tuple[str, str], pair: int) -> tuple[int, ...]:
-        """Return the opening of a pair of games, the same whenever these two players meet."""
+        """Return an opening that depends only on the two names, the seed and the pair's number."""
         return random_opening(self.game, self.opening_moves, self._rng(names, pair))
 
     def _rng(self, names: tuple[str, str], *numbers: int) -> np.random.Generator:
-        """Return random numbers that belong to two players, whoever else is there."""
+        """Return a generator that depends only on seed, names and `numbers`."""
         digest = hashlib.sha256("\n".join(sorted(names)).encode()).digest()
         return np.random.default_rng([self.seed, int.from_bytes(digest[:8], "big"), *numbers])
 
@@ -167,7 +166,7 @@ class Tournament:
         return self.folder / GAMES_FILE if self.folder else None
 
     def _check(self, each: PlayedGame) -> None:
-        """Raise PlayerError unless a game of the folder could have been played here."""
+        """Raise PlayerError unless a stored game fits this tournament."""
         known = {entrant.name: entrant for entrant in self.entrants}
         place = f"{printable(self._file or '')}: "
         if each.game != self.game:
@@ -191,7 +190,7 @@ class Tournament:
 
 @dataclass(frozen=True)
 class Standing:
-    """A player's place in a tournament."""
+    """A row of the rating table."""
 
     name: str
     elo: float
@@ -210,10 +209,10 @@ class Standing:
 
 
 def standings(tournament: Tournament, anchor: int) -> tuple[list[Standing], Ratings]:
-    """Rate the players, the one at place `anchor` at 0; the strongest comes first."""
+    """Rate the players, with the one at index `anchor` at 0; the strongest comes first."""
     counts = tournament.counts()
     ratings = fit(counts, anchor)
-    # Of player i: what it did moving first, and moving second, where the outcome is the other's.
+    # Player i's results moving first, plus those moving second with the outcomes reversed.
     totals = counts.sum(axis=1) + counts.sum(axis=0)[:, ::-1]
     rows = [
         Standing(
@@ -232,7 +231,7 @@ def standings(tournament: Tournament, anchor: int) -> tuple[list[Standing], Rati
 
 
 def table(rows: Sequence[Standing], ratings: Ratings, games: Sequence[PlayedGame]) -> str:
-    """Write standings for people, aligned, and what there is to know of the `games`."""
+    """Format standings as an aligned table, with a summary of the `games`."""
     width = max(len("player"), *(len(row.name) for row in rows))
     lines = [f"{'player':{width}}    Elo      95 % interval  games  score   won drawn  lost"]
     for row in rows:
@@ -254,7 +253,7 @@ def table(rows: Sequence[Standing], ratings: Ratings, games: Sequence[PlayedGame
 def save_csv(
     path: Path, rows: Sequence[Standing], more: Mapping[str, Mapping[str, float]] | None = None
 ) -> None:
-    """Write standings as a CSV file; `more` columns by their names hold figures by player.
+    """Write standings as a CSV file; `more` maps extra column names to figures by player.
 
     Raises:
         RunError: when it cannot be written.

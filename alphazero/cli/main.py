@@ -113,7 +113,7 @@ COMMANDS = (
         "bench",
         training.bench,
         "measure self-play beside the bare network",
-        "alphazero bench configs/connect_four.yaml search.cache_megabytes=0 --seconds 40",
+        "alphazero bench configs/connect_four.yaml search.evaluation_cache_mib=0 --seconds 40",
         training.bench_arguments,
     ),
     Command(

@@ -3,7 +3,8 @@
 import dataclasses
 import math
 import re
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from types import UnionType
 from typing import Any, TypeVar, get_args, get_type_hints
 
@@ -20,6 +21,7 @@ from alphazero.config.strict_yaml import (
 from alphazero.errors import ConfigError, did_you_mean
 
 Section = TypeVar("Section")
+Field = tuple[dataclasses.Field[Any], Any, "FieldInfo"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +37,8 @@ class FieldInfo:
     choices: tuple[str, ...] = ()
     source: str = ""
     kind: str = ""
+    formerly: str = ""
+    """the key's name in older files, which is read as well"""
     read: "Callable[[Reader, KeyPath, Any], Any] | None" = None
 
     def bounds(self) -> list[str]:
@@ -70,7 +74,7 @@ def config_field(default: Any, meaning: str, **details: Any) -> Any:
     return dataclasses.field(default=default, metadata={"note": FieldInfo(meaning, **details)})
 
 
-def config_fields(section: type) -> list[tuple[dataclasses.Field[Any], Any, FieldInfo]]:
+def config_fields(section: type) -> list[Field]:
     """Each documented key of a section: its field, its type and its note."""
     hints = get_type_hints(section)
     fields = dataclasses.fields(section)
@@ -139,6 +143,7 @@ class Reader:
         self.overridden: dict[KeyPath, str] = {}  # key path -> the override as it was typed
         self.wrong: set[KeyPath] = set()  # key paths already reported
         self.problems = [Problem(n, f"{source}:{n}: {text}") for n, text in document.problems]
+        self.renamed: list[str] = []  # keys under their old names: the old and the new one
 
     def report(self, path: KeyPath, message: str) -> None:
         """Add a problem of the value at `path`, placed by its override or its nearest line."""
@@ -155,8 +160,11 @@ class Reader:
         self.problems.append(Problem(NO_LINE - 1, f"{self.source}: {message}"))
 
     def finish(self) -> None:
-        """Raise one ConfigError for all problems, by line, if there are any."""
+        """Raise one ConfigError for all problems, by line; without any, name renamed keys."""
         if not self.problems:
+            if self.renamed:
+                names = ", ".join(self.renamed)
+                print(f"{self.source}: keys have new names: {names}", file=sys.stderr)
             return
         texts = [problem.message for problem in sorted(self.problems, key=lambda p: p.line)]
         if len(texts) > MAXIMUM_PROBLEMS_SHOWN:
@@ -167,6 +175,7 @@ class Reader:
     def read(self, section: type[Section], path: KeyPath, values: Mapping[str, Any]) -> Section:
         """A section built from a mapping; keys with problems are left out or keep their default."""
         fields = config_fields(section)
+        values = self._under_new_names(fields, path, values)
         names = [field.name for field, _, _ in fields]
         place = quote(".".join(map(str, path)))
         for name in values:
@@ -187,6 +196,25 @@ class Reader:
             if here in self.wrong and field.default is not REQUIRED:
                 built[field.name] = field.default
         return section(**built)
+
+    def _under_new_names(
+        self, fields: Sequence[Field], path: KeyPath, values: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """Return a section's values with each old name replaced by the new one."""
+        given = dict(values)
+        for field, _, note in fields:
+            if not note.formerly or note.formerly not in given:
+                continue
+            old, new = (*path, note.formerly), (*path, field.name)
+            if field.name in given:
+                self.report(old, f"{dotted(old)} is the old name of {dotted(new)}; give one")
+            given.setdefault(field.name, given.pop(note.formerly))
+            self.renamed.append(f"{dotted(old)} is now {dotted(new)}")
+            if old in self.lines:
+                self.lines.setdefault(new, self.lines[old])
+            if old in self.overridden:
+                self.overridden.setdefault(new, self.overridden[old])
+        return given
 
     def read_value(self, path: KeyPath, kind: Any, note: FieldInfo, value: Any) -> Any:
         """One checked value, or None with a problem reported."""

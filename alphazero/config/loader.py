@@ -189,7 +189,7 @@ def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
     if learner.optimizer == "sgd" and learner.weight_decay:
         yield (
             [("learner", "weight_decay"), optimizer],
-            "learner.weight_decay: use learner.l2; weight_decay is AdamW's and Muon's",
+            "learner.weight_decay: use learner.l2_penalty; weight_decay is AdamW's and Muon's",
         )
     if learner.optimizer == "adamw" and learner.momentum != LearnerConfig.momentum:
         yield (
@@ -267,7 +267,7 @@ class KeyDescription(NamedTuple):
 def describe_schema() -> list[KeyDescription]:
     """Every key of every section, in the order of the file, for documentation."""
     rows = []
-    for name, section in [*SECTIONS.items(), ("selfplay.workers.ray", RayConfig)]:
+    for name, section in [*SECTIONS.items(), ("selfplay.distributed.ray", RayConfig)]:
         for each, kind, note in config_fields(section):
             default = "required" if each.default is REQUIRED else _written(each.default)
             words = [note.unit, *note.bounds(), *([" or ".join(note.choices)] * bool(note.choices))]

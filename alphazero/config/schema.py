@@ -161,13 +161,14 @@ class GrowthConfig:
     filters: int = config_field(
         96, "its filters, in place of `network.filters`", at_least=1, at_most=4096
     )
-    reuse: float | None = config_field(
+    replay_ratio: float | None = config_field(
         None,
-        "expected draws of each new position from then on, in place of `replay.reuse`; null: as "
+        "expected draws of each new position from then on, in place of `replay.ratio`; null: as "
         "many",
         unit="draws",
         above=0,
         at_most=10_000,
+        formerly="reuse",
     )
 
 
@@ -196,31 +197,34 @@ class SearchConfig:
         at_least=0,
         source="AGZ: constant; AlphaZero pseudocode, pb_c_base: 19652, felt at far larger N",
     )
-    first_play: str = config_field(
+    fpu: str = config_field(
         "zero",
         "Q of an unvisited action: `zero`, or `parent`, the node's mean value less a reduction",
         choices=("zero", "parent"),
         source="AGZ, Methods, Search algorithm, Expand: Q = 0",
+        formerly="first_play",
     )
-    first_play_reduction: float = config_field(
+    fpu_reduction: float = config_field(
         0.25,
-        "what `first_play: parent` takes off the parent's value",
+        "what `fpu: parent` takes off the parent's value",
         unit="value",
         at_least=0,
         at_most=2,
         source="not in AGZ; Leela Zero: 0.25, there scaled by the visited priors",
+        formerly="first_play_reduction",
     )
     reuse_tree: bool = config_field(
         True,
         "keep the chosen child's subtree for the next move; `selection: gumbel` never does",
         source="AGZ, Methods, Search algorithm, Play: the child becomes the new root",
     )
-    solver: bool = config_field(
+    mcts_solver: bool = config_field(
         False,
         "prove wins, draws and losses in the tree: moves that win at once are found without the "
         "network, what is proven is not searched again, and a proven root ends its search",
         source="not in AGZ; MCTS-Solver: Winands et al. 2008; bounds: Cazenave & Saffidine 2010; "
         "winning moves at leaves: Teytaud & Teytaud 2010",
+        formerly="solver",
     )
     transpositions: bool = config_field(
         False,
@@ -229,20 +233,22 @@ class SearchConfig:
         source="not in AGZ; Czech, Korus & Kersting, Monte-Carlo Graph Search, ICAPS 2021; "
         "means as in KataGo, docs/GraphSearch.md",
     )
-    value_weighting: float = config_field(
+    backup_value_weighting: float = config_field(
         0.0,
         "k of the weight 1 / (1 + k d) that a visit has in the mean value of the node above, when "
         "its action is worse by d than the best of the node; 0: all count alike",
         at_least=0,
         at_most=1000,
         source="AGZ: 0; others between mean and maximum: Coulom 2006, section 3",
+        formerly="value_weighting",
     )
-    symmetry: str = config_field(
+    leaf_symmetry: str = config_field(
         "none",
         "how a position is shown to the network: as it is, under a `random` symmetry of the game, "
         "or under all of them, whose answers are averaged",
         choices=("none", "random", "average"),
         source="AGZ, Methods, Search algorithm, Expand: random",
+        formerly="symmetry",
     )
     selection: str = config_field(
         "puct",
@@ -253,33 +259,37 @@ class SearchConfig:
         choices=SELECTIONS,
         source="AGZ: PUCT; Danihelka et al., ICLR 2022, both, section 5",
     )
-    gumbel_actions: int = config_field(
+    gumbel_max_considered_actions: int = config_field(
         16,
         "root actions that Gumbel search considers at most",
         unit="actions",
         at_least=1,
         source="Danihelka et al. 2022, section 5: 16",
+        formerly="gumbel_actions",
     )
-    gumbel_visits: float = config_field(
+    gumbel_maxvisit_init: float = config_field(
         50.0,
         "c_visit of sigma(q) = (c_visit + max N) c_scale q",
         unit="visits",
         at_least=0,
         source="Danihelka et al. 2022, section 5: 50",
+        formerly="gumbel_visits",
     )
-    gumbel_scale: float = config_field(
+    gumbel_value_scale: float = config_field(
         1.0,
         "c_scale of sigma(q), for q in [0, 1]",
         at_least=0,
         source="Danihelka et al. 2022, section 5: 1.0 for Go and chess",
+        formerly="gumbel_scale",
     )
-    cache_megabytes: int = config_field(
+    evaluation_cache_mib: int = config_field(
         64,
         "memory of evaluations that are remembered, in each worker and player; 0 is off",
         unit="MiB",
         at_least=0,
         at_most=1 << 20,
         source="not in AGZ",
+        formerly="cache_megabytes",
     )
 
 
@@ -301,21 +311,23 @@ class RayConfig:
     gpus_per_actor: float = config_field(
         0.0, "share of a GPU that each one is given; 0.25 lets four share one", at_least=0
     )
-    games_ahead: int = config_field(
+    max_queued_games: int = config_field(
         0,
         "games that are played before the learner asks for them, at most; then actors pause. "
         "0 takes twice `selfplay.games_per_iteration`",
         unit="games",
         at_least=0,
         source="not in AGZ, whose stages ran side by side without a bound",
+        formerly="games_ahead",
     )
-    steps_ahead: int = config_field(
+    max_steps_ahead: int = config_field(
         50,
         "steps that the learner may do before the games have come that they are due for; then it "
         "waits. Later ones are fewer by as many",
         unit="steps",
         at_least=0,
         source="not in AGZ, whose stages ran side by side without a bound",
+        formerly="steps_ahead",
     )
     time_limit: int = config_field(
         3600,
@@ -324,10 +336,11 @@ class RayConfig:
         unit="s",
         at_least=1,
     )
-    allow_open: bool = config_field(
+    allow_unauthenticated: bool = config_field(
         False,
         "join a cluster that asks for no token, in which anybody who reaches its ports runs "
         "programs as you",
+        formerly="allow_open",
     )
 
 
@@ -386,18 +399,20 @@ class SelfplayConfig:
         at_least=0,
         source="AGZ, Methods, Self-play: towards 0",
     )
-    noise_fraction: float = config_field(
+    dirichlet_fraction: float = config_field(
         0.25,
         "share ε of root noise in the root's priors",
         at_least=0,
         at_most=1,
         source="AGZ, Methods, Self-play: 0.25",
+        formerly="noise_fraction",
     )
-    noise_alpha: float = config_field(
+    dirichlet_alpha: float = config_field(
         0.3,
         "concentration of the Dirichlet root noise; about 10 / (usual number of legal moves)",
         above=0,
         source="AlphaZero: 0.3 chess, 0.15 shogi, 0.03 Go; AGZ: 0.03; ours suits small boards",
+        formerly="noise_alpha",
     )
     noise_shaped: bool = config_field(
         False,
@@ -418,13 +433,14 @@ class SelfplayConfig:
         at_least=0,
         source="Wu 2019 (arXiv:1902.10565), section 3.2: 2; AGZ: 0",
     )
-    full_share: float = config_field(
+    full_search_probability: float = config_field(
         1.0,
         "share of moves that are searched with `search.simulations` and learned from; the others "
         "get `fast_simulations` and no noise",
         above=0,
         at_most=1,
         source="Wu 2019 (arXiv:1902.10565), section 3.1: 0.25; AGZ: 1",
+        formerly="full_share",
     )
     fast_simulations: int = config_field(
         16,
@@ -434,19 +450,21 @@ class SelfplayConfig:
         at_most=1_000_000,
         source="Wu 2019, section 3.1: 100 beside 600",
     )
-    plain_trees: bool = config_field(
+    disable_graph_search: bool = config_field(
         False,
         "search trees with plain means in these games, faster, whatever `search.transpositions` "
-        "and `search.value_weighting` give to gates and to play",
+        "and `search.backup_value_weighting` give to gates and to play",
         source="AGZ: plain trees in all",
+        formerly="plain_trees",
     )
-    resign_share: float = config_field(
+    resign_enabled_fraction: float = config_field(
         0.0,
         "share of games in which a player resigns when the values of the root and of its best "
         "action are below a threshold; the others set it; 0 is off",
         at_least=0,
         below=1,
         source="AGZ, Methods, Self-play: 0.9",
+        formerly="resign_share",
     )
     resign_false_positives: float = config_field(
         0.05,
@@ -456,26 +474,33 @@ class SelfplayConfig:
         at_most=1,
         source="AGZ, Methods, Self-play: 0.05",
     )
-    resign_ceiling: float = config_field(
+    resign_threshold_max: float = config_field(
         -0.5,
         "the threshold is never higher, so that a position which is still open is played on",
         unit="value",
         at_least=-1,
         at_most=1,
         source="not in AGZ; thresholds in use are -0.7 to -0.9 (ELF OpenGo, Leela Zero)",
+        formerly="resign_ceiling",
     )
-    random_starts: float = config_field(
+    random_opening_probability: float = config_field(
         0.0,
-        "share of games that begin with random legal moves, from none to `random_start_moves`, "
+        "share of games that begin with random legal moves, from none to "
+        "`random_opening_max_moves`, "
         "which are not learned from: positions that good play never reaches are learned too",
         at_least=0,
         at_most=1,
         source="AGZ: 0; exploring starts: Sutton & Barto, 2nd ed., section 5.3",
+        formerly="random_starts",
     )
-    random_start_moves: int = config_field(
-        16, "greatest number of random moves a game begins with", unit="moves", at_least=1
+    random_opening_max_moves: int = config_field(
+        16,
+        "greatest number of random moves a game begins with",
+        unit="moves",
+        at_least=1,
+        formerly="random_start_moves",
     )
-    random_start_choices: int = config_field(
+    random_opening_candidates: int = config_field(
         1,
         "random openings of the same length that are drawn for such a game; it begins with the one "
         "whose value the network puts nearest to 0, because many random ones are decided",
@@ -483,13 +508,15 @@ class SelfplayConfig:
         at_least=1,
         at_most=1000,
         source="AGZ: no openings; balanced ones are what engine tournaments begin with",
+        formerly="random_start_choices",
     )
-    workers: RayConfig | None = config_field(  # noqa: RUF009  (a `config_field`, as everywhere; ruff cannot know)
+    distributed: RayConfig | None = config_field(  # noqa: RUF009  (a `config_field`, as everywhere; ruff cannot know)
         None,
         "who plays: null, this process; or {ray: {address: ..., actors: ...}}, Ray actors, of "
         "this machine or of a cluster",
         kind="null or {ray: {...}}",
         read=_read_workers,
+        formerly="workers",
     )
 
 
@@ -514,29 +541,32 @@ class ReplayConfig:
         at_most=1,
         source="not in AGZ, whose window is fixed; ours forgets the first, random games sooner",
     )
-    reuse: float = config_field(
+    ratio: float = config_field(
         4.0,
         "expected draws of each new position: steps = new positions x reuse / batch_size",
         unit="draws",
         above=0,
         at_most=10_000,
         source="AGZ: about 1.5 (700,000 batches of 2048 from 4.9 million games of some 200 moves)",
+        formerly="reuse",
     )
-    blunder: float = config_field(
+    deblunder_threshold: float = config_field(
         0.0,
         "fall of the mover's value, from one search to the next, above which a move is a blunder: "
         "positions before it learn the value that it threw away in place of the outcome; 0 is off",
         at_least=0,
         below=2,
         source="Leela Chess Zero, rescorer, --deblunder; AGZ: 0, the outcome whatever was played",
+        formerly="blunder",
     )
-    surprise_weight: float = config_field(
+    policy_surprise_weight: float = config_field(
         0.0,
         "share of a game's draws that goes to its positions in proportion to KL(search policy || "
         "network's prior); the rest goes to all alike",
         at_least=0,
         at_most=1,
         source="KataGo, docs/KataGoMethods.md, Policy Surprise Weighting: 0.5; AGZ: 0",
+        formerly="surprise_weight",
     )
     repeats: str = config_field(
         "keep",
@@ -618,8 +648,12 @@ class LearnerConfig:
         below=1,
         source="AGZ, Methods, Optimization: 0.9",
     )
-    l2: float = config_field(
-        1e-4, "c of the loss's term c‖θ‖²", at_least=0, source="AGZ, Methods, Optimization: 1e-4"
+    l2_penalty: float = config_field(
+        1e-4,
+        "c of the loss's term c‖θ‖²",
+        at_least=0,
+        source="AGZ, Methods, Optimization: 1e-4",
+        formerly="l2",
     )
     weight_decay: float = config_field(
         0.0, "decoupled weight decay of AdamW and of Muon", at_least=0, source="not in AGZ"
@@ -632,27 +666,34 @@ class LearnerConfig:
         at_most=1 << 20,
         source="AGZ, Methods, Optimization: 2048; ours fits a smaller window and device",
     )
-    clip_norm: float = config_field(
-        5.0, "greatest norm of the gradient; 0 is off", at_least=0, source="not in AGZ"
+    max_grad_norm: float = config_field(
+        5.0,
+        "greatest norm of the gradient; 0 is off",
+        at_least=0,
+        source="not in AGZ",
+        formerly="clip_norm",
     )
-    value_mix: float = config_field(
+    search_value_weight: float = config_field(
         0.0,
         "share of the search's value q in the target of the value, (1 - share) z + share q",
         at_least=0,
         at_most=1,
         source="AGZ: 0, the outcome z alone",
+        formerly="value_mix",
     )
-    average: float = config_field(
+    ema_decay: float = config_field(
         0.0,
         "decay per step of the running average of the weights that plays; 0: the weights do",
         at_least=0,
         below=1,
         source="not in AGZ",
+        formerly="average",
     )
-    symmetries: bool = config_field(
+    augment_symmetries: bool = config_field(
         True,
         "draw one of the game's symmetries for each sample",
         source="AGZ, Methods: rotations and reflections; AlphaZero: none, for generality",
+        formerly="symmetries",
     )
     precision: str = config_field(
         "auto", "arithmetic of training; `auto` suits the device", choices=PRECISIONS
@@ -765,12 +806,13 @@ class EvaluationConfig:
     interval: int = config_field(
         10, "iterations between two measurements", unit="iterations", at_least=1
     )
-    ladder: tuple[str, ...] = config_field(
+    anchors: tuple[str, ...] = config_field(
         (),
         "players that never change, by name, as `alphazero match` takes them, whom the best player "
         "meets; ratings begin at the first one's",
         kind="list of names",
         read=_read_names,
+        formerly="ladder",
     )
     games: int = config_field(
         20,
@@ -778,12 +820,13 @@ class EvaluationConfig:
         unit="games",
         at_least=2,
     )
-    positions: int = config_field(
+    solved_positions_per_stage: int = config_field(
         0,
         "solved positions of each stage of the game in which the best player's moves are compared "
         "with the exact answers; 0 is off",
         unit="positions",
         at_least=0,
+        formerly="positions",
     )
     simulations: int = config_field(
         0,
@@ -838,21 +881,23 @@ class InferenceConfig:
         choices=("same", "int8"),
         source="not in AGZ; on two cores 1.6 times as fast as bfloat16, 3 times as float32",
     )
-    int8_agreement: float = config_field(
+    int8_min_agreement: float = config_field(
         0.97,
         "least share of positions where int8 has the same best move as `precision`; below it, "
         "the iteration's self-play is in `precision`",
         at_least=0,
         at_most=1,
         source="not in AGZ; bfloat16 itself has 0.996 to 0.999 of float32's, int8 0.991 to 0.997",
+        formerly="int8_agreement",
     )
-    int8_value_error: float = config_field(
+    int8_max_value_error: float = config_field(
         0.03,
         "greatest mean distance of int8's values from those in `precision`; above it likewise",
         unit="value",
         at_least=0,
         at_most=2,
         source="not in AGZ; bfloat16 itself is 0.002 from float32, int8 0.002 to 0.003",
+        formerly="int8_value_error",
     )
 
 
@@ -889,9 +934,9 @@ class Config:
 
     def steps_due(self, positions: int) -> int:
         """Return the optimizer steps that so many positions are good for."""
-        begin, reuse, batch = self.growth.samples, self.replay.reuse, self.learner.batch_size
+        begin, reuse, batch = self.growth.samples, self.replay.ratio, self.learner.batch_size
         early = positions if begin is None else min(positions, begin)
-        later = (positions - early) * ((self.growth.reuse or reuse) / batch)
+        later = (positions - early) * ((self.growth.replay_ratio or reuse) / batch)
         return int(early * (reuse / batch) + later)
 
 

@@ -67,7 +67,7 @@ class Calibration:
     gate_simulations: float
     """simulations a second in matches without noise, as in the gate"""
     ladder_moves: float
-    """moves a second against the opponents of `evaluation.ladder`; 0 where there are none"""
+    """moves a second against the opponents of `evaluation.anchors`; 0 where there are none"""
     ladder_games: int
     """games against them in one measurement"""
     ladder_between: int
@@ -152,8 +152,8 @@ def calibrate(
         self_play=self_play,
         gate_simulations=quiet,
         ladder_moves=ladder,
-        ladder_games=evaluation.ladder.games if evaluation.ladder else 0,
-        ladder_between=evaluation.ladder.games_between if evaluation.ladder else 0,
+        ladder_games=evaluation.anchors.games if evaluation.anchors else 0,
+        ladder_between=evaluation.anchors.games_between if evaluation.anchors else 0,
         solved_positions=evaluation.examination.num_positions if evaluation.examination else 0,
         step_seconds=seconds_timed * config.learner.batch_size / timed,
         step_positions=timed,
@@ -213,9 +213,9 @@ def _time_ladder(
     rng: np.random.Generator,
 ) -> float:
     """Return the moves a second of the ladder's games, of each opponent as many; 0 of none."""
-    if not evaluation.ladder:
+    if not evaluation.anchors:
         return 0.0
-    settings, anchors = config.evaluation, evaluation.ladder.anchors
+    settings, anchors = config.evaluation, evaluation.anchors.anchors
 
     def seat_against(anchor: PlayerSpec, tables: int) -> list[Player]:
         simulations = settings.simulations or None
@@ -267,7 +267,9 @@ def _time_step(
 
     def spend(size: int) -> float:
         begin = time.perf_counter()
-        learner.train([replay.sample(size, rng, settings.symmetries, settings.value_mix)])
+        learner.train(
+            [replay.sample(size, rng, settings.augment_symmetries, settings.search_value_weight)]
+        )
         return time.perf_counter() - begin
 
     size = min(SMALL_BATCH, settings.batch_size)

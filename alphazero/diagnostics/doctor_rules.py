@@ -163,8 +163,8 @@ def judge_entropy(evidence: RunData) -> str | None:
     settings = evidence.config.selfplay
     return (
         f"{name} is {evidence.now(name):.2f} nats, {kept[name]:.0%} of what it began with (at "
-        f"least {ENTROPY_KEPT:.0%}); raise selfplay.noise_fraction, now "
-        f"{settings.noise_fraction:g}, or selfplay.temperature_moves, now "
+        f"least {ENTROPY_KEPT:.0%}); raise selfplay.dirichlet_fraction, now "
+        f"{settings.dirichlet_fraction:g}, or selfplay.temperature_moves, now "
         f"{settings.temperature_moves}"
     )
 
@@ -173,9 +173,9 @@ def _reuse_now(evidence: RunData) -> str:
     """Return the key that says how often new positions are drawn now, and what it says."""
     config, positions = evidence.config, evidence.points("selfplay/positions")
     has_grown = bool(positions) and config.network_at(int(positions[-1])) != config.network
-    if has_grown and config.growth.reuse is not None:
-        return f"growth.reuse, now {config.growth.reuse:g}"
-    return f"replay.reuse, now {config.replay.reuse:g}"
+    if has_grown and config.growth.replay_ratio is not None:
+        return f"growth.replay_ratio, now {config.growth.replay_ratio:g}"
+    return f"replay.ratio, now {config.replay.ratio:g}"
 
 
 def judge_overfitting(evidence: RunData) -> str | None:
@@ -251,8 +251,10 @@ def judge_resignation(evidence: RunData) -> str | None:
         return None
     return (
         f"{wrong} of {resigned} games played out that resignation would have ended were not lost "
-        f"({wrong / resigned:.0%}, at most {permitted:.0%}); lower selfplay.resign_ceiling, now "
-        f"{settings.resign_ceiling:g}, or selfplay.resign_share, now {settings.resign_share:g}"
+        f"({wrong / resigned:.0%}, at most {permitted:.0%}); lower "
+        "selfplay.resign_threshold_max, now "
+        f"{settings.resign_threshold_max:g}, or selfplay.resign_enabled_fraction, now "
+        f"{settings.resign_enabled_fraction:g}"
     )
 
 
@@ -338,9 +340,9 @@ def judge_learning_rate(evidence: RunData) -> str | None:
         for name, (limit, worse) in known.items()
         if evidence.now(name) > worse * limit
     ]
-    norm, clip = evidence.now("learner/gradient_norm"), config.learner.clip_norm
+    norm, clip = evidence.now("learner/gradient_norm"), config.learner.max_grad_norm
     if clip and norm > clip:
-        faults.append(f"the mean gradient, {norm:.1f}, is above learner.clip_norm, {clip:g}")
+        faults.append(f"the mean gradient, {norm:.1f}, is above learner.max_grad_norm, {clip:g}")
     if not faults:
         return None
     rate = evidence.points("learner/learning_rate")[-1]
@@ -367,14 +369,14 @@ RULES: Final = (
         "noise drowned by the reused tree",
         judge_noise,
         ("selfplay/kept_visits",),
-        applies=lambda config: config.search.reuse_tree and config.selfplay.noise_fraction > 0,
+        applies=lambda config: config.search.reuse_tree and config.selfplay.dirichlet_fraction > 0,
     ),
     Rule(
         "resignation too often wrong",
         judge_resignation,
         ("selfplay/resign_threshold",),
         points=1,
-        applies=lambda config: config.selfplay.resign_share > 0,
+        applies=lambda config: config.selfplay.resign_enabled_fraction > 0,
     ),
     Rule("evaluator starved", judge_evaluator, ("speed/search_efficiency", "speed/cache_hits")),
     Rule("games starved", judge_games),

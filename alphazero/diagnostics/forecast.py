@@ -59,9 +59,9 @@ class Forecast:
 def simulations_a_move(config: Config) -> float:
     """Return the simulations of a move of self-play, quick searches and full ones, on average."""
     play = config.selfplay
-    return play.full_share * config.search.simulations + (1 - play.full_share) * (
-        play.fast_simulations
-    )
+    return play.full_search_probability * config.search.simulations + (
+        1 - play.full_search_probability
+    ) * (play.fast_simulations)
 
 
 def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
@@ -76,13 +76,13 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
         config.gate,
         config.evaluation,
     )
-    drawn = min(play.random_starts * play.random_start_moves / 2, length - 1)
+    drawn = min(play.random_opening_probability * play.random_opening_max_moves / 2, length - 1)
     moves = play.games_per_iteration * (length - drawn)
-    positions = moves * play.full_share
+    positions = moves * play.full_search_probability
     rates = measured.self_play
     simulations = moves * simulations_a_move(config)
     evaluations = simulations * rates.evaluations / rates.simulations
-    steps = positions * replay.reuse / config.learner.batch_size
+    steps = positions * replay.ratio / config.learner.batch_size
     quiet = max(length - gate.opening_moves, 1)
     each = {  # of one time that the stage comes
         "play": simulations / rates.simulations,
@@ -115,7 +115,7 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
         replay.window_minimum, min(int(replay.window_fraction * total), replay.window_maximum)
     )
     # Whole iterations are kept; of every move, though only some are searched fully.
-    kept = min(window + positions, total) / play.full_share
+    kept = min(window + positions, total) / play.full_search_probability
     players = 2 + min(config.run.keep_checkpoints or iterations, iterations)
     seconds = {stage: each[stage] * (iterations // intervals[stage]) for stage in each}
     if seconds["measure"]:

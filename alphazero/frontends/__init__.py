@@ -1,1 +1,1 @@
-"""Floor 5: faces for people and programs."""
+"""Front ends: terminal, web page, GTP and Gomocup."""

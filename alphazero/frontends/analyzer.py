@@ -1,7 +1,7 @@
-"""A player that thinks about one game, at one table, as long as somebody wants it to.
+"""A player that searches one game on demand.
 
-Players that search a tree can be watched while they think, stopped at any time and left to ponder;
-others are asked for a move and give one.
+Tree-search players can be observed during a search, stopped at any time and left to ponder. Other
+players only return a move.
 """
 
 import dataclasses
@@ -20,49 +20,49 @@ from alphazero.players.registry import PlayerSpec
 from alphazero.players.search_player import SearchPlayer
 
 LONGEST_LINE = 16
-"""Moves of a line that is shown."""
+"""Maximum moves of a printed line."""
 
 EVERY = 10**9
-"""More lines than there are moves."""
+"""All lines."""
 
 
 class Candidate(NamedTuple):
-    """What a search has found of one move."""
+    """A search's result for one move."""
 
     action: int
     visits: int
     value: float
-    """mean, for the player to move, from -1 to 1; that of the position where nothing was visited"""
+    """mean, in [-1, 1], for the player to move; the position's value if unvisited"""
     prior: float
     line: list[int]
-    """the most visited line, which begins with the move"""
+    """most visited line, starting with the move"""
 
 
 class Analyzer:
-    """Thinks about one game."""
+    """Searches one game."""
 
     def __init__(
         self, entrant: PlayerSpec, game: Game, player: Player | None = None, table: int = 0
     ) -> None:
-        """`player` is the entrant seated at several tables, of which this is one.
+        """`player` is a shared player, in which this game has index `table`.
 
-        Without it the entrant is seated here alone. Who shares a player turns its wheel and hands
-        out its decisions; `choose`, `step` and `end` are for players that are not shared.
+        Without it, a new player is created. A shared player is stepped by its owner, who
+        distributes its decisions; then `choose`, `step` and `end` must not be used.
         """
         self.simulations = entrant.options.default_simulations
-        """A move's, where no clock decides; None: `seconds` decide"""
+        """Simulations per move without a clock; None if `seconds` decide"""
         self.is_told = getattr(entrant.options, "simulations", None) is not None
-        """Whether the person wants so many simulations, clock or no clock."""
+        """Whether the user set `simulations`, which then hold despite a clock."""
         self.seconds: float | None = getattr(entrant.options, "seconds", None)
         self.player: Player = player or without_limit(entrant).create(game)
         self.game = game
         self.table = np.array([table])
         self.moves: list[int] | None = None
-        """Those that the player has seen on its table; None: it has no game before it."""
+        """Moves of the player's current position; None if it has none."""
 
     @property
     def search(self) -> TreeSearch:
-        """The player's tree.
+        """The player's tree search.
 
         Raises:
             PlayerError: when it has none.
@@ -73,17 +73,17 @@ class Analyzer:
 
     @property
     def searches(self) -> bool:
-        """Whether it can be watched, stopped and left to ponder."""
+        """Whether it can be observed, stopped and left to ponder."""
         return isinstance(self.player, SearchPlayer)
 
     def set_position(self, moves: list[int]) -> None:
-        """Lay out the position after these moves; what was known of another one is forgotten."""
+        """Set the position after `moves`, with an empty tree."""
         state = self.game.play(self.game.initial_state(), *moves)
         self.player.load_games(self.table, state[None], np.array(moves, np.int64))
         self.moves = list(moves)
 
     def sync(self, moves: list[int]) -> None:
-        """Go to the position after these moves; what is known of it is kept."""
+        """Advance to the position after `moves`, keeping the subtree; else set it."""
         if self.moves is None or moves[: len(self.moves)] != self.moves:
             self.set_position(moves)
             return
@@ -94,12 +94,12 @@ class Analyzer:
     def choose(
         self, seconds: float | None, watch: Callable[[], object] = bool
     ) -> tuple[int | None, float]:
-        """Return a move, or None to resign, and the position's value; `watch` is called meanwhile.
+        """Return a move (None to resign) and the position's value; `watch` is called between steps.
 
-        It thinks for so many `seconds`, or as it was told where that is None.
+        `seconds` replaces the player's own budget, unless the user set `simulations`.
 
         Raises:
-            PlayerError: when another program is behind it and fails.
+            PlayerError: when an external program fails.
         """
         if self.searches:
             return self._search(seconds, watch)
@@ -116,7 +116,6 @@ class Analyzer:
         return int(decisions.actions[0]), float(decisions.values[0])
 
     def _search(self, seconds: float | None, watch: Callable[[], object]) -> tuple[int, float]:
-        """Search and choose."""
         simulations = self.simulations
         if seconds is None:
             seconds = self.seconds
@@ -133,39 +132,39 @@ class Analyzer:
         return int(decisions.actions[0]), float(decisions.values[0])
 
     def begin(self, simulations: int | None = None) -> None:
-        """Begin to search; without end where no number is given."""
+        """Start a search; None for no simulation limit."""
         self.search.begin_search(self.table, UNLIMITED if simulations is None else simulations)
 
     def step(self) -> None:
-        """Search for some milliseconds, unless there is nothing more to find."""
+        """Search for a few milliseconds, unless finished."""
         if not self.search.has_finished:
             self.search.step()
 
     def stop(self) -> None:
-        """Let a search end; what it has found stays, and the player decides by it."""
+        """Stop a search; results stay and the player decides by them."""
         self.search.stop(self.table)
 
     def end(self) -> None:
-        """End a search without a decision."""
+        """Stop a search without a decision."""
         self.stop()
         while not len(self.search.pop_finished()):
             self.search.step()
 
     @property
     def roots(self) -> RootStatistics | None:
-        """What the tree tells of the position, [1, A]; None when it was never looked at."""
+        """Root statistics, [1, A]; None if the position was never evaluated."""
         looked = self.search.root_is_evaluated(int(self.table[0]))
         return self.search.root_statistics(self.table) if looked else None
 
     @property
     def first_value(self) -> float:
-        """What the bare network, or one rollout, said of the position, which was looked at."""
+        """The value of the bare network, or one rollout, of an evaluated position."""
         return self.search.root_network_value(int(self.table[0]))
 
     def candidates(self, state: State, lines: int = EVERY) -> list[Candidate]:
-        """Return what the search has found of each legal move in `state`, the best first.
+        """Return the result for each legal move in `state`, best first.
 
-        So many `lines` are followed; of the other moves the move alone is told.
+        The first `lines` candidates get a principal variation; others hold only their move.
         """
         roots = self.roots
         if roots is None:
@@ -189,5 +188,5 @@ class Analyzer:
 
 
 def without_limit(entrant: PlayerSpec) -> PlayerSpec:
-    """Return the entrant with trees that have room, for a face that says how long to think."""
+    """Return the spec with an unlimited budget, for front ends that set their own."""
     return dataclasses.replace(entrant, options=entrant.options.unlimited())

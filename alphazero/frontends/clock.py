@@ -1,57 +1,57 @@
-"""How long to think: GTP's clocks, shared out among the moves that are still to come.
+"""Time management: GTP clocks, divided among the moves to come.
 
-Three kinds of overtime are known: none, Canadian (so many stones in each period) and byo-yomi
-(one move in each period, and so many periods). *Specification of the Go Text Protocol, version 2,
-draft 2*, section 4.2; `kgs-time_settings` is that of the kgsGtp client's documentation.
+Three kinds of overtime: none, Canadian (`stones` moves per period) and byo-yomi (one move per
+period, a number of periods). *Specification of the Go Text Protocol, version 2, draft 2*, section
+4.2; `kgs-time_settings` as in the documentation of the kgsGtp client.
 """
 
 from dataclasses import dataclass
 from typing import Final
 
 MARGIN: Final = 0.1
-"""Seconds kept back of every move for the way to the clock and back."""
+"""Seconds reserved per move for communication."""
 
 CAUTION: Final = 0.9
-"""The share of what a move may take that is planned."""
+"""Fraction of the time of a move that is used."""
 
 FEWEST: Final = 10
-"""Moves that main time is shared out among, at least, however full the board is."""
+"""Minimum number of moves to divide the main time by."""
 
 LEAST: Final = 0.01
-"""Seconds that are thought anyway, time or no time."""
+"""Minimum seconds per move."""
 
 
 @dataclass(frozen=True)
 class TimeSettings:
-    """A system of time. Without a period, main time is all there is."""
+    """A time system. Without a period, there is only main time."""
 
     main: float
     """seconds"""
     period: float = 0.0
-    """seconds of overtime"""
+    """seconds per overtime period"""
     stones: int = 0
-    """moves to be made in each period"""
+    """moves per Canadian period"""
     periods: int = 0
-    """of byo-yomi, where a period that sufficed for its one move begins anew; 0: Canadian"""
+    """number of byo-yomi periods, each renewed if its move is in time; 0 for Canadian"""
 
 
 class Clock:
-    """What is left for one player."""
+    """One player's remaining time."""
 
     def __init__(self, settings: TimeSettings) -> None:
         self.settings = settings
         self.left = settings.main
         self.stones = 0
-        """Moves to be made in what is left; 0: it is main time. In byo-yomi, periods left."""
+        """Moves due in `left`, or byo-yomi periods left; 0 in main time."""
         if settings.main == 0 and settings.period:
             self._enter_overtime()
 
     def set(self, left: float, stones: int) -> None:
-        """Believe what `time_left` says: seconds, and stones or periods, 0 in main time."""
+        """Set the state from `time_left`: seconds, and stones or periods (0 in main time)."""
         self.left, self.stones = left, stones
 
     def spend(self, seconds: float) -> None:
-        """Take note of a move's time, until `time_left` knows better."""
+        """Subtract a move's time, until the next `time_left`."""
         settings = self.settings
         self.left -= seconds
         if not self.stones and self.left <= 0 and settings.period:
@@ -70,10 +70,10 @@ class Clock:
         self.left = max(0.0, self.left)
 
     def budget(self, moves_left: int) -> float:
-        """Return the seconds for the next move, when so many of one's own are still to come."""
+        """Return the seconds for the next move, with `moves_left` own moves to come."""
         settings, moves = self.settings, max(FEWEST, moves_left)
         if not self.stones:
-            # What a move gets in overtime it may have before as well.
+            # At least the time per move of overtime.
             seconds = max(self.left / moves, settings.period / max(1, settings.stones))
         elif settings.periods:
             seconds = self.left
@@ -87,9 +87,8 @@ class Clock:
 
 
 def expected_moves(cells: int, ply: int) -> int:
-    """Guess how many moves one player has still to make on a board of so many cells.
+    """Estimate a player's remaining moves on a board of `cells` cells.
 
-    A game is taken to fill four fifths of its board: our own guess, between the length of
-    resigned Go games and that of Othello.
+    A game is assumed to fill 4/5 of the board: our estimate, between resigned Go games and Othello.
     """
     return max(0, (4 * cells // 5 - ply) // 2)

@@ -1,7 +1,6 @@
-"""A game that is looked at while it is played: moves made, taken back, made again, and branches.
+"""A game under play or analysis, as a tree of moves with undo, redo and branches.
 
-Nothing that was ever played is lost by going back: the moves form a tree, and every position
-remembers the line that was last followed from it.
+Undo deletes nothing: each position remembers the child visited last.
 """
 
 import dataclasses
@@ -17,27 +16,28 @@ from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf_export import search_comment, value_in
 
 PERSON: Final = "person"
-"""How someone who plays is called in files."""
+"""Name of a human player in files."""
 
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search has found of a position."""
+    """The result of a search in one position."""
 
     value: float
-    """of the position, for the player to move, from -1 to 1"""
+    """value of the position, in [-1, 1], for the player to move"""
     first_value: float
-    """the bare network's, or one rollout's, for the same player; exact once it is proven"""
+    """value of the bare network, or of one rollout, for the same player; exact once proven"""
     simulations: int
-    """visits of its moves together"""
+    """total visits of its moves"""
     candidates: list[Candidate]
-    """every legal move, the best first"""
+    """all legal moves, best first"""
 
     @classmethod
     def of(cls, thinker: Analyzer, state: State, lines: int = EVERY) -> "SearchResult | None":
-        """Return what `thinker` knows of `state`, which it is shown; None if it never looked.
+        """Return the analyzer's result for `state`, its current position; None if it was never
+        searched.
 
-        `lines` are as in `Analyzer.candidates`.
+        `lines` is as in `Analyzer.candidates`.
         """
         roots = thinker.roots if thinker.searches else None
         if roots is None:
@@ -51,7 +51,7 @@ class SearchResult:
         )
 
     def share(self, candidate: Candidate) -> float:
-        """Return how much of the search went into one of its moves, from 0 to 1."""
+        """Return a move's share of the visits, in [0, 1]."""
         return candidate.visits / max(self.simulations, 1)
 
 
@@ -61,58 +61,57 @@ class GameNode:
 
     state: State
     action: int | None = None
-    """the move that led here; None at the root"""
+    """the move into this position; None at the root"""
     parent: "GameNode | None" = None
     children: list["GameNode"] = field(default_factory=list)
-    """in the order in which they were first tried"""
+    """in the order of creation"""
     last_child: "GameNode | None" = None
-    """the child that was visited last"""
+    """child visited last"""
     thought: SearchResult | None = None
-    """what was last found out about it"""
+    """latest search result"""
     comment: str = ""
-    """what is said of the move that led here"""
+    """comment on the move into this position"""
 
     @property
     def ply(self) -> int:
-        """How many moves led here."""
+        """The number of moves played."""
         return int(self.state[PLY])
 
 
 class Resignation(NamedTuple):
-    """A game that somebody gave up."""
+    """A resignation, or a loss by a fault of the player."""
 
     node: GameNode
-    """where"""
+    """position of the resignation"""
     player: int
-    """who"""
+    """the loser"""
     fault: str
-    """what went wrong with the player; empty: it resigned"""
+    """what went wrong; empty for a resignation"""
 
 
 class GameTree:
-    """A tree of moves, and the position that is looked at."""
+    """A tree of moves and its current position."""
 
     def __init__(self, game: Game, actions: Sequence[int] = ()) -> None:
-        """Begin with these moves on the board.
+        """Start with `actions` played.
 
         Raises:
             GameError: at the first illegal one.
         """
         self.game = game
         self.size = 1
-        """How many positions it has."""
+        """Number of positions."""
         self.root = self.here = GameNode(game.initial_state())
         self.surrender: Resignation | None = None
         self._read: PlayedGame | None = None
-        """the game that was read from a file, if one was"""
+        """the game loaded from a file, if any"""
         self._read_end = self.root
-        """its last position"""
         for action in actions:
             self.make(action)
 
     @classmethod
     def of(cls, played: PlayedGame) -> "GameTree":
-        """Return a game that was played, as it ended."""
+        """Create the tree of a recorded game, at its end."""
         study = cls(played.game)
         comments = played.comments or ("",) * len(played.actions)
         for action, comment in zip(played.actions, comments, strict=True):
@@ -124,7 +123,7 @@ class GameTree:
 
     @property
     def source(self) -> PlayedGame | None:
-        """The game that was read from a file, as long as `line` is that and ends as that."""
+        """The loaded game, as long as `line` and its end are unchanged."""
         read, end = self._read, self.line[-1]
         if read is None or end is not self._read_end:
             return None
@@ -133,38 +132,38 @@ class GameTree:
 
     @property
     def state(self) -> State:
-        """The position that is looked at."""
+        """The current state."""
         return self.here.state
 
     @property
     def to_play(self) -> int:
-        """Whose turn it is there."""
+        """The player to move."""
         return to_play(self.state)
 
     @property
     def outcome(self) -> int:
-        """The game's outcome there, or ONGOING."""
+        """The outcome, or ONGOING."""
         return self._outcome_at(self.here)
 
     @property
     def loser(self) -> int | None:
-        """Who gave the game up there, if somebody did."""
+        """The player who resigned here, if any."""
         given_up = self._given_up_at(self.here)
         return given_up.player if given_up else None
 
     @property
     def is_over(self) -> bool:
-        """Whether the game has ended there."""
+        """Whether the game is over here."""
         return self.outcome != ONGOING
 
     @property
     def moves(self) -> list[int]:
-        """The moves that lead from the first position to this one."""
+        """The moves from the root to the current position."""
         return [node.action for node in self.path if node.action is not None]
 
     @property
     def path(self) -> list[GameNode]:
-        """The positions from the first to this one, both included."""
+        """The positions from the root to the current one, both included."""
         nodes = [self.here]
         while nodes[-1].parent is not None:
             nodes.append(nodes[-1].parent)
@@ -172,17 +171,17 @@ class GameTree:
 
     @property
     def line(self) -> list[GameNode]:
-        """The same, and those after it that were followed last."""
+        """`path`, continued along the children visited last."""
         nodes = self.path
         while nodes[-1].last_child is not None:
             nodes.append(nodes[-1].last_child)
         return nodes
 
     def make(self, action: int, comment: str = "") -> None:
-        """Make a move: go on along it if it was tried before, else begin a branch.
+        """Play a move: enter the child if it exists, else create it.
 
         Raises:
-            GameError: when it is not legal.
+            GameError: when the move is illegal.
         """
         known = next((node for node in self.here.children if node.action == action), None)
         if known is None:
@@ -195,20 +194,20 @@ class GameTree:
 
     @property
     def fault(self) -> str:
-        """What went wrong with who gave up there; empty where nobody did, or resigned."""
+        """The fault of a player who lost by one here; else empty."""
         given_up = self._given_up_at(self.here)
         return given_up.fault if given_up else ""
 
     @property
     def winner(self) -> int | None:
-        """Who won there; nobody in a draw, and while the game goes on."""
+        """The winner; None for a draw or an unfinished game."""
         outcome = self.outcome
         if outcome in (0, ONGOING):
             return None
         return 0 if value_of(outcome, 0) > 0 else 1
 
     def resign(self, player: int, fault: str = "") -> None:
-        """Let a player resign here, or lose by what went wrong."""
+        """Record a resignation here, or a loss by `fault`."""
         self.surrender = Resignation(self.here, player, fault)
 
     def undo(self) -> bool:
@@ -216,11 +215,11 @@ class GameTree:
         return self.go_to(self.here.ply - 1)
 
     def redo(self) -> bool:
-        """Go on one move along the line that was followed last; return whether there was one."""
+        """Go forward one move along `line`; return whether there was one."""
         return self.go_to(self.here.ply + 1)
 
     def go_to(self, ply: int) -> bool:
-        """Go to the position after so many moves of `line`; return whether it has so many."""
+        """Go to position `ply` of `line`; return whether it exists."""
         line = self.line
         if not 0 <= ply < len(line):
             return False
@@ -228,7 +227,7 @@ class GameTree:
         return True
 
     def search_comment(self, action: int, thought: SearchResult | None) -> str:
-        """Say what was thought before a move here, for a file; nothing where there was nothing."""
+        """Return a file comment with the search result before a move; empty without a result."""
         if thought is None:
             return ""
         visits = np.zeros(self.game.num_actions, np.int64)
@@ -238,16 +237,16 @@ class GameTree:
         return search_comment(self.game, self.state, action, thought.value, policy, visits)
 
     def name(self, node: GameNode) -> str:
-        """Return the name of the move that led to a position, which is not the first."""
+        """Return the name of the move into a position other than the root."""
         assert node.parent is not None
         assert node.action is not None
         return self.game.action_name(node.parent.state, node.action)
 
     def value(self, node: GameNode) -> float | None:
-        """Return what is known of a position's value for player 0, from -1 to 1.
+        """Return the best known value of a position for player 0, in [-1, 1].
 
-        It is exact at the end of the game, else what was thought there, or what a comment tells
-        of that, else what was thought of the move that led there.
+        In this order: the game's outcome, the search result, the value in a comment, and the search
+        result of the parent.
         """
         outcome = self._outcome_at(node)
         if outcome != ONGOING:
@@ -266,7 +265,7 @@ class GameTree:
         return None
 
     def played(self, players: tuple[str, str]) -> PlayedGame:
-        """Return the whole `line` as a game of these two, or of those in its `source`."""
+        """Return `line` as a game between `players`, or between those of its `source`."""
         line = self.line
         if self.source:
             comments = tuple(node.comment for node in line[1:])
@@ -289,5 +288,5 @@ class GameTree:
 
     def _outcome_at(self, node: GameNode) -> int:
         given_up = self._given_up_at(node)
-        # The outcome whose value for who gave up is -1: `value_of` undoes itself.
+        # The outcome with value -1 for the loser; `value_of` is its own inverse.
         return value_of(-1, given_up.player) if given_up else self.game.outcome(node.state)

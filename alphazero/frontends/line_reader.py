@@ -1,4 +1,4 @@
-"""Lines of a protocol, read by a thread of their own while the program works."""
+"""Protocol lines, read ahead by a thread while the program works."""
 
 import os
 import threading
@@ -8,32 +8,32 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 ROOM: Final = 1 << 20
-"""Characters of the lines that are read ahead, about: more are left where they are."""
+"""Approximate limit of the read-ahead buffer, in characters."""
 
 LINE_SIZE: Final = 100
-"""What a line takes besides its characters, in characters."""
+"""Overhead of a buffered line, in characters."""
 
 TOGETHER: Final = 0.2
-"""Seconds within which lines are taken to have been sent together."""
+"""Lines within this many seconds count as sent together."""
 
 
 class Lines:
-    """The lines that come, read ahead by a thread, so that work can stop when there is a new one.
+    """A read-ahead queue of lines, so that a search can stop when a new line arrives.
 
-    None stands for the end, and is the last. What comes after a line that `is_last` is not read.
+    None marks the end. Nothing is read after a line for which `is_last` holds.
     """
 
     def __init__(
         self, lines: Iterable[str], is_last: Callable[[str], bool] = lambda _: False
     ) -> None:
         self._waiting: deque[tuple[str | None, float]] = deque()
-        """Lines, and when they came."""
+        """Lines with their arrival times."""
         self._size = 0
-        """Their characters, and what else each takes."""
+        """Characters of these lines, with overhead."""
         self._has_ended = False
-        """Whether the last line, or the end, has come."""
+        """Whether the last line or the end was read."""
         self._asker_left = False
-        """Whether it came in the middle of a thought."""
+        """Whether it arrived during a search."""
         self._changed = threading.Condition()
         threading.Thread(target=self._read, args=(lines, is_last), daemon=True).start()
 
@@ -44,12 +44,12 @@ class Lines:
                 if self._has_ended:
                     break
         except OSError:
-            pass  # there is no input: that is its end
+            pass  # no input counts as its end
         finally:
             self._put(None, True)
 
     def _put(self, line: str | None, has_ended: bool) -> None:
-        """Let a line wait, as soon as there is room."""
+        """Append a line when there is capacity."""
         with self._changed:
             self._changed.wait_for(lambda: self._size < ROOM)
             self._waiting.append((line, time.monotonic()))
@@ -58,7 +58,7 @@ class Lines:
             self._changed.notify_all()
 
     def next(self) -> str | None:
-        """Wait for the next line and return it."""
+        """Wait for the next line."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting)
             line, _ = self._waiting.popleft()
@@ -67,15 +67,15 @@ class Lines:
         return line
 
     def is_waiting(self, seconds: float = 0.0) -> bool:
-        """Whether a line, or the end, is there, or comes within so many seconds."""
+        """Whether a line or the end is available, or arrives within `seconds`."""
         with self._changed:
             return bool(self._changed.wait_for(lambda: self._waiting, seconds))
 
     def has_left(self, began: float) -> bool:
-        """Whether the last line, or the end, came in the middle of a thought that began then.
+        """Whether the last line or the end arrived during a search that started at `began`.
 
-        What was sent in advance does not count: a script sends all its lines at once, and waits
-        for the answers.
+        Lines sent in advance do not count: a script sends all lines at once and waits for the
+        replies.
         """
         with self._changed:
             if self._has_ended and self._waiting:
@@ -88,9 +88,9 @@ def _size_of(line: str | None) -> int:
 
 
 def lines_of(descriptor: int) -> Iterator[str]:
-    """Yield the lines of an open file, cut at `LONGEST` characters, as soon as they are there.
+    """Yield the lines of a file descriptor as they arrive, cut at `LONGEST` characters.
 
-    It is read without the buffer of `sys.stdin`, whose lock a waiting thread would hold for ever.
+    The buffer of `sys.stdin` is not used, because a blocked thread would hold its lock forever.
     """
     rest = b""
     while block := os.read(descriptor, LONGEST):
@@ -102,4 +102,4 @@ def lines_of(descriptor: int) -> Iterator[str]:
 
 
 LONGEST: Final = 1 << 16
-"""Characters of a line, at most."""
+"""Maximum line length, in characters."""

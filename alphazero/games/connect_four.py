@@ -68,7 +68,7 @@ class ConnectFour(LineGame):
 
     @property
     def num_actions(self) -> int:
-        """One action a column."""
+        """One per column."""
         return self.columns
 
     @property
@@ -78,16 +78,16 @@ class ConnectFour(LineGame):
 
     @property
     def board_style(self) -> BoardStyle:
-        """Holes, into which stones fall."""
+        """Holes."""
         return BoardStyle.HOLES
 
     def action_cell(self, state: State, action: int) -> int:
-        """Return where the stone will land: the lowest empty cell of the column."""
+        """Return the cell where the stone lands: the lowest empty cell of the column."""
         column = state[CELLS + action :: self.columns]
         return (int((column == 0).sum()) - 1) * self.columns + action
 
     def symmetries(self) -> Symmetries:
-        """Left and right exchanged."""
+        """Return the identity and the reflection of left and right."""
         columns = np.arange(self.columns)
         cells = np.arange(self.rows * self.columns).reshape(self.rows, self.columns)
         return Symmetries(
@@ -96,14 +96,14 @@ class ConnectFour(LineGame):
         )
 
     def render(self, state: State) -> str:
-        """Draw the board with its column numbers below."""
+        """Draw the board with column numbers below."""
         lines = grid.draw(state[CELLS:], self.rows, self.columns)
         width = len(str(self.columns))
         lines = [" ".join(sign.rjust(width) for sign in line.split()) for line in lines]
         return "\n".join([*lines, " ".join(str(c + 1).rjust(width) for c in range(self.columns))])
 
     def parse(self, diagram: str) -> State:
-        """Read a drawing; stones must not float."""
+        """Read a drawing of `render`; raise GameError for a stone above an empty cell too."""
         state = super().parse(diagram)
         grid = state[CELLS:].reshape(self.rows, self.columns)
         if ((grid[:-1] != 0) & (grid[1:] == 0)).any():
@@ -111,7 +111,7 @@ class ConnectFour(LineGame):
         return state
 
     def action_name(self, state: State, action: int) -> str:  # noqa: ARG002
-        """Columns are numbered from 1, left to right."""
+        """Return the number of the column, from 1 at the left."""
         return str(action + 1)
 
     def parse_action(self, state: State, text: str) -> int:

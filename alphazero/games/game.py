@@ -1,15 +1,15 @@
-"""What a game is: four compiled rules over one row of integers, and a few words for people.
+"""The interface of a game: compiled rules on a row of integers, and texts for people.
 
 A state is one contiguous row `int64 [S]`. Its first three entries mean the same in every game:
 
-    state[PLY]         moves played so far; turns alternate strictly, so ply % 2 is to move
+    state[PLY]         moves played so far; turns alternate strictly, so player ply % 2 is to move
     state[OUTCOME]     ONGOING, or the finished game's result for player 0: +1, 0, -1
     state[LAST]        the last action, -1 at the start
 
-What follows belongs to the game: first its parameters (so that one compilation serves every
-board size), then the board.
+The game's own entries follow: first its parameters, so that one compilation serves every board
+size, then the board.
 
-Letters used for shapes: S state size, A number of actions, [C, H, W] the observation.
+Shapes: S state size, A actions, K symmetries, [C, H, W] the observation.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ HEADER = 3
 """Entries at the front of every state, before the game's own."""
 
 ONGOING = 2
-"""The outcome of a game that is not finished."""
+"""The outcome of an unfinished game."""
 
 _state = types.int64[::1]
 LEGAL_RULE = types.int64(_state, types.boolean[::1])
@@ -48,28 +48,27 @@ OBSERVE_RULE = types.void(_state, types.float32[:, :, ::1])
 HEURISTIC_RULE = types.int64(_state)
 
 HEURISTIC_SCALE = 1_000_000
-"""A heuristic's unit: what it would return if it could be sure of a win, which it never is."""
+"""The unit of heuristics: a certain win, which no estimate reaches."""
 
 
 @shared_kernel
 def value_of(outcome: int, player: int) -> int:
     """Turn an absolute outcome (for player 0) into a value relative to `player`.
 
-    The only way from one to the other: +1 when `player` won, -1 when the opponent did, 0 for a
-    draw.
+    This is the only conversion: +1 when `player` won, -1 when the opponent did, 0 for a draw.
     """
     return outcome if player == 0 else -outcome
 
 
 @kernel(OUTCOME_RULE)
 def outcome(state: State) -> int:
-    """Return the outcome in the state's header: the rule of games that settle it as they play."""
+    """Return the header's outcome: the rule of games whose `play` writes it."""
     return state[OUTCOME]  # type: ignore[no-any-return]
 
 
 @kernel(HEURISTIC_RULE)
 def no_heuristic(state: State) -> int:  # noqa: ARG001
-    """Take every position for even: the heuristic of games for which no better one is known."""
+    """Return 0: the heuristic of games that define none."""
     return 0
 
 
@@ -79,7 +78,7 @@ class _RulesTypeClass(types.StructRef):  # type: ignore[misc]
 
 
 class Rules(structref.StructRefProxy):  # type: ignore[misc]
-    """A game's rules, gathered once so that kernels are called at no cost per function."""
+    """A game's rules in one struct, so that a kernel call passes one argument and not five."""
 
 
 structref.define_boxing(_RulesTypeClass, Rules)
@@ -118,33 +117,32 @@ def _play_line(rules: Any, state: State, actions: npt.NDArray[np.int64], mask: M
 
 @rule_kernel
 def mark_legal(rules: Any, state: State, mask: Mask) -> int:
-    """Mark the legal actions in `mask` [A] and return their number, for helpers of kernels."""
+    """Mark the legal actions in `mask` [A] and return their number; for inline kernels."""
     return rules.legal(state, mask)  # type: ignore[no-any-return]
 
 
 @rule_kernel
 def play_move(rules: Any, state: State, action: int) -> None:
-    """Make a move in `state` [S], for helpers of kernels."""
+    """Make a move in `state` [S]; for inline kernels."""
     rules.play(state, action)
 
 
 @rule_kernel
 def outcome_of(rules: Any, state: State) -> int:
-    """Return the outcome of `state` [S], for helpers of kernels."""
+    """Return the outcome of `state` [S]; for inline kernels."""
     return rules.outcome(state)  # type: ignore[no-any-return]
 
 
 @rule_kernel
 def estimate_of(rules: Any, state: State) -> int:
-    """Return the mover's value by the game's heuristic, in units of 1 / SURE, for helpers."""
+    """Return the heuristic's value for the player to move, in 1 / HEURISTIC_SCALE."""
     return rules.heuristic(state)  # type: ignore[no-any-return]
 
 
 class Symmetries(NamedTuple):
     """A game's symmetries as permutations; the first is the identity.
 
-    Under symmetry k, what lay on cell c lies on `cells[k, c]`, and action a becomes
-    `actions[k, a]`.
+    Symmetry k moves cell c to `cells[k, c]` and action a to `actions[k, a]`.
     """
 
     actions: npt.NDArray[np.int64]
@@ -154,21 +152,21 @@ class Symmetries(NamedTuple):
 
 
 class BoardStyle(Enum):
-    """What a game's board looks like in a picture; its cells are those of the observation."""
+    """How pictures draw a game's board; its cells are those of the observation."""
 
     SQUARES = auto()
-    """Stones lie in squares."""
+    """Stones in squares."""
     HOLES = auto()
-    """Stones fall into round holes."""
+    """Round holes into which stones fall."""
     INTERSECTIONS = auto()
-    """Stones lie where lines cross."""
+    """Stones where lines cross."""
     HEXAGONS = auto()
     """A rhombus of hexagons, each row half a cell further to the right than the one above.
 
-    Its upper and lower sides are in the colour of player 0, the others in that of player 1.
+    Its top and bottom have player 0's colour, the other two sides player 1's.
     """
     PILE = auto()
-    """Chips that are nobody's, in as many lines as they need."""
+    """Chips of neither player, on as many lines as they need."""
 
 
 @dataclass(frozen=True)
@@ -179,38 +177,38 @@ class Game(ABC):
     """The compiled rules: legal, play, outcome, observe."""
 
     last_move_in_state_key: ClassVar[bool] = True
-    """Whether positions that differ in their last move alone may be played on differently."""
+    """Whether the rest of a game can depend on the last move, as on a pass in Go."""
 
     @property
     def one_sided(self) -> bool:
-        """Whether one of the players wins hardly ever, or never, when moves are drawn at random.
+        """Whether one player never or hardly ever wins random games.
 
-        Otherwise a game in which all wins are one player's is taken for one whose outcome is told
-        for the wrong player.
+        Otherwise the contract check takes such a game for one whose outcome is for the wrong
+        player.
         """
         return False
 
     @functools.cached_property
     def rules(self) -> Any:
-        """The rules, as kernels take them."""
+        """The rules as kernels take them."""
         return _gather(*self.rule_functions, self.heuristic)
 
     @property
     def heuristic(self) -> Any:
-        """A fifth rule, for minimax: compiled for HEURISTIC_RULE.
+        """A fifth rule, for alpha-beta, compiled for HEURISTIC_RULE.
 
-        It estimates cheaply the value of an unfinished position for the player to move, in units
-        of 1 / SURE, strictly between -SURE and SURE.
+        It cheaply estimates the value of an unfinished position for the player to move, in units
+        of 1 / HEURISTIC_SCALE, strictly between -HEURISTIC_SCALE and HEURISTIC_SCALE.
         """
         return no_heuristic
 
     def __getstate__(self) -> dict[str, int]:
-        """Pickle the options alone: compiled rules cannot travel to another process."""
+        """Pickle only the options: compiled rules cannot be pickled."""
         return self.options
 
     @abstractmethod
     def initial_state(self) -> State:
-        """Return the first position, `int64 [S]`."""
+        """Return the initial state, `int64 [S]`."""
 
     @property
     @abstractmethod
@@ -220,16 +218,16 @@ class Game(ABC):
     @property
     @abstractmethod
     def observation_shape(self) -> tuple[int, int, int]:
-        """The shape [C, H, W] of what the network sees."""
+        """The shape [C, H, W] of the observation."""
 
     @property
     @abstractmethod
     def max_moves(self) -> int:
-        """No game lasts longer than this many moves."""
+        """The most moves that a game can have."""
 
     @abstractmethod
     def symmetries(self) -> Symmetries:
-        """Return every symmetry of board and moves together."""
+        """Return every symmetry of the board with the actions."""
 
     @abstractmethod
     def render(self, state: State) -> str:
@@ -237,9 +235,9 @@ class Game(ABC):
 
     @abstractmethod
     def parse(self, diagram: str) -> State:
-        """Read a drawing of `render` back; raise GameError when it is not one.
+        """Read a drawing of `render`; raise GameError if it is invalid.
 
-        What a drawing does not show, such as the last move, is left unknown.
+        Facts that a drawing does not show, such as the last move, stay unknown.
         """
 
     @abstractmethod
@@ -248,22 +246,22 @@ class Game(ABC):
 
     @abstractmethod
     def parse_action(self, state: State, text: str) -> int:
-        """Read a legal action from the game's notation; raise GameError when it is none."""
+        """Read a legal action in the game's notation; raise GameError for any other text."""
 
     def action_cell(self, state: State, action: int) -> int | None:  # noqa: ARG002
-        """Return the cell, counted row by row, on which a picture marks legal `action`.
+        """Return the cell, counted row by row, on which pictures mark legal `action`.
 
-        Playing it puts a stone of the player to move there. None, as here, for a move that has no
-        such cell, like a pass: pictures name it beside the board.
+        The action puts a stone of the player to move there. None, the default, is for an action
+        without such a cell, like a pass: pictures name it beside the board.
         """
         return None
 
     @property
     def board_style(self) -> BoardStyle:
-        """What the board looks like in a picture: squares, unless a game says otherwise.
+        """How pictures draw the board.
 
-        Stones are found on planes 0 and 1 of `observe`, the names of rows and columns in those of
-        the moves, so that nothing else has to be told.
+        Pictures take the stones from planes 0 and 1 of `observe`, and the names of rows and
+        columns from the action names.
         """
         return BoardStyle.SQUARES
 
@@ -278,7 +276,7 @@ class Game(ABC):
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def legal_action_mask(self, state: State) -> Mask:
-        """Return which actions may be played, `bool [A]`."""
+        """Return the legal actions, `bool [A]`."""
         mask = np.zeros(self.num_actions, np.bool_)
         self.rule_functions[0](state, mask)
         return mask
@@ -296,26 +294,26 @@ class Game(ABC):
         return int(self.rule_functions[2](state))
 
     def observe(self, state: State) -> Planes:
-        """Return what the player to move sees, `float32 [C, H, W]`."""
+        """Return the observation of the player to move, `float32 [C, H, W]`."""
         planes = np.zeros(self.observation_shape, np.float32)
         self.rule_functions[3](state, planes)
         return planes
 
     def from_moves(self, moves: Sequence[str]) -> State:
-        """Return the position after moves written in the game's notation."""
+        """Return the position after moves in the game's notation."""
         state = self.initial_state()
         for move in moves:
             state = self.play(state, self.parse_action(state, move))
         return state
 
     def from_text(self, line: str) -> State:
-        """Return the position after the moves in a line of text, as `split_moves` reads it."""
+        """Return the position after the moves in a text that `split_moves` reads."""
         return self.from_moves(self.split_moves(line))
 
     def split_moves(self, line: str) -> list[str]:
-        """Return the names of the moves in a line of text, apart by spaces.
+        """Return the names of the moves in a text, separated by spaces.
 
-        In a game whose moves are written with one character each, no spaces are needed.
+        If the name of every first move has one character, spaces are optional.
         """
         state = self.initial_state()
         names = (
@@ -327,5 +325,5 @@ class Game(ABC):
 
 
 def to_play(state: State) -> int:
-    """Return whose turn it is, 0 or 1; defined also when the game is over."""
+    """Return whose turn it is, 0 or 1; also defined for a finished game."""
     return int(state[PLY]) % 2

@@ -1,4 +1,4 @@
-"""What games on a rectangular board share: stones, symmetries and drawings.
+"""Stones, symmetries and drawings of games on a rectangular board.
 
 Cells are counted row by row from the top left; a cell holds 0 when empty, 1 for player 0's
 stone and 2 for player 1's.
@@ -15,15 +15,15 @@ from alphazero.games.game import Game, Planes, State, Symmetries, to_play
 from alphazero.utils.jit import inline_kernel
 
 SIGNS = ".XO"
-"""How a cell is drawn: empty, player 0, player 1."""
+"""Signs of a cell: empty, player 0, player 1."""
 
 VERTEX_LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
-"""Letters of the columns in Go, and in its programs' protocol: without I."""
+"""Column letters in Go and its protocol, GTP: without I."""
 
 
 @inline_kernel
 def observe_stones(cells: State, columns: int, player: int, planes: Planes) -> None:
-    """Mark `player`'s stones on plane 0 and the opponent's on plane 1; clear the rest of both."""
+    """Write `player`'s stones to plane 0 and the opponent's to plane 1, over all cells."""
     for row in range(len(cells) // columns):
         for column in range(columns):
             stone = cells[row * columns + column]
@@ -32,9 +32,9 @@ def observe_stones(cells: State, columns: int, player: int, planes: Planes) -> N
 
 
 def board_symmetries(rows: int, columns: int) -> npt.NDArray[np.int64]:
-    """Return the cell permutations of a board: 8 when it is square, else 4; identity first.
+    """Return a board's symmetries as cell permutations: 8 if square, else 4; identity first.
 
-    Returns `int64 [K, rows * columns]`: the place that each cell moves to.
+    Returns `int64 [K, rows * columns]`: the cell that each cell moves to.
     """
     cells = np.arange(rows * columns).reshape(rows, columns)
     images = [cells, cells[::-1], cells[:, ::-1], cells[::-1, ::-1]]
@@ -44,24 +44,24 @@ def board_symmetries(rows: int, columns: int) -> npt.NDArray[np.int64]:
 
 
 def cell_symmetries(rows: int, columns: int) -> Symmetries:
-    """Return the symmetries of a game whose actions are the cells of its board."""
+    """Return the symmetries of a game with one action per cell."""
     cells = board_symmetries(rows, columns)
     return Symmetries(actions=cells, cells=cells)
 
 
 def draw(cells: State, rows: int, columns: int) -> list[str]:
-    """Draw a board, one line a row: `X` player 0, `O` player 1, `.` empty."""
+    """Draw a board, one line per row: `X` player 0, `O` player 1, `.` empty."""
     grid = cells.reshape(rows, columns)
     return [" ".join(SIGNS[stone] for stone in row) for row in grid]
 
 
 def read_drawing(diagram: str, rows: int, columns: int) -> State:
-    """Read the stones of a drawing, `int64 [rows * columns]`; other lines are not looked at.
+    """Read the stones of a drawing, `int64 [rows * columns]`.
 
-    A board line holds `columns` signs, after an optional row label.
+    A board line holds `columns` signs after an optional row label. Other lines are ignored.
 
     Raises:
-        GameError: when there are not `rows` lines of `columns` signs.
+        GameError: unless there are `rows` board lines in at most 100,000 characters.
     """
     if len(diagram) > 100_000:
         raise GameError("the diagram is longer than 100,000 characters")
@@ -81,10 +81,10 @@ def read_drawing(diagram: str, rows: int, columns: int) -> State:
 
 
 def stones_to_ply(cells: State) -> int:
-    """Return the number of moves played on a board where player 0 began and turns alternated.
+    """Return the number of moves played, if player 0 began and turns alternated.
 
     Raises:
-        GameError: when the stones cannot have come about that way.
+        GameError: if that is impossible for these stones.
     """
     first, second = int((cells == 1).sum()), int((cells == 2).sum())
     if first - second not in (0, 1):
@@ -95,21 +95,18 @@ def stones_to_ply(cells: State) -> int:
 
 
 def stones_by_player(game: Game, state: State) -> npt.NDArray[np.bool_]:
-    """Return where stones of player 0 and of player 1 lie, `bool [2, H * W]`, in any such game.
-
-    Its observation begins with the stones of the player to move and those of the opponent.
-    """
+    """Return the stones of player 0 and player 1, `bool [2, H * W]`, from planes 0 and 1."""
     planes = game.observe(state)[:2].reshape(2, -1) > 0
     return planes if to_play(state) == 0 else planes[::-1]
 
 
 def letters(columns: int) -> str:
-    """Return the line that names the columns of a board whose lines have row numbers."""
+    """Return the line of column letters for a board with row numbers."""
     return "   " + " ".join(string.ascii_lowercase[:columns])
 
 
 def turn_line(ply: int) -> str:
-    """Say whose turn it is after `ply` moves, below a board whose stones do not tell."""
+    """Return the line that says whose turn it is, for boards whose stones do not show it."""
     return f"{SIGNS[1 + ply % 2]} to move after {ply} moves"
 
 
@@ -117,7 +114,7 @@ def read_turn(diagram: str) -> int:
     """Read the number of moves from the `turn_line` of a drawing.
 
     Raises:
-        GameError: when there is not exactly one such line, or the turn does not fit the number.
+        GameError: unless there is one such line and its turn fits its number.
     """
     found = re.findall(r"^([XO]) to move after ([0-9]{1,4}) moves$", diagram, re.MULTILINE)
     if len(found) != 1:
@@ -131,12 +128,12 @@ def read_turn(diagram: str) -> int:
 
 
 def cell_name(row: int, column: int) -> str:
-    """Write a cell as a letter for its column and a number for its row, from the top: a1."""
+    """Return a cell's name: the letter of its column, the number of its row from the top: a1."""
     return f"{string.ascii_lowercase[column]}{row + 1}"
 
 
 def read_cell(text: str, size: int) -> tuple[int, int] | None:
-    """Read what `cell_name` wrote, letters of either case; None when it is no cell of the board."""
+    """Read a name of `cell_name` in either case; None if the board has no such cell."""
     found = re.fullmatch(r"([a-z])([1-9][0-9]?)", text.lower(), re.ASCII)
     if not text.isascii() or found is None:
         return None

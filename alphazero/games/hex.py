@@ -1,16 +1,16 @@
-"""Hex: who joins the two own sides of the board by a chain of stones wins; there is no draw.
+"""Hex: a player wins by joining the own two sides of the board with a chain; there is no draw.
 
 The board is a rhombus of hexagons: each cell touches those left, right, above and below, and
 those above to the right and below to the left. Player 0 joins top and bottom, player 1 left and
 right.
 
-An action is a cell, counted row by row from the top left. With the option `swap` there is one
-more, legal only as the second move: player 1 takes the first stone over. It is reflected across
-the main diagonal and changes its colour, which is the same for the game as if the players had
-changed colours, but keeps each player's colour and sides. OpenSpiel's `hex(swap=True)` does so too.
+An action is a cell, counted row by row from the top left. The option `swap` adds one action, legal
+only as the second move: player 1 takes over the first stone. The stone is reflected across the
+main diagonal and changes its colour. That equals exchanging the players' colours, but each player
+keeps colour and sides. OpenSpiel's `hex(swap=True)` does the same.
 
 State after the header: size, swap, the stones, and for each stone the own sides that its chain
-touches: a move that joins nothing new looks at its neighbours alone.
+touches: so a move that joins nothing new only looks at its neighbours.
 """
 
 from dataclasses import dataclass
@@ -45,14 +45,14 @@ from alphazero.utils.jit import kernel, shared_kernel
 SIZE, SWAP, CELLS = HEADER, HEADER + 1, HEADER + 2
 
 BEGIN, END = 1, 2
-"""Sides that a chain touches, added up: player 0's top and bottom, player 1's left and right."""
+"""Flags of the sides that a chain touches: player 0's top and bottom, player 1's left and right."""
 
 SWAP_NAME = "swap"
 
 
 @shared_kernel
 def neighbour(cell: int, size: int, direction: int) -> int:
-    """Return the cell that touches `cell` in a direction, 0 to 5; -1 beyond the board."""
+    """Return the cell that touches `cell` in a direction, 0 to 5; -1 outside the board."""
     row = cell // size + (-1, -1, 0, 0, 1, 1)[direction]
     column = cell % size + (0, 1, -1, 1, -1, 0)[direction]
     inside = 0 <= row < size and 0 <= column < size
@@ -61,7 +61,7 @@ def neighbour(cell: int, size: int, direction: int) -> int:
 
 @shared_kernel
 def place_stone(state: State, cell: int, player: int) -> None:
-    """Put a stone on an empty cell, and settle the game if it joins its player's sides."""
+    """Put a stone on an empty cell; write the outcome if it joins its player's sides."""
     size = state[SIZE]
     stones, touched = state[CELLS : CELLS + size * size], state[CELLS + size * size :]
     stones[cell] = player + 1
@@ -76,7 +76,7 @@ def place_stone(state: State, cell: int, player: int) -> None:
         return
     if sides == BEGIN | END:
         state[OUTCOME] = 1 - 2 * player
-    # Tell the chain: each stone hears of each side once in a game.
+    # Flood-fill the new sides through the chain: each stone changes at most twice in a game.
     queue, count, done = np.empty(size * size, np.int64), 1, 0
     queue[0] = cell
     while done < count:
@@ -93,7 +93,7 @@ def place_stone(state: State, cell: int, player: int) -> None:
 def connection_distance(stones: State, size: int, player: int) -> int:
     """Return how many more stones `player` needs to join the own sides if nobody answers.
 
-    It is greater than the number of cells where the way is barred. Sweeps to and fro carry the
+    A blocked way gives more than the number of cells. Sweeps in alternating directions carry the
     distance from the first side over the board until nothing changes.
     """
     area, far = size * size, 2 * size * size
@@ -137,7 +137,7 @@ def legal(state: State, mask: Mask) -> int:
 
 @kernel(PLAY_RULE)
 def play(state: State, action: int) -> None:
-    """Put a stone of the player to move on cell `action`, or take the first stone over."""
+    """Put a stone of the player to move on cell `action`, or take over the first stone."""
     size, cell = state[SIZE], action
     if action == size * size:
         first = 0
@@ -154,9 +154,9 @@ def play(state: State, action: int) -> None:
 def observe(state: State, planes: Planes) -> None:
     """Write own stones, the opponent's, and ones everywhere when player 0 is to move.
 
-    The board is shown as it lies to both players, and the last plane says whose sides are whose.
-    Reflected for player 1 it would show both the same task, but then the policy, which speaks of
-    the cells as they lie, would have to be reflected back by everyone who reads it.
+    Both players see the board in the same orientation, and the last plane says whose sides are
+    whose. A reflection for player 1 would give both the same task, but then every reader of the
+    policy would have to reflect it back.
     """
     size, player = state[SIZE], state[PLY] % 2
     grid.observe_stones(state[CELLS : CELLS + size * size], size, player, planes)
@@ -186,7 +186,7 @@ def connection_heuristic(state: State) -> int:
 @register("hex")
 @dataclass(frozen=True)
 class Hex(Game):
-    """Hex on `size` x `size`; with `swap` 1 the second player may take the first stone over."""
+    """Hex on `size` x `size`; with `swap` 1 the second player may take over the first stone."""
 
     size: int = 11
     swap: int = 0
@@ -209,12 +209,12 @@ class Hex(Game):
 
     @property
     def heuristic(self) -> Any:
-        """The shorter way to join the own sides."""
+        """The connection distances."""
         return connection_heuristic
 
     @property
     def num_actions(self) -> int:
-        """One action a cell, and the swap where it is played."""
+        """One per cell, and the swap if it is allowed."""
         return self._area + self.swap
 
     @property
@@ -224,7 +224,7 @@ class Hex(Game):
 
     @property
     def max_moves(self) -> int:
-        """The board is full by then; a swap adds no stone."""
+        """One per cell, and the swap, which adds no stone."""
         return self._area + self.swap
 
     @property
@@ -237,13 +237,13 @@ class Hex(Game):
         return BoardStyle.HEXAGONS
 
     def action_cell(self, state: State, action: int) -> int | None:  # noqa: ARG002
-        """Return the action: it is its cell; the swap is named beside the board."""
+        """Return the action: it is its cell; None for the swap."""
         return action if action < self._area else None
 
     def symmetries(self) -> Symmetries:
         """Return the identity and the half turn.
 
-        Reflections across the diagonals change the players' sides: they would have to exchange
+        Reflections across the diagonals exchange the players' sides: they would have to exchange
         the colours as well, and player 0 moves first.
         """
         actions = np.arange(self.num_actions)
@@ -252,13 +252,13 @@ class Hex(Game):
         return Symmetries(actions=np.array([actions, turned]), cells=np.array([cells, cells[::-1]]))
 
     def render(self, state: State) -> str:
-        """Draw the slanted board, letters for columns, numbers for rows from the top; the turn."""
+        """Draw the slanted board with column letters, row numbers from the top, and the turn."""
         lines = grid.draw(state[CELLS : CELLS + self._area], self.size, self.size)
         slanted = [f"{' ' * row}{row + 1:2} {line}" for row, line in enumerate(lines)]
         return "\n".join([grid.letters(self.size), *slanted, grid.turn_line(int(state[PLY]))])
 
     def parse(self, diagram: str) -> State:
-        """Read a drawing of `render`; which move came last is left unknown."""
+        """Read a drawing of `render`; the last move stays unknown."""
         stones = grid.read_drawing(diagram, self.size, self.size)
         moves, state = grid.read_turn(diagram), self.initial_state()
         for cell in np.flatnonzero(stones).tolist():
@@ -275,7 +275,7 @@ class Hex(Game):
         return state
 
     def action_name(self, state: State, action: int) -> str:  # noqa: ARG002
-        """A letter for the column and a number for the row, from the top, b3; or swap."""
+        """Return the letter of the column and the number of the row from the top, b3; or swap."""
         return SWAP_NAME if action == self._area else grid.cell_name(*divmod(action, self.size))
 
     def parse_action(self, state: State, text: str) -> int:

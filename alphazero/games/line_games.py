@@ -1,4 +1,4 @@
-"""What games share that are won by a straight line of stones: Connect Four and m,n,k-games.
+"""Games won by a straight line of stones: Connect Four and m,n,k-games.
 
 State after the header: rows, columns, length, then the cells, row by row from the top left.
 """
@@ -28,7 +28,7 @@ ROWS, COLUMNS, LENGTH, CELLS = HEADER, HEADER + 1, HEADER + 2, HEADER + 3
 
 @shared_kernel
 def completes_line(cells: State, rows: int, columns: int, cell: int, length: int) -> bool:
-    """Whether the stone on `cell` stands in a straight line of at least `length` of its colour."""
+    """Whether the stone on `cell` is in a line of at least `length` stones of its colour."""
     row, column, stone = cell // columns, cell % columns, cells[cell]
     for step in range(4):
         down, right = (0, 1, 1, 1)[step], (1, 0, 1, -1)[step]
@@ -46,14 +46,14 @@ def completes_line(cells: State, rows: int, columns: int, cell: int, length: int
 
 @inline_kernel
 def place_stone(state: State, cell: int, action: int) -> None:
-    """Put a stone of the player to move on `cell`, where `action` led it, and end the turn."""
+    """Put a stone of the player to move on `cell` and end the turn; `action` is the last move."""
     rows, columns, cells = state[ROWS], state[COLUMNS], state[CELLS:]
     ply, length = state[PLY], state[LENGTH]
     player = ply % 2
     cells[cell] = player + 1
     state[PLY] = ply + 1
     state[LAST] = action
-    # Before its last stone a line needs `length` - 1, with as many of the opponent's between.
+    # A line's last stone comes after its other `length` - 1 and as many of the opponent's.
     if ply >= 2 * (length - 1) and completes_line(cells, rows, columns, cell, length):
         state[OUTCOME] = 1 - 2 * player
     elif ply + 1 == rows * columns:
@@ -64,7 +64,7 @@ def place_stone(state: State, cell: int, action: int) -> None:
 def open_lines(state: State) -> int:
     """Compare the lines that each side can still fill.
 
-    A line counts 4 times as much for each further stone in it; the difference d of the two sums
+    A line with n stones of one side counts 4^min(n - 1, 10). The difference d of the two sums
     becomes d / (|d| + 100) of a win, which keeps its order. The numbers are our own choice.
     """
     rows, columns, length = state[ROWS], state[COLUMNS], state[LENGTH]
@@ -89,7 +89,7 @@ def open_lines(state: State) -> int:
 
 @dataclass(frozen=True)
 class LineGame(Game):
-    """A game on `rows` x `columns`, won by `length` or more in a line, drawn when it is full."""
+    """A game on `rows` x `columns`, won by `length` or more in a line; a full board is a draw."""
 
     rows: int
     columns: int
@@ -120,16 +120,16 @@ class LineGame(Game):
 
     @property
     def heuristic(self) -> Any:
-        """Open lines."""
+        """The open lines."""
         return open_lines
 
     @property
     def max_moves(self) -> int:
-        """The board is full by then."""
+        """The number of cells."""
         return self.rows * self.columns
 
     def parse(self, diagram: str) -> State:
-        """Read a drawing of `render`; which move came last is left unknown."""
+        """Read a drawing of `render`; the last move stays unknown."""
         state = self.initial_state()
         cells = state[CELLS:]
         cells[:] = grid.read_drawing(diagram, self.rows, self.columns)

@@ -1,4 +1,4 @@
-"""m,n,k-games: place a stone on any free cell; k in a line win (tic-tac-toe is 3,3,3).
+"""m,n,k-games: place a stone on any empty cell; k in a line win (tic-tac-toe is 3,3,3).
 
 An action is a cell, counted row by row from the top left.
 """
@@ -70,7 +70,7 @@ class Mnk(LineGame):
 
     @property
     def num_actions(self) -> int:
-        """One action a cell."""
+        """One per cell."""
         return self.rows * self.columns
 
     @property
@@ -80,7 +80,7 @@ class Mnk(LineGame):
 
     @property
     def board_style(self) -> BoardStyle:
-        """Crossing lines for games of five in a row, like gomoku, and longer; else squares."""
+        """Crossing lines if five or more in a row win, as in gomoku; else squares."""
         return BoardStyle.INTERSECTIONS if self.length >= 5 else BoardStyle.SQUARES
 
     def action_cell(self, state: State, action: int) -> int:  # noqa: ARG002
@@ -88,17 +88,17 @@ class Mnk(LineGame):
         return action
 
     def symmetries(self) -> Symmetries:
-        """The board's: 8 when it is square, else 4."""
+        """Return the board's symmetries: 8 if square, else 4."""
         return grid.cell_symmetries(self.rows, self.columns)
 
     def render(self, state: State) -> str:
-        """Draw the board with letters for columns and numbers for rows, 1 at the bottom."""
+        """Draw the board with column letters and row numbers, 1 at the bottom."""
         lines = grid.draw(state[CELLS:], self.rows, self.columns)
         labelled = [f"{self.rows - row:2} {line}" for row, line in enumerate(lines)]
         return "\n".join([*labelled, grid.letters(self.columns)])
 
     def action_name(self, state: State, action: int) -> str:  # noqa: ARG002
-        """A letter for the column and a number for the row, counted from the bottom: b2."""
+        """Return the letter of the column and the number of the row from the bottom: b2."""
         row, column = divmod(action, self.columns)
         return f"{string.ascii_lowercase[column]}{self.rows - row}"
 

@@ -1,8 +1,8 @@
-"""Nim with one heap: take one chip or a few; who takes the last one wins.
+"""Nim with one heap: take one or more chips; the player who takes the last one wins.
 
-The smallest game there is: the player to move loses exactly when the chips left are a multiple of
-`most` + 1, because whatever is taken then, the opponent can make it a multiple again (Bouton,
-*Nim, A Game with a Complete Mathematical Theory*, 1901, for heaps without a bound).
+The player to move loses exactly when the number of chips left is a multiple of `most` + 1: after
+any move the opponent can restore such a multiple (Bouton, *Nim, A Game with a Complete
+Mathematical Theory*, 1901, for heaps without a bound).
 
 State after the header: heap, most, the chips left. Action a takes a + 1 chips.
 """
@@ -36,14 +36,14 @@ from alphazero.utils.jit import kernel
 MOST, LEFT = HEADER + 1, HEADER + 2
 
 CHIP, GAP = "o", "."
-"""How the place of a chip is drawn: still there, taken."""
+"""Signs of a chip: still there, taken."""
 
 LARGEST_HEAP = 1000
 
 
 @kernel(LEGAL_RULE)
 def legal(state: State, mask: Mask) -> int:
-    """Mark taking as many chips as there are, at most `most`."""
+    """Mark taking 1 to `most` chips, but no more than are left."""
     for action in range(state[MOST]):
         mask[action] = action < state[LEFT]
     return min(state[MOST], state[LEFT])  # type: ignore[no-any-return]
@@ -51,7 +51,7 @@ def legal(state: State, mask: Mask) -> int:
 
 @kernel(PLAY_RULE)
 def play(state: State, action: int) -> None:
-    """Take chips; the last one wins."""
+    """Take `action` + 1 chips; the last one wins."""
     state[LEFT] -= action + 1
     if state[LEFT] == 0:
         state[OUTCOME] = 1 - 2 * (state[PLY] % 2)
@@ -61,7 +61,7 @@ def play(state: State, action: int) -> None:
 
 @kernel(OBSERVE_RULE)
 def observe(state: State, planes: Planes) -> None:
-    """Write the chips that are left, twice: they are the player's as much as the opponent's."""
+    """Write the chips left to both planes: they belong to both players."""
     for chip in range(state[HEADER]):
         planes[:, 0, chip] = chip < state[LEFT]
 
@@ -69,7 +69,7 @@ def observe(state: State, planes: Planes) -> None:
 @register("nim")
 @dataclass(frozen=True)
 class Nim(Game):
-    """A heap of `heap` chips, of which each turn takes one to `most`."""
+    """A heap of `heap` chips; a move takes 1 to `most` of them."""
 
     heap: int = 15
     most: int = 3
@@ -84,41 +84,41 @@ class Nim(Game):
             raise GameError(f"most must be 1 to {self.heap}, the whole heap, got {self.most}")
 
     def initial_state(self) -> State:
-        """Return the whole heap."""
+        """Return the full heap."""
         return np.array([0, ONGOING, -1, self.heap, self.most, self.heap], np.int64)
 
     @property
     def num_actions(self) -> int:
-        """One action for each number of chips."""
+        """One per number of chips."""
         return self.most
 
     @property
     def observation_shape(self) -> tuple[int, int, int]:
-        """Chips for the player to move, the same chips for the opponent; in a row."""
+        """The chips left as own stones and as the opponent's, in one row."""
         return 2, 1, self.heap
 
     @property
     def max_moves(self) -> int:
-        """Somebody may take one chip at a time."""
+        """The number of chips: a move takes at least one."""
         return self.heap
 
     @property
     def board_style(self) -> BoardStyle:
-        """Chips."""
+        """A pile of chips."""
         return BoardStyle.PILE
 
     def symmetries(self) -> Symmetries:
-        """None but the identity."""
+        """Return the identity alone."""
         return Symmetries(np.arange(self.most)[None], np.arange(self.heap)[None])
 
     def render(self, state: State) -> str:
-        """Draw the chips that are left and the places of the others, and count the moves."""
+        """Draw the chips left and the gaps of the others; count the moves."""
         left, moves = int(state[LEFT]), int(state[PLY])
         row = " ".join([CHIP] * left + [GAP] * (self.heap - left))
         return f"{row}\n{left} left after {moves} moves"
 
     def parse(self, diagram: str) -> State:
-        """Read a drawing; its second line tells whose turn it is."""
+        """Read a drawing of `render`."""
         pattern = rf"([{CHIP}{GAP} ]+)\n([0-9]{{1,4}}) left after ([0-9]{{1,4}}) moves"
         found = re.fullmatch(pattern, diagram[: 2 * self.heap + 100].strip())
         left, moves = (int(found[2]), int(found[3])) if found else (0, 0)
@@ -138,7 +138,7 @@ class Nim(Game):
         return state
 
     def action_name(self, state: State, action: int) -> str:  # noqa: ARG002
-        """Write the number of chips."""
+        """Return the number of chips."""
         return str(action + 1)
 
     def parse_action(self, state: State, text: str) -> int:

@@ -1,12 +1,12 @@
-"""Othello: a disc goes where it encloses the opponent's discs in a line, which then change colour.
+"""Othello: a disc goes where it encloses the opponent's discs in a line; these change colour.
 
-An action is a cell, counted row by row from the top left; one more is the pass, which is legal
-only when nothing else is. The game is over as soon as neither player can enclose anything; then
-more discs win.
+An action is a cell, counted row by row from the top left; the last action is the pass, which is
+legal only when no cell is. The game is over when neither player can enclose anything; more discs
+win.
 
-State after the header: size, then the discs of player 0 and of player 1, each in the 64 bits of
-one number: bit c stands for cell c. So a shift moves all discs of a player at once, which makes
-the rules some twenty times faster than looking along each line.
+State after the header: size, then the discs of player 0 and of player 1, each as the 64 bits of
+one number: bit c is cell c. A shift moves all discs of a player at once, which makes the rules
+about twenty times as fast as following each line.
 """
 
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ SIZES = (4, 6, 8)
 PASS = "pass"
 
 Bits = np.uint64
-"""A set of cells. Kernels combine it with nothing but its like: numba would turn to floats."""
+"""A set of cells. Kernels combine it only with its own type: numba would turn to floats."""
 
 ONE, ALL = Bits(1), Bits(2**64 - 1)
 
@@ -57,7 +57,7 @@ def board_bits(size: int) -> Bits:
 
 @shared_kernel
 def inner_columns(size: int) -> Bits:
-    """Return all cells but those of the first and the last column."""
+    """Return all cells except those of the first and the last column."""
     first = board_bits(size) // ((ONE << Bits(size)) - ONE)
     return board_bits(size) & ~(first | first << Bits(size - 1))
 
@@ -66,9 +66,9 @@ def inner_columns(size: int) -> Bits:
 def placeable(own: Bits, other: Bits, size: int) -> Bits:
     """Return the cells where a disc of `own` colour encloses discs of the `other`.
 
-    Runs of the other's discs grow from the own ones, one way and back along each of the four
-    axes, and a disc may go on the empty cell behind them. What is enclosed across columns never
-    lies in an outer one, so runs that end there cannot come in again at the other side.
+    Runs of the other's discs grow from the own ones in both directions of each of the four axes; a
+    disc may go on the empty cell behind a run. A disc enclosed across columns never lies in an
+    outer column, so those runs skip outer columns and cannot wrap around to the other side.
     """
     inner, found = other & inner_columns(size), Bits(0)
     for axis in range(4):
@@ -100,7 +100,7 @@ def enclosed(own: Bits, other: Bits, size: int, disc: Bits) -> Bits:
 
 @shared_kernel
 def count_bits(bits: Bits) -> int:
-    """Count the cells of a set; each turn takes the lowest away."""
+    """Count the cells of a set; each step clears the lowest bit."""
     count = 0
     while bits:
         bits &= bits - ONE
@@ -110,7 +110,7 @@ def count_bits(bits: Bits) -> int:
 
 @shared_kernel
 def settle(state: State) -> None:
-    """Write the outcome if the game is over: neither player can place a disc."""
+    """Write the outcome if neither player can place a disc."""
     first, second, size = Bits(state[DISCS]), Bits(state[DISCS + 1]), state[SIZE]
     if not placeable(first, second, size) and not placeable(second, first, size):
         difference = count_bits(first) - count_bits(second)
@@ -119,7 +119,7 @@ def settle(state: State) -> None:
 
 @kernel(LEGAL_RULE)
 def legal(state: State, mask: Mask) -> int:
-    """Mark the cells that enclose something, or the pass; none when the game is over."""
+    """Mark the cells that enclose something, or else the pass; none when the game is over."""
     player, size, count = state[PLY] % 2, state[SIZE], 0
     cells, ongoing = Bits(0), state[OUTCOME] == ONGOING
     if ongoing:
@@ -133,7 +133,7 @@ def legal(state: State, mask: Mask) -> int:
 
 @kernel(PLAY_RULE)
 def play(state: State, action: int) -> None:
-    """Place a disc and turn over what it encloses, or pass."""
+    """Place a disc and turn over the discs that it encloses, or pass."""
     player, size = state[PLY] % 2, state[SIZE]
     if action < size * size:
         own, other = Bits(state[DISCS + player]), Bits(state[DISCS + 1 - player])
@@ -150,8 +150,7 @@ def play(state: State, action: int) -> None:
 def observe(state: State, planes: Planes) -> None:
     """Write own discs, the opponent's, and the cells where the player to move may place one.
 
-    What a position is worth to the player to move does not depend on the colour, so no plane
-    tells it.
+    No plane tells the colour: the value for the player to move does not depend on it.
     """
     player, size = state[PLY] % 2, state[SIZE]
     own, other = Bits(state[DISCS + player]), Bits(state[DISCS + 1 - player])
@@ -166,7 +165,7 @@ def observe(state: State, planes: Planes) -> None:
 
 @kernel(HEURISTIC_RULE)
 def corners_and_mobility(state: State) -> int:
-    """Compare the corners held, 8 each, and the cells where each side may place a disc.
+    """Compare the corners held, 8 each, and the numbers of cells where each side can play.
 
     The difference d becomes d / (|d| + 20) of a win. The numbers are our own choice.
     """
@@ -202,7 +201,7 @@ class Othello(Game):
             raise GameError(f"size must be one of {', '.join(map(str, SIZES))}, got {self.size}")
 
     def initial_state(self) -> State:
-        """Return the four discs in the middle: on 8 x 8 black on d5 and e4, white on d4 and e5."""
+        """Return the four middle discs: on 8 x 8 black on d5 and e4, white on d4 and e5."""
         cells = np.zeros(self._area, np.int64)
         cells[self._middle()] = 2, 1, 1, 2
         return np.array([0, ONGOING, -1, self.size, *_bits_of(cells)], np.int64)
@@ -214,19 +213,19 @@ class Othello(Game):
 
     @property
     def num_actions(self) -> int:
-        """One action a cell, and the pass."""
+        """One per cell, and the pass."""
         return self._area + 1
 
     @property
     def observation_shape(self) -> tuple[int, int, int]:
-        """Own discs, opponent's discs, where a disc may go."""
+        """Own discs, opponent's discs, legal cells."""
         return 3, self.size, self.size
 
     @property
     def max_moves(self) -> int:
-        """Every cell but the first four is filled, with a pass before each disc but the first.
+        """One move per cell except the first four, and a pass before each but the first.
 
-        Two passes never follow each other, and none comes last: the game is over before.
+        Two passes never follow each other and a pass never comes last: the game is over before.
         """
         return 2 * (self._area - 4) - 1
 
@@ -247,15 +246,15 @@ class Othello(Game):
         return cells
 
     def action_cell(self, state: State, action: int) -> int | None:  # noqa: ARG002
-        """Return the action: it is its cell; the pass has none."""
+        """Return the action: it is its cell; None for the pass."""
         return action if action < self._area else None
 
     def symmetries(self) -> Symmetries:
-        """Return the four that leave the first position as it is.
+        """Return the four symmetries that keep the initial position.
 
-        They are the half turn and the reflections across the diagonals. The board's other four
-        would exchange the colours in the middle: what they show a network is worth the same, but
-        no game ever comes there.
+        They are the identity, the half turn and the reflections across the diagonals. The board's
+        other four exchange the colours in the middle. A position and such an image are worth the
+        same, but no game reaches the image.
         """
         start = self._cells(self.initial_state())
         every = grid.board_symmetries(self.size, self.size)
@@ -264,13 +263,13 @@ class Othello(Game):
         return Symmetries(actions=np.hstack([cells, passes]), cells=cells)
 
     def render(self, state: State) -> str:
-        """Draw the board, letters for columns and numbers for rows, 1 at the top; and the turn."""
+        """Draw the board with column letters, row numbers, 1 at the top, and the turn."""
         lines = grid.draw(self._cells(state), self.size, self.size)
         labelled = [f"{row + 1:2} {line}" for row, line in enumerate(lines)]
         return "\n".join([grid.letters(self.size), *labelled, grid.turn_line(int(state[PLY]))])
 
     def parse(self, diagram: str) -> State:
-        """Read a drawing of `render`; which move came last is left unknown."""
+        """Read a drawing of `render`; the last move stays unknown."""
         cells = grid.read_drawing(diagram, self.size, self.size)
         moves, discs = grid.read_turn(diagram), int((cells != 0).sum()) - 4
         if not cells[self._middle()].all():
@@ -285,7 +284,7 @@ class Othello(Game):
         return state
 
     def action_name(self, state: State, action: int) -> str:  # noqa: ARG002
-        """A letter for the column and a number for the row, from the top, d3; or pass."""
+        """Return the letter of the column and the number of the row from the top, d3; or pass."""
         return PASS if action == self._area else grid.cell_name(*divmod(action, self.size))
 
     def parse_action(self, state: State, text: str) -> int:

@@ -1,12 +1,12 @@
-"""Games by name: those of this folder, and those that other packages bring.
+"""The registry of games: those of this folder and those of plug-in packages.
 
-A game registers its class with `register`; a file dropped into this folder is found by itself.
+A game registers its class with `register`; every module in this folder is found automatically.
 Another package names its game in the entry-point group `alphazero.games`:
 
     [project.entry-points."alphazero.games"]
     my_game = "my_package.my_game"       # a module that calls register("my_game")
 
-Where that module fails, one line on stderr says why, and the other games are there all the same.
+If that module fails, one line on stderr says why, and the other games stay available.
 """
 
 import functools
@@ -35,10 +35,10 @@ _REASON_LIMIT = 300
 
 
 def register(name: str, **defaults: int) -> Callable[[Kind], Kind]:
-    """Register a class of games under `name`, with other defaults for its options if given.
+    """Register a class of games under `name`, with other option defaults if given.
 
     Raises:
-        GameError: for what is no class of games, and for a name that another class has.
+        GameError: for anything but a subclass of Game, and for a name that another class has.
     """
 
     def remember(kind: Kind) -> Kind:
@@ -47,7 +47,7 @@ def register(name: str, **defaults: int) -> Callable[[Kind], Kind]:
         if _own_games().get(name, kind.__module__) != kind.__module__:
             raise GameError(f"the name {name!r} is taken by {_own_games()[name]}; choose another")
         known = _registered.get(name, (kind, {}))[0]
-        # A class of the same name in the same module is a newer edition of it, as in a notebook.
+        # The same class name in the same module is a new version of the class, as in a notebook.
         if (known.__module__, known.__qualname__) != (kind.__module__, kind.__qualname__):
             raise GameError(
                 f"the name {name!r} is taken by {known.__module__}.{known.__qualname__}; "
@@ -61,10 +61,10 @@ def register(name: str, **defaults: int) -> Callable[[Kind], Kind]:
 
 @functools.cache
 def _own_games() -> dict[str, str]:
-    """Return the module of each game of this folder, by name, as their text says.
+    """Return the module of each game of this folder, by name, read from the source texts.
 
-    Importing a game compiles its rules, which takes seconds where they are not cached: a mistyped
-    name is answered without, and a game alone is imported without the others.
+    Importing a game compiles its rules, which takes seconds if they are not cached. This way a
+    mistyped name needs no import, and one game is imported without the others.
     """
     package = Path(__file__).parents[2]
     return {
@@ -81,14 +81,14 @@ def _import_plug_ins() -> None:
 
 
 def _load_plug_in(entry: EntryPoint) -> None:
-    """Load the games of another package; where that fails, say so on stderr and leave them out."""
+    """Load a plug-in's games; if that fails, say so on stderr and leave them out."""
     before = dict(_registered)
     try:
         entry.load()
         own = [name for name, (kind, _) in _registered.items() if kind.__module__ == entry.module]
         if not own and before.keys() == _registered.keys():
             raise GameError(f"{entry.value} registers no game; decorate a class with `register`")
-    # Whatever it is: `sys.exit` in a script that was taken for a module, too.
+    # SystemExit too: the module may be a script that calls `sys.exit`.
     except (Exception, SystemExit) as error:
         _registered.clear()
         _registered.update(before)
@@ -98,7 +98,7 @@ def _load_plug_in(entry: EntryPoint) -> None:
 
 
 def _place(error: BaseException, entry: EntryPoint) -> str:
-    """Return the file and line of a plug-in where an error arose, or what it was to load."""
+    """Return the file and line of a plug-in where an error arose, or the entry point's value."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}"
     ours, numbas = Path(__file__).parents[1], Path(numba.__file__).parent
@@ -111,20 +111,20 @@ def _place(error: BaseException, entry: EntryPoint) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """Return an error's kind and text on one line."""
+    """Return an error's type and text on one line."""
     text = " ".join(re.sub(r"\x1b\[[0-9;]*m", "", str(error)).split())
     text = "".join(c if c.isprintable() else " " for c in text)[:_REASON_LIMIT]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def game_names() -> list[str]:
-    """Return the names of every registered game."""
+    """Return the names of all registered games."""
     _import_plug_ins()
     return sorted({*_own_games(), *_registered})
 
 
 def game_options(name: str) -> dict[str, int]:
-    """Return the options that game `name` takes, with their defaults."""
+    """Return the options of game `name` with their defaults; raise GameError if it is unknown."""
     if name in _own_games():
         importlib.import_module(_own_games()[name])
     elif name not in _registered:
@@ -143,8 +143,8 @@ def make_game(name: str, **options: int | float | bool | str) -> Game:
     """Return the game called `name`.
 
     Raises:
-        GameError: for an unknown game, an unknown option, an option out of its range, or a game
-            that lacks a method that every game has or whose rules cannot be compiled.
+        GameError: for an unknown game, an unknown option or one out of its range, a missing
+            method, or rules that cannot be compiled.
     """
     known = game_options(name)
     for option, value in options.items():
@@ -163,7 +163,7 @@ def make_game(name: str, **options: int | float | bool | str) -> Game:
     try:
         _ = game.rules
     except Exception as error:
-        # numba's TypeError wraps its own; what else can be wrong with rules, `check_game` tells.
+        # numba's TypeError wraps its own errors; `check_game` reports other faults of the rules.
         if "Failed in nopython mode" in str(error):
             file = getattr(sys.modules.get(kind.__module__), "__file__", None) or kind.__module__
             raise GameError(
@@ -176,7 +176,7 @@ def read_game(text: str) -> Game:
     """Return the game written as `NAME` or `NAME:option=value,...`.
 
     Raises:
-        GameError: as `make_game`, and for options that are not written so.
+            GameError: as `make_game`, and for malformed options.
     """
     name, _, rest = text.partition(":")
     options = {}
@@ -191,7 +191,7 @@ def read_game(text: str) -> Game:
 def write_game(game: Game) -> str:
     """Return the shortest text that `read_game` turns into `game`.
 
-    The name of its class where it was never registered.
+    An unregistered game gives the name of its class.
     """
     _import_plug_ins()
     spellings = []
@@ -199,7 +199,7 @@ def write_game(game: Game) -> str:
         if kind is type(game):
             usual = game_options(name)
             told = [f"{key}={value}" for key, value in game.options.items() if value != usual[key]]
-            # Of equals the name with defaults of its own says most: tic_tac_toe rather than mnk.
+            # Among equally short texts, prefer a name with own defaults: tic_tac_toe over mnk.
             text = f"{name}:{','.join(told)}" if told else name
             spellings.append((len(told), -len(defaults), text))
     return min(spellings, default=(0, 0, type(game).__name__))[-1]

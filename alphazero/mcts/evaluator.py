@@ -101,7 +101,7 @@ class SymmetricEvaluator:
 def with_symmetries(
     game: Game, evaluator: Evaluator, symmetry: str, rng: np.random.Generator
 ) -> Evaluator:
-    """Return the evaluator that `search.symmetry` asks for."""
+    """Return the evaluator that `search.leaf_symmetry` asks for."""
     if symmetry == "none":
         return evaluator
     return SymmetricEvaluator(game, evaluator, rng if symmetry == "random" else None)

@@ -57,7 +57,7 @@ class NetworkSearch(TreeSearch):
         super().__init__(game, selection, [trees], keep_trees, rng)
         self.settings = settings
         self.exploration = exploration
-        self.evaluator = with_symmetries(game, evaluator, settings.symmetry, self.rng)
+        self.evaluator = with_symmetries(game, evaluator, settings.leaf_symmetry, self.rng)
         self.batches = 0
         self.seconds_evaluating = 0.0
         """Time spent inside the evaluator, by the clock; reported, and nothing more."""
@@ -65,7 +65,7 @@ class NetworkSearch(TreeSearch):
         """Visits that the roots of exploring searches had before these began."""
         self.new_visits = 0
         """Simulations that were asked of exploring searches."""
-        self._cache = new_cache(settings.cache_megabytes, game.num_actions, self.rows)
+        self._cache = new_cache(settings.evaluation_cache_mib, game.num_actions, self.rows)
         self._context = make_context(trees, self._cache, selection)
         self._observations = np.zeros((self.rows, *game.observation_shape), np.float32)
         self._words = self._observations.reshape(self.rows, -1).view(np.uint32)
@@ -166,7 +166,7 @@ class NetworkSearch(TreeSearch):
 def network_statistics(game: Game, evaluator: Evaluator, states: State) -> RootStatistics:
     """Return what the bare network says of `states` [n, S]: a search of no simulations."""
     slots = np.arange(len(states))
-    settings = SearchConfig(cache_megabytes=0)
+    settings = SearchConfig(evaluation_cache_mib=0)
     search = NetworkSearch(game, evaluator, settings, slots=len(states), nodes=1)
     search.reset(slots, states)
     search.begin_search(slots, 0)
@@ -180,12 +180,12 @@ def selection_params(settings: SearchConfig) -> SelectionParams:
         PUCT if settings.selection == "puct" else GUMBEL,
         c_puct=float(settings.c_puct),
         c_puct_base=float(settings.c_puct_base),
-        first_play_parent=settings.first_play == "parent",
-        first_play_reduction=float(settings.first_play_reduction),
-        solver=settings.solver,
-        value_weighting=float(settings.value_weighting),
-        gumbel_actions=settings.gumbel_actions,
-        gumbel_visits=float(settings.gumbel_visits),
-        gumbel_scale=float(settings.gumbel_scale),
+        first_play_parent=settings.fpu == "parent",
+        fpu_reduction=float(settings.fpu_reduction),
+        solver=settings.mcts_solver,
+        backup_value_weighting=float(settings.backup_value_weighting),
+        gumbel_max_considered_actions=settings.gumbel_max_considered_actions,
+        gumbel_maxvisit_init=float(settings.gumbel_maxvisit_init),
+        gumbel_value_scale=float(settings.gumbel_value_scale),
         gumbel_below=settings.selection == "gumbel",
     )

@@ -1,1 +1,1 @@
-"""Floor 3: players, matches between them, ratings."""
+"""The players: random, search, solver, checkpoint and GTP; created from a player spec."""

@@ -1,10 +1,9 @@
-"""A player: one side, or both, of many games at once.
+"""The player interface: one player plays one side, or both, of many games at once.
 
-A match tells each player what happens on the tables and turns its wheel: `reset` and `advance` keep
-it informed, `begin_moves` gives it the move, `step` works on all its open questions at once, and
-`take_decisions` hands out the answers that are ready.
+A match reports events with `reset` and `advance` and requests moves with `begin_moves`. `step`
+works on all requested moves, and `take_decisions` returns the finished ones.
 
-Letters: n tables, A actions, S state size.
+Letters: n games, A actions, S state size. `tables` holds the indices of games.
 """
 
 from abc import ABC, abstractmethod
@@ -23,74 +22,74 @@ _NO_TABLES = np.zeros(0, np.int64)
 
 
 class Decisions(NamedTuple):
-    """Moves that are ready; who does not search leaves the last two out."""
+    """Finished moves. Players that do not search leave `surprises` and `prospects` out."""
 
     tables: Slots
     """[n]"""
     actions: Slots
     """[n]"""
     policies: npt.NDArray[np.float32]
-    """[n, A] the search policies behind them; zeros where they are not to be learned"""
+    """[n, A] search policies; zeros where the policy is no training target"""
     values: npt.NDArray[np.float32]
-    """[n] the values of the positions, for the player to move"""
+    """[n] position values, for the player to move"""
     surprises: npt.NDArray[np.float32] = _NO_SEARCH
-    """[n], or [1] for all: KL(search policy || network's prior), nats; 0 where not learned from"""
+    """[n], or [1] for all: KL(search policy || network's prior), nats; 0 where `policies` is 0"""
     prospects: npt.NDArray[np.float32] = _NO_SEARCH
-    """[n], or [1] for all: the better of the position's value and that of its best action"""
+    """[n], or [1] for all: the larger of the position's value and its best action's value"""
 
 
 NOTHING = Decisions(_NO_TABLES, _NO_TABLES, np.zeros((0, 0), np.float32), _NO_SEARCH[:0])
-"""No move is ready; not even the policies have columns."""
+"""No finished moves; `policies` is [0, 0]."""
 
 
 class Forfeit(NamedTuple):
-    """A game that a player gives up."""
+    """A game that a player loses by resignation or by a fault."""
 
     table: int
     fault: str = ""
-    """what went wrong, for people; empty: it resigns, which it may on its turn alone"""
+    """what went wrong, as a message; empty for a resignation, possible only on the own turn"""
 
 
 class Player(ABC):
-    """Someone who plays on many tables at once."""
+    """Plays many games at once."""
 
     @abstractmethod
     def reset(self, tables: Slots, states: State) -> None:
-        """A game begins, or goes on elsewhere: `tables` [n] now show `states` [n, S]."""
+        """Start games `tables` [n], or set their positions, at `states` [n, S]."""
 
     def load_games(self, tables: Slots, states: State, actions: Slots) -> None:
-        """A game lies on one table [1]: `states` [1, S], to which `actions` led from the first.
+        """Load game `tables` [1] at `states` [1, S], after `actions` from the initial state.
 
-        As `reset`, but for a player that knows a position only by its moves.
+        As `reset`, but for players that need the move history.
         """
         del actions
         self.reset(tables, states)
 
     @abstractmethod
     def advance(self, tables: Slots, actions: Slots) -> None:
-        """`actions` [n] were played on `tables` [n], by whomever."""
+        """Apply `actions` [n], of either player, in games `tables` [n]."""
 
     @abstractmethod
     def begin_moves(self, tables: Slots) -> None:
-        """It is this player's move on `tables` [n]."""
+        """Request a move in games `tables` [n]."""
 
     @abstractmethod
     def step(self) -> None:
-        """Work for a moment on every table where a move is owed."""
+        """Work briefly on all requested moves."""
 
     @abstractmethod
     def take_decisions(self) -> Decisions:
-        """Return the moves that are ready, each once."""
+        """Return the finished moves, each once."""
 
     def forfeits(self) -> list[Forfeit]:
-        """Return the games that this player gives up, each once."""
+        """Return the games that this player forfeits, each once."""
         return []
 
-    def close(self) -> None:  # noqa: B027  (most have nothing to put away)
-        """Leave all tables for good."""
+    def close(self) -> None:  # noqa: B027  (most players hold no resources)
+        """Release all resources."""
 
     def choose(self, state: State) -> int:
-        """Return this player's move in one position `int64 [S]`, outside any match.
+        """Return a move in one position `int64 [S]`, outside any match.
 
         Raises:
             GameError: when the game is over.
@@ -106,7 +105,7 @@ class Player(ABC):
 
 
 class RandomPlayer(Player):
-    """Plays any legal move, all alike."""
+    """Plays a uniformly random legal move."""
 
     def __init__(self, game: Game, tables: int, rng: np.random.Generator) -> None:
         self.game = game
@@ -115,24 +114,24 @@ class RandomPlayer(Player):
         self._asked: Slots = np.zeros(0, np.int64)
 
     def reset(self, tables: Slots, states: State) -> None:
-        """Remember the positions; what was asked there before is void."""
+        """Store the positions; drop pending requests."""
         self._states[tables] = states
         self._asked = np.setdiff1d(self._asked, tables)
 
     def advance(self, tables: Slots, actions: Slots) -> None:
-        """Play the moves on the remembered positions."""
+        """Update the stored positions."""
         for table, action in zip(tables, actions, strict=True):
             self._states[table] = self.game.play(self._states[table], int(action))
 
     def begin_moves(self, tables: Slots) -> None:
-        """Remember where a move is owed."""
+        """Store the requests."""
         self._asked = np.union1d(self._asked, tables)
 
     def step(self) -> None:
-        """Need no thought."""
+        """Do nothing: moves are drawn in `take_decisions`."""
 
     def take_decisions(self) -> Decisions:
-        """Answer every question at once."""
+        """Draw a move for every request."""
         tables, self._asked = self._asked, np.zeros(0, np.int64)
         masks = [self.game.legal_action_mask(self._states[table]) for table in tables]
         policies = np.array(masks, np.float32).reshape(len(tables), self.game.num_actions)

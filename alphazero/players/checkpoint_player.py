@@ -24,36 +24,37 @@ from alphazero.network.header import find_checkpoint
 from alphazero.players.search_player import SearchPlayer
 
 TREE_BYTES = 2 << 30
-"""Memory that the tree of one thinking player may take; only what it reaches is used."""
+"""Memory limit, in bytes, of the trees of one player; only the part in use is touched."""
 
 LEAVES_PER_BATCH = 8
-"""Leaves of one tree that are evaluated together, where there is nothing else to fill a batch."""
+"""Leaves of one tree evaluated together, where no other game fills the batch."""
 
 SEQUENTIAL_BELOW = 32
-"""Simulations that are better spent one by one."""
+"""Simulation count up to which leaves are evaluated one by one."""
 
 
 def search_settings(checkpoint: Checkpoint) -> SearchConfig:
-    """Return the search that the checkpoint was trained with; the defaults where it is unknown."""
+    """Return the checkpoint's training search settings; the defaults where they are unknown."""
     known: dict[str, Any] = {}
     told = checkpoint.details.get("search")
     if isinstance(told, dict):
         for field, kind, note in config_fields(SearchConfig):
+            name = field.name if field.name in told else note.formerly
             with contextlib.suppress(WrongValueError, KeyError):
-                known[field.name] = check_value(kind, note, told[field.name])
+                known[field.name] = check_value(kind, note, told[name])
     return SearchConfig(**known)
 
 
 @dataclass(frozen=True)
 class CheckpointPlayer:
-    """A checkpoint that was read: it can be seated at any number of tables, again and again."""
+    """A loaded checkpoint, from which players are created."""
 
     path: Path
     checkpoint: Checkpoint
     game: Game
     evaluator: Evaluator
     settings: SearchConfig
-    """How it searches: as in training, unless it was told otherwise."""
+    """Search settings: those of training, unless overridden."""
 
     def create(
         self,
@@ -63,13 +64,12 @@ class CheckpointPlayer:
         seconds: float | None = None,
         leaves: int | None = None,
     ) -> SearchPlayer:
-        """Return the player, with trees for so many tables.
+        """Return a player with trees for `tables` games.
 
-        It thinks for `simulations` a move, or for `seconds` if given, or for as many simulations
-        as it was trained with. So many `leaves` of a tree are evaluated together; where nothing
-        is said, several at a single table, which has nothing else to fill a batch. With `leaves`
-        or a single table, what it finds does not depend on what it searched before, nor on other
-        tables, to the last bit; with many tables, last bits depend on how they share batches.
+        The budget is `simulations` a move, or `seconds` if given; the default is that of training.
+        `leaves` of a tree are evaluated together; default: `LEAVES_PER_BATCH` for one game, which
+        alone must fill a batch, else 1. With `leaves` or one game, results are bitwise independent
+        of earlier searches and other games; otherwise last bits depend on how games share batches.
         """
         if simulations is None:
             simulations = self.settings.simulations if seconds is None else UNLIMITED
@@ -81,7 +81,7 @@ class CheckpointPlayer:
             leaves = leaves or (LEAVES_PER_BATCH if simulations > SEQUENTIAL_BELOW else 1)
             evaluator = FixedBatches(evaluator, leaves)
         if seconds is not None:
-            # The clock shall measure thinking, not the first use of the evaluator.
+            # Warm up, so that the first use of the evaluator does not count against `seconds`.
             for size in (1, 8):
                 evaluator.evaluate(np.zeros((size, *self.game.observation_shape), np.float32))
         fresh = 1 if simulations == UNLIMITED else simulations + 1
@@ -100,10 +100,10 @@ class CheckpointPlayer:
 def load_checkpoint_player(
     path: Path | str, inference: InferenceConfig | None = None
 ) -> CheckpointPlayer:
-    """Read a checkpoint, or the best player of a run's folder.
+    """Load a checkpoint, or the best player of a run directory.
 
     Raises:
-        CheckpointError: in one line, for a file that is no player.
+        CheckpointError: in one line, for a file that is no checkpoint.
     """
     found = find_checkpoint(Path(path))
     checkpoint = load_checkpoint(found)
@@ -119,25 +119,25 @@ def load_checkpoint_player(
 def load_player(
     path: Path | str, *, simulations: int | None = None, seconds: float | None = None
 ) -> tuple[Game, SearchPlayer]:
-    """Read a checkpoint, or the best of a run's folder; return its game and its player.
+    """Load a checkpoint, or the best player of a run directory; return its game and its player.
 
-    The budget of a move is as in `CheckpointPlayer.seat`.
+    The budget of a move is as in `CheckpointPlayer.create`.
 
     Raises:
-        CheckpointError: in one line, for a file that is no player.
+        CheckpointError: in one line, for a file that is no checkpoint.
     """
     saved = load_checkpoint_player(path)
     return saved.game, saved.create(simulations=simulations, seconds=seconds)
 
 
 def grades_of(checkpoint: Checkpoint) -> list[str]:
-    """Return what a checkpoint's header tells of its strength, a line a measurement."""
+    """Return the strength measurements in a checkpoint's header, one line each."""
     told = checkpoint.details.get("grades")
     return [line for line in told if isinstance(line, str)] if isinstance(told, list) else []
 
 
 def save_grades(saved: CheckpointPlayer, grades: Sequence[str], path: Path) -> None:
-    """Write a copy of a checkpoint whose header tells how strong it is, a line a measurement.
+    """Write a copy of a checkpoint with `grades`, one line a measurement, in its header.
 
     Raises:
         RunError: when the file cannot be written.
@@ -147,13 +147,13 @@ def save_grades(saved: CheckpointPlayer, grades: Sequence[str], path: Path) -> N
 
 
 def describe_game(checkpoint: Checkpoint) -> str:
-    """Return the name and the options of a checkpoint's game."""
+    """Return the name and options of a checkpoint's game."""
     options = ", ".join(f"{name} {value}" for name, value in checkpoint.game_options.items())
     return checkpoint.game_name + (f" ({options})" if options else "")
 
 
 def describe(path: Path, checkpoint: Checkpoint) -> str:
-    """Say what a checkpoint is, how it was trained and how strong it is."""
+    """Describe a checkpoint: game, network, training and strength."""
     network, details = checkpoint.network_settings, checkpoint.details
     weights = sum(tensor.numel() for tensor in checkpoint.weights.values())
     search = search_settings(checkpoint)

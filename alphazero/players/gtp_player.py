@@ -1,8 +1,8 @@
-"""Another program as a player, over the Go Text Protocol: one process a table.
+"""An external program as a player, over the Go Text Protocol: one process per game.
 
-A program that crashes, falls silent or answers with a move that is not legal forfeits its game;
-the next game on that table begins with a new process. What it is told in one turn is sent at
-once, and answers are read as they come, so that the programs of several tables think side by side.
+A program that crashes, times out or answers an illegal move forfeits its game; the next game with
+that index starts a new process. Commands are sent without waiting and replies are read as they
+come, so that the programs of several games search in parallel.
 """
 
 import time
@@ -21,26 +21,25 @@ from alphazero.utils.arrays import Slots
 from alphazero.utils.files import printable
 
 PAUSE: Final = 0.005
-"""Seconds between two looks at programs that think."""
+"""Seconds between two polls while programs search."""
 
 
 @dataclass
 class _Game:
-    """One table: its program and what is known of its game."""
+    """One game: its program and its state."""
 
     state: State
     program: GtpProcess | None = None
     old_answers: int = 0
-    """Answers still to come that belong to an earlier game."""
+    """Pending replies that belong to an earlier game."""
     asked: bool = False
     found: int | None = None
-    """The move that it answered with, and has made on its own board."""
+    """The move it answered, which it has already played on its own board."""
     lost: bool = False
-    """Whether it has forfeited this game."""
 
 
 class GtpPlayer(Player):
-    """Plays as another program says.
+    """Plays the moves of an external program.
 
     Raises:
         PlayerError: when the program cannot be started, or does not play this game.
@@ -53,14 +52,14 @@ class GtpPlayer(Player):
         self.vertices = GtpNotation(game)
         self._seats = [_Game(game.initial_state()) for _ in range(tables)]
         self._forfeits: list[Forfeit] = []
-        # The first program tells, before any game begins, whether all this can work.
+        # Start one program now, so that a bad command fails before any game.
         try:
             self._seats[0].program = self._launch()
         except ProgramError as error:
             raise PlayerError(f"gtp:{printable(command)}: {error}") from None
 
     def reset(self, tables: Slots, states: State) -> None:
-        """Begin a game on each table; another program knows none but the first position."""
+        """Start games; only from the initial state, because GTP sets no positions."""
         for table, state in zip(tables.tolist(), states, strict=True):
             if state[PLY] != 0:
                 raise PlayerError(
@@ -69,14 +68,14 @@ class GtpPlayer(Player):
             self._begin(table, state)
 
     def load_games(self, tables: Slots, states: State, actions: Slots) -> None:
-        """Begin a game and show it move by move."""
+        """Start a game and replay its moves."""
         del states
         self.reset(tables, self.game.initial_state()[None])
         for action in actions:
             self.advance(tables, np.array([action]))
 
     def advance(self, tables: Slots, actions: Slots) -> None:
-        """Tell the programs of the moves, unless they made them."""
+        """Send the moves to the programs, except the moves they made."""
         for table, action in zip(tables.tolist(), actions.tolist(), strict=True):
             seat = self._seats[table]
             if seat.found != action and not seat.lost:
@@ -86,7 +85,7 @@ class GtpPlayer(Player):
             seat.state = self.game.play(seat.state, action)
 
     def begin_moves(self, tables: Slots) -> None:
-        """Ask the programs for a move."""
+        """Request moves from the programs."""
         for table in tables.tolist():
             seat = self._seats[table]
             seat.asked = True
@@ -94,13 +93,13 @@ class GtpPlayer(Player):
                 self._send(seat, f"genmove {self._colour(seat)}")
 
     def step(self) -> None:
-        """Hear what the programs have to say; wait a moment if none says anything."""
+        """Read pending replies; sleep briefly if there are none."""
         heard = [self._listen(table) for table in range(len(self._seats))]
         if not any(heard) and any(seat.asked and not seat.lost for seat in self._seats):
             time.sleep(PAUSE)
 
     def take_decisions(self) -> Decisions:
-        """Return the moves that were answered."""
+        """Return the moves received."""
         tables = [t for t, seat in enumerate(self._seats) if seat.asked and seat.found is not None]
         for table in tables:
             self._seats[table].asked = False
@@ -109,19 +108,19 @@ class GtpPlayer(Player):
         return Decisions(np.array(tables, np.int64), actions, nothing, nothing[:, 0].copy())
 
     def forfeits(self) -> list[Forfeit]:
-        """Return the games that programs lost by what they did, or did not, or resigned."""
+        """Return the games lost by resignation or by a fault of the program."""
         forfeits, self._forfeits = self._forfeits, []
         return forfeits
 
     def close(self) -> None:
-        """End the programs."""
+        """End all programs."""
         for seat in self._seats:
             if seat.program:
                 seat.program.close()
                 seat.program = None
 
     def _begin(self, table: int, state: State) -> None:
-        """Let a table's program, a new one where there is none, clear its board."""
+        """Clear the program's board, starting a new process if there is none."""
         program = self._seats[table].program
         if program and not program.is_running:
             program.close()
@@ -136,7 +135,6 @@ class GtpPlayer(Player):
         seat.program.send("clear_board")
 
     def _launch(self) -> GtpProcess:
-        """Start a program and let it set up the game."""
         program = GtpProcess(self.command)
         try:
             self._set_up(program)
@@ -146,7 +144,7 @@ class GtpPlayer(Player):
         return program
 
     def _set_up(self, program: GtpProcess) -> None:
-        """Agree on the game, the board and the komi."""
+        """Set the game, the board size and the komi."""
         known = self._ask(program, "list_commands").text.split()
         if "list_games" in known and "set_game" in known:
             games = self._ask(program, "list_games").text.splitlines()
@@ -166,7 +164,7 @@ class GtpPlayer(Player):
             self._ask(program, f"komi {komi:g}")
 
     def _ask(self, program: GtpProcess, command: str) -> GtpReply:
-        """Ask what must not fail."""
+        """Send a command that must succeed."""
         answer = program.ask(command, self.patience)
         if not answer.succeeded:
             raise PlayerError(
@@ -176,7 +174,7 @@ class GtpPlayer(Player):
         return answer
 
     def _listen(self, table: int) -> bool:
-        """Take in what a table's program has answered; return whether there was anything."""
+        """Handle the replies of a game's program; return whether there were any."""
         seat = self._seats[table]
         if seat.program is None:
             return False
@@ -195,10 +193,9 @@ class GtpPlayer(Player):
         return bool(answers)
 
     def _take(self, table: int, answer: GtpReply) -> None:
-        """Take a move, or an objection to one."""
         seat, word = self._seats[table], answer.text.lower()
         if not answer.succeeded:
-            # Programs such as gtp-rhino skip a forced wait by themselves and know no pass.
+            # gtp-rhino and similar programs skip a forced pass and do not know the move.
             if not answer.command.endswith(PASS):
                 self._give_up(table, f"refused '{answer.command}': {answer.text[:100]!r}")
         elif answer.command.startswith("genmove"):
@@ -213,7 +210,7 @@ class GtpPlayer(Player):
             seat.program.send(command)
 
     def _give_up(self, table: int, fault: str = "") -> None:
-        """Forfeit the game on a table; after a fault its program is ended too."""
+        """After a fault the program is ended too."""
         seat = self._seats[table]
         if not seat.lost:
             self._forfeits.append(Forfeit(table, fault))

@@ -1,7 +1,7 @@
-"""Another program that speaks the Go Text Protocol: started, spoken to, and surely ended.
+"""The process of an external program that speaks the Go Text Protocol.
 
-Commands are sent without waiting; their answers come in the same order. A thread reads them, so
-that a program that hangs, or says too much, stops nobody but itself.
+Commands are sent without waiting; replies come in the same order. A thread reads them, so that a
+program that hangs or floods its output blocks nothing else.
 """
 
 import contextlib
@@ -21,35 +21,35 @@ from alphazero.errors import PlayerError
 from alphazero.utils.files import explain_os_error, printable
 
 PATIENCE: Final = 300.0
-"""Seconds that a program may take for one answer."""
+"""Default timeout of one reply, in seconds."""
 
 EXIT_TIMEOUT: Final = 1.0
-"""Seconds that a program has to end by itself before it is ended."""
+"""Seconds a program has to exit by itself before it is killed."""
 
 _LONGEST_LINE: Final = 1 << 16
 _LONGEST_ANSWER: Final = 1 << 20
 _MOST_UNREAD: Final = 1000
-"""Bounds of what a program may say: bytes of a line, bytes of an answer, answers at once."""
+"""Limits of a program's output: bytes per line, bytes per reply, unread replies."""
 
 _TOO_MUCH: Final = "!"
-"""Stands in the queue, in place of an answer, where these bounds were passed."""
+"""Queue entry that stands for a reply beyond these limits."""
 
 
 class GtpReply(NamedTuple):
-    """What a program answered to a command."""
+    """A program's reply to a command."""
 
     command: str
     succeeded: bool
     text: str
-    """without the sign and the number before it; lines apart by newlines"""
+    """without the status sign and the command number; lines are separated by newlines"""
 
 
 class ProgramError(Exception):
-    """A program ended or fell silent: caught by the player that plays through it."""
+    """The external program exited, timed out or exceeded the output limits."""
 
 
 class GtpProcess:
-    """One process of another program.
+    """A running program.
 
     Raises:
         PlayerError: when it cannot be started.
@@ -63,7 +63,7 @@ class GtpProcess:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                # A group of its own: Ctrl-C is for us, and what it starts is ended with it.
+                # A new session: Ctrl-C does not reach it, and its children are killed with it.
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
@@ -79,27 +79,27 @@ class GtpProcess:
         self._complaints: deque[str] = deque(maxlen=1)
         self._owed: deque[str] = deque()
         self._since = 0.0
-        """When the oldest answer that is owed began to be waited for."""
-        # Threads know the pipes, not this object: once nobody else does either, the process ends.
+        """Start of the wait for the oldest pending reply, by `time.monotonic()`."""
+        # Threads hold the pipes, not this object: when it is garbage-collected, the process ends.
         self._listener = _start_reading(_read_complaints, process.stderr, self._complaints)
         _start_reading(_read_answers, process.stdout, self._said)
         self._end = weakref.finalize(self, _end, process)
 
     def send(self, command: str) -> None:
-        """Send a command; its answer is owed from now on."""
+        """Send a command without waiting for its reply."""
         if not self._owed:
             self._since = time.monotonic()
         self._owed.append(command)
-        # Of a program that has ended, `answers` tells.
+        # The exit of a program is reported by `answers`.
         with contextlib.suppress(OSError, ValueError):
             self._stdin.write(f"{command}\n".encode())
             self._stdin.flush()
 
     def answers(self, seconds: float = 0.0) -> list[GtpReply]:
-        """Return the answers that have come; wait so long for the first, if one is owed.
+        """Return the replies received; wait up to `seconds` for the first, if one is pending.
 
         Raises:
-            ProgramError: when it has ended, or said too much.
+            ProgramError: when the program exited or exceeded the output limits.
         """
         found: list[GtpReply] = []
         while self._owed:
@@ -118,24 +118,24 @@ class GtpProcess:
 
     @property
     def is_running(self) -> bool:
-        """Whether the process has not ended."""
+        """Whether the process still runs."""
         return self._process.poll() is None
 
     @property
     def pending(self) -> int:
-        """The number of commands that are not answered yet."""
+        """The number of commands without a reply."""
         return len(self._owed)
 
     @property
     def silence(self) -> float:
-        """Seconds for which an answer has been owed; 0 when none is."""
+        """Seconds since the oldest reply is pending; 0 when none is."""
         return time.monotonic() - self._since if self._owed else 0.0
 
     def ask(self, command: str, seconds: float) -> GtpReply:
-        """Send a command and wait for its answer, and for those owed before; return the last.
+        """Send a command and wait for all pending replies; return the last.
 
         Raises:
-            ProgramError: as `answers`, and when it is silent for so many seconds.
+            ProgramError: as `answers`, and after `seconds` without a reply.
         """
         self.send(command)
         answers: list[GtpReply] = []
@@ -146,15 +146,14 @@ class GtpProcess:
         return answers[-1]
 
     def close(self) -> None:
-        """End the process, kindly if it is quick."""
+        """Quit the program; kill it after `EXIT_TIMEOUT`."""
         self.send("quit")
         self._end()
 
     def _obituary(self) -> str:
-        """Say how the process ended."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             code = self._process.wait(EXIT_TIMEOUT)
-            self._listener.join(EXIT_TIMEOUT)  # its last words may still be in the pipe
+            self._listener.join(EXIT_TIMEOUT)  # its last message may still be in the pipe
             last = f", its last words: {printable(self._complaints[0])}" if self._complaints else ""
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
             return f"the program ended ({how}){last}"
@@ -162,10 +161,10 @@ class GtpProcess:
 
 
 def split_command(command: str) -> list[str]:
-    """Return the words of a command line, as a shell would split it; no shell ever sees it.
+    """Split a command line as a shell would; no shell is used.
 
     Raises:
-        PlayerError: for an empty one, or a quotation that does not end.
+        PlayerError: for an empty command, or an unclosed quotation.
     """
     try:
         words = shlex.split(command)
@@ -179,16 +178,15 @@ def split_command(command: str) -> list[str]:
 
 
 def _start_reading(read: Callable[..., None], pipe: IO[bytes], where: object) -> threading.Thread:
-    """Start a thread that reads a pipe to its end."""
     thread = threading.Thread(target=read, args=(pipe, where), daemon=True)
     thread.start()
     return thread
 
 
 def _read_answers(pipe: IO[bytes], said: "queue.SimpleQueue[str | None]") -> None:
-    """Put each answer, which an empty line ends, into a queue; None when there are no more.
+    """Put each reply, which ends with an empty line, into a queue; None at the end of the pipe.
 
-    An answer begins with a line that begins with `=` or `?`; what is said between two is ignored.
+    A reply starts with a line that starts with `=` or `?`; other text between replies is ignored.
     """
     lines: list[str] = []
     size = 0
@@ -208,7 +206,7 @@ def _read_answers(pipe: IO[bytes], said: "queue.SimpleQueue[str | None]") -> Non
 
 
 def _read_complaints(pipe: IO[bytes], last: "deque[str]") -> None:
-    """Keep the last line of what a program writes for people."""
+    """Keep the last line of standard error."""
     with contextlib.suppress(OSError, ValueError), pipe:
         while line := pipe.readline(_LONGEST_LINE):
             text = line.decode("utf-8", "replace").strip()
@@ -217,7 +215,7 @@ def _read_complaints(pipe: IO[bytes], last: "deque[str]") -> None:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End a process and all that it started."""
+    """End a process and its children."""
     assert process.stdin
     with contextlib.suppress(OSError, ValueError):
         process.stdin.close()

@@ -1,4 +1,4 @@
-"""The options of a player: what may follow its name on the command line."""
+"""The options of each kind of player, as written in a player spec."""
 
 import dataclasses
 import functools
@@ -24,53 +24,53 @@ if TYPE_CHECKING:
 
 
 UNLIMITED_SECONDS = 999_999.0
-"""Seconds a move that no move takes."""
+"""A time limit per move that is never reached."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What can be said of a player: documented keys, in the order in which they are written."""
+    """Options of a player: documented keys, in the order of the spec."""
 
     @property
     def game(self) -> "Game | None":
-        """The only game it plays; None: any."""
+        """The only game it plays; None for any."""
         return None
 
     @property
     def fingerprint(self) -> str:
-        """What tells this player from a later one of the same name; empty where none will be."""
+        """Distinguishes checkpoints of the same path; empty for other players."""
         return ""
 
     @property
     def is_timed(self) -> bool:
-        """Whether the clock ends its thinking, so that it wants a processor core to itself."""
+        """Whether a time limit ends its search, so that it needs a processor core of its own."""
         return getattr(self, "seconds", None) is not None
 
     @property
     def has_search(self) -> bool:
-        """Whether its values and policies are what a search or a network thinks of a position."""
+        """Whether its values and policies come from a search or a network."""
         return False
 
     @property
     def default_simulations(self) -> int | None:
-        """The simulations of a move; None where time decides, or something else."""
+        """Simulations per move; None with a time limit, or without a search."""
         return None
 
     def check(self) -> None:
-        """Raise an error for what can be seen to be wrong before the player is loaded."""
+        """Raise an error for mistakes that show before the player is loaded."""
 
     def unlimited(self) -> "Options":
-        """Return the same for a face that says itself how long to think: a tree has room then."""
+        """Return a copy without a budget, for front ends that set it; trees get full capacity."""
         return self
 
 
-SEARCH_KEYS = "selection", "transpositions", "value_weighting"
-"""What a checkpoint may do otherwise than in training."""
+SEARCH_KEYS = "selection", "transpositions", "backup_value_weighting"
+"""Search settings that a spec may override."""
 
 
 @dataclass(frozen=True)
 class CheckpointOptions(Options):
-    """A checkpoint and how long it thinks; as long as in training where nothing is said."""
+    """A checkpoint and its search budget; the default is the budget of training."""
 
     path: str = config_field(REQUIRED, "a .safetensors file, or a run's folder for its best player")
     simulations: int | None = config_field(
@@ -85,19 +85,23 @@ class CheckpointOptions(Options):
     transpositions: bool | None = config_field(
         None, "whether a position has one node, where not as in training"
     )
-    value_weighting: float | None = config_field(
-        None, "how much less bad moves count, where not as in training", at_least=0, at_most=1000
+    backup_value_weighting: float | None = config_field(
+        None,
+        "how much less bad moves count, where not as in training",
+        at_least=0,
+        at_most=1000,
+        formerly="value_weighting",
     )
 
     @property
     def changes(self) -> dict[str, Any]:
-        """The keys of its search that are not as in training."""
+        """The search settings that differ from training."""
         told = {name: getattr(self, name) for name in SEARCH_KEYS}
         return {name: value for name, value in told.items() if value is not None}
 
     @functools.cached_property
     def saved(self) -> "CheckpointPlayer":
-        """The checkpoint, read when it is first asked for."""
+        """The checkpoint, loaded on first use."""
         self.check()
         from alphazero.players.checkpoint_player import load_checkpoint_player
 
@@ -107,51 +111,51 @@ class CheckpointOptions(Options):
 
     @property
     def game(self) -> "Game | None":
-        """The game that it learned."""
+        """The game that the checkpoint was trained on."""
         return self.saved.game
 
     @property
     def has_search(self) -> bool:
-        """It does."""
+        """Always."""
         return True
 
     @property
     def default_simulations(self) -> int | None:
-        """As many as it is told, or as in training."""
+        """The given number, or as in training; None with a time limit."""
         if self.simulations is None and self.seconds is None:
             return self.saved.settings.simulations
         return self.simulations
 
     def check(self) -> None:
-        """Look at the beginning of the file."""
+        """Check the header of the file."""
         check_checkpoint(find_checkpoint(Path(self.path)))
 
     def unlimited(self) -> "CheckpointOptions":
-        """Return the same without a number of simulations."""
+        """Return a copy without a simulation limit."""
         endless = dataclasses.replace(self, simulations=None, seconds=UNLIMITED_SECONDS)
-        vars(endless)["saved"] = self.saved  # which is not read twice
+        vars(endless)["saved"] = self.saved  # avoids loading it twice
         return endless
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """The beginning of its file's SHA-256."""
+        """The first 16 hex digits of its file's SHA-256."""
         return sha256_of(self.saved.path)[:16]
 
 
 @dataclass(frozen=True)
 class NetworkOptions(CheckpointOptions):
-    """The bare network of a checkpoint: the most probable move, without a search."""
+    """The bare network of a checkpoint: plays the most probable move, without a search."""
 
     simulations: int | None = 0
     seconds: float | None = None
     selection: str | None = None
     transpositions: bool | None = None
-    value_weighting: float | None = None
+    backup_value_weighting: float | None = None
 
 
 @dataclass(frozen=True)
 class RolloutOptions(Options):
-    """A search without a network; what is not said is as `RolloutConfig` has it."""
+    """A search without a network; defaults are those of `RolloutConfig`."""
 
     simulations: int | None = config_field(
         None, "rollouts a move; without limit where only `seconds` are said", at_least=1
@@ -165,24 +169,24 @@ class RolloutOptions(Options):
 
     @property
     def has_search(self) -> bool:
-        """It does."""
+        """Always."""
         return True
 
     @property
     def default_simulations(self) -> int | None:
-        """As many as it is told, or as `RolloutConfig` has it."""
+        """The given number, or as in `RolloutConfig`; None with a time limit."""
         if self.simulations is None and self.seconds is None:
             return RolloutConfig().simulations
         return self.simulations
 
     def unlimited(self) -> "RolloutOptions":
-        """Return the same without a number of simulations."""
+        """Return a copy without a simulation limit."""
         return dataclasses.replace(self, simulations=None, seconds=UNLIMITED_SECONDS)
 
 
 @dataclass(frozen=True)
 class MinimaxOptions(Options):
-    """How far alpha-beta looks."""
+    """Limits of the alpha-beta search."""
 
     depth: int | None = config_field(None, "plies", at_least=1, at_most=1000)
     seconds: float | None = config_field(
@@ -190,14 +194,13 @@ class MinimaxOptions(Options):
     )
 
     def __post_init__(self) -> None:
-        """Ask for a budget."""
         if self.depth is None and self.seconds is None:
             raise PlayerError("minimax needs a depth in plies or seconds, as in minimax:depth=5")
 
 
 @dataclass(frozen=True)
 class GtpOptions(Options):
-    """Another program that speaks the Go Text Protocol."""
+    """An external program that speaks the Go Text Protocol."""
 
     command: str = config_field(REQUIRED, "the command line that starts it")
     patience: float = config_field(
@@ -205,7 +208,6 @@ class GtpOptions(Options):
     )
 
     def __post_init__(self) -> None:
-        """Look for the program."""
         program = split_command(self.command)[0]
         if shutil.which(program) is None:
             raise PlayerError(
@@ -216,5 +218,5 @@ class GtpOptions(Options):
 
     @property
     def is_timed(self) -> bool:
-        """It thinks by itself, on a core of its own."""
+        """Always: the program searches on its own, and needs a core."""
         return True

@@ -1,15 +1,15 @@
-"""Players by name: one spelling wherever a player is named.
+"""Player specs: one syntax wherever a player is named.
 
-    random                               a word of `PLAYER_KINDS`
-    uct:simulations=1000,seconds=2       with options; the first may go without its name: uct:1000
-    network:PATH, gtp:COMMAND            for some words all that follows is one option
-    PATH, PATH:simulations=200           a checkpoint, or a run's folder for its best player
+    random                               a name in `PLAYER_KINDS`
+    uct:simulations=1000,seconds=2       with options; the first may omit its key: uct:1000
+    network:PATH, gtp:COMMAND            for some kinds the whole rest is one option
+    PATH, PATH:simulations=200           a checkpoint, or a run directory for its best player
 
-What exists as a path is that path, whatever it looks like; after that the words come first, so
-that a path with colons, such as `C:\\runs\\x.safetensors:seconds=1`, is read from its right end.
+Existing paths are tried first, then the names in `PLAYER_KINDS`, then paths with options, which are
+split from the right: `C:\\runs\\x.safetensors:seconds=1`.
 
-Names are read, and files looked at, before torch is imported and kernels are compiled: what builds
-a player is imported where it is built.
+Specs are parsed and files are checked before torch is imported and kernels are compiled: player
+modules are imported only when a player is created.
 """
 
 import dataclasses
@@ -48,22 +48,22 @@ if TYPE_CHECKING:
     from alphazero.players.base import Player
 
 LONGEST = 4096
-"""Characters of a player's name, at most."""
+"""Maximum length of a player spec, in characters."""
 
 Builder = Callable[["Game", Any, int, np.random.Generator], "Player"]
-"""Makes a player of a game, from its options, for so many tables, with random numbers."""
+"""Creates a player: (game, options, number of games, random generator) -> player."""
 
 
 @dataclass(frozen=True)
 class PlayerKind:
-    """A kind of player."""
+    """A kind of player and how to create it."""
 
     meaning: str
     options: type[Options] = Options
     build: Builder | None = None
-    """None: a person, whom a face of the program seats"""
+    """None: a human player, whose moves come from a front end"""
     whole: bool = False
-    """All that follows the colon is the first option, whatever characters it has."""
+    """The whole text after the colon is the first option, whatever characters it holds."""
 
 
 def _build_saved(
@@ -128,42 +128,42 @@ PLAYER_KINDS: dict[str, PlayerKind] = {
     "gtp": PlayerKind("another program, by its command", GtpOptions, _build_gtp, whole=True),
     "human": PlayerKind("a person, where moves are typed"),
 }
-"""Every kind of player but `CHECKPOINT` by its word."""
+"""All kinds except `CHECKPOINT`, by name."""
 
 
 @dataclass(frozen=True)
 class PlayerSpec:
-    """A player by name, who can be seated at any number of tables, again and again."""
+    """A parsed player spec, from which players are created."""
 
     name: str
-    """the name as it is always written: two that differ are two players"""
+    """canonical spec: two different names are two players"""
     kind: PlayerKind
     options: Options
 
     @property
     def game(self) -> "Game | None":
-        """The only game it plays; None: any."""
+        """The only game it plays; None for any."""
         return self.options.game
 
     @property
     def fingerprint(self) -> str:
-        """What tells it from a later player of the same name; empty where there will be none."""
+        """Distinguishes checkpoints of the same path; empty for other players."""
         return self.options.fingerprint
 
     @property
     def is_person(self) -> bool:
-        """Whether a face of the program must seat it."""
+        """Whether moves come from a front end (a human player)."""
         return self.kind.build is None
 
     @property
     def is_timed(self) -> bool:
-        """Whether the clock ends its thinking, so that it wants a processor core to itself."""
+        """Whether a time limit ends its search, so that it needs a processor core of its own."""
         return self.options.is_timed
 
     def create(
         self, game: "Game", tables: int = 1, rng: np.random.Generator | None = None
     ) -> "Player":
-        """Return the player at so many tables of `game`."""
+        """Return a player for `tables` games of `game`."""
         assert self.kind.build is not None, "a person is seated by a face of the program"
         assert self.game in (None, game), "it plays another game"
         return self.kind.build(game, self.options, tables, rng or np.random.default_rng(0))
@@ -177,20 +177,20 @@ def parse_player(
     patience: float | None = None,
     person: bool = False,
 ) -> PlayerSpec:
-    """Return the player that `text` names.
+    """Parse `text` and load its checkpoint, if any.
 
-    `simulations` or `seconds` is the budget of a player that takes it and was told none;
-    `patience` the seconds in which another program must answer.
+    `simulations` or `seconds` is the default budget where the spec gives none and its kind takes
+    one. `patience` is the answer timeout of a GTP program, in seconds.
 
     Raises:
-        PlayerError: for an unknown word or option, or a value out of range; saying what exists.
-            Also for `human` unless `person`.
-        CheckpointError: for a file that is no player.
+        PlayerError: for an unknown kind or option, a value out of range (with the choices), or
+            `human` unless `person`.
+        CheckpointError: for a file that is no checkpoint.
     """
     entrant = name_player(
         text, simulations=simulations, seconds=seconds, patience=patience, person=person
     )
-    _ = entrant.game  # a checkpoint that cannot be read is told now
+    _ = entrant.game  # fails here for an unreadable checkpoint
     return entrant
 
 
@@ -202,11 +202,10 @@ def name_player(
     patience: float | None = None,
     person: bool = False,
 ) -> PlayerSpec:
-    """Return what `parse_player` does, before the player is loaded; of a file, see its header
-    alone.
+    """As `parse_player`, but do not load the player; of a checkpoint only the header is read.
 
     Raises:
-        PlayerError, CheckpointError: as `parse_player`, as far as that can be told so early.
+        PlayerError, CheckpointError: as `parse_player`, as far as the header shows.
     """
     if len(text) > LONGEST:
         raise PlayerError(f"a player's name has at most {LONGEST} characters, got {len(text)}")
@@ -227,11 +226,11 @@ def name_player(
 
 
 def name_checkpoint(text: str) -> CheckpointOptions:
-    """Return the checkpoint that `text` names, as PATH or PATH:OPTIONS; see its header alone.
+    """Parse PATH or PATH:OPTIONS as a checkpoint; only the header is read.
 
     Raises:
-        PlayerError: for an unknown option, or one that says how long to think.
-        CheckpointError: for a file that is no player.
+        PlayerError: for an unknown option, or a search budget.
+        CheckpointError: for a file that is no checkpoint.
     """
     path, rest = (text, "") if _exists(text) else _split_path(text)
     options = _read_options(text, CHECKPOINT, rest, given=bool(rest))
@@ -243,10 +242,10 @@ def name_checkpoint(text: str) -> CheckpointOptions:
 
 
 def common_game(entrants: Iterable[PlayerSpec], game: "Game | None" = None) -> "Game":
-    """Return the one game that all of them play; `game` is the one that was asked for, if any.
+    """Return the game that all players share; `game` is the requested one, if any.
 
     Raises:
-        PlayerError: when they play different games, or nobody says which.
+        PlayerError: when they play different games, or none determines the game.
     """
     from alphazero.games.registry import game_names, write_game
 
@@ -270,7 +269,6 @@ def common_game(entrants: Iterable[PlayerSpec], game: "Game | None" = None) -> "
 
 
 def _parse(text: str) -> tuple[PlayerKind, dict[str, Any]]:
-    """Return the kind that `text` names and the options that it tells."""
     word, colon, rest = text.partition(":")
     if _exists(text):
         return CHECKPOINT, {"path": text}
@@ -298,12 +296,12 @@ def _parse(text: str) -> tuple[PlayerKind, dict[str, Any]]:
 
 
 def _split_path(text: str) -> tuple[str, str]:
-    """Split `PATH:options`; return an empty path where `text` does not look like one."""
+    """Split `PATH:options`; the path is empty where `text` does not look like one."""
     cuts = [match.start() for match in re.finditer(":", text)]
     for cut in reversed(cuts):
         if _exists(text[:cut]):
             return text[:cut], text[cut + 1 :]
-    # None of it exists: the message is to name the path, so options are cut off.
+    # No prefix exists: cut the options off, so that the error names the path.
     head, _, tail = text.rpartition(":")
     path, rest = (head, tail) if head and re.fullmatch(r"\d+|\w+=.*", tail) else (text, "")
     return (path, rest) if re.search(r"[/\\]|\.safetensors$", path) else ("", "")
@@ -317,7 +315,7 @@ def _exists(text: str) -> bool:
 
 
 def usage(word: str) -> str:
-    """Write how a word of `PLAYER_KINDS` is used, as `uct[:simulations=,seconds=]`."""
+    """Return the syntax of a kind in `PLAYER_KINDS`, as `uct[:simulations=,seconds=]`."""
     kind = PLAYER_KINDS[word]
     names = [field.name for field, _, _ in config_fields(kind.options)]
     if kind.whole:
@@ -326,12 +324,13 @@ def usage(word: str) -> str:
 
 
 def _read_options(text: str, kind: PlayerKind, rest: str, given: bool) -> dict[str, Any]:
-    """Read `option=value,...`; the first may be a bare value."""
+    """Parse `option=value,...`; the first may be a bare value."""
     fields = {
         field.name: (hint, note)
         for field, hint, note in config_fields(kind.options)
         if field.name != "path"
     }
+    new_names = {note.formerly: name for name, (_, note) in fields.items() if note.formerly}
     values: dict[str, Any] = {}
     place = f"player {printable(text[:80])!r}"
     takes = ", ".join(fields) or "none"
@@ -339,6 +338,7 @@ def _read_options(text: str, kind: PlayerKind, rest: str, given: bool) -> dict[s
         name, equals, value = part.partition("=")
         if not equals and index == 0 and fields and part:
             name, value = next(iter(fields)), part
+        name = new_names.get(name, name)
         if name not in fields:
             hint = did_you_mean(name, fields)
             raise PlayerError(f"{place}: no option {name[:60]!r}{hint} (options: {takes})")
@@ -352,7 +352,6 @@ def _read_options(text: str, kind: PlayerKind, rest: str, given: bool) -> dict[s
 
 
 def _read_value(hint: Any, note: FieldInfo, text: str) -> Any:
-    """Read an option's value as its type."""
     kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
     value: Any = None
     if bool in kinds and text in ("true", "false"):
@@ -369,7 +368,7 @@ def _read_value(hint: Any, note: FieldInfo, text: str) -> Any:
 
 
 def _write(kind: PlayerKind, values: dict[str, Any]) -> str:
-    """Write the one name of a player: its first option, and the others where they are not usual."""
+    """Return the canonical spec: the first option, and others that differ from their defaults."""
     if kind is CHECKPOINT:
         word = values["path"]
     else:

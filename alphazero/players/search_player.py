@@ -1,4 +1,4 @@
-"""A player by tree search."""
+"""A player that uses tree search."""
 
 import time
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from alphazero.utils.arrays import Slots
 
 
 class TemperatureSchedule(NamedTuple):
-    """How moves are drawn: `early` for the first `moves` plies of a game, `late` afterwards."""
+    """Temperatures of move sampling: `early` for the first `moves` plies of a game, then `late`."""
 
     early: float
     moves: int
@@ -21,28 +21,25 @@ class TemperatureSchedule(NamedTuple):
 
 
 class PlayoutCap(NamedTuple):
-    """Most moves are searched quickly, to finish games; the others fully, to learn from.
+    """Playout cap randomization: most searches are fast, to finish games; full ones yield targets.
 
-    Wu, *Accelerating Self-Play Learning in Go* (2019), section 3.1. Quick searches have no noise.
+    Wu, *Accelerating Self-Play Learning in Go* (2019), section 3.1. Fast searches have no noise.
     """
 
-    full_share: float
-    """the probability of a full search"""
+    full_search_probability: float
     fast_simulations: int
 
 
 ALWAYS_BEST = TemperatureSchedule(0.0, 0, 0.0)
-"""Play the most visited move."""
 
 STEPS_PER_POLL = 16
-"""Turns of the wheel between two looks at the rest of the world, which cost time of their own."""
+"""Search steps per `step()` call; returning to the match loop has a fixed cost."""
 
 
 class SearchPlayer(Player):
-    """Searches every table's position, whatever the search, and plays by visits.
+    """Searches the position of every game with any `TreeSearch` and samples moves by visits.
 
-    Each table is a slot of `search`. A search ends with its simulations, or after `seconds`,
-    whichever is first.
+    Game i is slot i of `search`. A search ends after its simulations or after `seconds`.
     """
 
     def __init__(
@@ -63,28 +60,30 @@ class SearchPlayer(Player):
         self._deadlines = np.full(search.slots, np.inf)
 
     def reset(self, tables: Slots, states: State) -> None:
-        """Begin with empty trees."""
+        """Start with empty trees."""
         self._plies[tables] = states[:, PLY]
         self.search.reset(tables, states)
 
     def advance(self, tables: Slots, actions: Slots) -> None:
-        """Keep the part of the tree below the move."""
+        """Advance the trees, keeping the subtrees of the moves."""
         self._plies[tables] += 1
         self.search.advance(tables, actions)
 
     def begin_moves(self, tables: Slots) -> None:
-        """Begin a search."""
+        """Start searches, fast or full if there is a playout cap."""
         if self.cap is None:
             self.search.begin_search(tables)
         else:
-            full = self._full[tables] = self.rng.random(len(tables)) < self.cap.full_share
+            full = self._full[tables] = (
+                self.rng.random(len(tables)) < self.cap.full_search_probability
+            )
             self.search.begin_search(tables[full])
             self.search.begin_search(tables[~full], self.cap.fast_simulations, explore=False)
         if self.seconds is not None:
             self._deadlines[tables] = time.monotonic() + self.seconds
 
     def step(self) -> None:
-        """Search until moves are ready and the others fill no batch, for a few turns at most."""
+        """Search until moves are ready and the rest fill no batch, or `STEPS_PER_POLL` steps."""
         for _ in range(STEPS_PER_POLL):
             if self.seconds is not None:
                 late = np.flatnonzero(self._deadlines < time.monotonic())
@@ -95,7 +94,7 @@ class SearchPlayer(Player):
                 break
 
     def take_decisions(self) -> Decisions:
-        """Return a move for every search that is done."""
+        """Return a move for every finished search."""
         tables = self.search.pop_finished()
         if not len(tables):
             return NOTHING

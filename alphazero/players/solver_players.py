@@ -1,7 +1,4 @@
-"""Players that count out instead of sampling: alpha-beta to a depth or a time, and exact play.
-
-Letters: n tables, A actions, S state size.
-"""
+"""Players without sampling: alpha-beta to a depth or time limit, and exact play."""
 
 import time
 from abc import abstractmethod
@@ -18,20 +15,20 @@ from alphazero.solvers.exact import solver_for
 from alphazero.utils.arrays import Slots
 
 SLICE = 5_000
-"""Positions between two looks at the clock: some milliseconds, on a large board some ten."""
+"""Positions searched between looks at the clock: a few ms, about 10 ms on a large board."""
 
 SOLVER_POSITIONS = 2_000_000
-"""What an exact answer may cost, in positions: about a second of Connect Four."""
+"""Node limit of an exact solution: about a second of Connect Four."""
 
 FALLBACK_POSITIONS = 100_000
-"""What alpha-beta may look at where there is no exact answer."""
+"""Node limit of alpha-beta where no exact solution was found."""
 
 Steps = Generator[None, None, tuple[int, float]]
-"""Work that yields between slices and returns an action, and the value of the position."""
+"""A computation that yields between slices; returns an action and the position's value."""
 
 
 class SequentialPlayer(Player):
-    """Answers one table after the other, so that one search and its table serve them all."""
+    """Searches one game after the other, so that all games share one transposition table."""
 
     def __init__(self, game: Game, tables: int, rng: np.random.Generator) -> None:
         self.game = game
@@ -46,7 +43,7 @@ class SequentialPlayer(Player):
         """Find a move in an unfinished position `int64 [S]`."""
 
     def reset(self, tables: Slots, states: State) -> None:
-        """Remember the positions; what was asked there before is void."""
+        """Store the positions; drop pending requests and results."""
         self._states[tables] = states
         for table in map(int, tables):
             self._answers.pop(table, None)
@@ -56,16 +53,16 @@ class SequentialPlayer(Player):
                 self._waiting.remove(table)
 
     def advance(self, tables: Slots, actions: Slots) -> None:
-        """Play the moves on the remembered positions."""
+        """Update the stored positions."""
         for table, action in zip(tables, actions, strict=True):
             self._states[table] = self.game.play(self._states[table], int(action))
 
     def begin_moves(self, tables: Slots) -> None:
-        """Remember where a move is owed."""
+        """Queue the requests."""
         self._waiting.extend(map(int, tables))
 
     def step(self) -> None:
-        """Go on with the first table that waits, for a moment."""
+        """Search one slice of the first queued game."""
         if not self._waiting:
             return
         if self._steps is None:
@@ -77,7 +74,7 @@ class SequentialPlayer(Player):
             self._steps = None
 
     def take_decisions(self) -> Decisions:
-        """Return the moves that were found."""
+        """Return the moves found."""
         answers, self._answers = self._answers, {}
         tables = np.array(list(answers), np.int64)
         actions = np.array([action for action, _ in answers.values()], np.int64)
@@ -88,10 +85,7 @@ class SequentialPlayer(Player):
 
 
 class MinimaxPlayer(SequentialPlayer):
-    """Looks ahead by alpha-beta, deepening until `depth` plies or `seconds` a move are spent.
-
-    Moves that are alike are chosen between by the seed.
-    """
+    """Iterative-deepening alpha-beta, to `depth` plies or for `seconds` a move; ties are random."""
 
     def __init__(
         self,
@@ -112,7 +106,7 @@ class MinimaxPlayer(SequentialPlayer):
         self.search = AlphaBeta(game)
 
     def work(self, state: State) -> Steps:
-        """Deepen; one ply is always looked at."""
+        """Deepen to the limit; depth 1 is always completed."""
         search, began = self.search, time.monotonic()
         search.start(state, self.depth, preference=self.rng.permutation(self.game.num_actions))
         while not search.go_on(SLICE):
@@ -124,10 +118,9 @@ class MinimaxPlayer(SequentialPlayer):
 
 
 class SolverPlayer(SequentialPlayer):
-    """Plays perfectly: wins as soon as it can, and holds out as long as it can.
+    """Plays perfectly: the fastest win, or the longest resistance; ties are broken at random.
 
-    Where an exact answer would cost more than `positions`, it plays by alpha-beta instead. Moves
-    that are alike are chosen between by the seed.
+    Falls back to alpha-beta when an exact solution takes more than `positions` nodes.
     """
 
     def __init__(
@@ -144,7 +137,7 @@ class SolverPlayer(SequentialPlayer):
         self.search = AlphaBeta(game)
 
     def work(self, state: State) -> Steps:
-        """Solve the position, or look ahead as far as is affordable."""
+        """Solve the position, or search it by alpha-beta within `FALLBACK_POSITIONS` nodes."""
         steps, last = self.solver.solve_in_slices(state), self.solver.nodes + self.positions
         while self.solver.nodes < last:
             try:
@@ -163,5 +156,5 @@ class SolverPlayer(SequentialPlayer):
 
 
 def _value_of_score(score: int) -> float:
-    """Return the value, from -1 to 1, that a score stands for; both are the mover's."""
+    """Return the value in [-1, 1] of a score; both are for the player to move."""
     return float(np.sign(score)) if is_proven(score) else score / HEURISTIC_SCALE

@@ -1,1 +1,1 @@
-"""Floor 4: play, remember, learn, gate; `loop.py` is the way in."""
+"""The training loop: self-play, replay, learning, gate. Start with `loop.py`."""

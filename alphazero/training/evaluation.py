@@ -1,4 +1,4 @@
-"""Strength, measured while a run goes on: against opponents that never change, and exact answers.
+"""Strength measurements during a run: games against fixed players, and solved positions.
 
 Nothing here feeds back into training.
 """
@@ -27,32 +27,34 @@ from alphazero.players.registry import PlayerSpec, common_game, parse_player
 from alphazero.training.gate import seat
 
 OPENING_MOVES = 4
-"""Random moves that open each pair of the ladder's games."""
+"""Random opening moves of each pair of games against an anchor."""
 
 Figures = dict[str, float]
-"""Values of curves by their names."""
+"""Metric values by name."""
 
 Counts = np.ndarray[tuple[int, int, int], np.dtype[np.int64]]
 
 
 class Evaluation:
-    """All that a configuration asks to be measured.
+    """The measurements that a configuration asks for.
 
     Raises:
-        ConfigError: as its parts do.
+        ConfigError: as `AnchorMatches` and `SolvedPositionsCheck` do.
     """
 
     def __init__(self, game: Game, config: Config) -> None:
         settings = config.evaluation
         self.interval = settings.interval
-        self.ladder = AnchorMatches(game, config) if settings.ladder else None
-        self.examination = SolvedPositionsCheck(game, config) if settings.positions else None
+        self.anchors = AnchorMatches(game, config) if settings.anchors else None
+        self.examination = (
+            SolvedPositionsCheck(game, config) if settings.solved_positions_per_stage else None
+        )
 
     def due(self, iteration: int) -> int:
-        """Return how many games and positions a measurement takes now; 0 when none is due."""
+        """Return the number of games and positions that a measurement takes; 0 if none is due."""
         if iteration % self.interval:
             return 0
-        games = self.ladder.games if self.ladder else 0
+        games = self.anchors.games if self.anchors else 0
         return games + (self.examination.num_positions if self.examination else 0)
 
     def measure(
@@ -62,38 +64,39 @@ class Evaluation:
         workers: int = 1,
         show: Callable[[int], object] = bool,
     ) -> Figures:
-        """Measure the best player; `show` is called with the games and positions that are done."""
+        """Measure the best player; `show` gets the number of newly finished games and positions."""
         figures: Figures = {}
-        if self.ladder:
-            figures |= self.ladder.run(best, seed, workers, show)
+        if self.anchors:
+            figures |= self.anchors.run(best, seed, workers, show)
         if self.examination:
             figures |= self.examination.run(best, workers, show)
         return figures
 
 
 class AnchorMatches:
-    """Opponents that never change, and where a player stands among them.
+    """Matches of the best player against the anchors, players that never change.
 
     Raises:
-        ConfigError: for a name that is no player's, of another game, or timed by the clock.
+        ConfigError: for a name that is not a player, is of another game, is timed by the clock, or
+            means the same player as another name.
     """
 
     def __init__(self, game: Game, config: Config) -> None:
         self.game, self.config = game, config
-        self.anchors = [self._read(name) for name in config.evaluation.ladder]
+        self.anchors = [self._read(name) for name in config.evaluation.anchors]
         self._between: Counts | None = None
-        """the anchors' games among themselves, played at the first measurement"""
+        """results of the games between anchors, played at the first measurement"""
         if len({each.name for each in self.anchors}) < len(self.anchors):
-            raise ConfigError("evaluation.ladder: two of its names mean the same player")
+            raise ConfigError("evaluation.anchors: two of its names mean the same player")
 
     @property
     def games(self) -> int:
-        """Games of one measurement, those between the anchors not counted."""
+        """Games of one measurement, without those between anchors."""
         return self.config.evaluation.games * len(self.anchors)
 
     @property
     def games_between(self) -> int:
-        """Games between the anchors, which the first measurement adds."""
+        """Games between anchors, which the first measurement adds."""
         return self.config.evaluation.games * math.comb(len(self.anchors), 2)
 
     def run(
@@ -103,10 +106,9 @@ class AnchorMatches:
         workers: int = 1,
         show: Callable[[int], object] = bool,
     ) -> Figures:
-        """Let the best player meet every anchor; return its scores, and its Elo with the ends of
-        its 95 % interval, where the first anchor has 0.
+        """Play the best player against every anchor; return scores, and Elo with 95 % interval.
 
-        Rated by Bradley-Terry from these games and those between the anchors.
+        Elo is by Bradley-Terry from these games and those between anchors; the first anchor has 0.
         """
         if self._between is None:
             self._between = self._meet_each_other(workers)
@@ -125,7 +127,7 @@ class AnchorMatches:
         tables = config.selfplay.parallel_games
         records = play_schedule(self.game, seat_players, schedule, tables, workers, show)
         figures, counts = {}, self._between.copy()
-        for place, name in enumerate(config.evaluation.ladder, 1):
+        for place, name in enumerate(config.evaluation.anchors, 1):
             against = [record for record in records if place in record.pairing.players]
             figures[f"ladder/{metric_name(name)}/score"] = match_result(against).score
             for record in against:
@@ -138,7 +140,10 @@ class AnchorMatches:
         }
 
     def _meet_each_other(self, workers: int) -> Counts:
-        """Let the anchors, who take places from 1 on, play each other; return what `fit` takes."""
+        """Play the anchors against each other; return the results as `fit` takes them.
+
+        Index 0 is the best player, so the anchors have the indices from 1 on.
+        """
         counts = np.zeros((len(self.anchors) + 1,) * 2 + (3,), np.int64)
         if len(self.anchors) > 1:
             games, seed = self.config.evaluation.games, self.config.run.seed
@@ -152,17 +157,17 @@ class AnchorMatches:
             anchor = parse_player(name)
             common_game([anchor], self.game)
         except AlphaZeroError as error:
-            raise ConfigError(f"evaluation.ladder: {error}") from error
+            raise ConfigError(f"evaluation.anchors: {error}") from error
         if anchor.is_timed:
             raise ConfigError(
-                f"evaluation.ladder: {anchor.name} is timed by the clock, so its strength would "
+                f"evaluation.anchors: {anchor.name} is timed by the clock, so its strength would "
                 "depend on the machine; give it simulations or a depth"
             )
         return anchor
 
 
 class SolvedPositionsCheck:
-    """Solved positions of every stage of the game, and how a player answers them.
+    """Grades a player's moves in solved positions of every stage of the game.
 
     Raises:
         ConfigError: when the game's exact answers are not known.
@@ -171,22 +176,25 @@ class SolvedPositionsCheck:
     def __init__(self, game: Game, config: Config) -> None:
         self.game, self.config = game, config
         try:
-            self.solution = solved_positions(game, config.evaluation.positions, config.run.seed)
+            self.solution = solved_positions(
+                game, config.evaluation.solved_positions_per_stage, config.run.seed
+            )
         except AlphaZeroError as error:
             raise ConfigError(
-                f"evaluation.positions: exact answers are not known here: {error}; set it to 0"
+                "evaluation.solved_positions_per_stage: exact answers are not known here: "
+                f"{error}; set it to 0"
             ) from error
         self.stages = stages_of(game, self.solution.states)
 
     @property
     def num_positions(self) -> int:
-        """Positions asked in one measurement, with search and without."""
+        """Positions of one measurement; each counts twice, with search and without."""
         return 2 * len(self.stages)
 
     def run(
         self, evaluator: Evaluator, workers: int = 1, show: Callable[[int], object] = bool
     ) -> Figures:
-        """Ask the bare network and the search; return for each stage of the game how they do."""
+        """Grade the network alone and the search; return the figures of each stage of the game."""
         figures: Figures = {}
         search, thinking = self.config.search, self.config.evaluation.simulations or None
         for who, simulations in (("network", 0), ("search", thinking)):
@@ -209,5 +217,5 @@ class SolvedPositionsCheck:
 
 
 def metric_name(name: str) -> str:
-    """Return a player's name as a part of a curve's name: TensorBoard knows few signs."""
+    """Return a player's name as part of a metric's name: TensorBoard allows few characters."""
     return re.sub(r"[^A-Za-z0-9.-]+", "_", name)

@@ -1,4 +1,4 @@
-"""The gate: the match that decides whether the challenger becomes the best player."""
+"""The gate: the match that decides whether the challenger becomes the best."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -22,9 +22,9 @@ from alphazero.records.game_record import GameRecord, Pairing
 def seat(
     game: Game, evaluator: Evaluator, search: SearchConfig, simulations: int | None, tables: int
 ) -> SearchPlayer:
-    """Return a player as it is measured: without noise and without temperature.
+    """Return a player for gates and measurements: without noise and without temperature.
 
-    It thinks for so many simulations, 0 for the bare network; None: as many as in self-play.
+    `simulations` are those of a move: 0 for the network alone, None for as many as in self-play.
     """
     if simulations is not None:
         search = dataclasses.replace(search, simulations=simulations)
@@ -40,7 +40,7 @@ def play_gate(
     workers: int = 1,
     show: Callable[[int], object] = bool,
 ) -> list[GameRecord]:
-    """Play games of a gate, in which `challenger` is player 0 and `best` is player 1."""
+    """Play gate games; `challenger` is player 0 and `best` is player 1."""
 
     def seat_players(tables: int) -> list[Player]:
         return [
@@ -61,7 +61,7 @@ def run_gate(
     workers: int = 1,
     show: Callable[[int], object] = bool,
 ) -> tuple[MatchResult, list[GameRecord]]:
-    """Let `challenger` and `best` play the gate here; return as `decide_gate` does."""
+    """Play the gate in this process; return as `decide_gate` does."""
 
     def play(pairings: Sequence[Pairing]) -> list[GameRecord]:
         return play_gate(game, config, challenger, best, pairings, workers, show)
@@ -75,12 +75,10 @@ def decide_gate(
     seed: Sequence[int],
     play: Callable[[Sequence[Pairing]], list[GameRecord]],
 ) -> tuple[MatchResult, list[GameRecord]]:
-    """Let `play` play `gate.games` games; return the challenger's result, and the games.
+    """Play the `gate.games` games by `play`; return the challenger's result, and the games.
 
-    Fewer with `gate.sprt`, when the test has its answer.
-
-    No noise and no temperature: what makes games differ is their random openings, each played
-    twice with colours swapped.
+    With `gate.sprt` the gate stops when the test has an answer. There is no noise and no
+    temperature: games differ by their random openings, each played twice with colours swapped.
     """
     settings = config.gate
     rng = np.random.default_rng(seed)

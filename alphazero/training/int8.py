@@ -1,9 +1,9 @@
-"""Self-play in int8, where that answers as the network itself does.
+"""Self-play in int8, where its results agree with those of the ordinary precision.
 
-Each iteration rounds the best player anew, on positions of the replay window, and compares it
-with the ordinary evaluator on others. What it does depends on the published state alone, so a
-resumed run does the same. Actors elsewhere get the positions of a network's first such iteration,
-and round it for themselves, once.
+Each iteration quantizes the best player anew, with positions of the replay window, and compares it
+with the ordinary evaluator on other positions. The result depends on the published state alone, so
+a resumed run gets the same. Actors receive the positions of a network's first such iteration, and
+quantize it themselves, once.
 """
 
 from collections.abc import Sequence
@@ -20,43 +20,43 @@ from alphazero.training.data.replay_buffer import ReplayBuffer
 Floats = npt.NDArray[np.float32]
 
 CALIBRATION: Final = 256
-"""Positions that set the ranges; a few hundred find the greatest values well enough."""
+"""Positions that set the ranges; a few hundred find the largest values well enough."""
 CHECK: Final = 768
-"""Positions that are compared: enough to know a share of 0.99 to half a percent."""
+"""Positions that are compared: enough to measure a share of 0.99 to half a percent."""
 
 
 class QuantizationError(NamedTuple):
-    """How an evaluator's answers stand beside those of another one."""
+    """The differences between two evaluators' results."""
 
     agreement: float
     """share of positions with the same best move"""
     value_error: float
-    """mean distance of the values"""
+    """mean absolute difference of the values"""
 
     def within(self, settings: InferenceConfig) -> bool:
-        """Whether both figures keep the limits of the configuration."""
+        """Whether both figures are within the limits of the configuration."""
         return (
-            self.agreement >= settings.int8_agreement
-            and self.value_error <= settings.int8_value_error
+            self.agreement >= settings.int8_min_agreement
+            and self.value_error <= settings.int8_max_value_error
         )
 
 
 class QuantizedEvaluator(NamedTuple):
-    """What became of rounding an evaluator."""
+    """The result of quantizing an evaluator."""
 
     evaluator: OpenVINOEvaluator
-    """in int8, or as it was"""
+    """in int8, or the original one"""
     comparison: QuantizationError | None = None
-    """of the one in int8 with the one that was; None: there was nothing to calibrate on"""
+    """int8 compared with the original; None: there was nothing to calibrate on"""
     calibration: Floats | None = None
-    """[B, C, H, W] what the ranges are from; None: it is as it was"""
+    """[B, C, H, W] observations that set the ranges; None: the evaluator is the original one"""
 
 
 def compare(evaluator: Evaluator, reference: Evaluator, observations: Floats) -> QuantizationError:
-    """Compare answers on `observations` [B, C, H, W], B above 0.
+    """Compare two evaluators' results on `observations` [B, C, H, W], B above 0.
 
-    The best move is that of the greatest logit, legal or not: a network learns to give illegal
-    moves nothing.
+    The best move is the one with the greatest logit, legal or not: a network learns to give
+    illegal moves no probability.
     """
     exact_logits, exact_values = reference.evaluate(observations)
     logits, values = evaluator.evaluate(observations)
@@ -65,10 +65,10 @@ def compare(evaluator: Evaluator, reference: Evaluator, observations: Floats) ->
 
 
 def draw_positions(replay: ReplayBuffer, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Draw positions of the window: one part to calibrate on, and others to check on.
+    """Draw positions of the window: some to calibrate on, and others to check on.
 
-    Returns two arrays float32 [., C, H, W] of at most `CALIBRATION` and `CHECK` positions. No
-    position is in both, nor twice, however often games went through it.
+    Returns two arrays float32 [., C, H, W] of at most `CALIBRATION` and `CHECK` positions. All
+    positions differ, within each array and between them.
     """
     drawn = replay.sample(CALIBRATION + CHECK, rng, augment=False).observations
     distinct = rng.permutation(np.unique(drawn, axis=0))
@@ -79,7 +79,7 @@ def draw_positions(replay: ReplayBuffer, rng: np.random.Generator) -> tuple[Floa
 def quantize(
     best: OpenVINOEvaluator, replay: ReplayBuffer, settings: InferenceConfig, seed: Sequence[int]
 ) -> QuantizedEvaluator:
-    """Return `best` in int8, or `best` itself where int8 breaks a limit."""
+    """Return `best` in int8, or `best` itself if int8 exceeds a limit or the window is empty."""
     if not replay.window:
         return QuantizedEvaluator(best)
     calibration, check = draw_positions(replay, np.random.default_rng(seed))

@@ -1,4 +1,4 @@
-"""The method: play, remember, learn, gate, measure, report, save; again and again.
+"""The training loop: each iteration plays, stores, learns, gates, measures, reports and publishes.
 
 Silver et al., *Mastering the game of Go without human knowledge*, Nature 550 (2017).
 """
@@ -58,19 +58,19 @@ from alphazero.utils.jobs import threads_per_evaluation
 from alphazero.utils.machine import total_memory, usable_cores
 
 PLAY, LEARN, GATE, INITIALISE, CALIBRATE, MEASURE, EXAMINE = range(7)
-"""What random numbers are for: each purpose in each iteration has a stream of its own."""
+"""Purposes of random numbers; each has its own stream in every iteration."""
 
 COPIES = 4
-"""Of the weights while they are learned: they, their gradient, its momentum, and their average."""
+"""Copies of the weights in memory while learning: weights, gradient, momentum and EMA."""
 
 
 def train(config: Config | Mapping[str, Any] | Path | str) -> Path:
-    """Train a new run to the end of its budget; return its folder.
+    """Train a new run until its budget is spent; return its folder.
 
     `config` is a configuration, its sections as nested dicts, or the path of a YAML file.
 
     Raises:
-        AlphaZeroError: when the run cannot begin or go on; what was published stays whole.
+        AlphaZeroError: when the run cannot start or continue; published iterations stay intact.
     """
     config = config_from(config)
     game = make_game(config.game.name, **config.game.options)
@@ -86,9 +86,9 @@ def train(config: Config | Mapping[str, Any] | Path | str) -> Path:
 
 
 def resume(folder: Path | str, overrides: Sequence[str] = ()) -> Path:
-    """Go on with an interrupted run, or one whose budget `overrides` enlarge; return its folder.
+    """Continue an interrupted run, or one whose budget `overrides` enlarge; return its folder.
 
-    On the same machine the result is the one that an uninterrupted run would have had.
+    On the same machine the result equals that of an uninterrupted run.
 
     Raises:
         AlphaZeroError: when there is nothing to resume, or as in `train`.
@@ -108,7 +108,7 @@ def resume(folder: Path | str, overrides: Sequence[str] = ()) -> Path:
 
 
 def _refuse_too_large(config: Config, game: Game) -> None:
-    """Raise ConfigError for a network that this machine cannot learn, or no checkpoint can hold."""
+    """Raise ConfigError for a network too large for this machine's memory or for a checkpoint."""
     for section, settings in zip(("network", "growth"), config.networks, strict=False):
         skeleton = ResNet(game.observation_shape, game.num_actions, settings, None)
         size = sum(weights.nbytes for weights in skeleton.parameters())
@@ -126,21 +126,21 @@ def _refuse_too_large(config: Config, game: Game) -> None:
 
 
 def _follow(group: Group, folder: Path) -> None:
-    """Do the learner's steps beside the process that leads, as long as it does any."""
+    """Do the learner's steps as a follower process, until the leader ends."""
     is_wanted = True
     while is_wanted:
         group.barrier()  # the leader has published
         run = RunDirectory.resume(folder)
         learner = _new_learner(run, group)
         learner.restore(run.load_learner(), run.state.step)
-        group.barrier()  # and may go on
+        group.barrier()  # the followers have loaded it
         is_wanted = False
-        with contextlib.suppress(RunError):  # the leader meets the same, and tells it
+        with contextlib.suppress(RunError):  # the leader raises the same error and reports it
             is_wanted = learner.run_follower()
 
 
 def _new_learner(run: RunDirectory, group: Group | None) -> Learner:
-    """Return the learner whose turn it is by the run's state, untrained."""
+    """Return an untrained learner for the network that the run has at its number of positions."""
     config, game, state = run.config, run.game, run.state
     rng = np.random.default_rng([config.run.seed, state.iteration, INITIALISE])
     shape = config.network_at(state.positions)
@@ -183,10 +183,10 @@ class PendingGate(NamedTuple):
 
 
 class Training:
-    """The parts of a run, and what one iteration does with them.
+    """The parts of a run, and one iteration of them.
 
     On a cluster the stages overlap: actors play while the learner learns, and a gate's result is
-    taken up in the iteration in which it comes.
+    used in the iteration in which it arrives.
     """
 
     def __init__(self, run: RunDirectory, cores: int, group: Group | None = None) -> None:
@@ -204,23 +204,23 @@ class Training:
         self.resign_below = NEVER_RESIGN
         self.seconds: dict[str, float] = {"save": 0.0}
         self.int8: QuantizationError | None = None
-        """how int8 stood beside the ordinary precision in this iteration, if it was tried"""
+        """int8 compared with the ordinary precision in this iteration, if it was tried"""
         self.examined: Figures = {}
-        """how the value did in this iteration's games before they were learned from"""
+        """value losses on this iteration's games before they were learned from"""
         self.challenge: PendingGate | None = None
         if run.state.best:
             self._restore()
         else:
             self._save_first()
         self.early: list[StepLosses] = []
-        """what steps brought that were done before the games came that they were due for"""
+        """losses of steps that were done before the games arrived for which they are due"""
         self.steps_ahead = self._steps_ahead()
         self.producer = self._make_backend()
         if group is not None:
             group.sync_followers()
 
     def iterate(self, curves: TensorBoardWriter) -> None:
-        """Do one turn of the loop and publish its result."""
+        """Run one iteration and publish its result."""
         state = self.run.state
         state.iteration += 1
         for stage in ("gate", "measure"):
@@ -234,14 +234,14 @@ class Training:
         self.publish()
 
     def play(self) -> SelfPlayResult:
-        """Let the best player play against itself."""
+        """Play the best player against itself."""
         settings = self.config.selfplay
-        if settings.resign_share:
-            # Of the games that the last published state names: a resumed run finds the same.
+        if settings.resign_enabled_fraction:
+            # From the games of the last published state, so a resumed run computes the same.
             self.resign_below = resign_threshold(
                 non_resigned_games(self.replay.shards),
                 settings.resign_false_positives,
-                settings.resign_ceiling,
+                settings.resign_threshold_max,
             )
         with self._stage("play", settings.games_per_iteration, "game") as bar:
             orders = SelfPlayRequest(
@@ -255,7 +255,7 @@ class Training:
         return games
 
     def _selfplay_network(self) -> NetworkSnapshot:
-        """Return the best player for self-play: in int8 where asked for, to be had, and sound."""
+        """Return the best player for self-play: in int8 if configured, available and accurate."""
         settings, name = self.config.inference, self.run.state.best
         if settings.selfplay_precision != "int8" or not isinstance(self.best, OpenVINOEvaluator):
             return self._version(name, self.best)
@@ -265,15 +265,15 @@ class Training:
             tqdm.write(
                 f"iteration {self.run.state.iteration}: self-play stays in {self.best.precision}; "
                 f"int8 has {self.int8.agreement:.1%} of the best moves (at least "
-                f"{settings.int8_agreement:.1%} wanted) and a value error of "
-                f"{self.int8.value_error:.3f} (at most {settings.int8_value_error:.3f})",
+                f"{settings.int8_min_agreement:.1%} wanted) and a value error of "
+                f"{self.int8.value_error:.3f} (at most {settings.int8_max_value_error:.3f})",
                 file=sys.stdout,
             )
         explorer = self._version(name, rounding.evaluator)
         return explorer._replace(calibration=rounding.calibration)
 
     def store_games(self, games: SelfPlayResult) -> None:
-        """Put the games into the replay window, in memory and on disk."""
+        """Add the games to the replay window, in memory and on disk."""
         state = self.run.state
         arrays = GameBatch.of(self.game, games.finished)
         seed = self._seed(EXAMINE)
@@ -288,9 +288,9 @@ class Training:
         self.run.save_games(arrays)
 
     def learn(self, positions_before: int) -> StepReport:
-        """Do the optimizer steps that the positions of this iteration are good for.
+        """Do the optimizer steps that are due for this iteration's positions.
 
-        Over all iterations they are `reuse` times the positions, divided by the batch size.
+        Over all iterations, steps = replay ratio x positions / batch size.
         """
         state, config = self.run.state, self.config
         due = config.steps_due(state.positions) - config.steps_due(positions_before)
@@ -303,12 +303,12 @@ class Training:
         return report
 
     def _learn_ahead(self) -> bool:
-        """Do a step that is not due yet, while too few games have come; False: not a further one.
+        """Do one optimizer step ahead of schedule, while games are missing.
 
-        It is made up for when they have come. So the learner waits for nobody, within bounds.
+        Returns False, without a step, at `max_steps_ahead`. `learn` subtracts these steps.
         """
-        workers = self.config.selfplay.workers
-        if workers is None or self.steps_ahead >= workers.steps_ahead or not self.replay.window:
+        workers = self.config.selfplay.distributed
+        if workers is None or self.steps_ahead >= workers.max_steps_ahead or not self.replay.window:
             return False
         with self._learning(self.learner.step) as batch:
             self.early.append(self.learner.train_step(batch()))
@@ -317,23 +317,23 @@ class Training:
 
     @contextlib.contextmanager
     def _learning(self, *more: int) -> Iterator[Callable[[], Batch]]:
-        """Give the learner its cores, and yield what draws its batches."""
+        """Set the learner's number of threads, and yield a function that draws batches."""
         settings = self.config.learner
         rng = np.random.default_rng([*self._seed(LEARN), *more])
         threads = min(self.cores, self.learner.useful_threads)
         with threads_per_evaluation(threads):
             yield lambda: self.replay.sample(
-                settings.batch_size, rng, settings.symmetries, settings.value_mix
+                settings.batch_size, rng, settings.augment_symmetries, settings.search_value_weight
             )
 
     def _steps_ahead(self) -> int:
-        """Return how many steps a run to be gone on with has done that were not due."""
-        workers, state = self.config.selfplay.workers, self.run.state
+        """Return the number of steps that a resumed run is ahead of schedule."""
+        workers, state = self.config.selfplay.distributed, self.run.state
         due = self.config.steps_due(state.positions)
-        return max(min(state.step - due, workers.steps_ahead), 0) if workers else 0
+        return max(min(state.step - due, workers.max_steps_ahead), 0) if workers else 0
 
     def gate(self) -> MatchResult | None:
-        """Let the challenger take the best player's place, if it earns it or no gate is asked."""
+        """Start or finish a gate; without gates, the newest network always becomes the best."""
         state, settings = self.run.state, self.config.gate
         if not settings.games:
             self.best = make_evaluator(self.learner.player, self.config.inference)
@@ -344,7 +344,7 @@ class Training:
         if begins or self.challenge:
             with self._stage("gate", settings.games, "game") as bar:
                 challenge = self.challenge or self._begin_gate(bar.update)
-                # At the end of the run there is no later iteration that could take it up.
+                # At the end of the run no later iteration could use the result: wait for it.
                 if challenge.result.done() or self.budget_is_spent():
                     result = self._end_gate(challenge)
                     self.challenge = None
@@ -354,7 +354,7 @@ class Training:
         return result
 
     def _begin_gate(self, show: Callable[[int], object]) -> PendingGate:
-        """Let the newest network play the best."""
+        """Start a gate between the newest network and the best."""
         checkpoint = self._checkpoint()
         evaluator = make_evaluator(self.learner.player, self.config.inference)
         name = player_name(checkpoint.step)
@@ -364,7 +364,7 @@ class Training:
         return PendingGate(checkpoint, evaluator, future)
 
     def _end_gate(self, challenge: PendingGate) -> MatchResult:
-        """Take up the result of a gate, once it is there."""
+        """Wait for a gate's result; make the challenger the best if it is accepted."""
         state = self.run.state
         result, records = challenge.result.result()
         rating = state.rating + result.elo
@@ -375,7 +375,7 @@ class Training:
         return result
 
     def evaluate(self) -> Figures:
-        """Let the best player climb the ladder and answer solved positions, every so often."""
+        """Measure the best player against anchors and solved positions, if that is due."""
         work = self.evaluation.due(self.run.state.iteration)
         if not work:
             return {}
@@ -391,7 +391,7 @@ class Training:
         result: MatchResult | None,
         strength: Figures,
     ) -> None:
-        """Add a point to every curve, and say in one line what happened."""
+        """Write the iteration's metrics, and print one line about it."""
         state = self.run.state
         texts = {"selfplay/sample_game": self._save_sample("selfplay", games.finished)}
         if state.iteration == 1:
@@ -414,7 +414,7 @@ class Training:
         tqdm.write(told.line(), file=sys.stdout)
 
     def save(self) -> None:
-        """Publish this iteration: from here on, a resumed run begins with the next one."""
+        """Publish this iteration: a resumed run starts with the next one."""
         with self._stage("save", 1, "state") as bar:
             self.run.save_learner(self.learner.state())
             self.run.save_unfinished(self.unfinished)
@@ -422,7 +422,7 @@ class Training:
             bar.update()
 
     def publish(self) -> None:
-        """Publish this iteration, and the larger network where the first one is outgrown."""
+        """Publish this iteration, and start the larger network when its `growth` is due."""
         state, before = self.run.state, self.learner.network.settings
         after = self.config.network_at(state.positions)
         if before == after:
@@ -441,7 +441,7 @@ class Training:
             self.group.switch_network()
 
     def budget_is_spent(self) -> bool:
-        """Whether a limit has been reached."""
+        """Whether a limit of the budget has been reached."""
         state, budget = self.run.state, self.config.budget
         spent = (
             (state.iteration, budget.iterations),
@@ -452,19 +452,19 @@ class Training:
         return any(limit is not None and used >= limit for used, limit in spent)
 
     def _save_first(self) -> None:
-        """Publish the untrained network, so that a run has a best player from the start."""
+        """Publish the untrained network, so that the run always has a best player."""
         self._set_best(self.learner.player)
         self.run.state.best = self._save_challenger(0.0 if self.config.gate.games else None)
         self.save()
 
     def _set_best(self, network: ResNet) -> None:
-        """Let `network` play, once the device has shown that it computes it rightly."""
+        """Make `network` the best player, after a check that the device computes it correctly."""
         self.best = make_evaluator(network, self.config.inference)
         agreement = check_device(self.best, network, self.game)
         tqdm.write(f"self-check: {agreement}", file=sys.stdout)
 
     def _restore(self) -> None:
-        """Take up the published state."""
+        """Load the published state."""
         state = self.run.state
         self.learner.restore(self.run.load_learner(), state.step)
         self._set_best(self.run.load_best().network())
@@ -473,8 +473,8 @@ class Training:
         self.unfinished = self.run.load_unfinished()
 
     def _make_backend(self) -> PlayBackend:
-        """Return who plays: this process, or the actors of a cluster."""
-        if self.config.selfplay.workers is None:
+        """Return the local backend, or the actors of a cluster."""
+        if self.config.selfplay.distributed is None:
             return LocalBackend(self.game, self.config, self.workers)
         from alphazero.training.distributed.ray_cluster import open_actor_pool
 
@@ -486,19 +486,19 @@ class Training:
     def __exit__(self, *_: object) -> None:
         self.producer.close()
         if self.group is not None:
-            with contextlib.suppress(RuntimeError):  # they have met the same error, and left
+            with contextlib.suppress(RuntimeError):  # the followers raised the same error and ended
                 self.group.shutdown()
 
     def _version(self, name: str, evaluator: Evaluator) -> NetworkSnapshot:
-        """Return the network of a saved player, so that it can travel."""
+        """Return a saved player as a snapshot, whose bytes are those of its file."""
         return NetworkSnapshot(name, evaluator, lambda: self.run.read(name))
 
     def _save_challenger(self, rating: float | None = None) -> str:
-        """Write the learner's network as a player, unless it is; return the name of its file."""
+        """Write the learner's network as a player, unless it exists; return its file name."""
         return self.run.save_player(self._checkpoint(rating))
 
     def _checkpoint(self, rating: float | None = None) -> Checkpoint:
-        """Return the learner's network as a player."""
+        """Return the learner's network, or its EMA, as a checkpoint."""
         state, config = self.run.state, self.config
         weights = self.learner.player.state_dict()
         return Checkpoint(
@@ -520,7 +520,7 @@ class Training:
         )
 
     def _save_sample(self, kind: str, records: Sequence[GameRecord]) -> str:
-        """Write a few games into `games/` for people; return their text."""
+        """Write sample games into `games/`; return their text."""
         chosen = records[: self.config.run.sample_games]
         files = sample_files(self.game, kind, chosen) if chosen else {}
         for suffix, text in files.items():
@@ -528,12 +528,11 @@ class Training:
         return files.get(TEXT, "").rstrip("\n")
 
     def _seed(self, purpose: int) -> list[int]:
-        """Return the seed of this iteration's random numbers for `purpose`."""
         return [self.config.run.seed, self.run.state.iteration, purpose]
 
     @contextlib.contextmanager
     def _stage(self, name: str, total: int, unit: str) -> Iterator[Any]:
-        """Show a bar while a stage runs and count its seconds."""
+        """Show a progress bar while a stage runs, and measure its seconds."""
         begin = time.monotonic()
         iteration = self.run.state.iteration
         title = f"iteration {iteration} {name:5}"

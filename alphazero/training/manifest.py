@@ -1,4 +1,4 @@
-"""Where a run stands, as its folder tells: read before torch is loaded."""
+"""The published state of a run, and its checks; none of this needs torch."""
 
 import contextlib
 import json
@@ -17,10 +17,10 @@ FORMAT_VERSION: Final = 1
 CONFIG: Final = "config.yaml"
 MANIFEST: Final = "state/manifest.json"
 NEXT_CONFIG: Final = "config.yaml, next"
-"""Beside `CONFIG` among a manifest's hashes: of the one that is about to be put in its place."""
+"""Name among a manifest's hashes of the `CONFIG` that is about to replace the present one."""
 
 _MOST: Final = 10**15
-"""No count of a run, and no rating or time, comes near it."""
+"""Limit of a manifest's counts, rating and seconds; no real run comes near it."""
 
 _SHA256: Final = re.compile("[0-9a-f]{64}")
 _NAMES: Final = {
@@ -30,56 +30,56 @@ _NAMES: Final = {
     "shard": re.compile(r"replay/games-[0-9]{6,16}\.npz"),
     "configuration": re.compile(f"{re.escape(CONFIG)}|{re.escape(NEXT_CONFIG)}"),
 }
-"""What the files that a manifest names are called: none lies outside the run's folder."""
+"""Names of the files in a manifest, by kind; none lies outside the run's folder."""
 
 
 @dataclass
 class RunState:
-    """Where a run stands: everything that resuming needs, by value or by file name."""
+    """The state of a run: all that resuming needs, by value or by file name."""
 
     iteration: int = 0
     step: int = 0
     positions: int = 0
-    """searched positions since the run began"""
+    """fully searched positions since the run began"""
     evaluations: int = 0
     """positions evaluated in self-play since the run began"""
     games: int = 0
     """games ended since the run began"""
     seconds: float = 0.0
-    """spent on training, resumed or not"""
+    """of training, over all sessions"""
     rating: float = 0.0
-    """the best player's, in Elo, gains at the gates added up"""
+    """the best player's Elo: the sum of the gains at the gates"""
     best: str = ""
     """the best player's checkpoint"""
     learner: str = ""
     unfinished: str = ""
     """games under way"""
     shards: list[int] = field(default_factory=list)
-    """iterations whose games the window still holds, oldest first"""
+    """iterations whose games are in the window, oldest first"""
     hashes: dict[str, str] = field(default_factory=dict)
     """SHA-256 of every file named above, and of config.yaml, by its path within the folder"""
 
 
 def shard_name(iteration: int) -> str:
-    """Return the path of an iteration's games."""
+    """Return the path of an iteration's games, within the run's folder."""
     return f"replay/games-{iteration:06d}.npz"
 
 
 def player_name(step: int) -> str:
-    """Return the name of a player's file."""
+    """Return the file name of the player at `step`."""
     return f"step-{step:08d}.safetensors"
 
 
 def run_folder(config: Config) -> Path:
-    """Return the folder that a configuration's run lives in."""
+    """Return the folder of a configuration's run."""
     return Path(config.run.folder) / config.run.name
 
 
 def holds_run(folder: Path) -> bool:
-    """Whether `folder` holds a run that has published a state.
+    """Whether `folder` holds a run with a published state.
 
     Raises:
-        RunError: when the folder cannot be looked into.
+        RunError: when the folder cannot be read.
     """
     try:
         return (folder / MANIFEST).exists()
@@ -88,7 +88,7 @@ def holds_run(folder: Path) -> bool:
 
 
 def check_resumable(folder: Path) -> None:
-    """Raise RunError unless `folder` holds a run that has published a state."""
+    """Raise RunError unless `folder` holds a run with a published state."""
     if not holds_run(folder):
         raise RunError(
             f"{printable(folder)} holds no run that could be resumed: "
@@ -100,7 +100,7 @@ def check_resumable(folder: Path) -> None:
 def check_config(folder: Path, state: RunState) -> str:
     """Return the SHA-256 of a run's `config.yaml`; raise RunError unless the run has written it.
 
-    The manifests of older runs have none to compare it with.
+    Manifests of older runs have no hash of it: there any content passes.
     """
     found = sha256_of(folder / CONFIG)
     known = [state.hashes[name] for name in (CONFIG, NEXT_CONFIG) if name in state.hashes]
@@ -120,7 +120,7 @@ def digest_of(content: dict[str, Any]) -> str:
 
 
 def read_manifest(path: Path) -> RunState:
-    """Read a manifest; raise RunError, in one line, when it is none."""
+    """Read a manifest; raise RunError, in one line, when it is not valid."""
     try:
         content: dict[str, Any] = json.loads(read_limited(path, 1 << 26))
         if content["format"] != FORMAT:
@@ -148,13 +148,13 @@ def read_manifest(path: Path) -> RunState:
 
 
 def _fault(state: RunState) -> str:
-    """Say what a run cannot have written into its manifest; nothing when it could."""
+    """Return why no run can have written this state; empty if one can."""
     for name in ("iteration", "step", "positions", "evaluations", "games"):
         if not _is_count(getattr(state, name)):
             return f"its {name} is no whole number from 0 to {_MOST:,}"
     for name, least in (("seconds", 0), ("rating", -_MOST)):
         number = getattr(state, name)
-        # No float is made of it first: a whole number may be too large for one.
+        # Not converted to float first: a whole number may be too large for one.
         if type(number) not in (int, float) or not least <= number <= _MOST:
             return f"its {name} is no number from {least:,} to {_MOST:,}"
     shards = state.shards
@@ -189,15 +189,15 @@ def _is_count(number: object) -> bool:
 
 
 def check_run(folder: Path) -> None:
-    """Raise RunError unless `folder` holds a run whose configuration and manifest are there."""
+    """Raise RunError unless `folder` holds a run with an intact configuration and manifest."""
     check_resumable(folder)
     check_config(folder, read_manifest(folder / MANIFEST))
 
 
 def check_new(folder: Path) -> None:
-    """Raise RunError where `folder` already holds a run."""
+    """Raise RunError when `folder` already holds a run."""
     held = False
-    with contextlib.suppress(RunError):  # making the folder tells why it cannot be
+    with contextlib.suppress(RunError):  # creating the folder reports the error
         held = holds_run(folder)
     if held:
         raise RunError(

@@ -1,7 +1,8 @@
-"""Who plays: the one thing that differs between this process alone and a cluster.
+"""The interface between the training loop and the processes that play.
 
-The loop asks a `PlayBackend` for games and for gates. `LocalBackend` plays them at once, here; a
-`Crew` (crew.py) has actors that play all the time, so that it need not wait for either.
+The loop requests self-play and gate games from a `PlayBackend`. `LocalBackend` plays them in this
+process before it returns. The actors of an `ActorPool` (distributed/actor_pool.py) play all the
+time, so the loop need not wait for them.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,49 +21,49 @@ from alphazero.training.gate import run_gate
 from alphazero.training.selfplay import SelfPlayResult, play_games
 
 Show: TypeAlias = Callable[[int], object]
-"""Is told how many more games have ended."""
+"""Called with the number of games that have just ended."""
 
 GateResult: TypeAlias = tuple[MatchResult, list[GameRecord]]
 
 
 class NetworkSnapshot(NamedTuple):
-    """The network of one moment: by name, as it plays here, and as it travels."""
+    """A network at one step: its name, its evaluator in this process, and its bytes for actors."""
 
     name: str
     evaluator: Evaluator
     read: Callable[[], bytes]
     """Returns the bytes of its checkpoint."""
     calibration: npt.NDArray[np.float32] | None = None
-    """Observations [B, C, H, W] that set its ranges where it plays in int8; None: it does not."""
+    """Observations [B, C, H, W] that set its int8 ranges; None: it does not play in int8."""
 
 
 class SelfPlayRequest(NamedTuple):
-    """What self-play is to do in an iteration."""
+    """The loop's request for one iteration of self-play."""
 
     best: NetworkSnapshot
     seed: Sequence[int]
     resign_below: float
     unfinished: Sequence[GameRecord]
-    """Games under way in this process when the last iteration ended."""
+    """Games in this process that the last iteration left unfinished."""
 
 
 class PlayBackend(Protocol):
-    """Plays games."""
+    """Plays self-play and gate games."""
 
     def play(
         self, orders: SelfPlayRequest, show: Show, meanwhile: Callable[[], bool]
     ) -> SelfPlayResult:
         """Return `selfplay.games_per_iteration` games of self-play, or a few more.
 
-        A producer that overlaps calls `meanwhile` as long as too few have come, and waits once it
-        returns False, which says that there is nothing to do.
+        A backend that plays beside the loop calls `meanwhile` while games are missing. It only
+        waits once `meanwhile` returns False: then there is nothing left to do.
         """
         ...
 
     def gate(
         self, challenger: NetworkSnapshot, best: NetworkSnapshot, seed: Sequence[int], show: Show
     ) -> Future[GateResult]:
-        """Let two networks play the gate; one that overlaps returns before they have."""
+        """Play the gate; a backend that plays beside the loop returns before it has ended."""
         ...
 
     def close(self) -> None:
@@ -71,7 +72,7 @@ class PlayBackend(Protocol):
 
 
 class LocalBackend:
-    """Plays in this process, when asked to: the same arguments give the same games."""
+    """Plays in this process, when called: the same arguments give the same games."""
 
     def __init__(self, game: Game, config: Config, workers: int) -> None:
         self._game, self._config, self._workers = game, config, workers
@@ -82,7 +83,7 @@ class LocalBackend:
         show: Show,
         meanwhile: Callable[[], bool],  # noqa: ARG002
     ) -> SelfPlayResult:
-        """Play the games."""
+        """Play the games before returning."""
         return play_games(
             self._game,
             self._config,
@@ -97,11 +98,11 @@ class LocalBackend:
     def gate(
         self, challenger: NetworkSnapshot, best: NetworkSnapshot, seed: Sequence[int], show: Show
     ) -> Future[GateResult]:
-        """Play the gate to its end."""
+        """Play the gate before returning."""
         future: Future[GateResult] = Future()
         players = challenger.evaluator, best.evaluator
         future.set_result(run_gate(self._game, self._config, *players, seed, self._workers, show))
         return future
 
     def close(self) -> None:
-        """Nothing is left to stop."""
+        """Do nothing: no game is under way."""

@@ -1,9 +1,9 @@
-"""When to resign: the threshold that games which were played to the end allow.
+"""The resignation threshold, computed from games that were played to the end.
 
-Silver et al., Nature 550 (2017), Methods, "Self-play": resignation is disabled in a tenth of the
-games, and v_resign is chosen such that fewer than 5 % of those were wrongly given up, had it been
-enabled. A player resigns when its prospects, the better of the root's value and that of the best
-action, are below v_resign.
+Silver et al., Nature 550 (2017), Methods, "Self-play": a tenth of the games are played without
+resignation, and v_resign is chosen such that fewer than 5 % of the resignations in them would have
+been wrong. A player resigns when the better of the root's value and the best action's value is
+below v_resign.
 
 Letters: T moves of a game.
 """
@@ -19,22 +19,22 @@ from alphazero.training.data.game_shard import GameBatch
 
 
 class ThresholdCheck(NamedTuple):
-    """What a threshold would have done to games that were played to the end."""
+    """The effect that a threshold would have had on games that were played to the end."""
 
     resigned: int
     """games that it would have ended"""
     wrong: int
-    """those of them that were then not lost by the player who would have resigned"""
+    """games among them that the resigning player did not lose"""
 
 
 def non_resigned_games(shards: Iterable[GameBatch]) -> Iterator[GameRecord]:
-    """Yield the games in which nobody could resign."""
+    """Yield the games in which resignation was disabled."""
     for games in shards:
         yield from (record for record in games.records() if not record.pairing.may_resign)
 
 
 def judge_threshold(records: Iterable[GameRecord], threshold: float) -> ThresholdCheck:
-    """Count what `threshold` would have done to finished games."""
+    """Count the games that `threshold` would have ended, and its mistakes among them."""
     resigned = wrong = 0
     for record in records:
         below = np.flatnonzero(record.prospects < threshold)
@@ -47,12 +47,12 @@ def judge_threshold(records: Iterable[GameRecord], threshold: float) -> Threshol
 def resign_threshold(
     records: Iterable[GameRecord], false_positives: float, ceiling: float
 ) -> float:
-    """Return the highest v_resign, at most `ceiling`, that is wrong in a share < `false_positives`.
+    """Return the highest v_resign up to `ceiling` with a share of mistakes below `false_positives`.
 
-    Of the games that were played to the end and that it would have ended, that is. Fewer than
-    1 / `false_positives` of these cannot tell such a share: where there are no more, nobody
-    resigns. As the threshold rises, what it would have done to a game changes just above each
-    move whose prospects are lower than all before: from there on, that move would have ended it.
+    The share is taken over the games that v_resign would have ended, among those played to the end.
+    At least 1 / `false_positives` of them are needed to measure it; with fewer, nobody resigns.
+    As the threshold rises, its effect on a game changes just above each new minimum of the
+    prospects: from there on, that move ends the game.
     """
     steps: list[tuple[float, int, int]] = []
     for record in records:
@@ -68,7 +68,7 @@ def resign_threshold(
             break
         resigned += more_resigned
         mistaken += more_wrong
-        # All thresholds above this value and up to the next do the same.
+        # All thresholds above this value, up to the next one, have the same effect.
         end = min(steps[index + 1][0] if index + 1 < len(steps) else ceiling, ceiling)
         enough = resigned * false_positives >= 1
         if end > value and enough and mistaken < false_positives * resigned:
@@ -77,9 +77,9 @@ def resign_threshold(
 
 
 def measure_resignation(records: Sequence[GameRecord], threshold: float) -> dict[str, float]:
-    """Return what became of resignation in an iteration's games, by the names of metrics.
+    """Return the resignation metrics of an iteration's games by name.
 
-    The threshold is judged by games that it was not made from.
+    The threshold was computed from earlier games, so its false positives here are unbiased.
     """
     resigned = sum(record.resigned for record in records)
     values = {
@@ -94,7 +94,7 @@ def measure_resignation(records: Sequence[GameRecord], threshold: float) -> dict
 
 
 def _is_wrong(outcome: int, ply: int) -> bool:
-    """Whether the player to move at `ply`, who would have resigned, did not lose."""
+    """Whether resigning at `ply` is a mistake: the player to move there did not lose."""
     return value_of(outcome, ply % 2) >= 0
 
 

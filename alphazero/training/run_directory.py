@@ -1,8 +1,8 @@
-"""The run's folder: what is where, and how a state is published so that no kill can tear it.
+"""A run's folder: its files, and how a state is published so that no kill can damage it.
 
-Every iteration writes new files under new names and then, last, `state/manifest.json`, which
-names them with their hashes. Until that rename the old manifest and all its files stand; files
-that no manifest names are left-overs and are swept away.
+Every iteration writes new files under new names and then, last, `state/manifest.json`, which names
+them with their hashes. Until that rename the old manifest and its files stay valid. Files that no
+manifest names are left-overs, and are removed.
 """
 
 import contextlib
@@ -61,12 +61,12 @@ if sys.platform != "win32":
 
 LEARNER_FORMAT: Final = "alphazero-learner"
 SAMPLE_NAME: Final = re.compile(r"(selfplay|gate)-([0-9]{6,9})\.(txt|sgf|jsonl)")
-"""What games for people are called in `games/`: their kind, iteration and format."""
+"""Names of the sample games in `games/`: their kind, iteration and format."""
 _SIZE_LIMIT: Final = 4 << 30
 
 
 def matches_run(player: Checkpoint, config: Config) -> bool:
-    """Whether a player is of a configuration's game and has the shape of one of its networks."""
+    """Whether a player has a configuration's game and the shape of one of its networks."""
     game = (config.game.name, config.game.options)
     return game == (player.game_name, player.game_options) and (
         player.network_settings in config.networks
@@ -75,10 +75,10 @@ def matches_run(player: Checkpoint, config: Config) -> bool:
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keep other processes out of a run's folder; the lock dies with this process.
+    """Lock a run's folder against other processes, until this block or this process ends.
 
     Raises:
-        RunError: when another process holds it, or the folder cannot be made.
+        RunError: when another process holds the lock, or the folder cannot be created.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -96,7 +96,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def kept_still(folder: Path) -> Iterator[None]:
-    """Keep other processes from changing a run's folder, and write nothing into it.
+    """Prevent other processes from changing a run's folder, without writing into it.
 
     Raises:
         RunError: when a process holds the lock of the folder, or the lock is no regular file.
@@ -104,7 +104,7 @@ def kept_still(folder: Path) -> Iterator[None]:
     path = folder / "run.lock"
     with contextlib.ExitStack() as stack:
         try:
-            if path.exists():  # a copy may lack it
+            if path.exists():  # a copied folder may lack it
                 check_regular(path)
                 _share_lock(stack.enter_context(path.open("rb")).fileno())
         except BlockingIOError:
@@ -115,7 +115,7 @@ def kept_still(folder: Path) -> Iterator[None]:
 
 
 def _share_lock(descriptor: int) -> None:
-    """Lock an open file against `locked` until it is closed, where the system has such locks."""
+    """Take a shared lock on an open file, against `locked`, until it is closed; not on Windows."""
     if sys.platform != "win32":
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
@@ -128,7 +128,7 @@ def _in_use(folder: Path) -> RunError:
 
 
 class RunDirectory:
-    """A run's folder, its configuration, and the state it has last published."""
+    """A run's folder, its configuration, and its last published state."""
 
     def __init__(self, folder: Path, config: Config, state: RunState) -> None:
         self.folder = folder
@@ -137,15 +137,15 @@ class RunDirectory:
 
     @functools.cached_property
     def game(self) -> Game:
-        """The game that is learned."""
+        """The game that the run learns."""
         return make_game(self.config.game.name, **self.config.game.options)
 
     @classmethod
     def create(cls, config: Config) -> "RunDirectory":
-        """Make a new run's folder.
+        """Create a new run's folder.
 
         Raises:
-            RunError: when the folder already holds a run, or cannot be made.
+            RunError: when the folder already holds a run, or cannot be created.
         """
         folder = run_folder(config)
         check_new(folder)
@@ -162,7 +162,7 @@ class RunDirectory:
 
     @classmethod
     def open(cls, folder: Path) -> "RunDirectory":
-        """Open a run to look at it, finished or under way.
+        """Open a run for reading, finished or under way.
 
         Raises:
             RunError: when the folder holds no run, or its manifest is damaged.
@@ -172,7 +172,7 @@ class RunDirectory:
 
     @classmethod
     def resume(cls, folder: Path, overrides: Sequence[str] = ()) -> "RunDirectory":
-        """Open a run that was interrupted, or that is to go on with a larger budget.
+        """Open a run that was interrupted, or that continues with a larger budget.
 
         Raises:
             RunError: when the folder holds no run, is damaged, or its game, its network, its
@@ -210,14 +210,14 @@ class RunDirectory:
         return run
 
     def save_player(self, checkpoint: Checkpoint) -> str:
-        """Write a player under the name of its step; return that name."""
+        """Write a player under the name of its step, unless it exists; return that name."""
         name = player_name(checkpoint.step)
         if name not in self.state.hashes:
             self.state.hashes[name] = write_checkpoint(self.folder / name, checkpoint)
         return name
 
     def save_learner(self, tensors: dict[str, Tensor]) -> None:
-        """Write the learner's weights and optimizer."""
+        """Write the learner's weights and optimizer state."""
         name = f"state/learner-{self.state.iteration:06d}.safetensors"
         self.state.hashes[name] = save_tensors(
             self.folder / name, tensors, {"format": LEARNER_FORMAT}
@@ -231,15 +231,15 @@ class RunDirectory:
         self.state.unfinished = name
 
     def save_games(self, games: GameBatch) -> None:
-        """Write the games of this iteration for the window."""
+        """Write this iteration's games for the replay window."""
         self._write(shard_name(self.state.iteration), games.to_bytes())
 
     def save_text(self, name: str, text: str) -> None:
-        """Write something for people into `games/`."""
+        """Write a text for people into `games/`."""
         write_atomic(self.folder / "games" / name, text.encode())
 
     def publish(self) -> None:
-        """Make what was saved the state that a resumed run begins from."""
+        """Make the saved files the state that a resumed run starts from."""
         state = self.state
         named = {state.best, state.learner, state.unfinished, player_name(state.step), CONFIG}
         named |= {shard_name(iteration) for iteration in state.shards}
@@ -257,17 +257,16 @@ class RunDirectory:
         write_atomic(self.folder / MANIFEST, json.dumps(content, indent=1).encode() + b"\n")
 
     def clean_up(self) -> None:
-        """Do what a kill just after publishing leaves undone: renew the best, sweep the rest."""
+        """Renew `best.safetensors` and remove left-overs, also those of a kill after publishing."""
         self._refresh_best()
         self._sweep()
 
     def _refresh_best(self) -> None:
-        """Let `best.safetensors` be a copy of the best player's checkpoint."""
         best = self.folder / "best.safetensors"
         data = self.read(self.state.best)
         try:
             fresh = read_limited(best, _SIZE_LIMIT) == data
-        except RunError:  # it is missing, or no file
+        except RunError:  # missing, or not a file
             fresh = False
         if not fresh:
             write_atomic(best, data)
@@ -278,7 +277,7 @@ class RunDirectory:
         return load_checkpoint(self.folder / self.state.best)
 
     def load_learner(self) -> dict[str, Tensor]:
-        """Read the learner's weights and optimizer."""
+        """Read the learner's weights and optimizer state."""
         self.read(self.state.learner)
         return load_tensors(self.folder / self.state.learner, LEARNER_FORMAT)[0]
 
@@ -287,16 +286,16 @@ class RunDirectory:
         return self.load_games(self.state.unfinished).records()
 
     def load_shards(self) -> Iterator[tuple[int, GameBatch]]:
-        """Read the games that the window holds, oldest first."""
+        """Yield the games in the window by iteration, oldest first."""
         for iteration in self.state.shards:
             yield iteration, self.load_shard(iteration)
 
     def load_shard(self, iteration: int) -> GameBatch:
-        """Read the games of one iteration that the window holds."""
+        """Read the games of one iteration in the window."""
         return self.load_games(shard_name(iteration))
 
     def load_games(self, name: str) -> GameBatch:
-        """Read the games of a file that the manifest names, and replay them by the rules."""
+        """Read a file of games that the manifest names, and replay the games by the rules."""
         return GameBatch.from_bytes(self.game, self.read(name), printable(self.folder / name))
 
     def _write(self, name: str, data: bytes) -> None:
@@ -304,7 +303,7 @@ class RunDirectory:
         self.state.hashes[name] = sha256_hex(data)
 
     def read(self, name: str) -> bytes:
-        """Return the bytes of a file that the manifest names, if they are those it names."""
+        """Return the bytes of a file; raise RunError unless their hash is the manifest's."""
         data = read_limited(self.folder / name, _SIZE_LIMIT)
         if sha256_hex(data) != self.state.hashes.get(name):
             raise RunError(
@@ -314,7 +313,7 @@ class RunDirectory:
         return data
 
     def _change_config(self) -> None:
-        """Write another configuration, which the manifest knows before it is there and after."""
+        """Replace `config.yaml`; in between, the manifest has the hashes of both versions."""
         text = self._config_text()
         self.state.hashes[NEXT_CONFIG] = sha256_hex(text)
         self._write_manifest()
@@ -323,7 +322,6 @@ class RunDirectory:
         self._write_manifest()
 
     def _config_text(self) -> bytes:
-        """Return what stands in `config.yaml`."""
         packages = ("torch", "numpy", "numba")
         versions = ", ".join(f"{name} {version(name)}" for name in packages)
         head = (
@@ -333,9 +331,9 @@ class RunDirectory:
         return f"{head}{versions}\n{dump_config(self.config)}".encode()
 
     def _sweep(self) -> None:
-        """Remove what no manifest names: older states, shards out of the window, left-overs.
+        """Remove files that no manifest names: older states, shards out of the window, left-overs.
 
-        Of checkpoints and of games for people, what is older than the configuration keeps.
+        Of checkpoints and sample games, remove those older than the configuration keeps.
         """
         state, keep = self.state, set(self.state.hashes)
         for folder, pattern in (("state", "*-*"), ("replay", "games-*")):

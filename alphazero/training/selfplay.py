@@ -1,8 +1,8 @@
-"""Self-play: the match loop with one player on both seats, exploring, and its games recorded.
+"""Self-play: an exploring player plays both sides of many games, which are recorded.
 
-An iteration ends when enough games have ended; the games then under way are carried over to the
-next one, move by move, so that long games are not lost and the batch stays full. Their trees
-are not: the network has changed.
+An iteration ends when enough games have ended. The games then under way are carried over to the
+next one, move by move, so that long games are not lost and the batch stays full. Their trees are
+dropped, since the network changes.
 """
 
 import functools
@@ -26,20 +26,20 @@ from alphazero.training.selfplay_stats import SelfPlayStats
 from alphazero.utils.jobs import Progress, run_jobs, split_evenly
 
 IDLE_GAME_SHARE = 16
-"""One table in so many finds no place in a batch: batches stay full while moves wait, and these
-are made for several tables at once, a few batches apart."""
+"""A batch has room for all but 1/16 of the games, so that it stays full while some games wait for
+their move: moves are made for several games together, every few batches."""
 
 
 class SelfPlayResult(NamedTuple):
-    """What an iteration of self-play brought."""
+    """The games and counters of one iteration of self-play."""
 
     finished: list[GameRecord]
     unfinished: list[GameRecord]
     work: "SelfPlayStats"
     evaluator: Evaluator
-    """the network that played, which a gate may replace before its games are looked at"""
+    """the network that played; a gate may replace the best before the games are reported"""
     seconds: float | None = None
-    """the time in which these games came; None: that of the stage"""
+    """the time in which these games were played; None: the time of the stage"""
 
 
 def play_games(
@@ -54,10 +54,10 @@ def play_games(
 ) -> SelfPlayResult:
     """Play until `selfplay.games_per_iteration` games have ended, on `workers` cores.
 
-    The same arguments give the same games: each worker has tables, a share of the games and a
-    stream of random numbers of its own. `unfinished` are games carried over; `show` is called
-    with the number of games that ended. Where a game allows it, a player whose prospects are
-    below `resign_below` resigns.
+    The same arguments give the same games: each worker has its own games, its own target and its
+    own stream of random numbers. `unfinished` are games carried over; `show` gets the number of
+    newly finished games. Where a game allows it, a player whose prospects are below
+    `resign_below` resigns.
     """
     progress = Progress(show)
     games = config.selfplay.games_per_iteration
@@ -88,7 +88,7 @@ def play_games(
 
 
 class SelfPlayWorker:
-    """The tables of one worker: games of self-play that go on from one call to the next."""
+    """The games of one worker, which continue from one call to the next."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class SelfPlayWorker:
         self._seconds += time.perf_counter() - begin
 
     def play(self, target: int, progress: Progress) -> list[GameRecord]:
-        """Play until `target` more games have ended; return them, perhaps a few more."""
+        """Play until at least `target` more games have ended; return them."""
         begin = time.perf_counter()
         finished: list[GameRecord] = []
         while len(finished) < target:
@@ -124,18 +124,18 @@ class SelfPlayWorker:
         return finished
 
     def resign_below(self, threshold: float) -> None:
-        """Let players whose prospects are below `threshold` resign, where a game allows it."""
+        """Let players with prospects below `threshold` resign, where a game allows it."""
         self._match.resign_below = threshold
 
     def leave(self) -> list[GameRecord]:
-        """Stop playing; return the games under way, without their trees."""
-        self._search.stop(np.arange(self._tables))  # what it still owes is not counted as done
+        """Stop searching; return the games under way, without their trees."""
+        self._search.stop(np.arange(self._tables))  # simulations that were not run do not count
         under_way = [self._match.record(table) for table in self._match.playing]
         return [*under_way, *self._waiting]
 
     @property
     def work(self) -> SelfPlayStats:
-        """What has been done since the tables were laid."""
+        """The counters since this worker was created."""
         work = SelfPlayStats()
         work.add(self._search)
         work.seconds_playing = self._seconds
@@ -159,7 +159,6 @@ def _play_share(
     target: int,
     progress: Progress,
 ) -> _Share:
-    """Play one worker's share: until `target` games have ended at its `tables`."""
     hall = SelfPlayWorker(game, config, evaluator, rng, tables, unfinished, resign_below)
     finished = hall.play(target, progress)
     return _Share(finished, hall.leave(), hall.work)
@@ -173,10 +172,10 @@ def make_selfplay_match(
     tables: int,
     resign_below: float = NEVER_RESIGN,
 ) -> tuple[Match, NetworkSearch]:
-    """Return a match, without end, of one exploring player with itself, and its search."""
+    """Return an endless match of one exploring player against itself, and its search."""
     settings, searching = config.selfplay, config.search
-    if settings.plain_trees:
-        searching = replace(searching, transpositions=False, value_weighting=0.0)
+    if settings.disable_graph_search:
+        searching = replace(searching, transpositions=False, backup_value_weighting=0.0)
     search = NetworkSearch(
         game,
         evaluator,
@@ -184,8 +183,8 @@ def make_selfplay_match(
         slots=tables,
         rows=tables - tables // IDLE_GAME_SHARE,
         exploration=Exploration(
-            settings.noise_fraction,
-            settings.noise_alpha,
+            settings.dirichlet_fraction,
+            settings.dirichlet_alpha,
             settings.noise_shaped,
             settings.root_temperature,
             settings.forced_playouts,
@@ -197,8 +196,8 @@ def make_selfplay_match(
         temperature=TemperatureSchedule(
             settings.temperature, settings.temperature_moves, settings.final_temperature
         ),
-        cap=PlayoutCap(settings.full_share, settings.fast_simulations)
-        if settings.full_share < 1
+        cap=PlayoutCap(settings.full_search_probability, settings.fast_simulations)
+        if settings.full_search_probability < 1
         else None,
     )
     openings = _random_openings(settings, search, rng)
@@ -209,13 +208,16 @@ def make_selfplay_match(
 def _pairings(
     settings: SelfplayConfig, openings: Iterator[tuple[int, ...]], rng: np.random.Generator
 ) -> Iterator[Pairing]:
-    """Yield games without end: some begin with random moves, in some players may resign."""
+    """Yield games without end; some begin with random moves, some allow resignation."""
     while True:
         may_resign = False
         opening: tuple[int, ...] = ()
-        if settings.resign_share:
-            may_resign = bool(rng.random() < settings.resign_share)
-        if settings.random_starts and rng.random() < settings.random_starts:
+        if settings.resign_enabled_fraction:
+            may_resign = bool(rng.random() < settings.resign_enabled_fraction)
+        if (
+            settings.random_opening_probability
+            and rng.random() < settings.random_opening_probability
+        ):
             opening = next(openings)
         yield Pairing(opening=opening, may_resign=may_resign)
 
@@ -223,18 +225,18 @@ def _pairings(
 def _random_openings(
     settings: SelfplayConfig, search: NetworkSearch, rng: np.random.Generator
 ) -> Iterator[tuple[int, ...]]:
-    """Yield openings without end, each the most open of `random_start_choices` of its length.
+    """Yield openings without end, each the most open of `random_opening_candidates` of its length.
 
-    So many are drawn ahead as fill one batch of the search, a size that the network is compiled
-    for anyway: it would be slow to answer about each game's few by themselves.
+    The most open one has the network's value nearest 0. Enough are drawn ahead to fill one batch of
+    the search: the network is compiled for this batch size, and small batches would be slow.
     """
-    game, choices = search.game, settings.random_start_choices
+    game, choices = search.game, settings.random_opening_candidates
     ahead = max(search.rows // choices, 1) if choices > 1 else 1
     first = game.initial_state()
     while True:
         openings = []
         for _ in range(ahead):
-            moves = int(rng.integers(settings.random_start_moves + 1))
+            moves = int(rng.integers(settings.random_opening_max_moves + 1))
             openings.append([random_opening(game, moves, rng) for _ in range(choices)])
         chosen = np.zeros(ahead, np.int64)
         if choices > 1:

@@ -170,7 +170,7 @@ def test_each_step_evaluates_what_each_game_would_alone_without_a_gap_between_ga
     def rows_of(tables: int, schedule: Sequence[Pairing]) -> list[int]:
         """How many positions each step evaluates."""
         evaluator = HashedEvaluator(SMALL_FOUR)
-        settings = SearchConfig(simulations=9, cache_megabytes=0)
+        settings = SearchConfig(simulations=9, evaluation_cache_mib=0)
         player = SearchPlayer(NetworkSearch(SMALL_FOUR, evaluator, settings, slots=tables))
         match = Match(SMALL_FOUR, [player], tables, iter(schedule))
         match.start_games()
@@ -551,7 +551,9 @@ def test_a_game_carried_over_keeps_its_place_in_the_temperature_schedule():
 
 @pytest.mark.parametrize("temperature", [0.0, 0.5, 50.0])
 def test_recorded_policies_are_visits_whatever_the_temperature(temperature: float):
-    config = make_config(temperature=temperature, final_temperature=temperature, noise_fraction=0.0)
+    config = make_config(
+        temperature=temperature, final_temperature=temperature, dirichlet_fraction=0.0
+    )
     games = self_play(config)
     player = SearchPlayer(NetworkSearch(TIC_TAC_TOE, HashedEvaluator(TIC_TAC_TOE), config.search))
     some = 0
@@ -573,7 +575,7 @@ def record_rows(record: GameRecord) -> tuple[Slots, Floats, Floats]:
 
 def test_noise_makes_searches_of_one_position_differ_in_self_play():
     def first_policies(fraction: float) -> set[bytes]:
-        games = self_play(make_config(noise_fraction=fraction, games_per_iteration=20))
+        games = self_play(make_config(dirichlet_fraction=fraction, games_per_iteration=20))
         return {record.policies[0].tobytes() for record in games.finished}
 
     assert len(first_policies(0.0)) == 1
@@ -585,7 +587,7 @@ def test_noise_makes_searches_of_one_position_differ_in_self_play():
 
 def gate_config(**changes: float) -> Config:
     return dataclasses.replace(
-        make_config(temperature=50.0, final_temperature=50.0, noise_fraction=1.0),
+        make_config(temperature=50.0, final_temperature=50.0, dirichlet_fraction=1.0),
         gate=GateConfig(**{"games": 20, "opening_moves": 3, **changes}),
     )
 

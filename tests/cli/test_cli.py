@@ -232,15 +232,15 @@ def test_grade_searches_otherwise_where_it_is_told_to(tmp_path: Path, capsys: Ca
     player = saved_player(tmp_path / "four.safetensors", "connect_four")
     solved = tmp_path / "solved.txt"
     solved.write_text("171717 1 +------\n")
-    named = f"{player}:transpositions=true,value_weighting=2"
+    named = f"{player}:transpositions=true,backup_value_weighting=2"
     assert code_of("grade", named, solved, "--simulations", 50, "--require", 1) == 0
     assert capsys.readouterr().out.startswith("solved.txt, 50 simulations: 1 of 1 positions")
     assert code_of("grade", named, solved, "--save", tmp_path / "copy.safetensors") == 2
-    assert "as trained, without transpositions, value_weighting" in capsys.readouterr().err
+    assert "as trained, without transpositions, backup_value_weighting" in capsys.readouterr().err
     assert code_of("grade", f"{player}:simulations=3", solved) == 2
     assert "may not say simulations: --simulations does" in capsys.readouterr().err
-    assert code_of("grade", f"{player}:value_weighting=-1", solved) == 2
-    assert "value_weighting: must be at least 0" in capsys.readouterr().err
+    assert code_of("grade", f"{player}:backup_value_weighting=-1", solved) == 2
+    assert "backup_value_weighting: must be at least 0" in capsys.readouterr().err
 
 
 def test_grade_saves_a_copy_that_carries_its_figures(tmp_path: Path, capsys: Capture) -> None:
@@ -426,7 +426,7 @@ def test_a_file_that_could_not_be_written_is_told_before_anything_is_played(
         ("simulations: 4", "simulatons: 4", 4, "did you mean 'simulations'?"),
         ("search:", "serch:", 4, "did you mean 'search'?"),
         ("simulations: 4", "simulations: many", 4, "expected a whole number, got text 'many'"),
-        ("reuse: 2.0", "reuse: 1e-3", 6, "'1e-3' is text in YAML; write 1.0e-3 or 0.001"),
+        ("ratio: 2.0", "ratio: 1e-3", 6, "'1e-3' is text in YAML; write 1.0e-3 or 0.001"),
         ("seed: 5", "seed: 5, seed: 6", 2, "duplicate key 'seed'"),
         ("name: tic_tac_toe", "name: tic_tak_toe", 1, "did you mean 'tic_tac_toe'?"),
         ("name: tic_tac_toe", "name: tic_tac_toe, rows: -1", 1, "rows"),
@@ -449,7 +449,7 @@ def test_a_mistake_in_the_yaml_is_named_with_its_line(
 
 def test_several_mistakes_get_a_line_each(tmp_path: Path, capsys: Capture) -> None:
     path = tmp_path / "wrong.yaml"
-    path.write_text(YAML.replace("simulations", "simulatons").replace("reuse: 2.0", "reuse: no"))
+    path.write_text(YAML.replace("simulations", "simulatons").replace("ratio: 2.0", "ratio: no"))
     assert code_of("train", path) == 2
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 2
@@ -587,7 +587,7 @@ def test_search_settings_out_of_range_in_a_checkpoint_give_way_to_the_defaults(
     from alphazero.config.schema import SearchConfig
     from alphazero.network.checkpoint import load_checkpoint
 
-    odd = {"simulations": -5, "c_puct": "high", "first_play": "never", "reuse_tree": False}
+    odd = {"simulations": -5, "c_puct": "high", "fpu": "never", "reuse_tree": False}
     path = saved_player(tmp_path / "odd.safetensors", search=odd)
     assert search_settings(load_checkpoint(path)) == SearchConfig(reuse_tree=False)
     _, player = load_player(path)

@@ -3,6 +3,7 @@
 import dataclasses
 import math
 import random
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -117,41 +118,41 @@ search:
   num_simulations: 5
   simulations: 0
   c_puct: 1e-3
-  first_play: parnt
+  fpu: parnt
   simulations: 3
 serach: {}
 network: 5
 learner:
   batch_size: many
-  clip_norm: .nan
-  symmetries: 1
+  max_grad_norm: .nan
+  augment_symmetries: 1
   momentum: yes
-  l2: -.inf
+  l2_penalty: -.inf
   weight_decay: 0.1
 gate: {games: 41}
 run:
   seed: 1.0
   folder: [a]
 """
-    assert errors_of(text, "replay.reuse=0") == [
+    assert errors_of(text, "replay.ratio=0") == [
         "go.yaml:4: unknown key 'num_simulations' in 'search'; did you mean 'simulations'?",
         "go.yaml:5: search.simulations: must be at least 1 and at most 1000000, got 0",
         "go.yaml:6: search.c_puct: '1e-3' is text in YAML; write 1.0e-3 or 0.001",
-        "go.yaml:7: search.first_play: must be one of zero, parent, got 'parnt'; "
-        "did you mean 'parent'?",
+        "go.yaml:7: search.fpu: must be one of zero, parent, got 'parnt'; did you mean 'parent'?",
         "go.yaml:8: duplicate key 'simulations' in 'search' (first on line 5)",
         "go.yaml:9: unknown section 'serach'; did you mean 'search'?",
         "go.yaml:10: network: expected keys and values, got 5",
         "go.yaml:12: learner.batch_size: expected a whole number, got text 'many'",
-        "go.yaml:13: learner.clip_norm: must be a finite number, got nan",
-        "go.yaml:14: learner.symmetries: expected true or false, got 1",
+        "go.yaml:13: learner.max_grad_norm: must be a finite number, got nan",
+        "go.yaml:14: learner.augment_symmetries: expected true or false, got 1",
         "go.yaml:15: learner.momentum: expected a number, got true",
-        "go.yaml:16: learner.l2: must be a finite number, got -inf",
-        "go.yaml:17: learner.weight_decay: use learner.l2; weight_decay is AdamW's and Muon's",
+        "go.yaml:16: learner.l2_penalty: must be a finite number, got -inf",
+        "go.yaml:17: learner.weight_decay: use learner.l2_penalty; weight_decay is AdamW's and "
+        "Muon's",
         "go.yaml:18: gate.games: must be even, since pairs of games swap colours, got 41",
         "go.yaml:20: run.seed: expected a whole number, got 1.0",
         "go.yaml:21: run.folder: expected text, got a list",
-        "override 'replay.reuse=0': replay.reuse: must be above 0 and at most 10000, got 0",
+        "override 'replay.ratio=0': replay.ratio: must be above 0 and at most 10000, got 0",
     ]
 
 
@@ -230,7 +231,7 @@ def test_a_configuration_may_be_a_path_a_dict_or_a_config(tmp_path: Path) -> Non
     nested |= {"learner": {"learning_rate": 0.1}, "run": {"name": "mine"}}
     assert config_from(nested) == config_from(from_file) == from_file
     with pytest.raises(ConfigError, match=r"^config: learner\.l2: must be at least 0, got -1"):
-        config_from(nested | {"learner": {"l2": -1}})
+        config_from(nested | {"learner": {"l2_penalty": -1}})
     with pytest.raises(ConfigError, match="or the path of a YAML file, got int"):
         config_from(3)  # type: ignore[arg-type]
 
@@ -635,49 +636,49 @@ def test_a_file_with_windows_line_ends_and_a_byte_order_mark_loads(tmp_path: Pat
 
 # --- workers -----------------------------------------------------------------------------------
 
-RAY = "selfplay: {workers: {ray: %s}}"
+RAY = "selfplay: {distributed: {ray: %s}}"
 
 
 def test_without_workers_the_process_itself_plays() -> None:
-    assert parse_config(SMALLEST).selfplay.workers is None
-    assert parse_config(SMALLEST + "selfplay: {workers: null}").selfplay.workers is None
+    assert parse_config(SMALLEST).selfplay.distributed is None
+    assert parse_config(SMALLEST + "selfplay: {distributed: null}").selfplay.distributed is None
 
 
 def test_workers_on_ray_need_no_further_key() -> None:
     for nothing in ("{}", "null"):
-        assert parse_config(SMALLEST + RAY % nothing).selfplay.workers == RayConfig()
+        assert parse_config(SMALLEST + RAY % nothing).selfplay.distributed == RayConfig()
 
 
 def test_workers_on_ray_survive_being_written_and_read() -> None:
-    keys = "{address: '10.0.0.5:6379', actors: 6, gpus_per_actor: 0.25, games_ahead: 40}"
+    keys = "{address: '10.0.0.5:6379', actors: 6, gpus_per_actor: 0.25, max_queued_games: 40}"
     config = parse_config(SMALLEST + RAY % keys)
-    assert config.selfplay.workers == RayConfig(
-        address="10.0.0.5:6379", actors=6, gpus_per_actor=0.25, games_ahead=40
+    assert config.selfplay.distributed == RayConfig(
+        address="10.0.0.5:6379", actors=6, gpus_per_actor=0.25, max_queued_games=40
     )
     assert parse_config(dump_config(config)) == config
 
 
 def test_every_default_of_workers_in_the_documentation_may_be_written_in_a_file() -> None:
-    rows = [row for row in describe_schema() if row.section == "selfplay.workers.ray"]
+    rows = [row for row in describe_schema() if row.section == "selfplay.distributed.ray"]
     keys = ", ".join(f"{row.key}: {row.default}" for row in rows)
-    assert parse_config(SMALLEST + RAY % f"{{{keys}}}").selfplay.workers == RayConfig()
-    override = f"selfplay.workers={{ray: {{{keys}}}}}"
-    assert parse_config(SMALLEST, "x", [override]).selfplay.workers == RayConfig()
+    assert parse_config(SMALLEST + RAY % f"{{{keys}}}").selfplay.distributed == RayConfig()
+    override = f"selfplay.distributed={{ray: {{{keys}}}}}"
+    assert parse_config(SMALLEST, "x", [override]).selfplay.distributed == RayConfig()
 
 
 @pytest.mark.parametrize(
     ("value", "complaint"),
     [
-        ("{ray: {actor: 3}}", "'actor' in 'selfplay.workers.ray'; did you mean 'actors'?"),
-        ("{ray: {actors: 0}}", "selfplay.workers.ray.actors: must be at least 1, got 0"),
+        ("{ray: {actor: 3}}", "'actor' in 'selfplay.distributed.ray'; did you mean 'actors'?"),
+        ("{ray: {actors: 0}}", "selfplay.distributed.ray.actors: must be at least 1, got 0"),
         ("{ray: 3}", "expected {ray: {...}}, with keys, got"),
         ("{slurm: {}}", "expected null or {ray: {...}}, got"),
         ("3", "expected null or {ray: {...}}, got"),
     ],
 )
 def test_wrong_workers_are_told_where_they_are(value: str, complaint: str) -> None:
-    assert complaint in error_of(f"{SMALLEST}selfplay:\n  workers: {value}\n")
-    assert complaint in error_of(SMALLEST, f"selfplay.workers={value}")
+    assert complaint in error_of(f"{SMALLEST}selfplay:\n  distributed: {value}\n")
+    assert complaint in error_of(SMALLEST, f"selfplay.distributed={value}")
 
 
 # --- the schema and the shipped files ----------------------------------------------------------
@@ -701,7 +702,7 @@ def test_every_default_lies_in_its_own_range(name: str) -> None:
 
 
 def test_every_default_in_the_documentation_may_be_written_in_a_file() -> None:
-    apart = ("game", "budget", "selfplay.workers.ray")
+    apart = ("game", "budget", "selfplay.distributed.ray")
     rows = [row for row in describe_schema() if row.section not in apart]
     overrides = [f"{row.section}.{row.key}={row.default}" for row in rows]
     assert parse_config(SMALLEST, "x", overrides) == parse_config(SMALLEST)
@@ -727,3 +728,54 @@ def test_a_path_that_is_nearly_one_that_exists_is_told_it(
         with pytest.raises(ConfigError) as caught:
             load_config(typed)
         assert "did you mean" not in str(caught.value)
+
+
+# --- old names -----------------------------------------------------------------------------------
+
+
+OLD_NAMES = {
+    (section, note.formerly): (field.name, field.default)
+    for section, kind in SECTIONS.items()
+    for field, _, note in config_fields(kind)
+    if note.formerly and section != "selfplay.distributed"
+}
+
+
+def test_every_old_name_of_a_key_is_read_and_one_line_says_the_new_ones(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    plain = parse_config(dump_config(parse_config(SMALLEST)))
+    assert capsys.readouterr().err == ""
+    text = dump_config(plain)
+    for (section, old), (new, _) in OLD_NAMES.items():
+        before, mark, after = text.partition(f"{section}:\n")
+        text = (
+            before + mark + re.sub(rf"^  {new}:", f"  {old}:", after, count=1, flags=re.MULTILINE)
+        )
+    assert text.count("\n") == dump_config(plain).count("\n")
+    assert parse_config(text, "old.yaml") == plain
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("old.yaml: keys have new names: ")
+    assert len(OLD_NAMES) > 25
+    for (section, old), (new, _) in OLD_NAMES.items():
+        assert f"{section}.{old} is now {section}.{new}" in line
+
+
+def test_old_names_are_read_in_overrides_and_below_ray(capsys: pytest.CaptureFixture[str]) -> None:
+    ray = "selfplay.workers={ray: {steps_ahead: 7}}"
+    config = parse_config(SMALLEST, overrides=["search.solver=true", ray])
+    assert config.search.mcts_solver
+    assert config.selfplay.distributed is not None
+    assert config.selfplay.distributed.max_steps_ahead == 7
+    assert "steps_ahead is now selfplay.distributed.ray.max_steps_ahead" in capsys.readouterr().err
+
+
+def test_a_key_under_both_names_is_refused() -> None:
+    both = SMALLEST + "search: {solver: true, mcts_solver: true}\n"
+    assert "search.solver is the old name of search.mcts_solver; give one" in error_of(both)
+
+
+def test_a_mistake_under_an_old_name_is_told_where_it_stands() -> None:
+    wrong = SMALLEST + "search:\n  c_puct: 1.0\n  solver: 3\n"
+    number = wrong.splitlines().index("  solver: 3") + 1
+    assert f":{number}: search.mcts_solver: expected true or false" in error_of(wrong)

@@ -132,7 +132,7 @@ def test_surprise_compares_the_search_with_the_network_s_prior_without_noise() -
 
 
 def test_the_player_is_the_running_average_of_the_weights() -> None:
-    learner = make_learner(average=0.5)
+    learner = make_learner(ema_decay=0.5)
     assert learner.player is not learner.network
     expected = {name: each.clone() for name, each in learner.player.state_dict().items()}
     for step in range(1, 8):
@@ -152,7 +152,7 @@ def test_the_player_is_the_running_average_of_the_weights() -> None:
 
 
 def test_an_average_is_restored_with_the_learner() -> None:
-    first, second = make_learner(average=0.9), make_learner(1, average=0.9)
+    first, second = make_learner(ema_decay=0.9), make_learner(1, ema_decay=0.9)
     for step in range(3):
         first.train_step(make_batch(seed=step))
     second.restore(first.state(), first.step)
@@ -192,7 +192,7 @@ def test_the_target_is_mixed_from_the_outcome_and_the_value_of_the_search() -> N
     record = GameRecord(Pairing(), actions, policies, values, none, none, outcome)
     replay.add(1, GameBatch.of(game, [record]))
     for mix in (0.0, 0.25, 1.0):
-        batch = replay.sample(64, np.random.default_rng(0), augment=False, value_mix=mix)
+        batch = replay.sample(64, np.random.default_rng(0), augment=False, search_value_weight=mix)
         plies = [int(np.flatnonzero(actions == policy.argmax())[0]) for policy in batch.policies]
         z = np.array([value_of(outcome, outcomes[ply]) for ply in plies])
         assert np.allclose(batch.values, (1 - mix) * z + mix * values[plies], atol=1e-6)
@@ -203,19 +203,19 @@ def test_the_target_is_mixed_from_the_outcome_and_the_value_of_the_search() -> N
 
 def test_a_run_with_every_option_resumes_to_the_very_same_files(tmp_path: Path) -> None:
     options = [
-        "selfplay.full_share=0.5",
+        "selfplay.full_search_probability=0.5",
         "selfplay.fast_simulations=2",
-        "learner.average=0.9",
-        "learner.value_mix=0.3",
+        "learner.ema_decay=0.9",
+        "learner.search_value_weight=0.3",
         "learner.optimizer=adamw",
         "learner.learning_rate=0.001",
-        "search.first_play=parent",
-        "search.cache_megabytes=1",
-        "selfplay.resign_share=0.6",
+        "search.fpu=parent",
+        "search.evaluation_cache_mib=1",
+        "selfplay.resign_enabled_fraction=0.6",
         "selfplay.resign_false_positives=1.0",
-        "selfplay.resign_ceiling=0.1",
-        "replay.blunder=0.3",
-        "replay.surprise_weight=0.5",
+        "selfplay.resign_threshold_max=0.1",
+        "replay.deblunder_threshold=0.3",
+        "replay.policy_surprise_weight=0.5",
         "replay.repeats=log",
     ]
     whole = loop.train(tiny_config(tmp_path / "whole", *options))
@@ -230,7 +230,7 @@ def test_a_run_with_every_option_resumes_to_the_very_same_files(tmp_path: Path) 
 
 
 def test_the_benchmark_counts_what_it_says(tmp_path: Path) -> None:
-    config = tiny_config(tmp_path, "selfplay.parallel_games=6", "search.cache_megabytes=0")
+    config = tiny_config(tmp_path, "selfplay.parallel_games=6", "search.evaluation_cache_mib=0")
     result = benchmark(config, 0.8, 2)
     assert result.workers == 2
     assert result.tables == 6

@@ -75,22 +75,22 @@ def well_judged(record: GameRecord) -> Floats:
     return prospects
 
 
-RESIGNING = ("selfplay.resign_share=0.6", "selfplay.resign_ceiling=-0.2")
+RESIGNING = ("selfplay.resign_enabled_fraction=0.6", "selfplay.resign_threshold_max=-0.2")
 
 SICK: Mapping[str, Case] = {
     "gate games repeat": Case({"gate/distinct_games": constant(0.1)}, key="gate.opening_moves"),
     "entropy collapsed": Case(
-        {"learner/policy_entropy": lambda i: 2.0 * 0.5**i}, key="selfplay.noise_fraction"
+        {"learner/policy_entropy": lambda i: 2.0 * 0.5**i}, key="selfplay.dirichlet_fraction"
     ),
     "value head overfits": Case(
         {"learner/seen_value_loss": constant(0.1), "learner/unseen_value_loss": constant(0.4)},
-        key="replay.reuse",
+        key="replay.ratio",
     ),
     "samples reused too often": Case(
-        {"learner/steps": lambda i: 800 * i}, ("replay.reuse=40",), key="replay.reuse"
+        {"learner/steps": lambda i: 800 * i}, ("replay.ratio=40",), key="replay.ratio"
     ),
     "samples reused too little": Case(
-        {"learner/steps": lambda i: 300 + 2 * i}, ("replay.reuse=0.1",), key="replay.reuse"
+        {"learner/steps": lambda i: 300 + 2 * i}, ("replay.ratio=0.1",), key="replay.ratio"
     ),
     "noise drowned by the reused tree": Case(
         {"selfplay/kept_visits": constant(0.95)}, key="search.reuse_tree"
@@ -99,7 +99,7 @@ SICK: Mapping[str, Case] = {
         {"selfplay/resign_threshold": constant(-0.3)},
         RESIGNING,
         in_despair,
-        key="selfplay.resign_ceiling",
+        key="selfplay.resign_threshold_max",
     ),
     "evaluator starved": Case(
         {"speed/search_efficiency": constant(0.2)}, key="selfplay.parallel_games"
@@ -194,7 +194,7 @@ def test_a_healthy_run_hears_that_nothing_was_found(
         ("gate/distinct_games", 0.49, 0.51),
         ("selfplay/kept_visits", 0.81, 0.79),
         ("speed/search_efficiency", 0.49, 0.51),
-        ("learner/gradient_norm", 5.1, 4.9),  # learner.clip_norm is 5
+        ("learner/gradient_norm", 5.1, 4.9),  # learner.max_grad_norm is 5
         ("loss/value", 0.81, 0.79),  # a fifth of the games are drawn
         ("loss/policy", math.log(9) * 1.04, math.log(9) * 0.96),  # nine actions
         ("loss/policy", math.log(9) * 0.98, math.log(9) * 0.96),
@@ -281,7 +281,7 @@ def test_a_search_that_prefers_no_move_teaches_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("samples", "key"),
-    [(1, "growth.reuse, now 40"), (10**9, "replay.reuse, now 2")],
+    [(1, "growth.replay_ratio, now 40"), (10**9, "replay.ratio, now 2")],
 )
 def test_the_reuse_to_change_is_that_of_the_network_that_learns(
     samples: int, key: str, tmp_path: Path
@@ -290,7 +290,7 @@ def test_the_reuse_to_change_is_that_of_the_network_that_learns(
     curves = {
         name: {i: course(i) for i in range(1, ITERATIONS + 1)} for name, course in courses.items()
     }
-    config = tiny_config(tmp_path, f"growth.samples={samples}", "growth.reuse=40")
+    config = tiny_config(tmp_path, f"growth.samples={samples}", "growth.replay_ratio=40")
     (finding,) = diagnose(RunData(config, curves)).findings
     assert finding.endswith(f"lower {key}")
 
@@ -312,7 +312,7 @@ def test_a_training_made_sick_shows_how(tmp_path: Path) -> None:
             "gate.opening_moves=0",
             "gate.games=20",
             "gate.interval=1",
-            "replay.reuse=40",
+            "replay.ratio=40",
             "learner.learning_rate=5.0",
         )
     )

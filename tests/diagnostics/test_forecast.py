@@ -112,9 +112,9 @@ def test_moves_of_an_opening_are_neither_searched_nor_learned() -> None:
     fully."""
     plan = forecast(
         config_of(
-            "selfplay.random_starts=0.5",
-            "selfplay.random_start_moves=8",
-            "selfplay.full_share=0.5",
+            "selfplay.random_opening_probability=0.5",
+            "selfplay.random_opening_max_moves=8",
+            "selfplay.full_search_probability=0.5",
             "selfplay.fast_simulations=2",
             "budget.iterations=10",
         ),
@@ -195,7 +195,9 @@ def test_the_error_of_a_forecast_is_told_with_and_without_the_length_of_games() 
 
 
 def test_a_calibration_measures_every_part(tmp_path: Path) -> None:
-    config = tiny_config(tmp_path, 'evaluation.ladder=[random, "uct:4"]', "evaluation.positions=2")
+    config = tiny_config(
+        tmp_path, 'evaluation.anchors=[random, "uct:4"]', "evaluation.solved_positions_per_stage=2"
+    )
     shown: list[int] = []
     measured = calibrate(config, 2, 1.0, shown.append)
     assert len(shown) == PARTS

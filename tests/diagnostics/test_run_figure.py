@@ -51,14 +51,14 @@ LADDER = [
     "optimal moves in solved positions",
 ]
 ALWAYS = [panel.title for chapter in ("loss", "self-play", "speed") for panel in DASHBOARD[chapter]]
-MEASURED = ["evaluation.interval=1", "evaluation.games=2", "evaluation.ladder=[random, 'uct:4']"]
+MEASURED = ["evaluation.interval=1", "evaluation.games=2", "evaluation.anchors=[random, 'uct:4']"]
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run that climbed a ladder, and that was interrupted once."""
     folder = tmp_path_factory.mktemp("runs")
-    examined = [*MEASURED, "evaluation.positions=9"]
+    examined = [*MEASURED, "evaluation.solved_positions_per_stage=9"]
     train(tiny_config(folder, "budget.iterations=1", "gate.interval=1", *examined))
     return resume(folder / "tiny", ["budget.iterations=3"])
 

@@ -21,7 +21,11 @@ NETWORK = NetworkConfig(blocks=1, filters=6, policy_filters=2, value_filters=1, 
 
 
 PLAIN = LearnerConfig(
-    learning_rate=(RatePoint(0, 0.1),), momentum=0.0, l2=0.0, clip_norm=0.0, precision="float32"
+    learning_rate=(RatePoint(0, 0.1),),
+    momentum=0.0,
+    l2_penalty=0.0,
+    max_grad_norm=0.0,
+    precision="float32",
 )
 
 

@@ -261,8 +261,8 @@ TRAINING = (
     ),
     Mutation(
         "training/learning/learner.py",
-        "momentum=settings.momentum, weight_decay=2 * settings.l2",
-        "momentum=settings.momentum, weight_decay=settings.l2",
+        "weight_decay=2 * settings.l2_penalty",
+        "weight_decay=settings.l2_penalty",
         "SGD decays weights half as much",
         (
             "training/learning/test_learner.py::test_a_step_of_sgd_descends_the_gradient_of_the_whole_loss",
@@ -270,8 +270,8 @@ TRAINING = (
     ),
     Mutation(
         "training/learning/learner.py",
-        "each.grad.add_(each.detach(), alpha=2 * settings.l2)",
-        "each.grad.sub_(each.detach(), alpha=2 * settings.l2)",
+        "each.grad.add_(each.detach(), alpha=2 * settings.l2_penalty)",
+        "each.grad.sub_(each.detach(), alpha=2 * settings.l2_penalty)",
         "weights grow by l2 with AdamW and Muon",
         (
             "training/learning/test_learner.py::"
@@ -308,7 +308,7 @@ TRAINING = (
     ),
     Mutation(
         "training/learning/learner.py",
-        'limit = settings.clip_norm or float("inf")',
+        'limit = settings.max_grad_norm or float("inf")',
         'limit = float("inf")',
         "gradients are not clipped",
         (
@@ -317,8 +317,8 @@ TRAINING = (
     ),
     Mutation(
         "training/learning/learner.py",
-        "decay = min(self.settings.average, (1 + age) / (10 + age))",
-        "decay = self.settings.average",
+        "decay = min(self.settings.ema_decay, (1 + age) / (10 + age))",
+        "decay = self.settings.ema_decay",
         "the average starts as slowly as it goes on",
         ("config/test_options.py::test_the_player_is_the_running_average_of_the_weights",),
     ),
@@ -411,8 +411,8 @@ TRAINING = (
     ),
     Mutation(
         "training/data/replay_buffer.py",
-        "values[row] = (1 - value_mix) * value + value_mix * search_values[position]",
-        "values[row] = value_mix * value + (1 - value_mix) * search_values[position]",
+        "(1 - search_value_weight) * value",
+        "search_value_weight * value",
         "outcome and search value are mixed the other way round",
         (
             "training/data/test_replay_buffer.py::test_the_value_is_the_outcome_for_the_player_to_move",
@@ -564,8 +564,8 @@ TRAINING = (
     ),
     Mutation(
         "training/loop.py",
-        "settings.batch_size, rng, settings.symmetries, settings.value_mix",
-        "settings.batch_size, rng, False, settings.value_mix",
+        "settings.batch_size, rng, settings.augment_symmetries, settings.search_value_weight",
+        "settings.batch_size, rng, False, settings.search_value_weight",
         "nothing is augmented",
         (
             "training/learning/test_learner.py::test_the_loop_augments_by_symmetries_when_it_is_asked_to",
@@ -638,8 +638,8 @@ TRAINING = (
     ),
     Mutation(
         "training/selfplay.py",
-        "searching = replace(searching, transpositions=False, value_weighting=0.0)",
-        "searching = replace(searching, value_weighting=0.0)",
+        "searching = replace(searching, transpositions=False, backup_value_weighting=0.0)",
+        "searching = replace(searching, backup_value_weighting=0.0)",
         "self-play searches graphs where plain trees are asked for",
         ("mcts/test_transpositions.py::test_selfplay_searches_plain_trees_where_it_is_told_to",),
     ),
@@ -1613,8 +1613,8 @@ SEARCH = (
     ),
     Mutation(
         "mcts/kernels/equations.py",
-        "return (gumbel_visits + most_visits) * scale * (value + 1) / 2",
-        "return (gumbel_visits + most_visits) * scale * value",
+        "return (gumbel_maxvisit_init + most_visits) * scale * (value + 1) / 2",
+        "return (gumbel_maxvisit_init + most_visits) * scale * value",
         "Gumbel search has values of another width",
         ("mcts/test_gumbel.py::test_the_equations_have_the_values_computed_by_hand",),
     ),
@@ -1658,8 +1658,8 @@ SEARCH = (
     ),
     Mutation(
         "mcts/kernels/root.py",
-        "noise_fraction, 1 / trees.slots[slot].root_temperature",
-        "noise_fraction, trees.slots[slot].root_temperature",
+        "dirichlet_fraction, 1 / trees.slots[slot].root_temperature",
+        "dirichlet_fraction, trees.slots[slot].root_temperature",
         "the root's temperature is its inverse",
         ("mcts/test_exploration.py::test_the_roots_temperature_is_a_power_of_the_priors",),
     ),

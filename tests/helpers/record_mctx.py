@@ -76,7 +76,7 @@ def search(seed: int, simulations: int, scale: float, considered: int) -> dict[s
             maxvisit_init=50.0,
             rescale_values=False,
         ),
-        gumbel_scale=1.0,
+        gumbel_value_scale=1.0,
     )
     gumbel = jax.random.gumbel(jax.random.split(key)[1], (1, COLUMNS), dtype=logits.dtype)
     tree = output.search_tree

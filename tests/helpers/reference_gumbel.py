@@ -38,7 +38,9 @@ class PlainGumbelRoot(PlainSearch):
             visits, priors = sum(root.visits.values()), sum(root.priors[a] for a in q)
             mean = sum(root.priors[a] * value for a, value in q.items()) / priors
             mixed = (root.value + visits * mean) / (1 + visits)
-        scale = (settings.gumbel_visits + max(root.visits.values())) * settings.gumbel_scale
+        scale = (
+            settings.gumbel_maxvisit_init + max(root.visits.values())
+        ) * settings.gumbel_value_scale
         return {
             a: float(np.log(prior)) + scale * (q.get(a, mixed) + 1) / 2
             for a, prior in root.priors.items()

@@ -158,9 +158,9 @@ class PlainSearch:
             base = settings.c_puct_base
             constant += math.log((1 + total + base) / base)
         first_play = 0.0
-        if settings.first_play == "parent":
+        if settings.fpu == "parent":
             first_play = (node.value + sum(sums.values())) / (1 + total)
-            first_play -= settings.first_play_reduction
+            first_play -= settings.fpu_reduction
 
         def score(action: int) -> float:
             count = counts[action]

@@ -23,7 +23,7 @@ run: {{name: tiny, folder: runs, seed: 5, threads: 1, keep_checkpoints: 2}}
 network: {{blocks: 1, filters: 8, policy_filters: 2, value_filters: 1, value_hidden: 8}}
 search: {{simulations: 4}}
 selfplay: {{games_per_iteration: 6, parallel_games: 8}}
-replay: {{window_minimum: 60, window_maximum: 200, reuse: 2.0}}
+replay: {{window_minimum: 60, window_maximum: 200, ratio: 2.0}}
 learner: {{batch_size: 16}}
 gate: {{games: 4, interval: 2, opening_moves: 2, threshold: 0.5}}
 budget: {{iterations: {ITERATIONS}}}
@@ -35,20 +35,20 @@ search:
   simulations: 4
   selection: gumbel_root
   transpositions: true
-  value_weighting: 2.0
-  solver: true
+  backup_value_weighting: 2.0
+  mcts_solver: true
 selfplay:
   games_per_iteration: 12
   parallel_games: 12
-  full_share: 0.5
+  full_search_probability: 0.5
   fast_simulations: 2
-  plain_trees: true
-  random_starts: 0.7
-  random_start_moves: 4
-  random_start_choices: 3
-  resign_share: 0.5
-replay: {window_minimum: 60, window_maximum: 200, reuse: 2.0, blunder: 0.25}
-learner: {batch_size: 16, average: 0.9, value_mix: 0.3}
+  disable_graph_search: true
+  random_opening_probability: 0.7
+  random_opening_max_moves: 4
+  random_opening_candidates: 3
+  resign_enabled_fraction: 0.5
+replay: {window_minimum: 60, window_maximum: 200, ratio: 2.0, deblunder_threshold: 0.25}
+learner: {batch_size: 16, ema_decay: 0.9, search_value_weight: 0.3}
 """
 
 YAML_AS_SHIPPED = YAML[: YAML.index("search:")] + _SHIPPED + YAML[YAML.index("gate:") :]

@@ -227,7 +227,7 @@ def poison_weights(monkeypatch: Patch) -> None:
                 next(training.learner.network.parameters())[0] = float("nan")
         remember(training, games)
 
-    monkeypatch.setattr(Training, "remember", poisoned)
+    monkeypatch.setattr(Training, "store_games", poisoned)
 
 
 def poison_gradients(monkeypatch: Patch) -> None:
@@ -270,7 +270,7 @@ def poison_search(field: str, monkeypatch: Patch) -> None:
             getattr(games.finished[2], field)[1] = np.inf
         remember(training, games)
 
-    monkeypatch.setattr(Training, "remember", poisoned)
+    monkeypatch.setattr(Training, "store_games", poisoned)
 
 
 def poison_player(monkeypatch: Patch) -> None:
@@ -286,7 +286,7 @@ def poison_player(monkeypatch: Patch) -> None:
             network.value_output.bias.fill_(float("nan"))
         return best._replace(evaluator=make_evaluator(network, training.config.inference))
 
-    monkeypatch.setattr(Training, "_explorer", poisoned)
+    monkeypatch.setattr(Training, "_selfplay_network", poisoned)
 
 
 DOORS: dict[str, tuple[Callable[[Patch], None], str]] = {

@@ -174,7 +174,7 @@ learner:
   batch_size: 64
   momentum: 0.9
 replay:
-  reuse: 2.0
+  ratio: 2.0
 """
 
 FAULTS: dict[str, list[tuple[str, str]]] = {
@@ -185,24 +185,27 @@ FAULTS: dict[str, list[tuple[str, str]]] = {
         ),
         ("search", "c_pukt: 3|unknown key 'c_pukt' in 'search'; did you mean 'c_puct'"),
         ("learner", "batchsize: 3|unknown key 'batchsize' in 'learner'; did you mean 'batch_size'"),
-        ("replay", "re_use: 3|unknown key 're_use' in 'replay'; did you mean 'reuse'"),
+        ("replay", "re_use: 3|unknown key 're_use' in 'replay'; did you mean 'ratio'"),
         ("", "learnr: {}|unknown section 'learnr'; did you mean 'learner'"),
         ("", "serch: {a: 1}|unknown section 'serch'; did you mean 'search'"),
     ],
     "duplicate key": [
         ("search", "simulations: 40|duplicate key 'simulations' in 'search' (first on line 4)"),
-        ("replay", "reuse: 3.0|duplicate key 'reuse' in 'replay'"),
+        ("replay", "ratio: 3.0|duplicate key 'ratio' in 'replay'"),
         ("", "budget: {minutes: 3}|duplicate key 'budget' at the top level (first on line 2)"),
     ],
     "wrong type": [
-        ("search", "first_play: 7|search.first_play: expected text, got 7"),
-        ("search", "first_play: parnt|search.first_play: must be one of"),
-        ("learner", "symmetries: 1|learner.symmetries: expected true or false, got 1"),
-        ("learner", "l2: 1e-4|learner.l2: '1e-4' is text in YAML; write 1.0e-4"),
-        ("learner", "clip_norm: .nan|learner.clip_norm: must be a finite number, got nan"),
-        ("learner", "clip_norm: [5]|learner.clip_norm: expected a number, got a list"),
+        ("search", "fpu: 7|search.fpu: expected text, got 7"),
+        ("search", "fpu: parnt|search.fpu: must be one of"),
+        (
+            "learner",
+            "augment_symmetries: 1|learner.augment_symmetries: expected true or false, got 1",
+        ),
+        ("learner", "l2_penalty: 1e-4|learner.l2_penalty: '1e-4' is text in YAML; write 1.0e-4"),
+        ("learner", "max_grad_norm: .nan|learner.max_grad_norm: must be a finite number, got nan"),
+        ("learner", "max_grad_norm: [5]|learner.max_grad_norm: expected a number, got a list"),
         ("replay", "window_minimum: many|replay.window_minimum: expected a whole number, got text"),
-        ("learner", "l2: 0x" + "f" * 40 + "|a number of more than 64 bits"),
+        ("learner", "l2_penalty: 0x" + "f" * 40 + "|a number of more than 64 bits"),
         ("", "network: 5|network: expected keys and values, got 5"),
         ("", "run: {seed: -1}|run.seed: must be at least"),
     ],

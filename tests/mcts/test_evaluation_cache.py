@@ -42,7 +42,7 @@ class HashedEvaluator:
 def visits_of_a_game(name: str, megabytes: int, evaluator: HashedEvaluator) -> list[list[int]]:
     """Play a game in two slots that follow each other's moves; return every root's visits."""
     game = make_game(name, **GAMES[name])
-    settings = SearchConfig(simulations=40, cache_megabytes=megabytes, reuse_tree=False)
+    settings = SearchConfig(simulations=40, evaluation_cache_mib=megabytes, reuse_tree=False)
     search = NetworkSearch(game, evaluator, settings, slots=2)
     slots = np.arange(2)
     search.reset(slots, np.tile(game.initial_state(), (2, 1)))
@@ -72,9 +72,9 @@ def test_a_remembered_evaluation_gives_the_same_visits(name: str) -> None:
 
 SEARCHES = {
     "the paper's": {},
-    "with proofs": {"solver": True, "first_play": "parent"},
-    "graph": {"transpositions": True, "value_weighting": 2.0, "solver": True},
-    "Gumbel": {"selection": "gumbel_root", "solver": True},
+    "with proofs": {"mcts_solver": True, "fpu": "parent"},
+    "graph": {"transpositions": True, "backup_value_weighting": 2.0, "mcts_solver": True},
+    "Gumbel": {"selection": "gumbel_root", "mcts_solver": True},
 }
 
 
@@ -108,7 +108,7 @@ def test_a_search_finds_the_same_whatever_was_searched_before(
     game = make_game(name, rows=8, columns=8) if name == "gomoku" else make_game(name)
     evaluator, states = FastEvaluator(game), positions_of(game, 3, 1)
     for simulations in (50, 100, 600):
-        settings = SearchConfig(simulations=simulations, cache_megabytes=4, **SEARCHES[kind])
+        settings = SearchConfig(simulations=simulations, evaluation_cache_mib=4, **SEARCHES[kind])
         search = NetworkSearch(game, evaluator, settings, leaves=leaves)
         cold = []
         for state in states:
@@ -120,7 +120,7 @@ def test_a_search_finds_the_same_whatever_was_searched_before(
         assert [findings(search, state) for state in states[::-1]] == cold[::-1], "and again"
         drop_half(search)
         assert [findings(search, state) for state in states] == cold, "half of it forgotten"
-        without = dataclasses.replace(settings, cache_megabytes=0)
+        without = dataclasses.replace(settings, evaluation_cache_mib=0)
         search = NetworkSearch(game, evaluator, without, leaves=leaves)
         assert [findings(search, state) for state in states] == cold, "without a cache"
 
@@ -136,7 +136,7 @@ def test_a_shipped_player_answers_the_same_whatever_it_searched_before(
         CHECKPOINTS / f"{name}.safetensors", InferenceConfig(backend=backend)
     )
     forgetful = dataclasses.replace(
-        saved, settings=dataclasses.replace(saved.settings, cache_megabytes=0)
+        saved, settings=dataclasses.replace(saved.settings, evaluation_cache_mib=0)
     )
     states = positions_of(saved.game, 2, 2)
     for leaves, simulations in ((1, 50), (4, 50), (8, 100), (None, 600)):
@@ -187,7 +187,7 @@ def test_every_board_of_tic_tac_toe_is_answered_optimally_in_any_order() -> None
 def test_no_position_is_evaluated_again_in_a_later_batch() -> None:
     evaluator = HashedEvaluator(9)
     game = make_game("tic_tac_toe")
-    search = NetworkSearch(game, evaluator, SearchConfig(simulations=300, cache_megabytes=1))
+    search = NetworkSearch(game, evaluator, SearchConfig(simulations=300, evaluation_cache_mib=1))
     search.reset(np.array([0]), game.initial_state()[None])
     search.begin_search(np.array([0]))
     while not len(search.pop_finished()):
@@ -201,7 +201,9 @@ def test_no_position_is_evaluated_again_in_a_later_batch() -> None:
 def test_each_position_of_a_batch_is_remembered_with_its_own_evaluation() -> None:
     game, evaluator = make_game("connect_four"), HashedEvaluator(7)
     states = np.array(positions_of(game, 4, 3))
-    search = NetworkSearch(game, evaluator, SearchConfig(simulations=5, cache_megabytes=1), slots=4)
+    search = NetworkSearch(
+        game, evaluator, SearchConfig(simulations=5, evaluation_cache_mib=1), slots=4
+    )
     search.reset(np.arange(4), states)
     search.begin_search(np.arange(4))
     assert search.step() == 4, "all roots in one batch"
@@ -216,7 +218,7 @@ def test_each_position_of_a_batch_is_remembered_with_its_own_evaluation() -> Non
 
 def test_what_is_forgotten_is_evaluated_again() -> None:
     evaluator, game, slot = HashedEvaluator(9), make_game("tic_tac_toe"), np.array([0])
-    search = NetworkSearch(game, evaluator, SearchConfig(simulations=200, cache_megabytes=1))
+    search = NetworkSearch(game, evaluator, SearchConfig(simulations=200, evaluation_cache_mib=1))
 
     def evaluations() -> int:
         before = search.evaluations

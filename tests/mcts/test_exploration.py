@@ -31,7 +31,7 @@ def explored(
     search = NetworkSearch(
         game,
         HashedEvaluator(game),
-        SearchConfig(simulations=simulations, cache_megabytes=0),
+        SearchConfig(simulations=simulations, evaluation_cache_mib=0),
         slots=slots,
         exploration=exploration,
         rng=np.random.default_rng(1),
@@ -98,7 +98,7 @@ def test_a_roots_search_waits_for_its_shaped_noise(megabytes: int) -> None:
     search = NetworkSearch(
         game,
         HashedEvaluator(game),
-        SearchConfig(simulations=50, cache_megabytes=megabytes),
+        SearchConfig(simulations=50, evaluation_cache_mib=megabytes),
         exploration=Exploration(0.5, 1.0, shaped=True),
     )
     search.reset(FIRST, game.initial_state()[None])
@@ -214,7 +214,7 @@ def test_random_symmetries_are_all_drawn() -> None:
 @pytest.mark.parametrize("symmetry", ["random", "average"])
 def test_a_search_may_show_positions_under_symmetries(symmetry: str) -> None:
     game = GAMES["tic_tac_toe"]
-    settings = SearchConfig(simulations=50, symmetry=symmetry, cache_megabytes=0)
+    settings = SearchConfig(simulations=50, leaf_symmetry=symmetry, evaluation_cache_mib=0)
     search = NetworkSearch(game, HashedEvaluator(game), settings)
     search.reset(FIRST, game.initial_state()[None])
     search.begin_search(FIRST)
@@ -236,9 +236,9 @@ def games_with(
     config = tiny_config(
         tmp_path_factory.mktemp("runs"),
         "selfplay.games_per_iteration=200",
-        f"selfplay.random_starts={share}",
-        "selfplay.random_start_moves=4",
-        "selfplay.noise_fraction=0.0",
+        f"selfplay.random_opening_probability={share}",
+        "selfplay.random_opening_max_moves=4",
+        "selfplay.dirichlet_fraction=0.0",
         *options,
     )
     game = make_game("tic_tac_toe")
@@ -286,7 +286,7 @@ def test_of_several_random_openings_the_most_open_begins(
 ) -> None:
     """Corners taken: the greatest of so many draws from a hypergeometric distribution."""
     corners: list[list[int]] = [[] for _ in range(5)]
-    option = f"selfplay.random_start_choices={choices}"
+    option = f"selfplay.random_opening_candidates={choices}"
     for record in games_with(1.0, tmp_path_factory, option, evaluator=LikesCorners()):
         opening = record.actions[: int(record.policies.any(axis=1).argmax())]
         corners[len(opening)].append(int(np.isin(opening, [0, 2, 6, 8]).sum()))
@@ -312,8 +312,8 @@ def test_every_position_asked_of_the_network_is_counted(choices: int, tmp_path: 
             return super().evaluate(observations)
 
     evaluator = Counts(9)
-    option = f"selfplay.random_start_choices={choices}"
-    config = tiny_config(tmp_path, "selfplay.random_starts=1", option)
+    option = f"selfplay.random_opening_candidates={choices}"
+    config = tiny_config(tmp_path, "selfplay.random_opening_probability=1", option)
     played = play_games(make_game("tic_tac_toe"), config, evaluator, [1])
     assert 0 < evaluator.asked == played.work.evaluations <= played.work.places
 
@@ -334,8 +334,8 @@ def test_full_batches_wait_for_no_move_and_moves_are_made_together(
         "selfplay.parallel_games=64",
         "selfplay.games_per_iteration=500",
         "search.simulations=60",
-        "search.cache_megabytes=0",
-        "selfplay.full_share=0.5",
+        "search.evaluation_cache_mib=0",
+        "selfplay.full_search_probability=0.5",
         "selfplay.fast_simulations=20",
     )
     played = play_games(CONNECT_FOUR, config, UniformEvaluator(7), [1])

@@ -38,8 +38,8 @@ def test_mctx_finds_the_same(record: dict[str, Any]) -> None:
     settings = SearchConfig(
         simulations=record["simulations"],
         selection="gumbel",
-        gumbel_actions=record["considered"],
-        gumbel_scale=record["scale"],
+        gumbel_max_considered_actions=record["considered"],
+        gumbel_value_scale=record["scale"],
     )
     evaluator = HashedEvaluator(game, record["seed"])
     draws: Any = RecordedDraws(record["gumbel"])
@@ -63,7 +63,7 @@ def test_halving_gives_each_phase_its_share(actions: int, simulations: int) -> N
 @pytest.mark.parametrize("reuse_tree", [True, False])
 def test_puct_below_the_root_builds_the_tree_of_the_plain_twin(name: str, reuse_tree: bool) -> None:
     game, evaluator = GAMES[name], HashedEvaluator(GAMES[name], 3)
-    settings = SearchConfig(selection="gumbel_root", reuse_tree=reuse_tree, cache_megabytes=0)
+    settings = SearchConfig(selection="gumbel_root", reuse_tree=reuse_tree, evaluation_cache_mib=0)
     rng, state = np.random.default_rng(1), game.initial_state()
     search = NetworkSearch(game, evaluator, settings, exploration=Exploration(), rng=rng)
     twin = PlainGumbelRoot(game, evaluator, settings)
@@ -145,7 +145,7 @@ def test_a_tree_is_not_kept_for_the_next_move() -> None:
 @pytest.mark.parametrize("known", [0, 30])
 def test_a_search_of_unknown_length_chooses_at_the_root_by_puct(known: int) -> None:
     game = GAMES["connect_four"]
-    settings = SearchConfig(selection="gumbel", c_puct=1.5, cache_megabytes=0)
+    settings = SearchConfig(selection="gumbel", c_puct=1.5, evaluation_cache_mib=0)
     search = NetworkSearch(game, HashedEvaluator(game), settings)
     search.reset(FIRST, game.initial_state()[None])
     search.begin_search(FIRST, known)
@@ -179,7 +179,7 @@ def test_gumbel_search_takes_the_winning_column(leaves: int) -> None:
 def test_the_roots_value_is_that_of_its_improved_policy(simulations: int) -> None:
     game = GAMES["connect_four"]
     evaluator = HashedEvaluator(game)
-    settings = SearchConfig(selection="gumbel", gumbel_scale=0.1)
+    settings = SearchConfig(selection="gumbel", gumbel_value_scale=0.1)
     search = NetworkSearch(game, evaluator, settings)
     search.reset(FIRST, game.initial_state()[None])
     search.begin_search(FIRST, simulations)

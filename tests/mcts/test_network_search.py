@@ -99,10 +99,10 @@ def test_every_combination_of_options_builds_the_tree_of_the_plain_twin(name: st
         settings = SearchConfig(
             c_puct=float(rng.choice([0.0, 0.5, 1.25, 4.0])),
             c_puct_base=base,
-            first_play=first_play,
-            first_play_reduction=float(rng.choice([0.0, 0.25, 1.0])),
+            fpu=first_play,
+            fpu_reduction=float(rng.choice([0.0, 0.25, 1.0])),
             reuse_tree=reuse_tree,
-            cache_megabytes=0,
+            evaluation_cache_mib=0,
         )
         noise = Exploration(0.25, 0.5) if noisy else None
         search = NetworkSearch(
@@ -133,7 +133,7 @@ def test_every_combination_of_options_builds_the_tree_of_the_plain_twin(name: st
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("reuse_tree", [True, False])
 def test_whole_games_agree_with_the_plain_twin(name: str, reuse_tree: bool) -> None:
-    game, settings = GAMES[name], SearchConfig(reuse_tree=reuse_tree, first_play="parent")
+    game, settings = GAMES[name], SearchConfig(reuse_tree=reuse_tree, fpu="parent")
     evaluator = HashedEvaluator(game, 1)
     search, twin = NetworkSearch(game, evaluator, settings), PlainSearch(game, evaluator, settings)
     state = game.initial_state()
@@ -156,7 +156,7 @@ def test_a_slot_among_others_answers_as_it_does_alone(
     name: str, leaves: int, rows: int | None
 ) -> None:
     game, slots, moves = GAMES[name], 5, 12
-    settings, rng = SearchConfig(cache_megabytes=0), np.random.default_rng(2)
+    settings, rng = SearchConfig(evaluation_cache_mib=0), np.random.default_rng(2)
     budgets = rng.integers(0, 60, (slots, moves))
     starts = [random_position(game, int(rng.integers(0, 4)), rng) for _ in range(slots)]
 
@@ -552,7 +552,7 @@ def test_a_solved_position_does_not_outlast_its_stop() -> None:
 
 def test_a_new_start_ends_the_search_before_it() -> None:
     game = CONNECT_FOUR
-    search = NetworkSearch(game, HashedEvaluator(game), SearchConfig(cache_megabytes=0))
+    search = NetworkSearch(game, HashedEvaluator(game), SearchConfig(evaluation_cache_mib=0))
     for _ in range(2):
         search.reset(FIRST, game.initial_state()[None])
         assert search.step() == 0, "nothing was asked yet"

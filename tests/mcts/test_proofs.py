@@ -17,7 +17,7 @@ SMALL = ["tic_tac_toe", "mnk 4x4x3", "connect_four 4x5x3"]
 def solve(
     game: Game, state: State, simulations: int, leaves: int = 1, graph: bool = False
 ) -> tuple[NetworkSearch, RootStatistics]:
-    settings = SearchConfig(simulations=simulations, solver=True, transpositions=graph)
+    settings = SearchConfig(simulations=simulations, mcts_solver=True, transpositions=graph)
     search = NetworkSearch(
         game, HashedEvaluator(game), settings, leaves=leaves, nodes=simulations + 1
     )
@@ -67,7 +67,7 @@ def test_a_move_that_wins_at_once_is_found_without_the_network() -> None:
     game = GAMES["connect_four"]
     state = game.parse(". . . . . . .\n" * 3 + ". . X . . . .\n. . X X . . .\n. . O O O . .")
     evaluator = UniformEvaluator(7)
-    search = NetworkSearch(game, evaluator, SearchConfig(simulations=100, solver=True))
+    search = NetworkSearch(game, evaluator, SearchConfig(simulations=100, mcts_solver=True))
     search.reset(FIRST, state[None])
     search.begin_search(FIRST)
     roots = finish(search)

@@ -69,7 +69,9 @@ class PlainGraph(PlainGumbelRoot):
         best, parts = max(means.values(), default=0), [(node.value, 1.0)]
         for action, mean in means.items():
             d = best - mean
-            parts.append((mean, node.visits[action] / (1 + self.settings.value_weighting * d)))
+            parts.append(
+                (mean, node.visits[action] / (1 + self.settings.backup_value_weighting * d))
+            )
         return sum(mean * weight for mean, weight in parts) / sum(weight for _, weight in parts)
 
     def _walk(self) -> tuple[Path, State]:
@@ -113,9 +115,9 @@ def test_every_graph_is_the_one_of_the_plain_twin(name: str, selection: str) -> 
         settings = SearchConfig(
             selection=selection,
             transpositions=graph,
-            value_weighting=weighting,
+            backup_value_weighting=weighting,
             reuse_tree=reuse_tree,
-            cache_megabytes=0,
+            evaluation_cache_mib=0,
         )
         exploration = Exploration() if selection == "gumbel_root" else None
         search = NetworkSearch(
@@ -166,7 +168,7 @@ def test_a_position_is_evaluated_once_in_a_graph(name: str) -> None:
     game, counts = MANY[name], {}
     for graph in (False, True):
         evaluator = HashedEvaluator(game)
-        settings = SearchConfig(transpositions=graph, cache_megabytes=0)
+        settings = SearchConfig(transpositions=graph, evaluation_cache_mib=0)
         search = NetworkSearch(game, evaluator, settings, nodes=1000)
         search.reset(FIRST, game.initial_state()[None])
         search.begin_search(FIRST, 600)
@@ -185,7 +187,7 @@ def test_a_position_is_evaluated_once_in_a_graph(name: str) -> None:
 def test_a_kept_graph_is_whole() -> None:
     """With proofs, which leave nodes without edges; some roots are younger than what they keep."""
     rng, older = np.random.default_rng(4), 0
-    settings = SearchConfig(transpositions=True, solver=True, simulations=150)
+    settings = SearchConfig(transpositions=True, mcts_solver=True, simulations=150)
     for game in [*GAMES.values()] * 15:
         search, state = (
             NetworkSearch(game, HashedEvaluator(game), settings, rng=rng),
@@ -218,7 +220,7 @@ def test_means_come_nearer_to_the_truth_when_bad_moves_count_less() -> None:
     known: dict[bytes, int] = {}
     states = [random_position(game, 4, rng) for _ in range(30)]
     for weighting in (0.0, 4.0):
-        settings = SearchConfig(transpositions=True, value_weighting=weighting)
+        settings = SearchConfig(transpositions=True, backup_value_weighting=weighting)
         wrong = []
         for state in states:
             search = NetworkSearch(game, HashedEvaluator(game), settings, nodes=200)
@@ -236,10 +238,10 @@ def test_selfplay_searches_plain_trees_where_it_is_told_to(
     config = tiny_config(
         tmp_path,
         "search.transpositions=true",
-        "search.value_weighting=2",
-        f"selfplay.plain_trees={str(plain).lower()}",
+        "search.backup_value_weighting=2",
+        f"selfplay.disable_graph_search={str(plain).lower()}",
     )
     game, rng = GAMES["tic_tac_toe"], np.random.default_rng(0)
     _, search = make_selfplay_match(game, config, HashedEvaluator(game), rng, 2)
-    assert search._selection.value_weighting == (0 if plain else 2)
+    assert search._selection.backup_value_weighting == (0 if plain else 2)
     assert has_transpositions.py_func(search.trees) != plain

@@ -179,8 +179,8 @@ def test_each_spelling_seats_the_player_that_it_says(tmp_path: Path) -> None:
     assert seated(f"{path}:seconds=0.5", simulations=5).seconds == 0.5
     assert seated(f"{path}").search.settings.selection == "puct"
     assert seated(f"{path}:3,selection=gumbel").search.settings.selection == "gumbel"
-    changed = seated(f"{path}:3,transpositions=true,value_weighting=2").search.settings
-    assert (changed.transpositions, changed.value_weighting) == (True, 2.0)
+    changed = seated(f"{path}:3,transpositions=true,backup_value_weighting=2").search.settings
+    assert (changed.transpositions, changed.backup_value_weighting) == (True, 2.0)
     assert changed.selection == seated(f"{path}").search.settings.selection
     assert seated(f"network:{path}", simulations=5).search.settings.simulations == 0
     assert isinstance(parse_player("random", seconds=3).create(TIC_TAC_TOE), RandomPlayer)

@@ -61,7 +61,7 @@ for chips in range(16):
 def test_the_ladder_counts_every_game_and_rates_as_bradley_and_terry(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = tiny_config(tmp_path, f"evaluation.ladder={NAMES}", "evaluation.games=6")
+    config = tiny_config(tmp_path, f"evaluation.anchors={NAMES}", "evaluation.games=6")
     played: list[GameRecord] = []
     true_schedule = evaluation.play_schedule
 
@@ -96,7 +96,7 @@ def test_the_ladder_counts_every_game_and_rates_as_bradley_and_terry(
 
 
 def test_who_plays_perfectly_stands_above_who_does_the_opposite(tmp_path: Path) -> None:
-    config = tiny_config(tmp_path, 'evaluation.ladder=["random"]', "evaluation.games=40")
+    config = tiny_config(tmp_path, 'evaluation.anchors=["random"]', "evaluation.games=40")
     ladder = AnchorMatches(NIM, config)
     honest, liar = (ladder.run(KnowsNim(each), [3]) for each in (True, False))
     assert honest["ladder/random/score"] > 0.9
@@ -115,7 +115,7 @@ def test_who_plays_perfectly_stands_above_who_does_the_opposite(tmp_path: Path) 
         ('["random", "random"]', "named twice"),
         ('["uct:100", "uct:simulations=100"]', "two of its names mean the same player"),
         ("random", "expected a list of players' names, got text 'random'"),
-        ("[random, 3]", "evaluation.ladder[1]: expected a name"),
+        ("[random, 3]", "evaluation.anchors[1]: expected a name"),
     ],
 )
 def test_a_ladder_of_nobody_is_told_before_anything_is_played(
@@ -123,17 +123,17 @@ def test_a_ladder_of_nobody_is_told_before_anything_is_played(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     config = ROOT / "configs/tic_tac_toe.yaml"
-    assert main(["train", str(config), f"evaluation.ladder={ladder}"]) == 2
+    assert main(["train", str(config), f"evaluation.anchors={ladder}"]) == 2
     told = capsys.readouterr().err.splitlines()
     assert len(told) == 1
-    assert "evaluation.ladder" in told[0]
+    assert "evaluation.anchors" in told[0]
     assert said in told[0]
 
 
 def test_a_player_of_another_game_has_no_place_on_the_ladder(tmp_path: Path) -> None:
     other = train(tiny_config(tmp_path, "budget.iterations=1", "game.name=nim"))
     with pytest.raises(ConfigError, match="players need one game"):
-        AnchorMatches(TIC_TAC_TOE, tiny_config(tmp_path, f'evaluation.ladder=["{other}"]'))
+        AnchorMatches(TIC_TAC_TOE, tiny_config(tmp_path, f'evaluation.anchors=["{other}"]'))
 
 
 # Solved positions
@@ -141,7 +141,9 @@ def test_a_player_of_another_game_has_no_place_on_the_ladder(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("honest", [True, False])
 def test_who_knows_the_answers_is_right_at_every_stage(tmp_path: Path, honest: bool) -> None:
-    config = tiny_config(tmp_path, "evaluation.positions=5", "search.simulations=64")
+    config = tiny_config(
+        tmp_path, "evaluation.solved_positions_per_stage=5", "search.simulations=64"
+    )
     examination = SolvedPositionsCheck(NIM, config)
     figures = examination.run(KnowsNim(honest), 2)
     assert examination.num_positions == 2 * 15
@@ -170,8 +172,8 @@ def test_who_knows_the_answers_is_right_at_every_stage(tmp_path: Path, honest: b
 
 
 def test_a_game_without_known_answers_is_told(tmp_path: Path) -> None:
-    config = tiny_config(tmp_path, "evaluation.positions=5")
-    with pytest.raises(ConfigError, match=r"evaluation\.positions: exact answers are not known"):
+    config = tiny_config(tmp_path, "evaluation.solved_positions_per_stage=5")
+    with pytest.raises(ConfigError, match=r"evaluation\.solved_positions_per_stage: exact answers are not known"):
         SolvedPositionsCheck(make_game("gomoku"), config)
 
 
@@ -179,8 +181,8 @@ def test_a_game_without_known_answers_is_told(tmp_path: Path) -> None:
 
 
 def test_measuring_draws_its_curves_and_changes_nothing_that_is_learned(tmp_path: Path) -> None:
-    measured = [f"evaluation.ladder={NAMES}", "evaluation.games=2", "evaluation.interval=2"]
-    measured += ["evaluation.positions=4"]
+    measured = [f"evaluation.anchors={NAMES}", "evaluation.games=2", "evaluation.interval=2"]
+    measured += ["evaluation.solved_positions_per_stage=4"]
     plain = train(tiny_config(tmp_path / "plain"))
     run = train(tiny_config(tmp_path / "measured", *measured, "budget.iterations=2"))
     resume(run, ["budget.iterations=4"])

@@ -82,7 +82,7 @@ def test_it_begins_with_the_iteration_in_which_the_positions_have_come(tmp_path:
 def test_from_then_on_new_positions_are_learned_from_as_often_as_growth_says(
     tmp_path: Path,
 ) -> None:
-    config = tiny_config(tmp_path, *GROWTH, "growth.reuse=8")
+    config = tiny_config(tmp_path, *GROWTH, "growth.replay_ratio=8")
     state = manifest_of(train(config))
     assert state["positions"] > SAMPLES + 10
     assert state["step"] == int((SAMPLES * 2.0 + (state["positions"] - SAMPLES) * 8.0) / 16)
@@ -90,7 +90,7 @@ def test_from_then_on_new_positions_are_learned_from_as_often_as_growth_says(
 
 
 def test_a_run_stopped_around_its_growth_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
-    more = [OPEN, "learner.average=0.9", "growth.reuse=3"]
+    more = [OPEN, "learner.ema_decay=0.9", "growth.replay_ratio=3"]
     whole = grow(tmp_path / "whole", *more, "budget.iterations=6")
     parts = tmp_path / "parts"
     grow(parts, *more, "budget.iterations=1")
@@ -103,7 +103,7 @@ def test_a_run_stopped_around_its_growth_goes_on_as_if_it_had_not_been(tmp_path:
 
 
 def test_the_average_of_the_weights_begins_anew_with_the_larger_network() -> None:
-    shape, settings = NetworkConfig(blocks=1, filters=4), LearnerConfig(average=0.999)
+    shape, settings = NetworkConfig(blocks=1, filters=4), LearnerConfig(ema_decay=0.999)
     batch = Batch(
         torch.rand(8, 3, 3, 3).numpy(), torch.full((8, 9), 1 / 9).numpy(), torch.zeros(8).numpy()
     )

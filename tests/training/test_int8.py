@@ -24,9 +24,9 @@ from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.int8 import QuantizationError, compare, draw_positions, quantize
 
 INT8 = "inference.selfplay_precision=int8"
-ANYTHING = ("inference.int8_agreement=0", "inference.int8_value_error=2")
-NOTHING = ("inference.int8_agreement=1", "inference.int8_value_error=0")
-CURVES = ("inference/int8_agreement", "inference/int8_value_error")
+ANYTHING = ("inference.int8_min_agreement=0", "inference.int8_max_value_error=2")
+NOTHING = ("inference.int8_min_agreement=1", "inference.int8_max_value_error=0")
+CURVES = ("inference/int8_min_agreement", "inference/int8_max_value_error")
 
 pytestmark = pytest.mark.arithmetic
 
@@ -53,7 +53,7 @@ def test_best_moves_and_values_are_compared_as_by_hand() -> None:
     [(0.9, 0.1, True), (0.89, 0.1, False), (0.9, 0.11, False), (1, 0, True), (0, 2, False)],
 )
 def test_both_limits_must_be_kept(agreement: float, value_error: float, good: bool) -> None:
-    settings = InferenceConfig(int8_agreement=0.9, int8_value_error=0.1)
+    settings = InferenceConfig(int8_min_agreement=0.9, int8_max_value_error=0.1)
     assert QuantizationError(agreement, value_error).within(settings) is good
 
 

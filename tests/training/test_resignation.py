@@ -165,7 +165,9 @@ def test_the_share_of_games_that_may_be_resigned_is_the_one_asked_for_and_is_car
     tmp_path: Path,
 ) -> None:
     games = "selfplay.games_per_iteration=400"
-    config = tiny_config(tmp_path, games, "selfplay.resign_share=0.7", "selfplay.parallel_games=40")
+    config = tiny_config(
+        tmp_path, games, "selfplay.resign_enabled_fraction=0.7", "selfplay.parallel_games=40"
+    )
     uniform = UniformEvaluator(9)
     first = play_games(TIC_TAC_TOE, config, uniform, [1], resign_below=1.5)
     begun = [*first.finished, *first.unfinished]
@@ -191,8 +193,8 @@ def test_the_share_of_games_that_may_be_resigned_is_the_one_asked_for_and_is_car
 
 
 def test_a_run_learns_its_threshold_from_the_games_played_out_and_tells_it(tmp_path: Path) -> None:
-    options = ("selfplay.resign_share=0.5", "selfplay.resign_false_positives=1.0")
-    run = RunDirectory.create(tiny_config(tmp_path, *options, "selfplay.resign_ceiling=0.2"))
+    options = ("selfplay.resign_enabled_fraction=0.5", "selfplay.resign_false_positives=1.0")
+    run = RunDirectory.create(tiny_config(tmp_path, *options, "selfplay.resign_threshold_max=0.2"))
     training = Training(run, 1)
     for iteration in range(1, 5):
         run.state.iteration = iteration

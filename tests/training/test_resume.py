@@ -271,7 +271,7 @@ def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Interrupted:
         "run.name=long",
         "budget.iterations=1",
         "selfplay.games_per_iteration=1000000",
-        "replay.reuse=0.01",
+        "replay.ratio=0.01",
     ]
     # A shell's background ignores Ctrl-C, and whoever is started there inherits that from us.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -784,7 +784,7 @@ for run in sys.argv[1:]:
 def test_a_learning_rate_that_explodes_stops_at_its_step_and_the_run_resumes(
     tmp_path: Path, capsys: Capture
 ) -> None:
-    wild = ["learner.learning_rate=1.0e+30", "learner.clip_norm=0"]
+    wild = ["learner.learning_rate=1.0e+30", "learner.max_grad_norm=0"]
     run = tmp_path / "tiny"
     with pytest.raises(RunError, match="training stopped at step 1: ") as caught:
         train(tiny_config(tmp_path, *wild))
@@ -792,7 +792,7 @@ def test_a_learning_rate_that_explodes_stops_at_its_step_and_the_run_resumes(
     assert manifest_of(run)["iteration"] == 0
     assert main(["train", "--resume", str(run)]) == 2
     assert "training stopped at step 1: " in only_line(capsys)
-    tame = ["learner.learning_rate=0.02", "learner.clip_norm=5.0"]
+    tame = ["learner.learning_rate=0.02", "learner.max_grad_norm=5.0"]
     assert main(["train", "--resume", str(run), *tame]) == 0
     assert manifest_of(run)["iteration"] == ITERATIONS
 
@@ -881,7 +881,7 @@ def test_games_under_way_go_on_in_the_next_iteration_and_after_a_resume(
 def test_the_learner_does_the_steps_that_the_positions_are_good_for_and_no_more(
     tmp_path: Path, reuse: float, batch: int
 ) -> None:
-    config = tiny_config(tmp_path, f"replay.reuse={reuse}", f"learner.batch_size={batch}")
+    config = tiny_config(tmp_path, f"replay.ratio={reuse}", f"learner.batch_size={batch}")
     run = train(config)
     manifest = manifest_of(run)
     assert manifest["step"] == int(manifest["positions"] * reuse / batch)

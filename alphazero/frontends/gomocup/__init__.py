@@ -1,1 +1,1 @@
-"""The Gomocup protocol, for managers of gomoku matches."""
+"""The Gomocup protocol front end, for gomoku match managers."""

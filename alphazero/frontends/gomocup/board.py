@@ -1,7 +1,7 @@
-"""Cells and stones as a Gomocup manager writes them.
+"""Cells and stones in the Gomocup protocol.
 
-A cell is its column and its row, both counted from 0, from the top left: `10,9`. A position is
-`BOARD`, a line for each stone, `10,9,2`, and `DONE`.
+A cell is `column,row`, from 0 at the top left: `10,9`. A position is `BOARD`, a line for each
+stone, as `10,9,2`, and `DONE`.
 """
 
 import itertools
@@ -11,14 +11,14 @@ from typing import Final, NamedTuple
 from alphazero.frontends.gtp.protocol import GtpError
 
 BLOCKS: Final = ("BOARD", "SWAP2BOARD")
-"""Commands that are followed by lines of stones, up to DONE."""
+"""Commands followed by lines of stones up to DONE."""
 
 OWN, OTHER = "1", "2"
-"""Whose a stone of BOARD is."""
+"""Owners of stones in BOARD."""
 
 
 def two_numbers(text: str, what: str) -> tuple[int, int]:
-    """Read two numbers with a comma between them.
+    """Parse two numbers separated by a comma.
 
     Raises:
         GtpError: for anything else.
@@ -30,16 +30,16 @@ def two_numbers(text: str, what: str) -> tuple[int, int]:
 
 
 class Board(NamedTuple):
-    """A board's size: a cell's number counts row by row from the top left."""
+    """A board; cells are numbered row by row from the top left."""
 
     rows: int
     columns: int
 
     def read(self, text: str) -> int:
-        """Return the number of a cell.
+        """Parse a cell; return its number.
 
         Raises:
-            GtpError: for what is no cell of the board.
+            GtpError: for a cell off the board.
         """
         column, row = two_numbers(text, "a column and a row")
         if column >= self.columns or row >= self.rows:
@@ -48,24 +48,24 @@ class Board(NamedTuple):
         return row * self.columns + column
 
     def write(self, cell: int) -> str:
-        """Return what a cell is called."""
+        """Format a cell."""
         row, column = divmod(cell, self.columns)
         return f"{column},{row}"
 
 
 class BoardBlock:
-    """The stones between BOARD and DONE; the first thing wrong with them is told at the end."""
+    """The stones between BOARD and DONE; the first error is reported at the end."""
 
     def __init__(self, word: str, board: Board) -> None:
         self.word = word
-        """of `BLOCKS`"""
+        """a word of `BLOCKS`"""
         self.board = board
         self._stones: dict[int, str] = {}
-        """`OWN` or `OTHER` by cell, in the order in which they came"""
+        """`OWN` or `OTHER` by cell, in input order"""
         self._fault = ""
 
     def read(self, line: str) -> None:
-        """Take note of a stone."""
+        """Read the line of a stone."""
         place, _, whose = line.rpartition(",")
         try:
             if whose.strip() not in (OWN, OTHER):
@@ -81,10 +81,11 @@ class BoardBlock:
             self._fault = self._fault or str(error)
 
     def moves(self) -> list[int]:
-        """Return moves that lead to these stones and to our turn; of each side the last come last.
+        """Return moves that lead to these stones with our turn next; each side's moves in input
+        order.
 
         Raises:
-            GtpError: for lines that are no stones, and stones that no game has before our move.
+            GtpError: for malformed lines, and stone counts impossible before our move.
         """
         if self._fault:
             raise GtpError(self._fault)

@@ -1,7 +1,4 @@
-"""What a Gomocup manager says of a match in INFO lines, none of which is ever answered.
-
-What is wrong with one, or cannot be obeyed, is told later, with the next answer.
-"""
+"""Match settings from INFO lines, which get no answer: errors are part of the next answer."""
 
 import re
 from typing import Final
@@ -10,30 +7,30 @@ from alphazero.frontends.clock import Clock, TimeSettings
 from alphazero.frontends.gtp.protocol import GtpError
 
 ENDLESS: Final = 2_147_483_647
-"""Milliseconds left of a match without a limit."""
+"""The `time_left` value, in milliseconds, of a match without a limit."""
 
 SHARE: Final = 20
-"""A move may take one part in so many of the time left: our own guess, half of it in 14 moves."""
+"""Divisor of the time left for one move: our estimate; half the time is used in 14 moves."""
 
 RULES: Final = {1: "exactly five in a row", 2: "a continuous game", 4: "renju", 8: "caro"}
-"""Rules that change the game, as bits. Without any, five or more in a row win."""
+"""Rule bits that change the game. Without any, five or more in a row win."""
 
 
 class MatchSettings:
-    """Time in seconds, rules, and notes on what was not understood."""
+    """Time limits in seconds, rules, and pending notes on errors."""
 
     def __init__(self) -> None:
         self.turn: float | None = None
-        """a move's time; 0: as little as possible; None: nobody has said"""
+        """time per move; 0 for as little as possible; None if not given"""
         self.match: float | None = None
-        """the time of all our moves; None: no limit"""
+        """time of all our moves; None for no limit"""
         self.left: float | None = None
-        """what is left of it"""
+        """the rest of `match`"""
         self.rule = 0
         self._notes: dict[str, str] = {}
 
     def read(self, text: str) -> None:
-        """Read what follows INFO; keys without a meaning here are passed over, as they shall be."""
+        """Read the rest of an INFO line; unknown keys are ignored, as the protocol demands."""
         key, _, value = text.strip().partition(" ")
         if key.lower() not in ("timeout_turn", "timeout_match", "time_left", "rule", "max_memory"):
             return
@@ -56,7 +53,7 @@ class MatchSettings:
             self._notes[key] = "INFO max_memory is not obeyed: the player takes what it needs"
 
     def check_rule(self) -> None:
-        """Raise GtpError unless the rule is that of the game that is played here."""
+        """Raise GtpError for rules other than this game's."""
         if self.rule:
             names = [name for bit, name in RULES.items() if self.rule & bit]
             meaning = f" ({' and '.join(names)})" if names else ""
@@ -66,21 +63,21 @@ class MatchSettings:
             )
 
     def clock(self) -> Clock | None:
-        """Return a clock that shows the time of the next move; None where there is no limit."""
+        """Return a clock with the time of the next move; None without limits."""
         limits = [self.turn, None if self.left is None else self.left / SHARE]
         known = [seconds for seconds in limits if seconds is not None]
         return Clock(TimeSettings(main=0.0, period=min(known), stones=1)) if known else None
 
     def spend(self, seconds: float) -> None:
-        """Take note of a move's time, until `time_left` knows better."""
+        """Subtract a move's time, until the next `time_left`."""
         if self.left is not None:
             self.left = max(0.0, self.left - seconds)
 
     def restart(self) -> None:
-        """Begin another match with the same limits."""
+        """Start another match with the same limits."""
         self.left = self.match
 
     def take_notes(self) -> list[str]:
-        """Return what is to be told, each once."""
+        """Return the pending notes, each once."""
         notes, self._notes = list(self._notes.values()), {}
         return notes

@@ -1,14 +1,14 @@
-"""A session of the Gomocup protocol: a manager of gomoku matches asks, a player answers.
+"""A session of the Gomocup protocol, in which a manager of gomoku matches asks for moves.
 
     START 20            OK                     a board of 20 x 20
-    INFO rule 0         (nothing)              time and rules: `gomocup_info.py`
-    TURN 10,9           11,10                  the opponent's move, and our own
+    INFO rule 0         (nothing)              time and rules: `match_settings.py`
+    TURN 10,9           11,10                  the opponent's move, and ours
     BOARD, 10,9,2, DONE 11,10                  a position; 1 is our stone, 2 the opponent's
     END                 (nothing)
 
-A cell is its column and its row, both counted from 0, from the top left. Whatever else comes is
-answered by ERROR and the reason, or by UNKNOWN. Petříček and Laštovička, *Gomoku AI protocol*,
-https://plastovicka.github.io/protocl2en.htm; its managers start programs named `pbrain-...`.
+A cell is `column,row`, from 0 at the top left. Other input is answered by ERROR and the reason, or
+by UNKNOWN. Petříček and Laštovička, *Gomoku AI protocol*,
+https://plastovicka.github.io/protocl2en.htm; managers start programs named `pbrain-...`.
 """
 
 import functools
@@ -31,19 +31,16 @@ from alphazero.games.registry import make_game, write_game
 from alphazero.players.registry import PlayerSpec
 
 LENGTH: Final = 5
-"""Stones in a row that win."""
 
 END: Final = "END"
-"""The word that ends a session."""
 
 LONE: Final = ("RESTART", "BEGIN", "ABOUT", *BLOCKS)
-"""Commands without arguments."""
 
 OVER: Final = "the game is over: there is no move to make"
 
 
 def engine_of(entrant: PlayerSpec) -> Engine:
-    """Return a player of gomoku, ready to be asked; START says on which board.
+    """Return an engine for a gomoku player; START sets its board.
 
     Raises:
         PlayerError: when it plays another game.
@@ -58,7 +55,7 @@ def engine_of(entrant: PlayerSpec) -> Engine:
 
 
 def serve(entrant: PlayerSpec) -> None:
-    """Answer standard input on standard output until it ends or says END."""
+    """Serve the protocol on standard input and output until the end of the input or END."""
 
     def say(text: str) -> None:
         sys.stdout.write(text)
@@ -68,7 +65,7 @@ def serve(entrant: PlayerSpec) -> None:
 
 
 class GomocupSession:
-    """Lines that come, an engine that is asked, and what is said."""
+    """A Gomocup session of an engine."""
 
     def __init__(self, engine: Engine, lines: Iterable[str], say: Callable[[str], object]) -> None:
         self.engine = engine
@@ -77,9 +74,9 @@ class GomocupSession:
         self.say = say
         self.info = MatchSettings()
         self._started = False
-        """Whether START has said which board it is."""
+        """Whether START has set the board."""
         self._block: BoardBlock | None = None
-        """What is being read up to DONE."""
+        """The block being read, up to DONE."""
         self._commands: dict[str, Callable[[str], str]] = {
             "START": self._start,
             "RECTSTART": self._rectstart,
@@ -93,12 +90,12 @@ class GomocupSession:
         }
 
     def run(self) -> None:
-        """Answer every line until there are no more, or one says END."""
+        """Answer lines until the end of the input or END."""
         while (line := self.lines.next()) is not None and self.take(line):
             pass
 
     def take(self, line: str) -> bool:
-        """Answer a line; return whether the session goes on."""
+        """Answer a line; return whether the session continues."""
         word, rest = _split(line)
         if word == "INFO":
             self.info.read(rest)
@@ -115,13 +112,13 @@ class GomocupSession:
         return word != END
 
     def _tell(self, answer: str) -> None:
-        """Say an answer, after what there is to note, each on one line that any code page has."""
+        """Write pending notes and an answer, each as one line in ASCII."""
         for text in [*(f"MESSAGE {note}" for note in self.info.take_notes()), answer]:
             line = " ".join(text.split()).encode("ascii", "backslashreplace").decode()
             self.say(f"{line}\n")
 
     def _answer(self, word: str, rest: str) -> str:
-        """Return the answer to a command, empty where there is none."""
+        """Return the answer to a command, or an empty string."""
         if word in self._commands:
             if word in LONE and rest:
                 raise GtpError(f"{word} stands alone on its line, got {rest[:20]!r} behind it")
@@ -133,15 +130,13 @@ class GomocupSession:
         self._block.read(f"{word} {rest}")
         return ""
 
-    # The commands, each with what follows its word.
+    # Commands; the argument is the rest of the line.
 
     def _start(self, text: str) -> str:
-        """Begin a game on a square board."""
         size = read_integer(text, "the board's size")
         return self._start_on(size, size)
 
     def _rectstart(self, text: str) -> str:
-        """Begin a game on a board of columns and rows."""
         columns, rows = two_numbers(text, "a width and a height")
         return self._start_on(rows, columns)
 
@@ -156,30 +151,27 @@ class GomocupSession:
         return "OK"
 
     def _restart(self, _: str) -> str:
-        """Begin another game on the same board."""
         self._check_started()
         self.engine.begin(self.engine.game)
         self.info.restart()
         return "OK"
 
     def _begin(self, _: str) -> str:
-        """Make the first move."""
         self._check_ready()
         if self.engine.position.moves:
             raise GtpError("BEGIN is for an empty board; TURN and BOARD ask for later moves")
         return self._move()
 
     def _turn(self, text: str) -> str:
-        """Make the opponent's move, then our own."""
+        """Play the opponent's move, then ours."""
         self._place(text)
         return self._move()
 
     def _play(self, text: str) -> str:
-        """Make our own move as the manager wants it."""
+        """Play our move as dictated by the manager."""
         return self._board.write(self._place(text))
 
     def _takeback(self, text: str) -> str:
-        """Take the last move back."""
         self._check_started()
         cell, moves = self._board.read(text), self.engine.position.moves
         if not moves:
@@ -190,16 +182,14 @@ class GomocupSession:
         return "OK"
 
     def _about(self, _: str) -> str:
-        """Say who we are."""
         return f'name="alphazero", version="{version("alphazero")}"'
 
     def _open_block(self, word: str, _: str) -> str:
-        """Begin to read stones."""
         self._block = BoardBlock(word, self._board)
         return ""
 
     def _close_block(self) -> str:
-        """Lay out the stones that were read, and make our move."""
+        """Set up the stones that were read, and play our move."""
         block, self._block = self._block, None
         if block is None:
             raise GtpError("DONE ends a BOARD, and none was begun")
@@ -208,7 +198,7 @@ class GomocupSession:
         self._check_ready()
         game, moves = self.engine.game, block.moves()
         try:
-            # Fewer stones make no line that all of them do not make.
+            # A subset of the stones completes no line that all of them do not complete.
             is_over = game.outcome(game.play(game.initial_state(), *moves)) != ONGOING
         except GameError:
             is_over = True
@@ -219,11 +209,10 @@ class GomocupSession:
             self.engine.position.make((cell,))
         return self._move()
 
-    # What the commands are made of.
+    # Helpers of the commands.
 
     @property
     def _board(self) -> Board:
-        """The board's cells, by what they are called."""
         vertices = self.engine.position.vertices
         return Board(vertices.rows, vertices.columns)
 
@@ -232,12 +221,12 @@ class GomocupSession:
             raise GtpError("which board? START comes first")
 
     def _check_ready(self) -> None:
-        """Raise GtpError unless a game is on that we can play."""
+        """Raise GtpError unless a game with our rules was started."""
         self._check_started()
         self.info.check_rule()
 
     def _move(self) -> str:
-        """Choose our move, make it and write it."""
+        """Search, play and format our move."""
         engine = self.engine
         if engine.position.is_over:
             raise GtpError(OVER)
@@ -252,7 +241,7 @@ class GomocupSession:
         return self._board.write(step[-1])
 
     def _place(self, text: str) -> int:
-        """Make the move that is written so; return its cell."""
+        """Play the move `text` of either side; return its cell."""
         self._check_ready()
         cell, position = self._board.read(text), self.engine.position
         if position.is_over:
@@ -264,6 +253,6 @@ class GomocupSession:
 
 
 def _split(line: str) -> tuple[str, str]:
-    """Return the command of a line, in capitals, and the rest of it."""
+    """Split a line into its command, in capitals, and the rest."""
     word, rest = [*line[:LONGEST].split(maxsplit=1), "", ""][:2]
     return word.upper(), rest.strip()

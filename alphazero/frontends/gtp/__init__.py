@@ -1,1 +1,1 @@
-"""The Go Text Protocol, for Go programs."""
+"""The Go Text Protocol front end."""

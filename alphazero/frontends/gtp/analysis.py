@@ -1,9 +1,9 @@
-"""What a search has found, as the programs that show it want it: info lines, and maps.
+"""Search results for GTP controllers: info lines and maps.
 
 `info move D4 visits 836 winrate 4656 prior 839 lcb 4640 order 0 pv D4 Q16 ...` is Leela Zero's
 line, in ten-thousandths; KataGo's has fractions (KataGo, docs/GTP_Extensions.md; Sabaki,
-docs/guides/engine-analysis-integration.md). All of it is seen by the player to move. Of points
-and ownership, which KataGo tells as well, a network that learned to win knows nothing.
+docs/guides/engine-analysis-integration.md). All values are for the player to move. KataGo's score
+and ownership are omitted: the network predicts only wins.
 """
 
 import math
@@ -17,10 +17,10 @@ from alphazero.frontends.gtp.protocol import GtpError, expect, read_colour, read
 from alphazero.games.game import State
 
 USUAL_INTERVAL: Final = 1.0
-"""Seconds between two lines, where nobody says."""
+"""Default seconds between info lines."""
 
 CONFIDENCE: Final = 1.96
-"""Standard deviations of the lower bound."""
+"""Standard deviations of the lower confidence bound."""
 
 UNKNOWN_KEYS: Final = (
     "ownership",
@@ -32,27 +32,27 @@ UNKNOWN_KEYS: Final = (
     "rootInfo",
     "noResultValue",
 )
-"""What KataGo can be asked to tell as well: it is not told, but asking is no mistake."""
+"""KataGo options that are accepted and ignored."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What an analysis is asked for."""
+    """Options of an analysis."""
 
     player: int
     interval: float = USUAL_INTERVAL
     """seconds"""
     least: int = 0
-    """moves that are told of even if nothing was looked at"""
+    """minimum number of reported moves, visited or not"""
     most: int = 10**9
-    """moves that are told of, at most"""
+    """maximum number of reported moves"""
 
 
 def read_request(arguments: list[str], to_play: int) -> Request:
-    """Read `[color] [interval] [key value]...`; intervals are hundredths of a second.
+    """Parse `[color] [interval] [key value]...`; intervals are hundredths of a second.
 
     Raises:
-        GtpError: for what is none of these.
+        GtpError: for other arguments.
     """
     rest, player, numbers = list(arguments), to_play, {"interval": 100, "minmoves": 0}
     if rest and not rest[0].isdigit() and rest[0].lower() in ("b", "w", "black", "white"):
@@ -75,7 +75,7 @@ def read_request(arguments: list[str], to_play: int) -> Request:
 
 
 def info_line(engine: Engine, state: State, request: Request, fractions: bool) -> str:
-    """Write what the search has found in `state`, best move first; empty before it has anything."""
+    """Format the search result for `state`, best move first; empty without a result."""
     candidates = engine.thinker.candidates(state)
     seen = sum(candidate.visits > 0 for candidate in candidates)
     told = candidates[: min(max(seen, request.least), request.most)]
@@ -86,7 +86,6 @@ def info_line(engine: Engine, state: State, request: Request, fractions: bool) -
 
 
 def _info(candidate: Candidate, order: int, line: list[str], fractions: bool) -> str:
-    """Write what was found of one move."""
     rate = win_rate(candidate.value)
     bound = lower_bound(rate, candidate.visits)
     shares = {"winrate": rate, "prior": candidate.prior, "lcb": bound}
@@ -102,38 +101,37 @@ def _info(candidate: Candidate, order: int, line: list[str], fractions: bool) ->
 
 
 def win_rate(value: float) -> float:
-    """Return the chance to win, a draw counted as half, of a value from -1 to 1."""
+    """Return the win rate, draws counted half, of a value in [-1, 1]."""
     return (1 + value) / 2
 
 
 def lower_bound(rate: float, visits: int) -> float:
-    """Return the lower end of a win rate's interval: that of so many games, won or lost.
+    """Return the lower confidence bound of a win rate, with each visit counted as a game.
 
-    Single simulations are worth less than games, and their values spread less: it is a rough
-    bound, for programs that want one.
+    The bound is rough: a simulation tells less than a game, but simulated values vary less.
     """
     return max(0.0, rate - CONFIDENCE * math.sqrt(rate * (1 - rate) / max(visits, 1)))
 
 
 def prior_map(engine: Engine, arguments: list[str]) -> str:
-    """Tell the prior of each cell: what the network alone thinks of a move there, 0 to 1."""
+    """Return the network's prior of each cell, in [0, 1]."""
     return _map(engine, arguments, lambda found: f"{found.prior:.3f}", "0")
 
 
 def value_map(engine: Engine, arguments: list[str]) -> str:
-    """Tell the value of each move that was looked at, -1 to 1, for the player to move."""
+    """Return the value of each visited move, in [-1, 1], for the player to move."""
     return _map(engine, arguments, lambda found: f"{found.value:.3f}", "0")
 
 
 def visit_map(engine: Engine, arguments: list[str]) -> str:
-    """Tell how often each move was looked at."""
+    """Return the visits of each move."""
     return _map(engine, arguments, lambda found: str(found.visits), '""')
 
 
 def _map(
     engine: Engine, arguments: list[str], write: Callable[[Candidate], str], nothing: str
 ) -> str:
-    """Write a board of words, after a search where the position was never looked at."""
+    """Format a board of words; search first if the position was never evaluated."""
     expect(arguments, 0)
     position, vertices = engine.position, engine.position.vertices
     if position.is_over or not vertices.has_cells:
@@ -155,11 +153,11 @@ MAPS = {
     "alphazero-value_map": ("dboard", "Value", value_map),
     "alphazero-visit_map": ("sboard", "Visits", visit_map),
 }
-"""Maps for GoGui, by their commands: how it draws them, what it calls them."""
+"""GoGui maps by command: type, label and handler."""
 
 
 def gogui_analyze_commands(_: Engine, arguments: list[str]) -> str:
-    """List the maps as GoGui wants to be told of them: type/label/command."""
+    """List the maps for GoGui: type/label/command."""
     expect(arguments, 0)
     return "\n".join(f"{kind}/{label}/{word}" for word, (kind, label, _) in MAPS.items())
 
@@ -168,14 +166,14 @@ COMMANDS: dict[str, Handler] = {
     "gogui-analyze_commands": gogui_analyze_commands,
     **{word: handler for word, (_, _, handler) in MAPS.items()},
 }
-"""The commands of this file that are answered at once."""
+"""The non-streaming commands of this module."""
 
 STREAMING_COMMANDS: Final = {"analyze": False, "lz-analyze": False, "kata-analyze": True}
-"""Commands that analyze until the next line comes, and whether they write fractions."""
+"""Commands that analyze until the next line, and whether they write fractions."""
 
 STREAMING_MOVES: Final = {
     "genmove_analyze": False,
     "lz-genmove_analyze": False,
     "kata-genmove_analyze": True,
 }
-"""Commands that make a move and tell meanwhile."""
+"""Commands that play a move and stream the analysis, and whether they write fractions."""

@@ -1,4 +1,4 @@
-"""A player that is asked by GTP: the game it plays, and the commands to set it up and to play."""
+"""The GTP engine, with the commands for setup, moves and time."""
 
 import dataclasses
 import time
@@ -22,34 +22,34 @@ from alphazero.players.registry import PlayerSpec
 from alphazero.records.gtp_notation import PASS, RESIGN, normalize_name
 
 KGS_SYSTEMS = {"none": 0, "absolute": 1, "byoyomi": 3, "canadian": 3}
-"""Systems of `kgs-time_settings`, and how many numbers follow each."""
+"""Systems of `kgs-time_settings` and the number of their arguments."""
 
 
 class Engine:
-    """What a session of GTP is about: one player, one game, and two clocks."""
+    """The state of a GTP session: one player, one game and two clocks."""
 
     def __init__(self, entrant: PlayerSpec, game: Game) -> None:
         self.entrant = entrant
         self.position = GtpPosition(game)
         self.thinker = Analyzer(entrant, game)
         self.clocks: list[Clock] | None = None
-        """of player 0 and player 1; None: no time is set"""
+        """clocks of player 0 and 1; None without time limits"""
         self.handicap = 0
-        """Moves at the game's beginning that laid handicap stones."""
+        """Number of handicap moves at the start of the game."""
         self.has_left: Callable[[float], bool] = lambda _: False
-        """Whether nobody needs the answer of a thought any more that began at this time."""
+        """Whether the controller left during a search that started at this time."""
         self.begin(game)
 
     @property
     def game(self) -> Game:
-        """The game on the board."""
+        """The current game."""
         return self.position.game
 
     def begin(self, game: Game) -> None:
-        """Begin a game; the clocks are reset.
+        """Start a game and reset the clocks.
 
         Raises:
-            GtpError: when the player does not play it, or GTP has no names for its board.
+            GtpError: when the player does not play it, or GTP cannot name its cells.
         """
         if game != self.game:
             if self.entrant.game is not None:
@@ -65,13 +65,13 @@ class Engine:
             self.clocks = [Clock(clock.settings) for clock in self.clocks]
 
     def sync(self, more: tuple[int, ...] = ()) -> None:
-        """Let the thinker see the position, after some `more` moves if they are given."""
+        """Set the analyzer to the position, after `more` moves if given."""
         self.thinker.sync([*self.position.moves, *more])
 
     def choose(self, player: int, watch: Callable[[], object] = bool) -> tuple[int, ...] | None:
-        """Think about the player's move; return the actions that make it, or None to resign.
+        """Search the player's move; return its actions, or None to resign.
 
-        `watch` is called meanwhile. Where the game is over, the answer is a pass of no actions.
+        `watch` is called between steps. When the game is over, a pass is answered, without actions.
         """
         if self.position.is_over and self.position.has_pass:
             return ()
@@ -89,9 +89,9 @@ class Engine:
         return None if action is None else (*waits, action)
 
     def think(self, seconds: float | None, watch: Callable[[], object] = bool) -> int | None:
-        """Think about the position that the thinker sees; return a move, or None to resign.
+        """Search the analyzer's position; return a move, or None to resign.
 
-        As `Analyzer.choose`, but ended at once when whoever asked has left.
+        As `Analyzer.choose`, but stops when the controller has left.
         """
         began = time.monotonic()
 
@@ -105,14 +105,14 @@ class Engine:
         return self.thinker.choose(seconds, look)[0]
 
     def make(self, step: tuple[int, ...] | None) -> str:
-        """Make the move that `choose` has returned; return how it is written."""
+        """Play the result of `choose`; return its GTP name."""
         name = self.written(step)
         if step:
             self.position.make(step)
         return name
 
     def written(self, step: tuple[int, ...] | None) -> str:
-        """Return how the move is written that `choose` has returned."""
+        """Return the GTP name of the result of `choose`."""
         if step is None:
             return RESIGN
         if not step:
@@ -121,14 +121,14 @@ class Engine:
 
 
 Handler = Callable[[Engine, list[str]], str]
-"""Answers a command, or raises GtpError."""
+"""Returns the reply to a command, or raises GtpError."""
 
 
 def resized(game: Game, rows: int, columns: int) -> Game:
-    """Return the game on a board of another size.
+    """Return the game with another board size.
 
     Raises:
-        GtpError: where there is no such board.
+        GtpError: when there is no such board.
     """
     sizes = {"rows": rows, "columns": columns}
     if game.observation_shape[1:] == (rows, columns):
@@ -144,7 +144,7 @@ def resized(game: Game, rows: int, columns: int) -> Game:
 
 
 def boardsize(engine: Engine, arguments: list[str]) -> str:
-    """Set a square board, or one of columns and rows, and clear it."""
+    """Set the board size, square or columns and rows, and clear the board."""
     expect(arguments, 1, 2, "the board's size")
     sizes = [read_integer(text, "a size", 1) for text in arguments]
     try:
@@ -155,14 +155,14 @@ def boardsize(engine: Engine, arguments: list[str]) -> str:
 
 
 def clear_board(engine: Engine, arguments: list[str]) -> str:
-    """Begin a new game."""
+    """Start a new game."""
     expect(arguments, 0)
     engine.begin(engine.game)
     return ""
 
 
 def komi(engine: Engine, arguments: list[str]) -> str:
-    """Set the komi, which games without one do not mind."""
+    """Set the komi; a no-op for games without one."""
     expect(arguments, 1, what="a number")
     points = read_number(arguments[0], "komi", least=-1000)
     own = getattr(engine.game, "komi", points)
@@ -182,20 +182,20 @@ def komi(engine: Engine, arguments: list[str]) -> str:
 
 
 def play(engine: Engine, arguments: list[str]) -> str:
-    """Make somebody's move."""
+    """Play a move of either player."""
     expect(arguments, 2, what="a color and a vertex")
     engine.position.make(engine.position.read_move(read_colour(arguments[0]), arguments[1]))
     return ""
 
 
 def genmove(engine: Engine, arguments: list[str]) -> str:
-    """Choose a move and make it."""
+    """Search and play a move."""
     expect(arguments, 1, what="a color")
     return engine.make(engine.choose(read_colour(arguments[0])))
 
 
 def reg_genmove(engine: Engine, arguments: list[str]) -> str:
-    """Choose a move; the board and the clocks stay as they are."""
+    """Search a move without playing it; the clocks do not run."""
     expect(arguments, 1, what="a color")
     clocks, engine.clocks = engine.clocks, None
     try:
@@ -205,7 +205,7 @@ def reg_genmove(engine: Engine, arguments: list[str]) -> str:
 
 
 def undo(engine: Engine, arguments: list[str]) -> str:
-    """Take the last move back."""
+    """Undo the last move."""
     expect(arguments, 0)
     engine.position.undo()
     engine.handicap = min(engine.handicap, len(engine.position.moves))
@@ -213,19 +213,19 @@ def undo(engine: Engine, arguments: list[str]) -> str:
 
 
 def showboard(engine: Engine, arguments: list[str]) -> str:
-    """Draw the board."""
+    """Show the board."""
     expect(arguments, 0)
     return engine.position.draw()
 
 
 def list_games(engine: Engine, arguments: list[str]) -> str:
-    """List the games that `set_game` takes."""
+    """List the games of `set_game`."""
     expect(arguments, 0)
     return "\n".join(map(_title, _games(engine)))
 
 
 def set_game(engine: Engine, arguments: list[str]) -> str:
-    """Choose a game, with its usual options unless it is the one that is on."""
+    """Select a game, with default options unless it is the current one."""
     wanted = normalize_name("".join(arguments))
     name = next((name for name in _games(engine) if normalize_name(name) == wanted), None)
     if name is None:
@@ -235,7 +235,7 @@ def set_game(engine: Engine, arguments: list[str]) -> str:
 
 
 def time_settings(engine: Engine, arguments: list[str]) -> str:
-    """Set main time, and the time and stones of Canadian overtime, in seconds."""
+    """Set main time, and time and stones of Canadian overtime, in seconds."""
     expect(arguments, 3, what="main time, overtime and stones")
     main, period = (read_number(text, "a time") for text in arguments[:2])
     stones = read_integer(arguments[2], "stones")
@@ -245,7 +245,7 @@ def time_settings(engine: Engine, arguments: list[str]) -> str:
 
 
 def kgs_time_settings(engine: Engine, arguments: list[str]) -> str:
-    """Set time as the server KGS does: none, absolute, byoyomi or canadian."""
+    """Set the time system of KGS: none, absolute, byoyomi or canadian."""
     system, numbers = (arguments or [""])[0], arguments[1:]
     if system not in KGS_SYSTEMS:
         raise GtpError(f"expected one of {', '.join(KGS_SYSTEMS)}, got {system[:20]!r}")
@@ -261,12 +261,12 @@ def kgs_time_settings(engine: Engine, arguments: list[str]) -> str:
 
 
 def time_left(engine: Engine, arguments: list[str]) -> str:
-    """Believe what is left: seconds, and stones or periods, which are 0 in main time."""
+    """Set the remaining time: seconds, and stones or periods (0 in main time)."""
     expect(arguments, 3, what="a color, seconds and stones")
     player = read_colour(arguments[0])
     left, stones = read_number(arguments[1], "a time"), read_integer(arguments[2], "stones")
     if engine.clocks is None:
-        # Nobody has said what the rules are: take what is left for all there is.
+        # Without time settings, the time left is all main time.
         _set_clocks(engine, TimeSettings(left))
         assert engine.clocks
     engine.clocks[player].set(left, stones)
@@ -292,11 +292,10 @@ COMMANDS: dict[str, Handler] = {
     "kgs-time_settings": kgs_time_settings,
     "time_left": time_left,
 }
-"""The commands of this file."""
 
 
 def _difference(own: Game, wanted: Game) -> str:
-    """Name the property of a player's `own` game in which `wanted` differs from it."""
+    """Name a property of `own` that `wanted` does not have."""
     _, rows, columns = own.observation_shape
     if wanted.observation_shape[1:] != (rows, columns):
         return f"on {columns} x {rows}"
@@ -316,10 +315,9 @@ def _set_clocks(engine: Engine, settings: TimeSettings | None) -> None:
 
 
 def _games(engine: Engine) -> list[str]:
-    """Return the names of the games that the player plays."""
     return [name_of(engine.game)] if engine.entrant.game else game_names()
 
 
 def _title(name: str) -> str:
-    """Return a game's name as other programs write it: Othello, Connect Four."""
+    """Return a game's name in the usual spelling: Othello, Connect Four."""
     return name.replace("_", " ").title()

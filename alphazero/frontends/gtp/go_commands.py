@@ -1,6 +1,6 @@
-"""Commands of GTP that are about Go: scores, handicaps, and games from files and as text.
+"""GTP commands specific to Go: scores, handicaps and SGF.
 
-Other games answer what makes sense for them, and `not supported for this game` to the rest.
+Other games support what applies to them, and reply `not supported for this game` otherwise.
 """
 
 from pathlib import Path
@@ -20,10 +20,10 @@ OUT_OF_GAME = "not supported for this game"
 
 
 def final_score(engine: Engine, arguments: list[str]) -> str:
-    """Tell the result: B+3.5 or W+12 where points are counted, else B+, W+; 0 for a draw.
+    """Return the result: B+3.5 or W+12 with points, B+ or W+ without, 0 for a draw.
 
-    Go is scored by area at any time, with every stone taken for alive (Tromp-Taylor); other games
-    when they are over.
+    Go is scored by area at any time, with all stones alive (Tromp-Taylor); other games at their
+    end.
     """
     expect(arguments, 0)
     return _score(engine.position)
@@ -41,7 +41,7 @@ def _score(position: GtpPosition) -> str:
 
 
 def final_status_list(engine: Engine, arguments: list[str]) -> str:
-    """List the stones of one status: all are alive, chain by chain."""
+    """List the stones of a status, by chain: all are alive."""
     expect(arguments, 1, what="alive, dead or seki")
     if not engine.position.vertices.has_cells:
         raise GtpError(OUT_OF_GAME)
@@ -53,7 +53,7 @@ def final_status_list(engine: Engine, arguments: list[str]) -> str:
 
 
 def _chains(position: GtpPosition) -> list[list[int]]:
-    """Return the cells of each chain of neighbouring stones of one colour."""
+    """Return the cells of each chain of adjacent stones of one colour."""
     stones, columns = position.stones(), position.vertices.columns
     seen: set[int] = set()
     chains = []
@@ -77,13 +77,14 @@ def _chains(position: GtpPosition) -> list[list[int]]:
 
 
 def handicap_points(rows: int, columns: int, stones: int) -> list[int]:
-    """Return the cells of fixed handicap stones, from 2 to 9 of them.
+    """Return the cells of 2 to 9 fixed handicap stones.
 
     *Specification of the Go Text Protocol, version 2, draft 2*, section 4.1.1: the third line on
-    boards up to 12, the fourth on larger ones; sides of 7, and even ones, have no middle line.
+    boards up to 12, the fourth on larger ones; boards of side 7 or an even side have no middle
+    line.
 
     Raises:
-        GtpError: when there are not so many on this board.
+        GtpError: when the board does not take that number of stones.
     """
     if min(rows, columns) < 7:
         raise GtpError("invalid handicap: the board is too small")
@@ -94,7 +95,7 @@ def handicap_points(rows: int, columns: int, stones: int) -> list[int]:
     top, left = edges
     bottom, right = rows - 1 - top, columns - 1 - left
     middle, centre = rows // 2, columns // 2
-    # Lower left and upper right, lower right, upper left; sides left and right, low and high.
+    # Corners: lower left, upper right, lower right, upper left. Sides: left, right, low, high.
     points = [(bottom, left), (top, right), (bottom, right), (top, left)]
     sides = [(middle, left), (middle, right), (bottom, centre), (top, centre)]
     chosen = points[: min(stones, 4)] + sides[: max(0, (stones - 4) // 2 * 2)]
@@ -103,7 +104,7 @@ def handicap_points(rows: int, columns: int, stones: int) -> list[int]:
 
 
 def fixed_handicap(engine: Engine, arguments: list[str]) -> str:
-    """Lay handicap stones on their usual points."""
+    """Place fixed handicap stones."""
     expect(arguments, 1, what="a number of stones")
     vertices = engine.position.vertices
     _require_go(engine)
@@ -112,7 +113,7 @@ def fixed_handicap(engine: Engine, arguments: list[str]) -> str:
 
 
 def place_free_handicap(engine: Engine, arguments: list[str]) -> str:
-    """Choose points for handicap stones and lay them: the usual ones, as many as there are."""
+    """Place at most this many handicap stones, on the fixed points."""
     expect(arguments, 1, what="a number of stones")
     _require_go(engine)
     vertices = engine.position.vertices
@@ -126,7 +127,7 @@ def place_free_handicap(engine: Engine, arguments: list[str]) -> str:
 
 
 def set_free_handicap(engine: Engine, arguments: list[str]) -> str:
-    """Lay handicap stones where somebody wants them."""
+    """Place handicap stones on given points."""
     _require_go(engine)
     vertices = engine.position.vertices
     expect(arguments, 2, vertices.rows * vertices.columns - 1, "at least two vertices")
@@ -144,16 +145,16 @@ def _require_go(engine: Engine) -> None:
 
 
 def _lay(engine: Engine, cells: list[int]) -> str:
-    """Lay handicap stones and name them."""
+    """Place handicap stones; return their names."""
     engine.position.place(cells)
     engine.handicap = len(engine.position.moves)
     return " ".join(map(engine.position.vertices.cell_name, cells))
 
 
 def loadsgf(engine: Engine, arguments: list[str]) -> str:
-    """Load a game's main line up to, but without, the move of a number; else all of it.
+    """Load the main line of an SGF file, optionally only the moves before a given number.
 
-    Its board is taken over where the player plays on others; its komi is not.
+    The board size is adopted if the player supports it; the komi is not.
     """
     expect(arguments, 1, 2, "a file and perhaps a move's number")
     last = read_integer(arguments[1], "a move's number", 1) - 1 if len(arguments) == 2 else None
@@ -172,7 +173,7 @@ def loadsgf(engine: Engine, arguments: list[str]) -> str:
 
 
 def printsgf(engine: Engine, arguments: list[str]) -> str:
-    """Write the game as SGF; into no file, whoever asks."""
+    """Return the game as SGF; for safety, no file is written."""
     expect(arguments, 0)
     position = engine.position
     result = _score(position) if position.is_over else ""
@@ -191,4 +192,3 @@ COMMANDS: dict[str, Handler] = {
     "loadsgf": loadsgf,
     "printsgf": printsgf,
 }
-"""The commands of this file."""

@@ -1,8 +1,9 @@
-"""The game that a GTP session is about: moves made and taken back, and the board drawn.
+"""The game of a GTP session, with undo and a drawing.
 
-In GTP anybody may move at any time; here turns alternate. So a move out of turn is preceded by a
-pass of the other side, where the game has one and that does not end it: which is also how
-handicap stones are laid, and how programs that skip a forced wait, such as gtp-rhino, are met.
+GTP allows moves of either colour at any time, but turns alternate here. A move out of turn is
+preceded by a pass of the other side, if the game has one and it does not end the game. Handicap
+stones are placed in this way, and programs that skip a forced pass, such as gtp-rhino, are
+supported.
 """
 
 from alphazero.errors import GameError
@@ -13,10 +14,10 @@ from alphazero.records.gtp_notation import COLOURS, PASS, GtpNotation, pass_befo
 
 
 class GtpPosition:
-    """A game under way, as steps that can be taken back one by one.
+    """A game in progress, as steps that can be undone.
 
     Raises:
-        GameError: for a board that GTP has no names for.
+        GameError: for a board whose cells GTP cannot name.
     """
 
     def __init__(self, game: Game) -> None:
@@ -28,34 +29,34 @@ class GtpPosition:
 
     @property
     def state(self) -> State:
-        """The position on the board."""
+        """The current state."""
         return self._states[-1]
 
     @property
     def to_play(self) -> int:
-        """The player whose turn it is."""
+        """The player to move."""
         return to_play(self.state)
 
     @property
     def is_over(self) -> bool:
-        """Whether the game has ended."""
+        """Whether the game is over."""
         return self.game.outcome(self.state) != ONGOING
 
     @property
     def steps(self) -> list[tuple[int, ...]]:
-        """The actions of each step so far."""
+        """The actions of each step."""
         return list(self._steps)
 
     @property
     def moves(self) -> list[int]:
-        """All actions so far, passes that nobody asked for included."""
+        """All actions, including implied passes."""
         return [action for step in self._steps for action in step]
 
     def before(self, player: int) -> tuple[int, ...]:
-        """Return the actions after which it is the player's turn: none, or the other's pass.
+        """Return the actions that give the player the turn: none, or a pass of the other.
 
         Raises:
-            GtpError: when the game is over, or that is not possible.
+            GtpError: when the game is over, or the other cannot pass.
         """
         try:
             return pass_before(self.game, self.state, player)
@@ -63,10 +64,10 @@ class GtpPosition:
             raise GtpError(f"illegal move: {error}") from None
 
     def read_move(self, player: int, text: str) -> tuple[int, ...]:
-        """Return the actions by which a player makes the move that is written so.
+        """Parse a player's move; return its actions.
 
         Raises:
-            GtpError: for what is no move here.
+            GtpError: for an illegal or invalid move.
         """
         waits = self.before(player)
         state = self.game.play(self.state, *waits)
@@ -77,12 +78,12 @@ class GtpPosition:
         raise GtpError("illegal move" if known else f"invalid vertex {text[:20]!r}")
 
     def make(self, step: tuple[int, ...]) -> None:
-        """Play legal actions, as one step."""
+        """Play legal actions as one step."""
         self._states.append(self.game.play(self.state, *step))
         self._steps.append(step)
 
     def undo(self) -> None:
-        """Take the last step back.
+        """Undo the last step.
 
         Raises:
             GtpError: when there is none.
@@ -92,10 +93,10 @@ class GtpPosition:
         del self._steps[-1], self._states[-1]
 
     def place(self, cells: list[int]) -> None:
-        """Lay handicap stones for player 0, as one step, after which it is player 1's turn.
+        """Place handicap stones for player 0, as one step; then player 1 is to move.
 
         Raises:
-            GtpError: when the board is not empty or the game knows no pass.
+            GtpError: when the board is not empty or the game has no pass.
         """
         if self._steps:
             raise GtpError("board not empty")
@@ -117,13 +118,13 @@ class GtpPosition:
         self.make(tuple(step))
 
     def stones(self) -> list[int]:
-        """Return the board cell by cell, from the top left: 0 empty, 1 player 0, 2 player 1."""
+        """Return the stones by cell, from the top left: 0 empty, 1 player 0, 2 player 1."""
         first, second = stones_by_player(self.game, self.state)
         stones: list[int] = (first + 2 * second).tolist()
         return stones
 
     def draw(self) -> str:
-        """Draw the board with the names of its rows and columns, and say whose turn it is."""
+        """Draw the board with coordinates and the player to move."""
         if not self.vertices.has_cells:
             return "\n" + self.game.render(self.state)
         columns, stones = self.vertices.columns, self.stones()

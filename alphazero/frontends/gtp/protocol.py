@@ -1,7 +1,7 @@
-"""Lines of the Go Text Protocol: what is asked, what is answered, how arguments are read.
+"""GTP lines: parsing of commands and arguments, formatting of replies.
 
-    7 play black D4          a number if the asker wants one, a word, arguments
-    =7                       the answer: `=`, or `?` and what is wrong; an empty line ends it
+    7 play black D4          an optional number, a command, arguments
+    =7                       the reply: `=`, or `?` and an error; an empty line ends it
 
 *Specification of the Go Text Protocol, version 2, draft 2* (Farnebäck 2002), sections 2.4 to 2.6.
 """
@@ -13,22 +13,22 @@ from alphazero.records.gtp_notation import COLOURS
 
 
 class GtpError(Exception):
-    """A command fails: the text is the answer. Never leaves the server."""
+    """A failed command; the text is the reply. Never leaves the server."""
 
 
 class GtpCommand(NamedTuple):
-    """A line that asks for something."""
+    """A parsed command line."""
 
     number: str
-    """digits, or empty: repeated in the answer"""
+    """digits, repeated in the reply, or empty"""
     word: str
     arguments: list[str]
 
 
 def read_command(line: str) -> GtpCommand | None:
-    """Return the command in a line, None where it holds none.
+    """Parse a line; return None for a line without a command.
 
-    Control characters are dropped, tabs are spaces, `#` begins a comment.
+    Control characters are dropped, tabs are spaces, `#` starts a comment.
     """
     text = line.replace("\t", " ").partition("#")[0]
     text = "".join(letter for letter in text if letter.isprintable()).strip()
@@ -39,9 +39,9 @@ def read_command(line: str) -> GtpCommand | None:
 
 
 def answer(command: GtpCommand, text: str, succeeded: bool = True) -> str:
-    """Write an answer, with the two newlines that end it; no empty line is left inside.
+    """Format a reply, ended by an empty line; other empty lines are dropped.
 
-    A text that begins with a newline begins below the sign, as drawings do.
+    A text that starts with a newline, such as a drawing, starts below the status sign.
     """
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
     begin = "\n" if text.startswith("\n") else " " if lines else ""
@@ -49,7 +49,7 @@ def answer(command: GtpCommand, text: str, succeeded: bool = True) -> str:
 
 
 def read_colour(text: str) -> int:
-    """Return the player whose colour is named: black or b is 0, white or w is 1."""
+    """Return the player of a colour: 0 for black or b, 1 for white or w."""
     for player, colour in enumerate(COLOURS):
         if text.lower() in (colour, colour[0]):
             return player
@@ -57,14 +57,14 @@ def read_colour(text: str) -> int:
 
 
 def read_integer(text: str, name: str, least: int = 0) -> int:
-    """Read a whole number."""
+    """Parse an integer of at least `least`."""
     if not re.fullmatch(r"-?[0-9]{1,9}", text) or int(text) < least:
         raise GtpError(f"{name} must be a whole number from {least} on, got {text[:20]!r}")
     return int(text)
 
 
 def read_number(text: str, name: str, least: float = 0.0) -> float:
-    """Read a number, with or without a fraction."""
+    """Parse a decimal number of at least `least`."""
     if not re.fullmatch(r"-?([0-9]+\.?|[0-9]*\.[0-9]+)", text) or len(text) > 20:
         raise GtpError(f"{name} must be a number, got {text[:20]!r}")
     if not least <= float(text) <= LARGEST:
@@ -73,10 +73,10 @@ def read_number(text: str, name: str, least: float = 0.0) -> float:
 
 
 def expect(arguments: list[str], least: int, most: int | None = None, what: str = "") -> None:
-    """Raise GtpError unless there are so many arguments."""
+    """Check the number of arguments; `most` defaults to `least`."""
     if not least <= len(arguments) <= (least if most is None else most):
         raise GtpError(f"expected {what or 'no arguments'}, got {len(arguments)} arguments")
 
 
 LARGEST: Final = 10**9
-"""Numbers are at most so large."""
+"""Largest number accepted."""

@@ -1,7 +1,7 @@
-"""A session of the Go Text Protocol: lines are read, commands answered, analysis streamed.
+"""A GTP session: reads lines, answers commands and streams analyses.
 
-Everything that can be asked is in `COMMANDS`, in the lists of analyses of `gtp_analysis.py`, and
-the few words that are about the session itself.
+The commands are `COMMANDS`, the streaming commands of `analysis.py`, and those on the session
+itself.
 """
 
 import sys
@@ -25,20 +25,18 @@ from alphazero.games.game import Game
 from alphazero.players.registry import PlayerSpec
 
 COMMANDS = {**ENGINE_COMMANDS, **go_commands.COMMANDS, **analysis.COMMANDS}
-"""The commands that are answered at once, by their words."""
+"""Commands with an immediate reply, by name."""
 
 QUIT = "quit"
-"""The word that ends a session."""
 
 WORDS = [*COMMANDS, *STREAMING_COMMANDS, *STREAMING_MOVES, "list_commands", "known_command", QUIT]
-"""All that can be asked."""
 
 IDLE = 0.05
-"""Seconds between two looks at a search that has nothing more to do."""
+"""Seconds between polls for input when a search has nothing left to do."""
 
 
 def serve(entrant: PlayerSpec, game: Game, ponder: bool = False) -> None:
-    """Answer standard input on standard output until it ends or says `quit`."""
+    """Serve GTP on standard input and output until the end of the input or `quit`."""
 
     def say(text: str) -> None:
         sys.stdout.write(text)
@@ -48,10 +46,7 @@ def serve(entrant: PlayerSpec, game: Game, ponder: bool = False) -> None:
 
 
 class GtpSession:
-    """Lines that come, an engine that is asked, and what is said.
-
-    With `ponder` it thinks on after a move of its own, until the answer is there.
-    """
+    """A GTP session; with `ponder` the engine searches on after its move until the next line."""
 
     def __init__(
         self,
@@ -66,10 +61,10 @@ class GtpSession:
         self.say = say
         self.ponder = ponder
         self._own_move = -1
-        """The number of moves right after one of its own."""
+        """The number of moves right after the engine's last move."""
 
     def run(self) -> None:
-        """Answer every line until there are no more, or one says `quit`."""
+        """Answer lines until the end of the input or `quit`."""
         while True:
             if self.ponder:
                 self._ponder()
@@ -78,7 +73,7 @@ class GtpSession:
                 return
 
     def take(self, line: str) -> bool:
-        """Answer a line; return whether the session goes on."""
+        """Answer a line; return whether the session continues."""
         if len(line) > LONGEST:
             self.say(f"? a line may have {LONGEST:,} characters\n\n")
             return True
@@ -99,7 +94,6 @@ class GtpSession:
         return command.word != QUIT
 
     def _answer(self, command: GtpCommand) -> str:
-        """Return the answer to a command that is answered at once."""
         word, arguments = command.word, command.arguments
         if word == "known_command":
             expect(arguments, 1, what="a command")
@@ -114,7 +108,7 @@ class GtpSession:
         return COMMANDS[word](self.engine, arguments)
 
     def _analyze(self, command: GtpCommand, fractions: bool) -> None:
-        """Tell what the search has found, again and again, until the next line comes."""
+        """Stream the search result until the next line arrives."""
         engine, thinker = self.engine, self.engine.thinker
         request = read_request(command.arguments, engine.position.to_play)
         waits = engine.position.before(request.player)
@@ -131,11 +125,11 @@ class GtpSession:
         self.say("\n")
 
     def _generate(self, command: GtpCommand, fractions: bool) -> None:
-        """Make a move and tell meanwhile what the search has found."""
+        """Play a move, streaming the search result meanwhile."""
         engine = self.engine
         request = read_request(command.arguments, engine.position.to_play)
         waits = engine.position.before(request.player)
-        _ = engine.thinker.search  # who has none is told so
+        _ = engine.thinker.search  # raises when the player has no search
         tell = self._reporter(request, waits, fractions)
         self.say(f"={command.number}\n")
         step = engine.choose(request.player, tell)
@@ -146,7 +140,7 @@ class GtpSession:
     def _reporter(
         self, request: Request, waits: tuple[int, ...], fractions: bool
     ) -> Callable[..., None]:
-        """Return what writes a line of information, if one is due or it is the last."""
+        """Return a function that writes an info line when one is due, or when `last`."""
         state = self.engine.game.play(self.engine.position.state, *waits)
         due = time.monotonic() + request.interval
 
@@ -161,7 +155,7 @@ class GtpSession:
         return tell
 
     def _ponder(self) -> None:
-        """Think about the opponent's position until a line comes, if the last move was our own."""
+        """Search until a line arrives, if the last move was the engine's."""
         engine = self.engine
         position = engine.position
         if len(position.moves) != self._own_move or position.is_over or not engine.thinker.searches:
@@ -174,6 +168,5 @@ class GtpSession:
 
 
 def _is_quit(line: str) -> bool:
-    """Whether a line ends the session."""
     command = read_command(line) if len(line) <= LONGEST else None
     return command is not None and command.word == QUIT

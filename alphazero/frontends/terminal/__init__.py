@@ -1,1 +1,1 @@
-"""Playing and analysing in a terminal."""
+"""Play and analysis in a terminal."""

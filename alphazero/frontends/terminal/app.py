@@ -1,6 +1,6 @@
-"""Play against a checkpoint, or another player, in the terminal: the board drawn, moves typed.
+"""Play against a player in the terminal: boards are printed, moves and commands are typed.
 
-Typed words: a move in the game's own notation, or one of `terminal_commands.COMMANDS`.
+Input is a move in the game's notation, or one of `commands.COMMANDS`.
 """
 
 import contextlib
@@ -28,11 +28,11 @@ from alphazero.records.game_files import save_played
 ANOTHER = "Another game? [y/N] "
 
 PATIENCE = 0.5
-"""Seconds after which it is told that the player thinks."""
+"""Delay, in seconds, before "thinks ..." is printed."""
 
 
 class Terminal:
-    """Games between a person and a player, or of a player with itself."""
+    """Runs the games of a `TerminalSession`."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Terminal:
         read: Callable[[str], str] | None = None,
         say: Callable[[str], None] | None = None,
     ) -> None:
-        """Without a `screen` nothing is written that a pipe could not take."""
+        """Without a `screen`, output is plain text."""
         self.sitting = sitting
         self.screen = screen or Screen()
         self.read = read or input
@@ -49,16 +49,15 @@ class Terminal:
         self.desk = CommandContext(sitting, self.screen, self.say)
 
     def run(self, save: Path | None = None) -> None:
-        """Play until the person leaves, or the game ends and no new one is wanted.
-
-        Then the games are written into the file `save`, if one is given.
+        """Play until the user leaves or wants no other game; then write the games to `save`, if
+        given.
         """
         sitting = self.sitting
         asks = any(sitting.sides)
         self.say(f"{write_game(sitting.game)}\n{seats(sitting)}")
         if asks and self.screen.live:
             with contextlib.suppress(ImportError):
-                import readline  # noqa: F401  (what is typed can be edited, and called back)
+                import readline  # noqa: F401  (line editing and history)
         if asks:
             self.say("  Type a move, or: hint, undo, level, analyze, tree, save; help lists all.")
         try:
@@ -80,13 +79,12 @@ class Terminal:
                 save_played(save, played)
 
     def _attend(self, take: Callable[[], CommandResult]) -> bool:
-        """Take words until the position changes; return False when the person leaves."""
+        """Read input until the position changes; return False when the user leaves."""
         while (following := take()) is CommandResult.ASK:
             pass
         return following is CommandResult.PLAY
 
     def _on_the_turn(self) -> CommandResult:
-        """Take a move or a command."""
         study = self.sitting.study
         text = self._ask(f"{sign_of(study.to_play)} to move: ").strip()
         try:
@@ -96,7 +94,6 @@ class Terminal:
             return self._command(text, f"{error}")
 
     def _after_the_game(self) -> CommandResult:
-        """Take whether there is to be another one, or a command."""
         try:
             text = self._ask(ANOTHER).strip()
         except AlphaZeroError:
@@ -109,7 +106,7 @@ class Terminal:
         return self._command(text, "type y for another game, n to leave, or a word such as undo")
 
     def _command(self, text: str, otherwise: str) -> CommandResult:
-        """Do what a command says; `otherwise` is the answer to what is none."""
+        """Run a command; `otherwise` is the message for an unknown one."""
         word, _, rest = (text or "help").partition(" ")
         word = word.lower()
         if word not in COMMANDS:
@@ -122,7 +119,6 @@ class Terminal:
             return CommandResult.ASK
 
     def _let_player_move(self) -> None:
-        """Let the player move, and say what it thought."""
         player = self.sitting.to_play
         side, began, told = sign_of(player), time.monotonic(), False
 
@@ -153,11 +149,7 @@ class Terminal:
         return self.screen.paint(f"{sign_of(winner)}{whose} wins.", PLAYERS[winner])
 
     def _ask(self, prompt: str) -> str:
-        """Return what is typed.
-
-        Raises:
-            AlphaZeroError: where nothing more will come.
-        """
+        """Return a line of input; raise AlphaZeroError at the end of the input."""
         typed, self.desk.typed = self.desk.typed, None
         if typed is not None:
             self.say(f"{prompt}{typed}")
@@ -166,7 +158,7 @@ class Terminal:
             return self.read(prompt)
         except UnicodeDecodeError:
             return "\N{REPLACEMENT CHARACTER}"
-        except (EOFError, RuntimeError):  # RuntimeError: there is no standard input at all
+        except (EOFError, RuntimeError):  # RuntimeError: no standard input
             if sys.stdin is not None and sys.stdin.isatty():
                 self.say("")
                 return "quit"

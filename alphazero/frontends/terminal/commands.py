@@ -1,7 +1,7 @@
-"""The words that may be typed in place of a move, each with what it does.
+"""The commands that may be typed in place of a move.
 
-A word that is a legal move of the game is a move, whatever it means here: in Hex, where the second
-player may take the first stone over, `swap` is that move on its turn and this command on others.
+A word that is a legal move is a move: in Hex, `swap` is a move where the second player may take
+over the first stone, else this command.
 """
 
 import enum
@@ -22,7 +22,7 @@ from alphazero.utils.files import printable
 
 
 class CommandResult(enum.Enum):
-    """What follows a command."""
+    """The action after a command."""
 
     ASK = "ask again"
     PLAY = "the position or the sides have changed: draw it, and let whose turn it is move"
@@ -31,37 +31,37 @@ class CommandResult(enum.Enum):
 
 @dataclass
 class CommandContext:
-    """What the commands work on."""
+    """The objects that commands work on."""
 
     sitting: TerminalSession
     screen: Screen
     say: Callable[[str], None]
     typed: str | None = None
-    """What was typed while something else went on, to be read next."""
+    """Input typed during a command, to be read next."""
 
 
 Handler = Callable[[CommandContext, str], CommandResult]
-"""Does what is wanted with what follows the word; raises AlphaZeroError where it cannot."""
+"""Runs a command with its argument; raises AlphaZeroError on failure."""
 
 
 class TerminalCommand(NamedTuple):
-    """A word."""
+    """A command."""
 
     takes: str
-    """what follows it"""
+    """its argument, for the help"""
     meaning: str
     run: Handler
 
 
 def hint(desk: CommandContext, _: str) -> CommandResult:
-    """Search as long as the player would, and show what is found."""
+    """Search with the opponent's budget and print the candidates."""
     analysis = Analysis(desk.sitting, desk.screen, desk.say)
     analysis.show(analysis.search(desk.sitting.remaining_budget(again=True)))
     return CommandResult.ASK
 
 
 def go(desk: CommandContext, text: str) -> CommandResult:
-    """Search further."""
+    """Search with a given budget."""
     budget = Budget.read(text)
     if budget.simulations == 0:
         raise PlayerError("expected one simulation at least, as go 200, or seconds, as go 5s")
@@ -71,13 +71,13 @@ def go(desk: CommandContext, text: str) -> CommandResult:
 
 
 def analyze(desk: CommandContext, _: str) -> CommandResult:
-    """Search until somebody has seen enough."""
+    """Search until Enter or Ctrl-C."""
     desk.typed = Analysis(desk.sitting, desk.screen, desk.say).run_until_stopped()
     return CommandResult.ASK
 
 
 def policy(desk: CommandContext, _: str) -> CommandResult:
-    """Compare the network alone with the search."""
+    """Print the network's policy beside the search's."""
     sitting, screen = desk.sitting, desk.screen
     analysis = Analysis(sitting, screen, desk.say)
     thought = analysis.search(sitting.remaining_budget())
@@ -88,7 +88,7 @@ def policy(desk: CommandContext, _: str) -> CommandResult:
 
 
 def tree(desk: CommandContext, text: str) -> CommandResult:
-    """Look into the tree."""
+    """Print the most visited lines."""
     sitting, screen = desk.sitting, desk.screen
     depth = _number(text, 4)
     analysis = Analysis(sitting, screen, desk.say)
@@ -108,27 +108,27 @@ def tree(desk: CommandContext, text: str) -> CommandResult:
 
 
 def undo(desk: CommandContext, text: str) -> CommandResult:
-    """Go back."""
+    """Take moves back."""
     if desk.sitting.undo(_number(text, 1)):
         return CommandResult.PLAY
     raise PlayerError("there is no move of yours to take back")
 
 
 def redo(desk: CommandContext, text: str) -> CommandResult:
-    """Go on."""
+    """Replay moves taken back."""
     if desk.sitting.redo(_number(text, 1)):
         return CommandResult.PLAY
     raise PlayerError("there is no move to make again")
 
 
 def moves(desk: CommandContext, _: str) -> CommandResult:
-    """Tell the game so far."""
+    """Print the moves of the game."""
     desk.say(views.moves(desk.screen, desk.sitting.study))
     return CommandResult.ASK
 
 
 def level(desk: CommandContext, text: str) -> CommandResult:
-    """Tell how strong the player is, or change it."""
+    """Print or set the opponent's strength."""
     if text:
         desk.sitting.set_level(text)
     desk.say(f"  {printable(desk.sitting.entrant.name)}: {desk.sitting.level}")
@@ -136,7 +136,7 @@ def level(desk: CommandContext, text: str) -> CommandResult:
 
 
 def swap(desk: CommandContext, _: str) -> CommandResult:
-    """Change seats."""
+    """Swap sides with the opponent."""
     sides = desk.sitting.sides
     if sides[0] == sides[1]:
         raise PlayerError("you play both sides; see: sides")
@@ -149,11 +149,11 @@ SIDES: Final = {
     "both": (True, True),
     "none": (False, False),
 }
-"""What a person may play."""
+"""Sides played by the user: (first, second)."""
 
 
 def sides(desk: CommandContext, text: str) -> CommandResult:
-    """Tell who plays what, or change it."""
+    """Print or set the user's sides."""
     if text and text not in SIDES:
         hint = did_you_mean(text, SIDES)
         raise PlayerError(f"expected {', '.join(SIDES)}; got {text[:20]!r}{hint}")
@@ -168,19 +168,19 @@ def _sit(desk: CommandContext, chosen: tuple[bool, bool]) -> CommandResult:
 
 
 def seats(sitting: TerminalSession) -> str:
-    """Say who plays what."""
+    """Describe the sides."""
     who = ["you" if side else printable(sitting.entrant.name) for side in sitting.sides]
     return f"  X, who moves first: {who[0]}.  O: {who[1]}."
 
 
 def draw(desk: CommandContext, _: str) -> CommandResult:
-    """Draw it again."""
+    """Print the board."""
     desk.say(drawn(desk))
     return CommandResult.ASK
 
 
 def drawn(desk: CommandContext) -> str:
-    """Draw the board and the win rate over the game."""
+    """Return the board and the graph of win rates."""
     sitting, here = desk.sitting, desk.sitting.study.here
     cell = None
     if here.parent and here.action is not None:
@@ -193,13 +193,13 @@ def drawn(desk: CommandContext) -> str:
 
 
 def new(desk: CommandContext, _: str) -> CommandResult:
-    """Begin again."""
+    """Start a new game."""
     desk.sitting.begin_new()
     return CommandResult.PLAY
 
 
 def load(desk: CommandContext, text: str) -> CommandResult:
-    """Read a game; where a number follows the file's name, so many of its moves."""
+    """Load a game, or its first N moves for `FILE N`."""
     if not text:
         raise PlayerError("type a file's name as well, as in: load game.sgf")
     found = re.fullmatch(r"(.*\S)\s+([0-9]{1,9})", text)
@@ -211,7 +211,7 @@ def load(desk: CommandContext, text: str) -> CommandResult:
 
 
 def save(desk: CommandContext, text: str) -> CommandResult:
-    """Write the games into a file."""
+    """Save all games in a file."""
     played = desk.sitting.played()
     if not text:
         raise PlayerError("type a file's name as well, as in: save game.sgf")
@@ -223,7 +223,7 @@ def save(desk: CommandContext, text: str) -> CommandResult:
 
 
 def show_help(desk: CommandContext, _: str) -> CommandResult:
-    """List the words."""
+    """List the commands."""
     study = desk.sitting.study
     mask = desk.sitting.game.legal_action_mask(study.state)
     lines = []
@@ -238,7 +238,7 @@ def show_help(desk: CommandContext, _: str) -> CommandResult:
 
 
 def leave(_: CommandContext, __: str) -> CommandResult:
-    """Leave."""
+    """End the session."""
     return CommandResult.LEAVE
 
 
@@ -265,17 +265,17 @@ COMMANDS: Final[dict[str, TerminalCommand]] = {
     "moves": TerminalCommand("", "", moves),
     "exit": TerminalCommand("", "", leave),
 }
-"""Every word; those without a meaning are other names of those that have one."""
+"""All commands; those without a meaning are aliases."""
 
 WIDE: Final = 2 + max(len(f"{word} {command.takes}") for word, command in COMMANDS.items())
-"""Columns of a word and what it takes."""
+"""Column width of a command and its argument."""
 
 
 def run(desk: CommandContext, word: str, rest: str) -> CommandResult:
-    """Do what a word of COMMANDS says.
+    """Run a command of `COMMANDS`.
 
     Raises:
-        AlphaZeroError: in a line, where that cannot be done.
+        AlphaZeroError: when it fails.
     """
     command = COMMANDS[word]
     if rest and not command.takes:
@@ -284,7 +284,6 @@ def run(desk: CommandContext, word: str, rest: str) -> CommandResult:
 
 
 def _number(text: str, usual: int) -> int:
-    """Read a number from 1 on."""
     if not text:
         return usual
     if not re.fullmatch("0*[1-9][0-9]{0,3}", text):

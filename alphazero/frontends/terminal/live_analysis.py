@@ -1,4 +1,4 @@
-"""Searching while a person looks on: the table is written over in place until it is stopped."""
+"""Live analysis: the table of candidates is redrawn in place until the search stops."""
 
 import contextlib
 import os
@@ -17,30 +17,28 @@ from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.frontends.terminal.strength import Budget
 
 INTERVAL: Final = 0.2
-"""Seconds between two drawings."""
+"""Seconds between redraws."""
 
 ENOUGH: Final = 1000
-"""Simulations of an analysis that nobody can stop, as through a pipe."""
+"""Simulations of an analysis without a terminal, which cannot be stopped."""
 
 
 class StopSignal:
-    """Notes Ctrl-C, which would end the program, and if wished a line that is typed."""
+    """Context manager that catches Ctrl-C and, with `enter`, a typed line."""
 
     def __init__(self, enter: bool) -> None:
         self.line: str | None = None
-        """What was typed."""
+        """The typed line."""
         self._enter = enter
         self._pressed = False
         self._former: Any = None
 
     def __enter__(self) -> "StopSignal":
-        """Take Ctrl-C over; only a main thread can."""
         if threading.current_thread() is threading.main_thread():
             self._former = signal.signal(signal.SIGINT, self._press)
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Give it back."""
         if self._former is not None:
             signal.signal(signal.SIGINT, self._former)
 
@@ -51,7 +49,7 @@ class StopSignal:
     def came(self) -> bool:
         """Whether to stop."""
         if self._enter and self.line is None:
-            # A terminal hands out whole lines; Windows cannot tell beforehand: there Ctrl-C does.
+            # Terminals deliver whole lines. `select` fails on Windows: there only Ctrl-C works.
             with contextlib.suppress(OSError, ValueError):
                 descriptor = sys.stdin.fileno()
                 if select.select([descriptor], [], [], 0)[0]:
@@ -60,7 +58,7 @@ class StopSignal:
 
 
 class Analysis:
-    """Searches for a person, and shows what is found."""
+    """Searches for the user and prints the results."""
 
     def __init__(
         self, sitting: TerminalSession, screen: Screen, say: Callable[[str], None]
@@ -69,26 +67,25 @@ class Analysis:
         self.screen = screen
         self.say = say
         self._drawn = 0
-        """Lines of the drawing that the next one is written over."""
+        """Lines of the last drawing, which the next one overwrites."""
 
     def show(self, thought: SearchResult) -> None:
-        """Draw the candidates."""
+        """Print the candidates."""
         self.tell(self._draw(thought))
 
     def tell(self, text: str) -> None:
-        """Say something in place of what a search has drawn."""
+        """Print text over the drawing."""
         self.say((self.screen.over(self._drawn) if self._drawn else "") + text)
         self._drawn = 0
 
     def search(self, budget: Budget | None) -> SearchResult:
-        """Search further, if at all; Ctrl-C ends it early, and then it is said."""
+        """Search within `budget`, if any; Ctrl-C stops early."""
         with StopSignal(enter=False) as interruption:
             return self._search(budget, interruption) if budget else self.sitting.current_result()
 
     def run_until_stopped(self) -> str | None:
-        """Search until Enter or Ctrl-C, or for a while where nobody could press them.
-
-        Return what was typed before Enter, if anything.
+        """Search until Enter, Ctrl-C or, without a terminal, `ENOUGH` simulations; return the
+        input.
         """
         live = self.screen.live and sys.stdin is not None and sys.stdin.isatty()
         if live:
@@ -97,7 +94,7 @@ class Analysis:
         with StopSignal(enter=live) as interruption:
             thought = self._search(Budget() if live else Budget(ENOUGH), interruption)
         if interruption.line is not None and self._drawn:
-            self._drawn += 1  # Enter went to the next line
+            self._drawn += 1  # the cursor is a line lower after Enter
         self.show(thought)
         return interruption.line or None
 
@@ -127,6 +124,6 @@ class Analysis:
         return f"{self.headline(thought)}\n{table}"
 
     def headline(self, thought: SearchResult) -> str:
-        """Say what the position is worth, in a line that is not wrapped."""
+        """Describe the position's value in a line cut to the screen width."""
         state, has_network = self.sitting.study.state, self.sitting.has_network
         return views.headline(state, thought, has_network)[: self.screen.width]

@@ -1,4 +1,4 @@
-"""Saved games replayed in the terminal: all at once, or a position at a time."""
+"""Replays saved games in the terminal, all at once or step by step."""
 
 from collections.abc import Callable, Sequence
 
@@ -17,12 +17,12 @@ def replay(
     read: Callable[[str], str] | None = None,
     say: Callable[[str], None] = print,
 ) -> None:
-    """Show every game, or the one whose number, from 1, is `chosen`.
+    """Print all games, or the one with the number `chosen`, from 1.
 
-    With `read` each position waits for a line from it; without, all are shown at once.
+    With `read`, each position waits for a line from it.
 
     Raises:
-        PlayerError: when there is no game of that number.
+        PlayerError: when there is no such game.
     """
     if chosen is not None and not 1 <= chosen <= len(games):
         raise PlayerError(f"there is no game {chosen}; the file holds games 1 to {len(games):,}")
@@ -35,7 +35,7 @@ def replay(
 
 
 def headline(game: PlayedGame) -> str:
-    """Say who played and how it ended, in one line."""
+    """Describe the players and the result in one line."""
     first, second = map(printable, game.players)
     how = " by resignation" if game.resigned else ""
     if game.forfeit_reason:
@@ -47,7 +47,7 @@ def headline(game: PlayedGame) -> str:
 def _show_positions(
     game: PlayedGame, read: Callable[[str], str] | None, say: Callable[[str], None]
 ) -> bool:
-    """Show each position of a game; return whether to go on with the next game."""
+    """Print each position of a game; return whether to continue with the next game."""
     moves = game.moves()
     for ply, state in enumerate(game.states()):
         if ply:

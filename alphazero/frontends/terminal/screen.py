@@ -1,7 +1,7 @@
-"""What the output can show: colours, a cursor that goes back, signs beyond ASCII; how wide it is.
+"""Output capabilities: colours, cursor movement, block characters, size.
 
-Everything is also told without them: through a pipe, with NO_COLOR set (no-color.org), on a
-terminal that is `dumb`, in an encoding that knows ASCII alone.
+All information is available without them: in a pipe, with NO_COLOR (no-color.org), on a `dumb`
+terminal, or in ASCII.
 """
 
 import os
@@ -11,34 +11,33 @@ from dataclasses import dataclass
 from typing import Final, TextIO
 
 STYLES: Final = {
-    "first": "1;31",  # red and cyan: told apart by people who confuse red and green
+    "first": "1;31",  # red and cyan differ for people with red-green colour blindness
     "second": "1;36",
     "strong": "1",
     "faint": "2",
 }
-"""How each kind of text is painted: codes of ECMA-48, "select graphic rendition"."""
+"""ECMA-48 "select graphic rendition" codes by style."""
 
 PLAYERS: Final = ("first", "second")
-"""The styles of player 0 and player 1."""
 
 BLOCKS: Final = "▁▂▃▄▅▆▇█"
 DIGITS: Final = "0123456789"
-"""A share from 0 to 1 as one sign, where blocks can be written and where they cannot."""
+"""One character for a number in [0, 1], with and without block characters."""
 
 
 @dataclass(frozen=True)
 class Screen:
-    """What may be written; nothing special where nothing is said."""
+    """Output capabilities; the default is plain text."""
 
     colours: bool = False
     live: bool = False
-    """Whether a person looks on while something goes on, and lines can be written over."""
+    """Whether the output is a terminal whose lines can be overwritten."""
     blocks: bool = False
-    """Whether blocks can be written."""
+    """Whether block characters can be encoded."""
 
     @classmethod
     def of(cls, stream: TextIO | None) -> "Screen":
-        """Find out what `stream` can show; None is one that is closed."""
+        """Detect the capabilities of `stream`; None is a closed one."""
         if stream is None:
             return cls()
         live = stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
@@ -51,24 +50,24 @@ class Screen:
 
     @property
     def width(self) -> int:
-        """Columns that a line may fill; the last stays free, so that no line is wrapped."""
+        """Usable columns; the last stays free, so that no line wraps."""
         return shutil.get_terminal_size().columns - 1
 
     @property
     def height(self) -> int:
-        """Rows."""
+        """Rows of the terminal."""
         return shutil.get_terminal_size().lines
 
     def paint(self, text: str, style: str) -> str:
-        """Return the text in one of STYLES."""
+        """Return the text in a style of `STYLES`."""
         return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.colours and text else text
 
     def bar(self, share: float, width: int) -> str:
-        """Return a share from 0 to 1 as a bar, and spaces up to the width."""
+        """Return `share`, in [0, 1], as a bar padded to `width`."""
         return (("█" if self.blocks else "#") * round(share * width)).ljust(width)
 
     def sparkline(self, shares: Iterable[float | None]) -> str:
-        """Return shares from 0 to 1 as a sign each; a point where one is unknown."""
+        """Return numbers in [0, 1] as a character each; a dot for unknown ones."""
         signs = BLOCKS if self.blocks else DIGITS
         unknown = "·" if self.blocks else "."
         return "".join(
@@ -77,5 +76,5 @@ class Screen:
         )
 
     def over(self, lines: int) -> str:
-        """Return what goes back so many lines and clears them."""
+        """Return the escape codes that move `lines` up and clear to the end."""
         return f"\r\x1b[{lines}A\x1b[J"

@@ -1,7 +1,7 @@
-"""A person and a player at one table: whose turn it is, the player's answers, what is saved.
+"""A terminal session without its output: turns, player moves, analysis, saved games.
 
-Nothing is printed here. The player has a tree of its own; what the person lets be searched grows
-in another one, so that asking for a hint makes the opponent no stronger.
+The opponent and the hint analyzer have separate trees, so that hints do not make the opponent
+stronger.
 """
 
 import time
@@ -20,7 +20,7 @@ from alphazero.records.played_game import PlayedGame
 
 
 class TerminalSession:
-    """The games of one evening."""
+    """State of a terminal session: current game, earlier games, sides, analyzers."""
 
     def __init__(
         self,
@@ -29,30 +29,30 @@ class TerminalSession:
         sides: tuple[bool, bool],
         opening: PlayedGame | None = None,
     ) -> None:
-        """`opening` is a game to go on with."""
+        """`opening` is a game to continue."""
         self.entrant = entrant
         self.game = game
         self.sides = sides
-        """Whether the person plays the first side, the second side."""
+        """Whether the user plays the first and the second side."""
         self.games: list[PlayedGame] = []
-        """Those before the one on the table."""
+        """Games before the current one."""
         self._opponent = Analyzer(entrant, game)
         self._analyst: Analyzer | None = None
         self.begin(opening)
 
-    # --- the game on the table ---
+    # --- the current game ---
 
     def begin(self, opening: PlayedGame | None = None) -> None:
-        """Clear the table for a game, or for one to go on with."""
+        """Start a game, or continue `opening`."""
         self.study = GameTree.of(opening) if opening else GameTree(self.game)
 
     def begin_new(self, opening: PlayedGame | None = None) -> None:
-        """Put the game on the table to the others, and begin."""
+        """Move the current game to `games` and start another."""
         self.games = self.played()
         self.begin(opening)
 
     def load(self, path: Path, moves: int | None) -> None:
-        """Go on from a file's first game.
+        """Continue the first game of a file, after `moves` moves.
 
         Raises:
             PlayerError, RunError: as `load_start_position`.
@@ -61,36 +61,38 @@ class TerminalSession:
 
     @property
     def ply(self) -> int:
-        """How many moves were made."""
+        """The number of moves made."""
         return len(self.study.moves)
 
     @property
     def to_play(self) -> int:
-        """Whose turn it is."""
+        """The player to move."""
         return self.study.to_play
 
     @property
     def is_over(self) -> bool:
-        """Whether the game has ended."""
+        """Whether the game is over."""
         return self.study.is_over
 
     @property
     def persons_turn(self) -> bool:
-        """Whether the person is to move."""
+        """Whether the user is to move."""
         return self.sides[self.to_play]
 
     @property
     def names(self) -> tuple[str, str]:
-        """Who plays, as files call them."""
+        """The players' names in files."""
         first, second = (PERSON if side else self.entrant.name for side in self.sides)
         return first, second
 
     def undo(self, turns: int = 1) -> bool:
-        """Go back to earlier turns of the person; return whether there was one."""
+        """Go back `turns` turns of the user; return whether the position changed."""
         return self._go(-1, turns)
 
     def redo(self, turns: int = 1) -> bool:
-        """Go on to later ones, or to the end of the line; return whether there is more of it."""
+        """Go forward `turns` turns of the user, at most to the end; return whether the position
+        changed.
+        """
         return self._go(1, turns)
 
     def _go(self, step: int, turns: int) -> bool:
@@ -99,23 +101,24 @@ class TerminalSession:
             ply = self.ply + step
             while 0 <= ply < end and not self.sides[ply % 2]:
                 ply += step
-            # A line's end is a place to go on from, whosever turn it is there.
+            # The end of the line is a valid target whoever is to move.
             if not (0 <= ply <= end and (self.sides[ply % 2] or (step > 0 and ply == end))):
                 break
             self.study.go_to(ply)
         return self.ply != here
 
     def played(self) -> list[PlayedGame]:
-        """Return the games in which moves were made, the one on the table last."""
+        """Return all games with moves, the current one last."""
         played = self.study.played(self.names)
         return [*self.games, played] if played.actions else self.games
 
     # --- the player ---
 
     def answer(self, watch: Callable[[], object] = bool) -> tuple[str, SearchResult | None] | None:
-        """Let the player move; return the move and what it thought, or None if it gave up.
+        """Play the opponent's move; return it and its search result, or None if it resigned or
+        failed.
 
-        `watch` is called while it thinks.
+        `watch` is called during the search.
         """
         study, here = self.study, self.study.here
         thinker = self._opponent
@@ -126,7 +129,7 @@ class TerminalSession:
         except PlayerError as error:
             action, fault = None, str(error)
         if action is None:
-            thinker.moves = None  # another program may be anywhere now
+            thinker.moves = None  # an external program is in an unknown state
             study.resign(study.to_play, fault)
             return None
         thought = SearchResult.of(thinker, here.state)
@@ -136,38 +139,38 @@ class TerminalSession:
         return name, thought
 
     def close(self) -> None:
-        """Let the player go."""
+        """Close the opponent."""
         self._opponent.player.close()
 
     @property
     def level(self) -> str:
-        """How strong the player is, in words.
+        """The opponent's strength, in words.
 
         Raises:
-            PlayerError: where it has no levels.
+            PlayerError: when it has no levels.
         """
         return level_of(self._opponent)
 
     def set_level(self, text: str) -> None:
-        """Let the player think for so long from now on.
+        """Set the opponent's budget.
 
         Raises:
-            PlayerError: for what is no such time, and where it has no levels.
+            PlayerError: for an invalid budget, or a player without levels.
         """
         set_level(self._opponent, text, least=0 if self.has_network else 1)
 
-    # --- the person's own look at the position ---
+    # --- the user's analysis ---
 
     @property
     def has_network(self) -> bool:
-        """Whether a network is behind the player."""
+        """Whether the opponent uses a network."""
         return isinstance(self.entrant.options, CheckpointOptions)
 
     def hint_analyzer(self) -> Analyzer:
-        """Return the player once more, which sees the position.
+        """Return a second analyzer of the same player, at the current position.
 
         Raises:
-            PlayerError: where it does not search, or there is nothing to search for.
+            PlayerError: when the player has no tree search, or the game is over.
         """
         if not self._opponent.searches:
             raise PlayerError("this player gives no hints: it does not search as a checkpoint does")
@@ -178,9 +181,9 @@ class TerminalSession:
         return self._analyst
 
     def remaining_budget(self, *, again: bool = False) -> Budget | None:
-        """Return what lacks to a search as long as the player's own; None: nothing.
+        """Return the budget still needed to match the opponent's search, or None if already met.
 
-        Where the player's seconds decide, any search is long enough, unless it is wanted `again`.
+        For timed players any finished search counts, unless `again`.
 
         Raises:
             PlayerError: as `hint_analyzer`.
@@ -195,7 +198,7 @@ class TerminalSession:
         return budget._replace(simulations=lacks) if lacks > 0 else None
 
     def search(self, budget: Budget, go_on: Callable[[], bool] = lambda: True) -> SearchResult:
-        """Search the position further, while `go_on`; return all that is known then.
+        """Continue the search while `go_on`; return the result.
 
         Raises:
             PlayerError: as `hint_analyzer`.
@@ -211,7 +214,7 @@ class TerminalSession:
         return self.current_result()
 
     def current_result(self) -> SearchResult:
-        """Return what was found so far in the position, which was searched."""
+        """Return the search result of the current position, which must have been searched."""
         here = self.study.here
         thought = SearchResult.of(self.hint_analyzer(), here.state)
         assert thought is not None, "it was not searched"
@@ -219,9 +222,10 @@ class TerminalSession:
         return thought
 
     def rates(self) -> list[float | None]:
-        """Return the first player's win rate after each move, from 0 to 1; None: unknown.
+        """Return the first player's win rate after each move, in [0, 1]; None if unknown.
 
-        A draw counts half. A move that was looked at before it was made has the value found then.
+        A draw counts half. A position that was not searched has its move's value in the search
+        before.
         """
         values = [self.study.value(node) for node in self.study.path]
         return [None if value is None else (1 + value) / 2 for value in values]

@@ -1,4 +1,4 @@
-"""How strong a player is: simulations or seconds a move, or how many plies it looks ahead."""
+"""Playing strength: simulations or seconds a move, or the search depth in plies."""
 
 import re
 from typing import NamedTuple
@@ -8,14 +8,14 @@ from alphazero.frontends.analyzer import Analyzer
 
 
 class Budget(NamedTuple):
-    """How long to search; with both, until the first of them is spent."""
+    """A search budget; with both limits, the first reached ends the search."""
 
     simulations: int | None = None
     seconds: float | None = None
 
     @classmethod
     def read(cls, text: str, unit: str = "simulations") -> "Budget":
-        """Read `200` or `5s`.
+        """Parse `200` or `5s`.
 
         Raises:
             PlayerError: for anything else.
@@ -29,22 +29,21 @@ class Budget(NamedTuple):
         raise PlayerError(f"expected {unit}, as 200, or seconds, as 5s; got {text[:20]!r}")
 
     def __str__(self) -> str:
-        """Say it."""
         simulations = "" if self.simulations is None else f"{self.simulations:,} simulations"
         seconds = "" if self.seconds is None else f"{self.seconds:g} seconds"
         return " or ".join(filter(None, (simulations, seconds))) + " a move"
 
 
 def budget_of(thinker: Analyzer) -> Budget:
-    """Return how long it searches for a move, if it does."""
+    """Return the budget per move."""
     return Budget(thinker.simulations, thinker.seconds)
 
 
 def level_of(thinker: Analyzer) -> str:
-    """Say how strong it is.
+    """Describe the strength.
 
     Raises:
-        PlayerError: where it has no levels.
+        PlayerError: when the player has no levels.
     """
     if thinker.searches:
         return str(budget_of(thinker))
@@ -53,10 +52,10 @@ def level_of(thinker: Analyzer) -> str:
 
 
 def set_level(thinker: Analyzer, text: str, least: int) -> None:
-    """Let it think for so long from now on; `least` are the simulations that it needs.
+    """Set the budget per move; `least` is the minimum number of simulations.
 
     Raises:
-        PlayerError: for what is no such time, and where it has no levels.
+        PlayerError: for an invalid budget, or a player without levels.
     """
     if thinker.searches:
         budget = Budget.read(text)
@@ -75,7 +74,7 @@ def set_level(thinker: Analyzer, text: str, least: int) -> None:
 
 
 def _depth(thinker: Analyzer) -> int:
-    """Return how far a player without a tree looks ahead, if it can be told how far."""
+    """Return the search depth of a player without a tree; raise PlayerError if it has none."""
     depth = getattr(thinker.player, "depth", None)
     if depth is None:
         raise PlayerError("this player has one level only")

@@ -1,4 +1,4 @@
-"""What the terminal draws: the board, the candidates of a search, its tree, the game so far."""
+"""The terminal's output: the board, candidates, the search tree, the game so far."""
 
 import heapq
 import itertools
@@ -12,11 +12,11 @@ from alphazero.games.grid import SIGNS
 from alphazero.mcts.search import ChildStatistics
 
 BAR = 16
-"""Columns of a bar."""
+"""Width of a bar, in columns."""
 
 
 def sign_of(player: int) -> str:
-    """Return how a player is called: X moves first, O second."""
+    """Return X for the first player, O for the second."""
     return SIGNS[player + 1]
 
 
@@ -24,11 +24,11 @@ def sign_of(player: int) -> str:
 
 
 def board(screen: Screen, game: Game, state: State, last_cell: int | None) -> str:
-    """Draw the position; the stone of the last move stands in brackets: [X]."""
+    """Draw the position; the last move is in brackets: [X]."""
     rows, columns = game.observation_shape[1:]
     lines = [f"  {line} " for line in game.render(state).split("\n")]
     found = [_cells_in(line, columns) for line in lines]
-    if sum(map(bool, found)) != rows:  # another kind of drawing
+    if sum(map(bool, found)) != rows:  # a drawing without cells in rows and columns
         return "\n".join(line.rstrip() for line in lines)
     drawn, cell = [], 0
     for line, places in zip(lines, found, strict=True):
@@ -46,7 +46,7 @@ def board(screen: Screen, game: Game, state: State, last_cell: int | None) -> st
 
 
 def _cells_in(line: str, columns: int) -> list[int]:
-    """Return where the cells of a row stand in a line; nothing if it shows no row."""
+    """Return the string indices of a row's cells; [] if the line shows no row."""
     words = list(re.finditer(r"\S+", line))
     if words and words[0][0].isdigit():
         words = words[1:]
@@ -58,7 +58,7 @@ def _cells_in(line: str, columns: int) -> list[int]:
 
 
 def headline(state: State, thought: SearchResult, has_network: bool) -> str:
-    """Say what the position is worth."""
+    """Describe the position's value and the simulations."""
     alone = f" (network alone {thought.first_value:+.2f})" if has_network else ""
     return (
         f"  {sign_of(to_play(state))}: value {thought.value:+.2f}, win rate "
@@ -67,7 +67,7 @@ def headline(state: State, thought: SearchResult, has_network: bool) -> str:
 
 
 def candidates(screen: Screen, game: Game, state: State, thought: SearchResult, rows: int) -> str:
-    """Draw the best moves: visits, their share, value for who moves, prior, the line expected."""
+    """Draw the best moves: visits, visit share, value for the player to move, prior, line."""
     shown = thought.candidates[:rows]
     names = [game.action_name(state, each.action) for each in shown]
     wide = max([4, *map(len, names)])
@@ -88,7 +88,7 @@ def candidates(screen: Screen, game: Game, state: State, thought: SearchResult, 
 
 
 def _line(screen: Screen, game: Game, state: State, actions: Sequence[int], room: int) -> str:
-    """Write as many moves as there is room for, each in the colour of who makes it."""
+    """Write as many moves as fit in `room` columns, coloured by player."""
     written = []
     for action in actions:
         name, player = game.action_name(state, action), to_play(state)
@@ -101,7 +101,7 @@ def _line(screen: Screen, game: Game, state: State, actions: Sequence[int], room
 
 
 def policy(screen: Screen, game: Game, state: State, thought: SearchResult, rows: int) -> str:
-    """Draw what the network alone would play beside what the search looked at."""
+    """Draw the network's policy beside the visit shares."""
     bar = max(0, min(BAR, (screen.width - 34) // 2))
     head = f"  {'move':>4}   prior {'':{bar}}  visits {'':{bar}}   value"
     lines = [screen.paint(head, "faint")]
@@ -123,12 +123,9 @@ def tree(
     depth: int,
     rows: int,
 ) -> str:
-    """Draw the most visited positions of a tree, moves indented below those that lead to them.
-
-    `branches` tells the moves that were visited after a line.
-    """
+    """Draw the most visited positions as a tree; `branches` returns the moves visited after a line."""
     kept: dict[tuple[int, ...], ChildStatistics] = {}
-    order = itertools.count()  # among equals, who was found first
+    order = itertools.count()  # ties: first found first
     known: list[tuple[int, int, tuple[int, ...], ChildStatistics]] = [
         (-each.visits, next(order), (each.action,), each) for each in branches(())
     ]
@@ -140,7 +137,7 @@ def tree(
             heapq.heappush(known, (-each.visits, next(order), (*line, each.action), each))
 
     def walk(line: tuple[int, ...], state: State) -> Iterator[tuple[str, ChildStatistics, int]]:
-        for below, branch in kept.items():  # in the order of their visits
+        for below, branch in kept.items():  # most visited first
             if below[:-1] == line:
                 name = f"{'  ' * len(below)}{game.action_name(state, branch.action)}"
                 yield name, branch, to_play(state)
@@ -161,10 +158,7 @@ def tree(
 
 
 def graph(screen: Screen, rates: Sequence[float | None], whose: int, person: bool) -> str:
-    """Draw a player's win rate over the game; nothing before there are two figures.
-
-    `rates` are the first player's.
-    """
+    """Draw a player's win rate, given player 0's `rates`; empty with fewer than two known."""
     own = [rate if rate is None or whose == 0 else 1 - rate for rate in rates]
     known = [rate for rate in own if rate is not None]
     if len(known) < 2:
@@ -177,7 +171,7 @@ def graph(screen: Screen, rates: Sequence[float | None], whose: int, person: boo
 
 
 def moves(screen: Screen, study: GameTree) -> str:
-    """Write the moves of its line, that which led here in brackets, and the branches off it."""
+    """Write the moves of its line, the current one in brackets, and the variations."""
     line, here = study.line, study.here
     words = []
     for number, (before, node) in enumerate(itertools.pairwise(line), 1):

@@ -1,1 +1,1 @@
-"""The web page: a server for people who play, watch and look, each in a browser of their own."""
+"""The web front end: a server for many users, each with a browser."""

@@ -1,6 +1,6 @@
-"""Who can be played against: the players of this server, how strong each can be, and their names.
+"""The catalog of players, levels, games and runs that the page offers.
 
-Whatever a page asks for is looked up here by its name; no name is ever taken for a path.
+The page refers to entries by name; a name is never used as a path.
 """
 
 import dataclasses
@@ -19,27 +19,27 @@ from alphazero.players.options import CheckpointOptions, NetworkOptions, Rollout
 from alphazero.players.registry import PlayerSpec, parse_player
 
 ALWAYS: Final = ("random", "uct", "minimax:depth=2", "minimax:depth=4")
-"""Players that need no file."""
+"""Players without a file."""
 
 ROLLOUTS: Final = (100, 1000, 10_000)
-"""Levels of players without a network."""
+"""Simulations of the levels of players without a network."""
 
 SIMULATIONS: Final = (0, 16, 64)
-"""Levels of a checkpoint, beside those that its training suggests."""
+"""Simulations of a checkpoint's levels, besides those derived from its training."""
 
 
 @dataclass(frozen=True)
 class Level:
-    """How long a player thinks about a move, and how strong it is then."""
+    """A budget per move, and the playing strength it gives."""
 
     label: str
     simulations: int | None = None
     seconds: float | None = None
     ratings: tuple[tuple[str, Rating], ...] = ()
-    """by the game in which they were measured"""
+    """by the game of the measurement"""
 
     def json(self, game: Game | None) -> dict[str, Any]:
-        """Return what the page is told; `game` is the only one that the player plays, if any."""
+        """Return the JSON for the page; `game` is the player's only game, if any."""
         known = dict(self.ratings)
         usual = known.get(write_game(game)) if game else None
         return {
@@ -55,21 +55,21 @@ class Level:
 
 @dataclass(frozen=True, eq=False)
 class PlayerOption:
-    """A player that can be chosen."""
+    """A player that the page offers."""
 
     name: str
     entrant: PlayerSpec
     levels: tuple[Level, ...]
     default_level: Level
-    """the one that is meant where none is named"""
+    """level used when none is chosen"""
 
     @property
     def searches(self) -> bool:
-        """Whether it can be watched while it thinks, and asked for hints."""
+        """Whether it has a search to show, and gives hints."""
         return self.entrant.options.has_search
 
     def json(self) -> dict[str, Any]:
-        """Return what the page is told."""
+        """Return the JSON for the page."""
         options, game = self.entrant.options, self.entrant.game
         about: list[str] = []
         if isinstance(options, CheckpointOptions):
@@ -85,7 +85,7 @@ class PlayerOption:
 
 
 class Catalog:
-    """The players, games and runs of this server."""
+    """The players, games and runs of the server."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class Catalog:
                 self.games.setdefault(write_game(game), game)
 
     def offer(self, name: str, game: Game) -> PlayerOption:
-        """Return the player called `name`.
+        """Return the player `name`.
 
         Raises:
             PlayerError: when there is none, or it plays another game.
@@ -127,7 +127,7 @@ class Catalog:
         return offer
 
     def analyst(self, game: Game) -> PlayerOption:
-        """Return who is asked about a game where nobody is named: a network before rollouts."""
+        """Return the default analysis player of a game: a network if possible, else rollouts."""
         able = [
             offer
             for offer in self.offers.values()
@@ -136,7 +136,7 @@ class Catalog:
         return next((offer for offer in able if offer.entrant.game is not None), able[-1])
 
     def json(self) -> dict[str, Any]:
-        """Return what a page is told at its start."""
+        """Return the JSON for the page."""
         return {
             "games": [
                 {
@@ -154,7 +154,7 @@ class Catalog:
         }
 
     def _offer(self, name: str, entrant: PlayerSpec) -> PlayerOption:
-        """Return a player with its levels; the usual one is what its own name says."""
+        """Return a player with its levels; the default level is that of its spec."""
         options = entrant.options
         levels: list[Level]
         usual = Level(entrant.name)
@@ -179,7 +179,7 @@ class Catalog:
         return PlayerOption(name, entrant, tuple(levels), usual)
 
     def _level(self, entrant: PlayerSpec, simulations: int | None) -> Level:
-        """Return the level of so many simulations; None: of the seconds that the player names."""
+        """Return the level of a number of simulations; None for the seconds of the spec."""
         options = entrant.options
         if simulations is None:
             seconds: float = getattr(options, "seconds", None) or 1.0
@@ -193,7 +193,7 @@ class Catalog:
 
 
 def short_name(entrant: PlayerSpec) -> str:
-    """Return what a person calls a player: a checkpoint's file or folder, else its name."""
+    """Return a short name: a checkpoint's file or folder, else the spec."""
     options = entrant.options
     if not isinstance(options, CheckpointOptions):
         return entrant.name
@@ -204,7 +204,7 @@ def short_name(entrant: PlayerSpec) -> str:
 
 
 def _unused(name: str, names: Iterable[str]) -> str:
-    """Return `name`, with a number behind it where it is taken."""
+    """Return `name`, with a number appended if it is taken."""
     taken, number, tried = set(names), 1, name
     while tried in taken:
         number += 1

@@ -1,4 +1,4 @@
-"""What a page may ask of a session: each request's fields read and checked, and then done."""
+"""The commands of a session: fields are parsed and checked, then the command is applied."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,20 +16,20 @@ from alphazero.records.sgf_export import from_sgf
 MOST_SIMULATIONS: Final = 1_000_000
 MOST_SECONDS: Final = 600.0
 TEXT_LIMIT: Final = 1 << 19
-"""Characters of a game that is loaded, or of moves that are pasted."""
+"""Maximum characters of a loaded game or pasted moves."""
 
 
 @dataclass(frozen=True)
 class Fields:
-    """The fields of a request."""
+    """The JSON fields of a request."""
 
     content: dict[str, Any]
 
     def whole(self, name: str, least: int = 0, most: int = 10**6) -> int:
-        """Return a whole number.
+        """Return an integer.
 
         Raises:
-            GameError: when it is none, or out of range; the other methods likewise.
+            GameError: when it is missing, invalid or out of range; also in the other methods.
         """
         value = self.content.get(name)
         if type(value) is not int or not least <= value <= most:
@@ -37,29 +37,29 @@ class Fields:
         return value
 
     def flag(self, name: str) -> bool:
-        """Return true or false."""
+        """Return a boolean."""
         value = self.content.get(name)
         if not isinstance(value, bool):
             raise GameError(f"{name}: expected true or false")
         return value
 
     def text(self, name: str, limit: int = 300) -> str:
-        """Return a text."""
+        """Return a string."""
         value = self.content.get(name)
         if not isinstance(value, str) or len(value) > limit:
             raise GameError(f"{name}: expected a text of at most {limit:,} characters")
         return value
 
     def has(self, name: str) -> bool:
-        """Whether a field is there, and says something."""
+        """Whether a field is present and not null."""
         return self.content.get(name) is not None
 
 
 def read_seats(house: SessionManager, game: Game, told: Any) -> list[Side]:
-    """Return the two seats that a page has chosen.
+    """Parse the two sides chosen on the page.
 
     Raises:
-        GameError, PlayerError: for what is no seat.
+        GameError, PlayerError: for invalid sides.
     """
     if not isinstance(told, list) or len(told) != 2 or not all(isinstance(s, dict) for s in told):
         raise GameError('seats: expected two, each as {"player": NAME}')
@@ -94,13 +94,13 @@ Apply = Callable[[], None]
 
 
 def prepare_command(house: SessionManager, session: WebSession, word: str, fields: Fields) -> Apply:
-    """Return what a request does to a session, having read all that takes long.
+    """Parse a command and do its slow work; return a function that applies it to the session.
 
-    This may be called from any thread; what it returns is for the server's.
+    This may run on any thread; the returned function must run on the server's.
 
     Raises:
-        KeyError: for a request that there is none of.
-        AlphaZeroError: for one that cannot be done.
+        KeyError: for an unknown command.
+        AlphaZeroError: for an invalid one.
     """
     return _PREPARED[word](house, session, fields)
 
@@ -174,7 +174,7 @@ def _analyze(house: SessionManager, session: WebSession, fields: Fields) -> Appl
 def _immediate(
     do: Callable[[WebSession, Fields], None],
 ) -> Callable[[SessionManager, WebSession, Fields], Apply]:
-    """Return the preparation of what needs none."""
+    """Wrap a command that needs no preparation."""
     return lambda _, session, fields: lambda: do(session, fields)
 
 
@@ -200,7 +200,6 @@ _PREPARED: Final[dict[str, Callable[[SessionManager, WebSession, Fields], Apply]
 }
 
 SLOW: Final = {"paste", "load", "open", "new"}
-"""Requests whose preparation is worth a thread."""
+"""Commands to prepare on a worker thread."""
 
 KNOWN: Final = frozenset(_PREPARED)
-"""Every request."""

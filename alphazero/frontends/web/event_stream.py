@@ -1,7 +1,7 @@
-"""Server-Sent Events: what happens in a session, told to one page as fast as it reads.
+"""Server-Sent Events of a session for one page, sent as fast as the page reads.
 
-WHATWG, HTML Living Standard, section 9.2. What is sent is what is the case when it is sent: a page
-that reads slowly misses what was true in between, and nothing piles up for it.
+WHATWG, HTML Living Standard, section 9.2. Each event holds the current state: a slow page skips
+intermediate states, and no events pile up.
 """
 
 import asyncio
@@ -15,11 +15,11 @@ from alphazero.frontends.web.session import WebSession
 from alphazero.frontends.web.view import Json, thought_json
 
 HEARTBEAT: Final = 15.0
-"""Seconds between two signs of life, by which a page that is gone is found out."""
+"""Seconds between heartbeats, which detect disconnected pages."""
 
 
 class Stream:
-    """The events of a session for one page."""
+    """The event stream of one page."""
 
     def __init__(self, session: WebSession) -> None:
         self.session = session
@@ -28,7 +28,7 @@ class Stream:
         self._ended = False
 
     async def run(self, receive: Receive, send: Send) -> None:
-        """Tell the page until it is gone or the session has ended."""
+        """Send events until the page disconnects or the session ends."""
         await send(
             {
                 "type": "http.response.start",
@@ -55,7 +55,7 @@ class Stream:
         self._bell.set()
 
     def _text(self) -> str:
-        """Return the events that there are; a comment where there are none."""
+        """Return the pending events, or a comment as heartbeat."""
         news, self._news = self._news, set()
         told: list[tuple[str, Json]] = []
         if "view" in news:

@@ -1,4 +1,4 @@
-"""Measured strengths: what `alphazero rate` has found, from its folder of games or its table."""
+"""Measured ratings, from the games folder or the table of `alphazero rate`."""
 
 import csv
 import io
@@ -20,7 +20,7 @@ from alphazero.records.jsonl import load_games
 from alphazero.utils.files import is_folder, printable, read_limited
 
 ANCHOR: Final = "random"
-"""Who has the rating 0 if it played; else the first does, as in `alphazero rate`."""
+"""Player with rating 0 if it played; else the first player, as in `alphazero rate`."""
 
 _SIZE_LIMIT: Final = 1 << 24
 _OPTIONS = re.compile(r":(\w+=[^:/\\]*)$")
@@ -28,7 +28,7 @@ _OPTIONS = re.compile(r":(\w+=[^:/\\]*)$")
 
 @dataclass(frozen=True)
 class Rating:
-    """Elo above the anchor, with the ends of its 95 % interval."""
+    """Elo above the anchor, with its 95 % interval."""
 
     elo: float
     low: float
@@ -36,25 +36,23 @@ class Rating:
 
 
 class _Row(NamedTuple):
-    """A player of a tournament."""
-
     game: str | None
-    """None: the table does not say"""
+    """None if the table has no game"""
     player: str
-    """its name without options"""
+    """spec without options"""
     options: str
     fingerprint: str
     rating: Rating
 
 
 class RatingTable:
-    """Ratings of players at their levels."""
+    """Ratings of players by level."""
 
     def __init__(self, paths: Sequence[Path] = ()) -> None:
-        """Read folders of `alphazero rate --folder` and tables of `--csv`.
+        """Load folders of `alphazero rate --folder` and tables of `--csv`.
 
         Raises:
-            PlayerError, RunError: for what is neither, naming the place.
+            PlayerError, RunError: for other files, naming the place.
         """
         self._rows: list[_Row] = []
         for path in paths:
@@ -62,9 +60,9 @@ class RatingTable:
             self._rows += _from_games(file) if file.name == GAMES_FILE else _from_csv(file)
 
     def of(self, entrant: PlayerSpec, simulations: int | None) -> tuple[tuple[str, Rating], ...]:
-        """Return the ratings of a player at a level, by game; None: as its name says.
+        """Return a player's ratings at a level, by game; None for the level of its spec.
 
-        A checkpoint is known by its content where the games tell it, else by its path.
+        A checkpoint is identified by its hash if the games hold it, else by its path.
         """
         options = entrant.options
         player, told = split_name(entrant.name)
@@ -86,7 +84,7 @@ class RatingTable:
 
 
 def split_name(name: str) -> tuple[str, str]:
-    """Split the name of a player into who it is and its options, which may be none."""
+    """Split a player spec into the player and its options, which may be empty."""
     if name.startswith("network:"):
         return name.removeprefix("network:"), "simulations=0"
     options = _OPTIONS.search(name)
@@ -94,7 +92,6 @@ def split_name(name: str) -> tuple[str, str]:
 
 
 def _from_games(path: Path) -> list[_Row]:
-    """Rate the players of a folder's games."""
     games = [each for each in load_games(path) if each.outcome != ONGOING]
     names = list(dict.fromkeys(name for each in games for name in each.players))
     if len(names) < 2 or any(each.game != games[0].game for each in games):
@@ -117,7 +114,6 @@ def _from_games(path: Path) -> list[_Row]:
 
 
 def _from_csv(path: Path) -> list[_Row]:
-    """Read the table that `alphazero rate --csv` writes."""
     text = read_limited(path, _SIZE_LIMIT).decode("utf-8", "replace")
     rows = []
     try:

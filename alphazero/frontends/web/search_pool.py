@@ -1,8 +1,8 @@
-"""Searches side by side: one player at many tables, and the thread that lets it think.
+"""Parallel searches of one player for many clients, on a thread of their own.
 
-Everybody who asks the same player about the same game sits in one room: one network and one cache
-serve them all, and each table's answer is what it would be alone. Whoever asks is answered on the
-thread of the server, by `post`; the player itself is touched by the room's own thread alone.
+Clients with the same player and game share a search pool, so they share a network and its cache.
+Results are as if each client searched alone. Results are delivered on the server's thread by
+`post`; the player is used only by the pool's thread.
 """
 
 import contextlib
@@ -23,27 +23,27 @@ from alphazero.players.registry import PlayerSpec
 from alphazero.players.search_player import SearchPlayer
 
 TABLES: Final = 16
-"""Of a room: so many may search in it at once."""
+"""Slots of a pool: the maximum number of parallel searches."""
 
 LONGEST_SEARCH: Final = 1_000_000
-"""New simulations after which a search of unknown length is ended."""
+"""Limit of new simulations in a search without a budget of simulations."""
 
 INTERVAL: Final = 0.2
-"""Seconds between two reports of a search."""
+"""Seconds between progress reports."""
 
 LINES: Final = 8
-"""Moves of which the line that follows is told."""
+"""Maximum moves reported with a line."""
 
 TOLD: Final = 32
-"""Moves of which anything is told."""
+"""Maximum moves reported."""
 
 Post = Callable[[Callable[[], None]], None]
-"""Runs a function on the server's thread, soon."""
+"""Schedules a function on the server's thread."""
 
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """What a search has found, and how fast."""
+    """A search result and its speed, in simulations per second."""
 
     thought: SearchResult
     per_second: float
@@ -51,57 +51,57 @@ class SearchProgress:
 
 @dataclass(frozen=True)
 class SearchResponse:
-    """How a question ended."""
+    """The end of a request."""
 
     action: int | None = None
-    """None: the player resigns, or nothing was chosen"""
+    """None for a resignation, or if no move was chosen"""
     report: SearchProgress | None = None
-    """None from players who do not search"""
+    """None from players without a search"""
     fault: str = ""
-    """what went wrong, for people"""
+    """an error message for the user"""
 
 
 @dataclass(eq=False)
 class SearchRequest:
-    """A position to think about, and how long."""
+    """A position to search, and the budget."""
 
     client: Hashable
-    """whose table it is: what was found of earlier positions is kept for them"""
+    """owner of the slot, whose tree is kept for its next request"""
     moves: list[int]
     state: State
     simulations: int | None
-    """None: as long as `seconds` last, or nobody stops it"""
+    """None for no limit other than `seconds`"""
     seconds: float | None
     show: Callable[[SearchProgress], None]
-    """called on the server's thread, now and then"""
+    """called on the server's thread at intervals"""
     answer: Callable[[SearchResponse], None]
-    """called there once, unless the question is withdrawn before"""
+    """called once on the server's thread, unless the request is withdrawn"""
 
     @property
     def is_endless(self) -> bool:
-        """Whether only its asker ends it."""
+        """Whether only the client ends it."""
         return self.simulations is None and self.seconds is None
 
 
 @dataclass(eq=False)
 class _Table:
-    """A table, whom it serves, and the question it is about."""
+    """A slot with its client and request."""
 
     thinker: Analyzer
     asker: Hashable = None
     question: SearchRequest | None = None
     used: float = 0.0
-    """when it was last asked for"""
+    """time of its last request"""
     began: float = 0.0
     deadline: float | None = None
     reported: float = 0.0
     visits: int = 0
-    """those of the root when the search began"""
+    """visits of the root at the start of the search"""
 
 
 @dataclass
 class _Inbox:
-    """What the server's thread wants of the room's: guarded by the room's bell."""
+    """Messages from the server's thread to the pool's; guarded by `_bell`."""
 
     questions: list[SearchRequest] = field(default_factory=list)
     withdrawn: list[SearchRequest] = field(default_factory=list)
@@ -109,15 +109,13 @@ class _Inbox:
 
 
 class SearchPool:
-    """A player of a game at `TABLES` tables; its thread begins with the first question."""
+    """A player of a game with `TABLES` slots; its thread starts with the first request."""
 
     def __init__(self, entrant: PlayerSpec, game: Game, post: Post, few: bool = False) -> None:
-        """`few`: all searches in it are of at most `SEQUENTIAL_BELOW` simulations, which are run
-        one by one.
-        """
+        """With `few`, searches have at most `SEQUENTIAL_BELOW` simulations, run one by one."""
         self.entrant, self.game, self.few = entrant, game, few
         self.askers: set[Hashable] = set()
-        """Who has asked and not left; kept by the server's thread."""
+        """Clients with a slot or a request; used by the server's thread."""
         self._post = post
         self._bell = threading.Condition()
         self._mail = _Inbox()
@@ -126,19 +124,19 @@ class SearchPool:
         self._tables: list[_Table] = []
         self._waiting: list[SearchRequest] = []
         self._waits: set[SearchRequest] = set()
-        """Asked, and neither answered nor withdrawn; kept by the server's thread."""
+        """Open requests; used by the server's thread."""
         self.failed = False
-        """Whether its player broke down: it will answer nothing any more."""
+        """Whether its player failed; no more requests are answered."""
         self.player: Player | None = None
-        """None before the first question."""
+        """None before the first request."""
 
     @property
     def busy(self) -> bool:
-        """Whether somebody waits for an answer."""
+        """Whether there are open requests."""
         return bool(self._waits)
 
     def ask(self, question: SearchRequest) -> None:
-        """Think about a position, as soon as a table is free."""
+        """Queue a request."""
         self.askers.add(question.client)
         self._waits.add(question)
         with self._bell:
@@ -149,34 +147,34 @@ class SearchPool:
             self._thread.start()
 
     def withdraw(self, question: SearchRequest) -> None:
-        """Stop thinking about it; nobody is answered any more."""
+        """Cancel a request; its `answer` is not called."""
         self._waits.discard(question)
         with self._bell:
             self._mail.withdrawn.append(question)
             self._bell.notify()
 
     def leave(self, asker: Hashable) -> None:
-        """Give up an asker's table."""
+        """Release a client's slot."""
         self.askers.discard(asker)
         with self._bell:
             self._mail.left.append(asker)
             self._bell.notify()
 
     def close(self) -> None:
-        """End the thread; what is not answered will not be."""
+        """End the thread; open requests are not answered."""
         with self._bell:
             self._closed = True
             self._bell.notify()
 
     def join(self, seconds: float) -> None:
-        """Wait for the thread to end, after `close`."""
+        """Wait for the thread to end after `close`."""
         if self._thread is not None:
             self._thread.join(seconds)
 
-    # --- on the room's own thread ----------------------------------------------------------------
+    # --- on the pool's thread --------------------------------------------------------------------
 
     def _work(self) -> None:
-        """Let the player think as long as there are questions."""
+        """Run requests until the pool is closed."""
         try:
             player = self.player = self._seat()
             with contextlib.closing(player):
@@ -190,7 +188,7 @@ class SearchPool:
                 raise
 
     def _seat(self) -> Player:
-        """Seat the player, with a thinker at each table."""
+        """Create the player, and an analyzer per slot."""
         endless, options = without_limit(self.entrant), self.entrant.options
         if not isinstance(options, CheckpointOptions):
             player = endless.create(self.game, TABLES)
@@ -204,7 +202,7 @@ class SearchPool:
         return player
 
     def _take_mail(self) -> bool:
-        """Wait for something to do; return whether the room is still open."""
+        """Wait for work and read the messages; return False when the pool is closed."""
         with self._bell:
             while not (
                 self._closed
@@ -223,15 +221,15 @@ class SearchPool:
         return not self._closed
 
     def _clear(self, table: _Table) -> None:
-        """Forget a table's question; its player stops thinking about it."""
+        """Cancel a slot's request and its search."""
         if table.question and table.thinker.searches:
             table.thinker.stop()
         elif table.question:
-            table.thinker.set_position([])  # a new game: what was asked is void
+            table.thinker.set_position([])  # resets pending move requests
         table.question = None
 
     def _place_questions(self) -> None:
-        """Give each question a table, while there are any."""
+        """Assign the queued requests to slots, while there are any."""
         while self._waiting:
             table = self._find_table(self._waiting[0].client)
             if table is None:
@@ -239,9 +237,9 @@ class SearchPool:
             self._begin(table, self._waiting.pop(0))
 
     def _find_table(self, asker: Hashable) -> _Table | None:
-        """Return an asker's own table, else a free one, else the one that was least lately used.
+        """Return the client's own slot, else a free one, else the least recently used idle one.
 
-        Where all are busy, the search without end that has gone on longest gives way.
+        If all are busy, the longest-running endless search is ended.
         """
         own = next((table for table in self._tables if table.asker == asker), None)
         if own is not None:
@@ -259,10 +257,9 @@ class SearchPool:
         return table
 
     def _begin(self, table: _Table, question: SearchRequest) -> None:
-        """Lay out a question's position and begin to think."""
         thinker = table.thinker
         if table.asker != question.client or not thinker.searches:
-            # Nothing is kept for somebody else, nor by players who only remember a position.
+            # No tree is reused for another client, or by players without a tree.
             thinker.set_position(question.moves)
         else:
             thinker.sync(question.moves)
@@ -278,7 +275,7 @@ class SearchPool:
             thinker.player.begin_moves(thinker.table)
 
     def _turn(self, player: Player) -> None:
-        """Turn the wheel once, and tell what has come of it."""
+        """Advance all searches once and deliver results."""
         if isinstance(player, SearchPlayer):
             player.search.step()
             self._report_all()
@@ -297,7 +294,7 @@ class SearchPool:
                 table.question = None
 
     def _report_all(self) -> None:
-        """Tell what is found so far, where it is time to, and end what has run out of time."""
+        """Send the progress reports that are due, and stop searches past their limits."""
         now = time.monotonic()
         for table in self._tables:
             question = table.question
@@ -316,7 +313,6 @@ class SearchPool:
                     table.thinker.stop()
 
     def _report(self, table: _Table) -> SearchProgress | None:
-        """Return what a table's search has found so far."""
         assert table.question is not None
         thought = SearchResult.of(table.thinker, table.question.state, LINES)
         if thought is None:
@@ -326,7 +322,7 @@ class SearchPool:
         return SearchProgress(replace(thought, candidates=thought.candidates[:TOLD]), speed)
 
     def _answer(self, question: SearchRequest, answer: SearchResponse) -> None:
-        """Answer on the server's thread, unless the question is withdrawn before."""
+        """Deliver a response on the server's thread, unless the request is withdrawn."""
 
         def tell() -> None:
             if question in self._waits:
@@ -336,7 +332,7 @@ class SearchPool:
         self._post(tell)
 
     def _fail(self, error: BaseException) -> None:
-        """Tell everybody who waits that there will be no answer."""
+        """Answer all open requests with an error."""
         fault = str(error) if isinstance(error, AlphaZeroError) else "the player failed"
 
         def tell() -> None:

@@ -1,10 +1,10 @@
-"""Who may talk to the server: what is checked before any request is looked at.
+"""Security checks, made before a request is handled.
 
-A page of another site can make a browser send requests here, and can even pretend that our
-address is its own name (DNS rebinding). So the Host must be an address or a name that is known to
-be ours, never a foreign name; and a request that a browser says comes from elsewhere is refused.
+A page of another site can make a browser send requests here, and can even pretend that our address
+is its own name (DNS rebinding). So the Host must be an address or a known own name, and requests
+that a browser marks as cross-site are refused.
 
-Connections and sessions are limited. When all are taken, the client that has most gives way.
+Connections and sessions are limited. At the limit, the client with the most loses one.
 """
 
 import asyncio
@@ -21,10 +21,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from alphazero.errors import AlphaZeroError
 
 BODY_LIMIT: Final = 1 << 20
-"""Bytes of a request's body."""
+"""Maximum bytes of a request body."""
 
 BODY_SECONDS: Final = 20.0
-"""Time that a body may take to arrive."""
+"""Maximum seconds to receive a request body."""
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::[0-9]{1,5})?")
 
@@ -41,11 +41,11 @@ HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""Sent with every answer: the page loads nothing from elsewhere, and nobody frames it."""
+"""Headers of every response: the page loads nothing from elsewhere and cannot be framed."""
 
 
 class RefusedError(AlphaZeroError):
-    """A request that is not answered as it wishes, with the status of HTTP for it."""
+    """A refused request, with its HTTP status."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -53,15 +53,15 @@ class RefusedError(AlphaZeroError):
 
 
 class SecurityMiddleware:
-    """Lets requests through to `app` that come from our own page, or from no page at all."""
+    """Passes requests to `app` that come from our own page, or from no page."""
 
     def __init__(self, app: ASGIApp, host: str) -> None:
-        """`host` is the name or address that the server was told to listen on."""
+        """`host` is the name or address that the server listens on."""
         self.app = app
         self.names = {"localhost", host.lower().strip("[]")}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or refuse it."""
+        """Handle or refuse a request."""
         if scope["type"] != "http":
             return
 
@@ -80,7 +80,7 @@ class SecurityMiddleware:
         await self.app(scope, receive, send_guarded)
 
     def _fault(self, request: Request) -> str:
-        """Say why a request is refused; nothing when it is not."""
+        """Return why a request is refused; empty if it is not."""
         hosts = request.headers.getlist("host")
         if len(hosts) != 1 or not self._is_ours(hosts[0]):
             return "the Host of this request is not this server's; open it by its address"
@@ -93,7 +93,7 @@ class SecurityMiddleware:
         return ""
 
     def _is_ours(self, host: str) -> bool:
-        """Whether a Host is an address, or a name of ours: a foreign name could be rebound."""
+        """Whether a Host is an address or an own name: a foreign name could be rebound."""
         found = _HOST.fullmatch(host)
         if not found:
             return False
@@ -106,9 +106,9 @@ class SecurityMiddleware:
 
 
 def client_of(address: tuple[str, int] | None) -> str:
-    """Return the name by which a client is counted: its IPv4 address, or its IPv6 network (/64).
+    """Return the key by which a client is counted: its IPv4 address, or its IPv6 network (/64).
 
-    In such a network a machine may have as many addresses as it likes.
+    A machine can have any number of addresses in such a network.
     """
     if address is None:
         return ""
@@ -119,12 +119,12 @@ def client_of(address: tuple[str, int] | None) -> str:
 
 
 def greediest(counts: Mapping[str, int], newcomer: str) -> str:
-    """Return the client that has most places, the newcomer's included; it itself among equals."""
+    """Return the client with the largest count; the newcomer among equals."""
     return max(counts, key=lambda client: (counts[client], client == newcomer))
 
 
 async def read_json(request: Request) -> dict[str, Any]:
-    """Return the object that a request's body holds.
+    """Return the JSON object in a request body.
 
     Raises:
         RefusedError: when it is too long, too slow, of another type or no object.
@@ -159,12 +159,12 @@ async def read_json(request: Request) -> dict[str, Any]:
 
 
 def error_response(status: int, text: str) -> Response:
-    """Return an answer that says what is wrong."""
+    """Return an error response."""
     body = json.dumps({"error": " ".join(text.split())})
     headers = {"Connection": "close"} if status == 413 else None
     return Response(body, status, headers, "application/json")
 
 
 def refusal_of(error: AlphaZeroError) -> Response:
-    """Return the answer that an error is worth."""
+    """Return the response for an error."""
     return error_response(error.status if isinstance(error, RefusedError) else 400, str(error))

@@ -1,4 +1,4 @@
-"""`alphazero serve`: the page and its requests over HTTP, on this machine unless told otherwise."""
+"""`alphazero serve`: the page and its API over HTTP, on this machine by default."""
 
 import asyncio
 import ipaddress
@@ -39,16 +39,16 @@ from alphazero.games.registry import name_of
 from alphazero.utils.files import explain_os_error
 
 CONNECTIONS: Final = 128
-"""At most so many; for a further one, another is closed."""
+"""Maximum connections; a further one makes another close."""
 
 BACKLOG: Final = 128
-"""Connections that wait to be taken."""
+"""Connections that wait to be accepted."""
 
 STREAMS: Final = 8
-"""Of one session."""
+"""Maximum event streams of a session."""
 
 REQUEST_SECONDS: Final = 15.0
-"""Time in which a connection must begin and end a request, and read some of what it is sent."""
+"""Seconds in which a connection must complete a request and read part of the response."""
 
 TYPES: Final = {
     ".html": "text/html; charset=utf-8",
@@ -56,13 +56,13 @@ TYPES: Final = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-"""What the page's files are, by their names' ends; others are not served."""
+"""Media types of the page's files by suffix; other files are not served."""
 
 Handler = Callable[[Request], Awaitable[Response]]
 
 
 def page_files() -> dict[str, bytes]:
-    """Return the page's files by their paths below `static/`: all there are, read once."""
+    """Return all files of the page by path below `static/`, read once."""
     found: dict[str, bytes] = {}
     folders = {"": resources.files("alphazero.frontends.web") / "static"}
     while folders:
@@ -76,14 +76,14 @@ def page_files() -> dict[str, bytes]:
 
 
 class WebApp:
-    """Answers requests about the sessions of a house."""
+    """The HTTP routes for the sessions of a session manager."""
 
     def __init__(self, house: SessionManager) -> None:
         self.house = house
         self.pages = page_files()
 
     def app(self, host: str) -> SecurityMiddleware:
-        """Return the whole, guarded; `host` is what the server listens on."""
+        """Return the application with its security checks; `host` is the listening address."""
         routes = [
             Route("/", _handle_errors(self.page)),
             Route("/static/{name:path}", _handle_errors(self.page)),
@@ -105,18 +105,18 @@ class WebApp:
         return SecurityMiddleware(Starlette(routes=routes, exception_handlers=faults), host)
 
     async def page(self, request: Request) -> Response:
-        """Send the page, or one of its files."""
+        """Send the page or one of its files."""
         name = request.path_params.get("name", "index.html")
         if name not in self.pages:
             raise RefusedError(404, "there is nothing here")
         return Response(self.pages[name], media_type=TYPES[name[name.rfind(".") :]])
 
     async def setup(self, _: Request) -> Response:
-        """Tell what there is to choose from."""
+        """Send the catalog."""
         return JSONResponse({"version": version("alphazero"), **self.house.catalogue.json()})
 
     async def add(self, request: Request) -> Response:
-        """Begin a session."""
+        """Create a session."""
         fields = Fields(await read_json(request))
         game = self.house.game(fields.text("game"))
         seats = [Side(), Side()]
@@ -125,17 +125,17 @@ class WebApp:
         return JSONResponse(self.house.add(game, seats, client_of(request.client)).view())
 
     async def look(self, request: Request) -> Response:
-        """Tell how a session stands."""
+        """Send a session's view."""
         return JSONResponse(self._session(request).view())
 
     async def drop(self, request: Request) -> Response:
-        """End a session."""
+        """Close a session."""
         session = self._session(request)
         self.house.close_session(session.name)
         return JSONResponse({})
 
     async def act(self, request: Request) -> Response:
-        """Do what a page asks of its session."""
+        """Run a command of a session."""
         session, word = self._session(request), request.path_params["word"]
         fields = Fields(await read_json(request))
         if word not in KNOWN:
@@ -164,14 +164,14 @@ class WebApp:
         )
 
     async def events(self, request: Request) -> Response:
-        """Stream what happens in a session."""
+        """Stream the events of a session."""
         session = self._session(request)
         if len(session.watchers) >= STREAMS:
             raise RefusedError(429, f"a session has at most {STREAMS} streams; close a page")
         return _Events(Stream(session))
 
     async def run(self, request: Request) -> Response:
-        """Tell what a run has recorded."""
+        """List the iterations of a run."""
         found = await asyncio.to_thread(self.house.chapters, request.path_params["name"])
         return JSONResponse(found)
 
@@ -194,8 +194,6 @@ class WebApp:
 
 
 class _Events(Response):
-    """A stream as an answer."""
-
     def __init__(self, stream: Stream) -> None:
         super().__init__()
         self.stream = stream
@@ -206,7 +204,7 @@ class _Events(Response):
 
 
 def _handle_errors(handler: Handler) -> Handler:
-    """Return a handler that answers a person's mistake in one line."""
+    """Return a handler that converts an `AlphaZeroError` into an error response."""
 
     async def handle(request: Request) -> Response:
         try:
@@ -218,7 +216,7 @@ def _handle_errors(handler: Handler) -> Handler:
 
 
 def _error_handler(status: int, text: str) -> Callable[[Request, Exception], Response]:
-    """Return what answers requests that no handler has answered."""
+    """Return a handler for requests that no route has answered."""
 
     def answer(_: Request, __: Exception) -> Response:
         return error_response(status, text)
@@ -227,41 +225,38 @@ def _error_handler(status: int, text: str) -> Callable[[Request, Exception], Res
 
 
 class Connection(H11Protocol):
-    """A connection that is closed when its other end is too slow, or when there are too many.
+    """A connection that is closed when the client is too slow, or when there are too many.
 
-    uvicorn itself would wait for the rest of a request, or for a reader, without end.
+    uvicorn alone would wait without limit for the rest of a request, or for a client to read.
     """
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for a request."""
+        """Start the timeout of a request."""
         super().connection_made(transport)
         self._answered = self._unread = False
-        """Whether an answer ended since the last look, and whether one was not read then."""
+        """Whether a response ended since the last check, and whether data was unsent then."""
         self._client = client_of(self.client)
         self._waits_since = self.loop.time()
         self._late = self.loop.call_later(REQUEST_SECONDS, self._check)
         self._make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no longer."""
+        """Cancel the timeout."""
         self._late.cancel()
         super().connection_lost(exc)
 
     def on_response_complete(self) -> None:
-        """Note that the connection is of use."""
+        """Record the end of a response."""
         self._answered, self._waits_since = True, self.loop.time()
         super().on_response_complete()
 
     @property
     def _is_busy(self) -> bool:
-        """Whether an answer is under way."""
+        """Whether a response is in progress."""
         return self.cycle is not None and not self.cycle.response_complete
 
     def _make_room(self) -> None:
-        """Close a connection if there are too many: of the client that has most.
-
-        First go those that wait for a request, the longest wait first.
-        """
+        """Close a connection over the limit: of the client with the most, the longest idle one."""
         known = [
             each
             for each in cast("set[Connection]", self.connections)
@@ -273,7 +268,7 @@ class Connection(H11Protocol):
             min(crowd, key=lambda each: (each._is_busy, each._waits_since)).transport.abort()
 
     def _check(self) -> None:
-        """Close the connection unless an answer is under way, and read; look again later."""
+        """Close the connection if it made no progress; else check again later."""
         unread = self.transport.get_write_buffer_size() > 0
         if (unread and self._unread) or not (self._is_busy or unread or self._answered):
             self.transport.abort()
@@ -283,26 +278,26 @@ class Connection(H11Protocol):
 
 
 class Server(uvicorn.Server):
-    """Ends all sessions, and so open streams, before it waits for connections to end."""
+    """Ends all sessions, and so open streams, before it waits for connections to close."""
 
     def __init__(self, config: uvicorn.Config, site: WebApp, opened: Callable[[], object]) -> None:
         super().__init__(config)
         self.site, self.opened = site, opened
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to answer."""
+        """Open the session manager and start serving."""
         self.site.house.open()
         await super().startup(sockets)
         self.opened()
 
     async def on_tick(self, counter: int) -> bool:
-        """Drop sessions that nobody looks at, once a minute."""
+        """Close idle sessions, once a minute."""
         if counter % 600 == 0:
             self.site.house.close_idle()
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End at once, whoever still listens."""
+        """Close all sessions, then shut down."""
         self.site.house.close()
         await super().shutdown(sockets)
 
@@ -318,7 +313,7 @@ def serve(
     """Serve until Ctrl-C; port 0 is any free one.
 
     Raises:
-        RunError: when the address cannot be had.
+        RunError: when the address is not available.
     """
     listener = listen(host, port)
     address = address_of(listener, host)
@@ -339,7 +334,7 @@ def serve(
 
 
 def make_server(site: WebApp, host: str, opened: Callable[[], object] = bool) -> Server:
-    """Return a server of a site, which listens nowhere yet."""
+    """Return a server that does not listen yet."""
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     config = uvicorn.Config(
         site.app(host),
@@ -357,10 +352,10 @@ def make_server(site: WebApp, host: str, opened: Callable[[], object] = bool) ->
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens there.
+    """Return a listening socket.
 
     Raises:
-        RunError: in one line, when the port is taken or the host is none of this machine's.
+        RunError: in one line, when the port is taken or the host is not on this machine.
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
@@ -384,12 +379,12 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def is_loopback(listener: socket.socket) -> bool:
-    """Whether only this machine can reach what listens there."""
+    """Whether only this machine can reach the socket."""
     return ipaddress.ip_address(listener.getsockname()[0]).is_loopback
 
 
 def address_of(listener: socket.socket, host: str) -> str:
-    """Return where the page is."""
+    """Return the URL of the page."""
     port = listener.getsockname()[1]
     name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{name}:{port}/"

@@ -1,7 +1,7 @@
-"""One person's table: a game looked at while it is played, who sits there, and what is searched.
+"""A user's web session: the game tree, the sides and the running search.
 
-All of it happens on the server's thread; searches run in rooms and answer there. A session thinks
-only while a page looks at it.
+Sessions run on the event loop; searches run in search pools and report back to it. A session
+searches only while a page is connected.
 """
 
 import asyncio
@@ -28,42 +28,42 @@ from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf_export import has_sgf, to_sgf
 
 MOST_STATES: Final = 1 << 24
-"""Bytes that the positions of a study may take, comments and thoughts aside."""
+"""Maximum bytes of the states of a game tree, without comments and search results."""
 
 MOST_POSITIONS: Final = 4096
-"""Positions of a study, unless its game alone may be longer."""
+"""Maximum positions of a game tree, unless the game itself can be longer."""
 
 MOVE, HINT, ANALYSIS = "move", "hint", "analysis"
-"""What a search is for."""
+"""Purposes of a search."""
 
 
 class Host(Protocol):
-    """Who runs the sessions: see `house.py`."""
+    """The owner of the sessions: `session_manager.SessionManager`."""
 
     catalogue: Catalog
     pace: float
-    """seconds that a move takes at least where two players are watched"""
+    """minimum seconds per move when players play each other"""
 
     def search_pool(self, offer: PlayerOption, game: Game, few: bool) -> SearchPool:
-        """Return the room of a player and a game."""
+        """Return the search pool of a player and a game; `few` as in `SearchPool`."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """Who plays a side: a person, or a player who thinks for so long."""
+    """The player of one side, with its budget; without `offer` the user."""
 
     offer: PlayerOption | None = None
     simulations: int | None = None
     seconds: float | None = None
 
     def json(self) -> Json:
-        """Return what the page is told."""
+        """Return the JSON for the page."""
         name = "human" if self.offer is None else self.offer.name
         return {"player": name, "simulations": self.simulations, "seconds": self.seconds}
 
     @property
     def title(self) -> str:
-        """How the side is called in a file."""
+        """The side's name in files."""
         if self.offer is None:
             return PERSON
         told = f"{self.simulations} simulations" if self.seconds is None else f"{self.seconds:g} s"
@@ -72,7 +72,7 @@ class Side:
 
 @dataclass(frozen=True)
 class SearchGoal:
-    """What should be thought about now."""
+    """The search to run now."""
 
     purpose: str
     node: GameNode
@@ -80,7 +80,7 @@ class SearchGoal:
 
     @property
     def is_few(self) -> bool:
-        """Whether it belongs among the short searches of a network."""
+        """Whether it is a short network search, for a pool with `few`."""
         assert self.seat.offer is not None
         return (
             isinstance(self.seat.offer.entrant.options, CheckpointOptions)
@@ -91,7 +91,7 @@ class SearchGoal:
 
 @dataclass(frozen=True, eq=False)
 class RunningSearch:
-    """A wish that a room works on."""
+    """A search goal in progress in a pool."""
 
     wish: SearchGoal
     question: SearchRequest
@@ -100,7 +100,7 @@ class RunningSearch:
 
 
 class WebSession:
-    """A study, two seats, and at most one search."""
+    """A game tree, two sides, and at most one search."""
 
     def __init__(self, host: Host, game: Game, seats: list[Side]) -> None:
         self.name = secrets.token_urlsafe(16)
@@ -108,57 +108,58 @@ class WebSession:
         self.study = GameTree(game)
         self.seats = seats
         self.watchers: set[Callable[[str], None]] = set()
-        """Of each open stream: called with `view` or `thought` when there is a new one, and with
-        `end` when the session has ended."""
+        """Callbacks of the open streams, called with `view` or `thought` when there is a new one,
+        and with `end` at the end of the session.
+        """
         self.paused = False
         self.analyzing = False
         self.analyst = host.catalogue.analyst(game)
         self.message = ""
         self.serial = 0
-        """Rises with every change, so that a page knows the newer of two views."""
+        """Increases with every change, so that a page can order views."""
         self.hinted: GameNode | None = None
-        """The position in which a hint was given."""
+        """Position of the last hint."""
         self.recorded: dict[GameNode, Json] = {}
-        """What a run's search thought of a position, and what its network thinks now."""
+        """Recorded search results and current network outputs, by position."""
         self.task: RunningSearch | None = None
         self.per_second = 0.0
         self._hint: GameNode | None = None
-        """The position in which a hint is wanted."""
+        """Position of a pending hint request."""
         self._step: GameNode | None = None
-        """The position in which a player is to move though it is paused."""
+        """Position in which a paused player makes a single move."""
         self._resting: GameNode | None = None
-        """A position that was looked up: nobody moves there until a person wants it."""
+        """Position reached by navigation: players do not move there until resumed."""
         self._finished: GameNode | None = None
-        """The position of which the analysis has found all it can."""
+        """Position whose analysis is complete."""
         self._rooms: dict[str, SearchPool] = {}
-        """Where each of our askers has a table."""
+        """Search pool by client of this session."""
 
-    # --- what is the case ------------------------------------------------------------------------
+    # --- state -----------------------------------------------------------------------------------
 
     @property
     def game(self) -> Game:
-        """The game on the board."""
+        """The current game."""
         return self.study.game
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a player's move waits for a person who looked this position up."""
+        """Whether a player does not move because the user navigated here."""
         machine = self.seats[self.study.to_play].offer is not None
         return machine and not self.study.is_over and self._resting is self.study.here
 
     @property
     def is_watched(self) -> bool:
-        """Whether two players play each other."""
+        """Whether no side is the user's."""
         return all(seat.offer is not None for seat in self.seats)
 
     def view(self) -> Json:
-        """Return all that the page shows."""
+        """Return the view for the page."""
         return view_of(self)
 
-    # --- what is done: each method is a request --------------------------------------------------
+    # --- actions: one method per request ---------------------------------------------------------
 
     def make(self, action: int) -> None:
-        """Make a person's move."""
+        """Play the user's move."""
         if self.study.is_over:
             raise GameError("the game is over; go back, or begin a new one")
         if self.task is not None and self.task.wish.purpose == MOVE:
@@ -167,13 +168,13 @@ class WebSession:
         self._moved()
 
     def paste(self, actions: list[int]) -> None:
-        """Make moves, from this position on."""
+        """Play moves from the current position."""
         for action in actions:
             self._make(action)
         self.look()
 
     def back(self) -> None:
-        """Take a move back, and the answer to it where one side is a person's."""
+        """Undo a resignation or a move; with one user side, to the user's previous turn."""
         if self.study.loser is not None:
             self.study.surrender = None
         else:
@@ -184,7 +185,7 @@ class WebSession:
         self.look()
 
     def forth(self) -> None:
-        """Make again what was taken back."""
+        """Redo a move; with one user side, to the user's next turn."""
         ply, last = self.study.here.ply + 1, len(self.study.line) - 1
         while ply < last and not self._is_turning_point(ply):
             ply += 1
@@ -192,13 +193,13 @@ class WebSession:
         self.look()
 
     def go_to(self, ply: int) -> None:
-        """Look at the position after so many moves of the line."""
+        """Go to position `ply` of the line."""
         if not self.study.go_to(ply):
             raise GameError(f"the line has {len(self.study.line) - 1} moves, not {ply}")
         self.look()
 
     def branch(self, ply: int, index: int) -> None:
-        """Follow another of the moves that were tried after `ply` moves."""
+        """Enter variation `index` after `ply` moves."""
         line = self.study.line
         if not 0 <= ply < len(line) or not 0 <= index < len(line[ply].children):
             raise GameError(f"no move number {index} was tried after {ply} moves")
@@ -209,21 +210,21 @@ class WebSession:
         self.look()
 
     def set_sides(self, seats: list[Side]) -> None:
-        """Change who plays."""
+        """Change the players."""
         self.seats = seats
         self._resting = None
         self.message = ""
         self.refresh()
 
     def begin(self, game: Game | None = None, seats: list[Side] | None = None) -> None:
-        """Begin a new game."""
+        """Start a new game."""
         if seats is not None:
             self.seats = seats
         self._set(GameTree(game or self.game))
         self.refresh()
 
     def resign(self) -> None:
-        """Let the person resign: whose turn it is where both or none are."""
+        """Resign for the user; for the player to move if both or no sides are the user's."""
         if self.study.is_over:
             raise GameError("the game is over already")
         people = [player for player, seat in enumerate(self.seats) if seat.offer is None]
@@ -232,13 +233,13 @@ class WebSession:
         self.refresh()
 
     def hint(self) -> None:
-        """Ask the analyst once, for as long as it usually thinks."""
+        """Run the analysis player once, with its default budget."""
         self._hint, self.hinted = self.study.here, None
         self.message = ""
         self.refresh()
 
     def analyze(self, on: bool, offer: PlayerOption | None = None) -> None:
-        """Search whatever position is looked at, without end; or no more."""
+        """Turn the endless analysis of the current position on or off."""
         if offer is not None:
             if not offer.searches:
                 raise GameError(f"{offer.name} does not search, so it has nothing to show")
@@ -248,13 +249,13 @@ class WebSession:
         self.refresh()
 
     def stop(self) -> None:
-        """End whatever search there is; the players wait."""
+        """Stop the search; players are paused."""
         self.paused = self.paused or (self.task is not None and self.task.wish.purpose == MOVE)
         self.analyzing, self._hint, self._step = False, None, None
         self.refresh()
 
     def pause(self, on: bool) -> None:
-        """Let the players wait, or move again."""
+        """Pause or resume the players."""
         self.paused = on
         self.message = ""
         if not on:
@@ -262,7 +263,7 @@ class WebSession:
         self.refresh()
 
     def step(self) -> None:
-        """Let the player whose turn it is make one move, though it is paused."""
+        """Let a paused player make one move."""
         if self.study.is_over or self.seats[self.study.to_play].offer is None:
             raise GameError("no player is to move here")
         self.paused, self._step = True, self.study.here
@@ -270,7 +271,7 @@ class WebSession:
         self.refresh()
 
     def load(self, played: PlayedGame) -> None:
-        """Look at a game that was played elsewhere."""
+        """Load a recorded game."""
         self._check_room(played.game, len(played.actions))
         self._set(GameTree.of(played))
         self.seats = [
@@ -280,15 +281,15 @@ class WebSession:
         self.look()
 
     def record(self, told: list[Json]) -> None:
-        """Show beside each position of the line what a run has recorded of it; see `load`."""
+        """Attach the recorded data of a run to the positions of the line; call after `load`."""
         self.recorded = dict(zip(self.study.line, told, strict=False))
         self.look()
 
     def saved(self, sgf: bool) -> str:
-        """Return the line as a file: SGF, or a line of JSON.
+        """Return the line as SGF or as a line of JSON.
 
         Raises:
-            GameError: for SGF of a game that has none.
+            GameError: for SGF of a game without SGF.
         """
         played = self.study.played((self.seats[0].title, self.seats[1].title))
         if not sgf:
@@ -297,21 +298,21 @@ class WebSession:
             raise GameError(f"{name_of(self.game)} cannot be written as SGF; save it as JSON")
         return to_sgf(played)
 
-    # --- how it goes on --------------------------------------------------------------------------
+    # --- searches --------------------------------------------------------------------------------
 
     def watch(self, watcher: Callable[[str], None]) -> None:
-        """Tell a stream of every change; with the first one, players begin to think."""
+        """Add a stream; with the first one, searches start."""
         self.watchers.add(watcher)
         self.refresh()
 
     def unwatch(self, watcher: Callable[[str], None]) -> None:
-        """Forget a stream; without any, nobody thinks."""
+        """Remove a stream; without any, the search stops."""
         self.watchers.discard(watcher)
         if not self.watchers:
             self._set_goal(None)
 
     def close(self) -> None:
-        """Stop thinking, end the streams and give the tables up."""
+        """Stop the search, end the streams and release the search slots."""
         self._set_goal(None)
         self._tell("end")
         self.watchers.clear()
@@ -320,18 +321,18 @@ class WebSession:
         self._rooms.clear()
 
     def look(self) -> None:
-        """Rest in the position that was looked up: a player moves there when it is told to."""
+        """Stay in the position reached by navigation: players do not move until resumed."""
         self._resting, self._step = self.study.here, None
         self.message = ""
         self.refresh()
 
     def refresh(self) -> None:
-        """Think about what there is to think about now, and tell the pages."""
+        """Start the search that is due and notify the pages."""
         self._set_goal(self._wish() if self.watchers else None)
         self._tell("view")
 
     def _wish(self) -> SearchGoal | None:
-        """Return what there is to think about: a hint, a player's move, or an analysis."""
+        """Return the search that is due: a hint, a player's move, or an analysis."""
         here, mover = self.study.here, self.seats[self.study.to_play]
         if self.study.is_over:
             return None
@@ -346,7 +347,7 @@ class WebSession:
         return None
 
     def _set_goal(self, wish: SearchGoal | None) -> None:
-        """Think about that and nothing else."""
+        """Replace the running search, unless it has the same goal."""
         if self.task is not None and self.task.wish == wish:
             return
         if self.task is not None:
@@ -379,13 +380,12 @@ class WebSession:
         room.ask(question)
 
     def _show(self, task: RunningSearch, report: SearchProgress) -> None:
-        """Show what a search has found so far."""
         if self.task is task:
             task.wish.node.thought, self.per_second = report.thought, report.per_second
             self._tell("thought")
 
     def _hear(self, task: RunningSearch, answer: SearchResponse) -> None:
-        """Do what a search was for, but let a person see who watches two players."""
+        """Handle a finished search; games between players are slowed to `Host.pace`."""
         if self.task is not task:
             return
         loop = asyncio.get_running_loop()
@@ -418,7 +418,7 @@ class WebSession:
         self.refresh()
 
     def _fail(self, text: str) -> None:
-        """Tell a person what went wrong, and try nothing more by oneself."""
+        """Show an error and stop all automatic searches."""
         self.message = text
         self.paused, self.analyzing, self._hint, self._step = True, False, None, None
 
@@ -433,7 +433,7 @@ class WebSession:
         self.refresh()
 
     def _is_turning_point(self, ply: int) -> bool:
-        """Whether undo and redo stop here: in every position, but one person's turns alone."""
+        """Whether undo and redo stop here: on every ply, or on the turns of a single user side."""
         people = [player for player, seat in enumerate(self.seats) if seat.offer is None]
         return len(people) != 1 or ply % 2 == people[0]
 
@@ -443,7 +443,6 @@ class WebSession:
             raise GameError(f"at most {most:,} positions are kept; save this, and begin a new game")
 
     def _set(self, study: GameTree) -> None:
-        """Put another game on the table."""
         if study.game != self.game:
             self.analyst = self.host.catalogue.analyst(study.game)
         self._set_goal(None)

@@ -1,4 +1,4 @@
-"""All sessions of a server, and the rooms that their players think in."""
+"""The sessions of a server and their search pools."""
 
 import asyncio
 import contextlib
@@ -31,31 +31,31 @@ from alphazero.players.options import CheckpointOptions
 from alphazero.records.played_game import PlayedGame
 
 SESSIONS: Final = 64
-"""At most so many."""
+"""Maximum number of sessions."""
 
 IDLE: Final = 1800.0
-"""Seconds after which a session without a page is dropped."""
+"""Seconds until a session without a page is closed."""
 
 IDLE_WHEN_FULL: Final = 60.0
-"""The same, where a new session finds no place."""
+"""Idle limit in seconds when the server is full."""
 
 ROOMS: Final = 8
-"""Players of a game that may think at the same time."""
+"""Maximum number of search pools."""
 
 STOPPING: Final = 2.0
-"""Seconds that a player's turn may take to end with the server; it dies with the program anyway."""
+"""Seconds to wait for a pool's thread at shutdown; as a daemon thread it ends with the program."""
 
 CELLS: Final = 26 * 26
-"""Of the largest board that is shown."""
+"""Maximum cells of a board that the page shows."""
 
 MOST_GAMES: Final = 2000
-"""Games of an iteration that are listed."""
+"""Maximum games listed per iteration."""
 
 
 class SessionManager:
-    """The sessions by their names, and the rooms by player and game.
+    """The sessions by name, and the search pools by player and game.
 
-    It lives on the server's thread, which `open` tells it.
+    Not thread-safe; `open()` binds it to the running event loop.
     """
 
     def __init__(self, catalogue: Catalog, *, pace: float = 0.5, sessions: int = SESSIONS) -> None:
@@ -64,18 +64,18 @@ class SessionManager:
         self.limit = sessions
         self.sessions: dict[str, WebSession] = {}
         self._clients: dict[str, str] = {}
-        """Who began each session."""
+        """Client of each session."""
         self._left: dict[str, float] = {}
-        """When each session was last seen without a page."""
+        """Time when each session was last seen in use."""
         self._rooms: dict[tuple[str, Game, bool], SearchPool] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def open(self) -> None:
-        """Belong to the loop that runs now."""
+        """Bind to the running event loop."""
         self._loop = asyncio.get_running_loop()
 
     def close(self) -> None:
-        """End all sessions and wait for their players to stop."""
+        """Close all sessions and wait for their pools to stop."""
         rooms = list(self._rooms.values())
         for name in list(self.sessions):
             self.close_session(name)
@@ -86,7 +86,7 @@ class SessionManager:
         self._rooms.clear()
 
     def add(self, game: Game, seats: list[Side], client: str = "") -> WebSession:
-        """Begin a session of a client.
+        """Create a session for a client.
 
         Raises:
             RefusedError: when there are too many.
@@ -103,9 +103,9 @@ class SessionManager:
         return session
 
     def _make_room(self, newcomer: str) -> None:
-        """Drop a session of another client, if one has more of them than the newcomer.
+        """Close a session of the client with the most; raise RefusedError if that is the newcomer.
 
-        First goes the one that has been without a page longest; where all have one, the oldest.
+        Sessions without a page go first, and among them the longest idle.
         """
         client = greediest(Counter([newcomer, *self._clients.values()]), newcomer)
         if client == newcomer:
@@ -120,7 +120,7 @@ class SessionManager:
         )
 
     def close_session(self, name: str) -> None:
-        """End a session."""
+        """Close a session and the pools without clients."""
         session = self.sessions.pop(name, None)
         self._clients.pop(name, None)
         self._left.pop(name, None)
@@ -132,7 +132,7 @@ class SessionManager:
                 del self._rooms[key]
 
     def close_idle(self, idle: float = IDLE) -> None:
-        """End the sessions at which nobody has looked for so many seconds."""
+        """Close sessions without a page for `idle` seconds."""
         now = time.monotonic()
         for name, session in list(self.sessions.items()):
             if session.watchers:
@@ -141,14 +141,14 @@ class SessionManager:
                 self.close_session(name)
 
     def touch(self, session: WebSession) -> None:
-        """Note that somebody has asked for a session."""
+        """Restart a session's idle time."""
         self._left[session.name] = time.monotonic()
 
     def search_pool(self, offer: PlayerOption, game: Game, few: bool) -> SearchPool:
-        """Return the room of a player and a game.
+        """Return the search pool of a player and a game; `few` as in `SearchPool`.
 
         Raises:
-            PlayerError: when too many others think.
+            PlayerError: when too many other pools are busy.
         """
         key = offer.name, game, few
         room = self._rooms.get(key)
@@ -165,15 +165,15 @@ class SessionManager:
         return room
 
     def _post(self, call: Callable[[], None]) -> None:
-        """Run a function on the server's thread; nowhere when the server has ended."""
+        """Schedule a function on the event loop; a no-op after the server has ended."""
         assert self._loop is not None
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(call)
 
-    # --- what is asked for by name ---------------------------------------------------------------
+    # --- look-ups by name ------------------------------------------------------------------------
 
     def game(self, text: str) -> Game:
-        """Return a game by its name and options.
+        """Return a game by name and options.
 
         Raises:
             GameError: when there is none, or its board is too large for the page.
@@ -182,7 +182,7 @@ class SessionManager:
         return checked_game(game)
 
     def archive(self, name: str) -> Archive:
-        """Return a run by its name.
+        """Return a run by name.
 
         Raises:
             PlayerError: when there is none.
@@ -192,7 +192,7 @@ class SessionManager:
         return self.catalogue.archives[name]
 
     def chapters(self, name: str) -> dict[str, Any]:
-        """Return what the page is told of a run."""
+        """Return the JSON of a run."""
         archive = self.archive(name)
         return {
             "iterations": [
@@ -201,7 +201,7 @@ class SessionManager:
         }
 
     def list_games(self, name: str, iteration: int, kind: str) -> dict[str, Any]:
-        """Return what the page is told of an iteration."""
+        """Return the JSON of an iteration."""
         archive = self.archive(name)
         if kind not in (SELFPLAY, GATE):
             raise GameError(f"kind is {SELFPLAY} or {GATE}")
@@ -222,7 +222,7 @@ class SessionManager:
     def recorded(
         self, name: str, iteration: int, kind: str, index: int
     ) -> tuple[PlayedGame, list[dict[str, Any]]]:
-        """Return a recorded game, and for each of its positions what was and is thought of it."""
+        """Return a recorded game, with the recorded and current evaluations of each position."""
         archive = self.archive(name)
         games = archive.games(iteration, kind)
         if not 0 <= index < len(games):
@@ -231,7 +231,7 @@ class SessionManager:
         return played_of(game, games[index]), self._thoughts(game, games[index])
 
     def _thoughts(self, game: Game, record: Record) -> list[dict[str, Any]]:
-        """Return the search's policy then and the network's now, position by position."""
+        """Return the recorded search policy and the current network's, by position."""
         thoughts, states = thoughts_of(record), played_of(game, record).states()
         unfinished = [state for state in states if game.outcome(state) == ONGOING]
         options = self.catalogue.analyst(game).entrant.options
@@ -255,7 +255,7 @@ def checked_game(game: Game) -> Game:
     """Return a game whose board the page can show.
 
     Raises:
-        GameError: for a larger one.
+        GameError: for a larger board.
     """
     _, rows, columns = game.observation_shape
     if rows * columns > CELLS:
@@ -264,6 +264,6 @@ def checked_game(game: Game) -> Game:
 
 
 def _shares(policy: "np.ndarray[Any, Any]") -> list[tuple[int, float]]:
-    """Return the actions that have a share, the greatest first."""
+    """Return the actions with positive probability, the largest first."""
     order = np.argsort(-policy, kind="stable")
     return [(int(action), float(policy[action])) for action in order if policy[action] > 0]

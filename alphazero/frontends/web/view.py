@@ -1,4 +1,4 @@
-"""What the page is told of a session: the board, the line of moves, what was thought of them."""
+"""The view of a session as JSON: the board, the line of moves, search results."""
 
 import functools
 from typing import TYPE_CHECKING, Any, Final
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from alphazero.frontends.web.session import WebSession
 
 WHO: Final = SIGNS[1], SIGNS[2]
-"""How player 0 and player 1 are called."""
+"""Names of player 0 and player 1."""
 
 COMMENT: Final = 500
-"""Letters of a comment that the page is told: files may hold books."""
+"""Maximum characters of a comment sent to the page: files may hold long ones."""
 
 Json = dict[str, Any]
 
 
 def view_of(session: "WebSession") -> Json:
-    """Return the whole view."""
+    """Return the complete view."""
     study, task = session.study, session.task
     game, here = study.game, study.here
     return {
@@ -72,7 +72,7 @@ def view_of(session: "WebSession") -> Json:
 def thought_json(
     game: Game, node: GameNode, thought: SearchResult | None, per_second: float
 ) -> Json | None:
-    """Return what a search has found of a position."""
+    """Return a search result as JSON."""
     if thought is None:
         return None
     return {
@@ -105,7 +105,7 @@ def legal_actions(game: Game, state: State) -> list[int]:
 
 
 def _value(session: "WebSession", node: GameNode) -> float | None:
-    """Return what is known of a position's value for player 0, or was recorded of it."""
+    """Return a position's value for player 0; the recorded one if it was not searched since."""
     recorded = session.recorded.get(node, {}).get("value")
     if recorded is not None and node.thought is None:
         return float(value_of(1, to_play(node.state)) * recorded)
@@ -128,7 +128,7 @@ def _moves(session: "WebSession") -> list[Json]:
 
 
 def _board(game: Game, node: GameNode) -> Json:
-    """Return the picture of a position, and its cells row by row."""
+    """Return the drawing of a position, and its cells row by row."""
     geometry, labels = _layout(game)
     last = None
     if node.parent is not None and node.action is not None:
@@ -160,7 +160,7 @@ def _board(game: Game, node: GameNode) -> Json:
 
 @functools.lru_cache(maxsize=64)
 def _layout(game: Game) -> tuple[Geometry, tuple[str, ...]]:
-    """Return where the cells lie, and what each is called."""
+    """Return the geometry of a board and the names of its cells."""
     _, rows, columns = game.observation_shape
     named = labels_of(game)
     labels = []
@@ -174,7 +174,7 @@ def _layout(game: Game) -> tuple[Geometry, tuple[str, ...]]:
 
 
 def _line(game: Game, state: State, actions: list[int]) -> list[Json]:
-    """Return a line of moves from a position."""
+    """Return a line of moves as JSON."""
     told = []
     for action in actions:
         told.append(
@@ -189,7 +189,7 @@ def _line(game: Game, state: State, actions: list[int]) -> list[Json]:
 
 
 def _status(session: "WebSession") -> str:
-    """Say in some words whose turn it is or how the game ended."""
+    """Describe the player to move or the result."""
     loser = session.study.loser
     if loser is not None:
         how = "gave up" if session.study.fault else "resigned"

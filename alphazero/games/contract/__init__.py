@@ -1,1 +1,1 @@
-"""The contract that every game keeps, and the check of it."""
+"""The contract that every game keeps, and its check."""

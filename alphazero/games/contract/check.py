@@ -1,4 +1,4 @@
-"""A game checked: every promise of the contract looked at, and what is broken told in words."""
+"""The check of a game: test every promise of the contract and describe the broken ones."""
 
 import hashlib
 import inspect
@@ -21,16 +21,16 @@ from alphazero.utils.jit import cache_folder
 
 @dataclass(frozen=True)
 class Fault:
-    """A promise that is not kept."""
+    """A broken promise."""
 
     promise: str
-    """the name of its function, or of a promise that `watched.py` looks after"""
+    """the name of its function, or of a promise that `guarded.py` checks"""
     text: str
-    """what is wrong, and what was expected"""
+    """what is wrong and what was expected"""
     moves: str | None = None
-    """that led to the position; None where it is no position of a random game"""
+    """the moves to the position; None if no random game has it"""
     drawing: str = ""
-    """of the position"""
+    """the position as text"""
 
     @property
     def name(self) -> str:
@@ -38,7 +38,6 @@ class Fault:
         return f"'{self.promise.replace('_', ' ')}' is broken"
 
     def __str__(self) -> str:
-        """Write the fault with its position below."""
         lines = [f"{self.name}: {self.text}"]
         if self.moves is not None:
             lines.append(f"after the moves: {self.moves}" if self.moves else "at the start:")
@@ -47,17 +46,16 @@ class Fault:
 
 @dataclass(frozen=True)
 class Report:
-    """What a check has found."""
+    """The result of a check."""
 
     game: str
     faults: list[Fault] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    """what could not be looked at"""
+    """what could not be checked"""
     games: int = 0
     positions: int = 0
 
     def __str__(self) -> str:
-        """Say what was looked at and what is wrong."""
         seen = f"{self.games:,} random games, {self.positions:,} positions"
         notes = [f"note: {note}" for note in self.notes]
         if not self.faults:
@@ -67,12 +65,12 @@ class Report:
 
 
 def check_game(game: Game | str, effort: Effort = FULL) -> Report:
-    """Hold a game to the contract that every game keeps; `game` may be written as on a shell.
+    """Check a game against the contract; `game` may be a text for `read_game`.
 
-    Whether the rules are those of the game that they are meant for is not known here.
+    Whether the rules are those of the intended game is outside the check.
 
     Raises:
-        GameError: when no game is called so.
+        GameError: for an unknown game.
     """
     game = read_game(game) if isinstance(game, str) else game
     looked, faults = Trial(game, effort), list[Fault]()
@@ -94,7 +92,7 @@ def check_game(game: Game | str, effort: Effort = FULL) -> Report:
 
 
 def refuse_unsound(game: Game) -> None:
-    """Hold a game to its contract for a moment, once for each state of its source.
+    """Check a game briefly, once per version of its source.
 
     Raises:
         GameError: when it breaks a promise.
@@ -109,17 +107,17 @@ def refuse_unsound(game: Game) -> None:
             f"{report.game} cannot be trained: {fault.name}: {fault.text.splitlines()[0]}; "
             f"`alphazero check {report.game}` shows where"
         )
-    with suppress(OSError):  # as on a full disk: it is checked again
+    with suppress(OSError):  # as on a full disk: then the game is checked again
         kept.parent.mkdir(mode=0o700, exist_ok=True)
         kept.touch()
 
 
 def _source_hash(game: Game) -> str:
-    """Return a hash of a game's options and of every file that its class or its rules are from."""
+    """Return a hash of a game's options and of every source file of its class and its rules."""
     files = set()
     for kind in type(game).__mro__:
         module = sys.modules.get(kind.__module__)
-        with suppress(TypeError):  # of what has no file, like `object`
+        with suppress(TypeError):  # for a class without a file, like `object`
             files.add(inspect.getsourcefile(module or kind) or "")
     for rule in (*getattr(game, "rule_functions", ()), game.heuristic):
         files |= sources_of(rule)
@@ -130,7 +128,7 @@ def _source_hash(game: Game) -> str:
 
 
 def _faults(looked: Trial, promise: Promise) -> list[Fault]:
-    """Return what breaks a promise, if anything does; what the game raises breaks it too."""
+    """Return the fault of a broken promise, if any; an exception of the game breaks it too."""
     looked.current = None
     try:
         promise(looked)

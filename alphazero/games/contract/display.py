@@ -1,6 +1,6 @@
-"""What every game promises beside its rules: what it shows, and how it reads and is read.
+"""The promises of every game beside its rules: observations, symmetries, texts, copies.
 
-These promises do not depend on each other. Those of the rules are in `contract_rules.py`.
+These promises do not depend on each other. `rules.py` holds the promises of the rules.
 """
 
 import copy
@@ -38,7 +38,7 @@ def observes_from_the_movers_side(trial: Trial) -> None:
 
 
 def observes_numbers_up_to_one(trial: Trial) -> None:
-    """What the network sees is finite, and of the size that it is made for."""
+    """Observations are finite and in [-1, 1], the range that the network is made for."""
     for position in trial.positions():
         planes = trial.rules.observe(position.state)
         if not np.isfinite(planes).all() or np.abs(planes).max() > 1:
@@ -50,7 +50,7 @@ def _worst(planes: Any) -> int:
 
 
 def marks_moves_where_their_stones_come_to_lie(trial: Trial) -> None:
-    """A move whose cell is told puts a stone of the mover there."""
+    """A move with an `action_cell` puts a stone of the mover there."""
     game = trial.game
     for position in trial.positions():
         state, action = position.state, position.action
@@ -76,7 +76,7 @@ def marks_moves_where_their_stones_come_to_lie(trial: Trial) -> None:
 
 
 def has_symmetries_that_are_a_group(trial: Trial) -> None:
-    """Permutations of actions and cells, the identity first, closed when one follows another."""
+    """The symmetries are permutations, the identity first, closed under composition."""
     actions, cells = trial.game.symmetries()
     _, height, width = trial.game.observation_shape
     for name, images, size in (
@@ -110,7 +110,7 @@ def has_symmetries_that_are_a_group(trial: Trial) -> None:
 
 
 def moves_board_and_play_together_under_symmetries(trial: Trial) -> None:
-    """A game played in a mirror is the mirror image of the game."""
+    """The images of a game's moves lead to the images of its positions."""
     game, channels = trial.game, trial.game.observation_shape[0]
     for number, (actions, cells) in enumerate(zip(*game.symmetries(), strict=True)):
         image = game.initial_state()
@@ -136,13 +136,13 @@ def moves_board_and_play_together_under_symmetries(trial: Trial) -> None:
 
 
 def _first_moves(trial: Trial) -> Iterator[Position]:
-    """Yield the positions of the first two games, as many as the effort allows, in order."""
+    """Yield positions of the first two games in order, as many as the effort allows."""
     moves = itertools.chain.from_iterable(trial.records[:2])
     return itertools.islice(moves, 4 * trial.effort.positions)
 
 
 def reads_its_own_drawings(trial: Trial) -> None:
-    """What `render` draws `parse` reads, but for the last move."""
+    """`parse` reads what `render` draws, except for the last move."""
     game = trial.game
     for position in trial.sample():
         drawing = game.render(position.state)
@@ -171,7 +171,7 @@ def _legal(trial: Trial, state: State) -> list[int]:
 
 
 def _read(reader: str, given: str, read: Callable[..., Any], *arguments: Any) -> Any:
-    """Call what reads a text that it must understand."""
+    """Call `read` on a text that it must understand."""
     try:
         return read(*arguments)
     except GameError as error:
@@ -179,7 +179,7 @@ def _read(reader: str, given: str, read: Callable[..., Any], *arguments: Any) ->
 
 
 def reads_its_own_action_names(trial: Trial) -> None:
-    """Every legal action has a name of its own, by which it is found again."""
+    """Every legal action has a name of its own, which `parse_action` reads."""
     game = trial.game
     for state, mask, *_ in trial.sample():
         names: dict[str, int] = {}
@@ -202,7 +202,7 @@ def reads_its_own_action_names(trial: Trial) -> None:
 
 
 def replays_a_game_from_its_move_names(trial: Trial) -> None:
-    """The names of its moves are all that is needed to play a game again."""
+    """The names of the moves suffice to replay a game."""
     game = trial.game
     for record in trial.records:
         names = [game.action_name(position.state, position.action) for position in record[:-1]]
@@ -224,7 +224,7 @@ def carries_its_parameters_in_the_header(trial: Trial) -> None:
 
 
 def refuses_illegal_actions(trial: Trial) -> None:
-    """`Game.play` names an action that is not legal."""
+    """`Game.play` refuses an illegal action and names it."""
     game = trial.game
     for state, mask, *_ in trial.sample():
         illegal = np.flatnonzero(~mask).tolist()
@@ -238,7 +238,7 @@ def refuses_illegal_actions(trial: Trial) -> None:
 
 
 def leaves_the_position_it_played_from(trial: Trial) -> None:
-    """What a person asks of a position does not change it."""
+    """Methods that take a state do not change it."""
     game = trial.game
     for position in trial.sample():
         state = position.state
@@ -261,7 +261,7 @@ def leaves_the_position_it_played_from(trial: Trial) -> None:
 
 
 def travels_to_another_process(trial: Trial) -> None:
-    """Taken apart and put together elsewhere, a game is the same game."""
+    """A copied game is the same game, and another process finds its class."""
     game = trial.game
     kind = type(game)
     twin = copy.deepcopy(game)

@@ -1,7 +1,7 @@
-"""A game's rules, called where no mistake does harm.
+"""Calls of a game's rules that contain their faults.
 
-Each rule is run by Python first (`plain.py`), as long as a budget of work lasts, and compiled then,
-on arrays with a margin on either side that must stay as it is. Both must do the same.
+Each rule runs first in Python (`interpreted.py`), as long as a budget of work lasts, and then
+compiled, on arrays with a margin on either side that must not change. Both results must agree.
 """
 
 import math
@@ -23,31 +23,31 @@ MARGIN = 256
 """Entries before and behind an array that no rule may touch."""
 
 _MARK = 93
-"""The bytes of a margin."""
+"""The value of a margin's bytes."""
 
 
 class Breach(Exception):
-    """A promise that a game does not keep."""
+    """Raised when a game breaks a promise."""
 
     def __init__(self, text: str, state: State | None = None, promise: str = "") -> None:
-        """Say what is wrong and what was expected, in which position, and which promise it is."""
+        """Take the fault and the expectation as `text`; `promise` is "" for the one under test."""
         super().__init__(text)
         self.state = state
         self.promise = promise
 
 
 class _Run(NamedTuple):
-    """What a rule has done."""
+    """The result of one call of a rule."""
 
     result: int
-    """0 of a rule that returns nothing"""
+    """0 for a rule that returns nothing"""
     state: State
     written: npt.NDArray[Any]
-    """the other array; empty for a rule that takes none"""
+    """the mask or the planes; empty for a rule that takes neither"""
 
 
 class WatchedRules:
-    """A game's rules; each call raises Breach where a rule does what no rule may do."""
+    """A game's rules; each call raises Breach if the rule does something forbidden."""
 
     def __init__(self, game: Game, work: int) -> None:
         rules = dict(zip(RULES, (*game.rule_functions, game.heuristic), strict=True))
@@ -59,10 +59,10 @@ class WatchedRules:
         self._planes = game.observation_shape
         self._actions = game.num_actions
         self.notes: list[str] = []
-        """what could not be watched"""
+        """what could not be checked"""
 
     def legal(self, state: State) -> tuple[Mask, int]:
-        """Return the legal actions [A] and their number as the rule counts them."""
+        """Return the legal actions [A] and the rule's count of them."""
         run = self._read("legal", state, np.zeros(self._actions, np.bool_), True)
         return run.written, run.result
 
@@ -71,11 +71,11 @@ class WatchedRules:
         return self._call("play", state, action).state
 
     def outcome(self, state: State) -> int:
-        """Return the outcome that the rule tells."""
+        """Return the rule's outcome."""
         return self._read("outcome", state).result
 
     def observe(self, state: State) -> Planes:
-        """Return what the player to move sees [C, H, W]."""
+        """Return the observation [C, H, W]."""
         return self._read("observe", state, np.zeros(self._planes, np.float32), 7).written
 
     def estimate(self, state: State) -> int:
@@ -85,9 +85,9 @@ class WatchedRules:
     def _read(
         self, name: str, state: State, blank: npt.NDArray[Any] | None = None, other: float = 0
     ) -> _Run:
-        """Call a rule that leaves the state as it is, and writes an array like `blank` in full.
+        """Call a rule that must keep the state and write every entry of an array like `blank`.
 
-        Filled with `other` before, the array must be the same after.
+        The result must be the same for an array filled with `other`.
         """
         run = self._call(name, state, blank=blank)
         changed = _difference(run.state, state)
@@ -117,7 +117,7 @@ class WatchedRules:
         action: int | None = None,
         blank: npt.NDArray[Any] | None = None,
     ) -> _Run:
-        """Run a rule by Python, as long as the budget lasts, then compiled, and compare."""
+        """Run a rule in Python, as long as the budget lasts, then compiled, and compare."""
         slow = self._call_plain(name, state, action, blank)
         fast = self._call_compiled(name, state, action, blank)
         if slow is not None:
@@ -142,7 +142,7 @@ class WatchedRules:
                 state,
                 "stays_within_its_arrays",
             ) from error
-        except Exception as error:  # what numba knows and Python does not
+        except Exception as error:  # numba supports what Python does not
             del self._plain[name]
             self.notes.append(
                 f"`{name}` could be run compiled only ({type(error).__name__}: {error}), so that "
@@ -187,7 +187,7 @@ class _Framed:
         self.inner[:] = array
 
     def is_whole(self) -> bool:
-        """Whether nobody has written into the margin."""
+        """Whether the margins are unchanged."""
         return all((margin == _MARK).all() for margin in self._margins)
 
 
@@ -198,12 +198,11 @@ def _or_nothing(array: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
 def _given(
     state: State, action: int | None, written: npt.NDArray[Any] | None
 ) -> Iterator[npt.NDArray[Any] | int]:
-    """Yield a rule's arguments."""
     return (each for each in (state, action, written) if each is not None)
 
 
 def _written(name: str, action: int | None) -> str:
-    """Write the call of a rule as in a source."""
+    """Return the call of a rule as source text."""
     return f"{name}(state)" if action is None else f"{name}(state, {action})"
 
 
@@ -212,14 +211,14 @@ def _array_of(name: str) -> str:
 
 
 def _difference(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> tuple[int, ...]:
-    """Return the first place where two arrays differ, NaN being equal to itself; () for none."""
+    """Return the first index where two arrays differ (NaN equals NaN); () for none."""
     both_nan = (one != one) & (other != other)  # noqa: PLR0124
     places = np.argwhere((one != other) & ~both_nan)
     return tuple(places[0].tolist()) if len(places) else ()
 
 
 def place_of(error: Exception) -> str:
-    """Say in which line of a game's source an error was raised."""
+    """Return the source line of a game where an error was raised."""
     own = (__file__, interpreted.__file__)
     frames = [
         each for each in traceback.extract_tb(error.__traceback__) if each.filename not in own
@@ -230,7 +229,7 @@ def place_of(error: Exception) -> str:
 
 
 def _compare(name: str, slow: _Run, fast: _Run, state: State) -> None:
-    """Raise Breach unless a rule does the same compiled as when Python runs it."""
+    """Raise Breach unless a rule's results agree between Python and compiled code."""
     told = ""
     if slow.result != fast.result:
         told = f"the result is {fast.result} and {slow.result}"

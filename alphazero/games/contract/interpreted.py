@@ -1,7 +1,7 @@
-"""A compiled rule run by Python itself, which raises IndexError where numba would write on.
+"""Run a compiled rule in Python, which raises IndexError where numba would write on.
 
 Kernels check no index: a rule that writes past its array damages memory, and the process may die
-long after. The same source, run by Python on numpy's arrays, stops at the place.
+much later. The same source, run by Python on numpy's arrays, stops at the fault.
 """
 
 import types
@@ -12,11 +12,11 @@ import numba
 import numpy as np
 
 _KNOWN_MODULES = ("numpy", "math")
-"""Modules that hold no compiled function."""
+"""Modules without compiled functions."""
 
 
 class WatchedArray(np.ndarray[Any, np.dtype[Any]]):
-    """An array that takes whole numbers as compiled code does: modulo 2**64."""
+    """An array that takes integers as compiled code does: modulo 2**64."""
 
     def __setitem__(self, index: Any, value: Any) -> None:
         try:
@@ -26,7 +26,7 @@ class WatchedArray(np.ndarray[Any, np.dtype[Any]]):
 
 
 class _PlainModule:
-    """A module whose compiled functions are plain ones."""
+    """A module whose compiled functions are replaced by their Python sources."""
 
     def __init__(self, module: types.ModuleType, known: dict[int, Any]) -> None:
         self._module = module
@@ -37,21 +37,21 @@ class _PlainModule:
 
 
 def plain_function(function: Any) -> Callable[..., Any]:
-    """Return the Python function that `function` was compiled from, and all it calls likewise."""
+    """Return the Python source of a compiled function, with its callees replaced likewise."""
     return _plain(function, {})  # type: ignore[no-any-return]
 
 
 def sources_of(function: Any) -> set[str]:
-    """Return the files that a compiled function and all that it may call were written in."""
+    """Return the source files of a compiled function and of all that it may call."""
     known: dict[int, Any] = {}
     _plain(function, known)
     return {each.__code__.co_filename for each in known.values()}
 
 
 def _plain(thing: Any, known: dict[int, Any]) -> Any:
-    """Return what a name in a rule's source stands for, without numba.
+    """Return the counterpart without numba of a value in a rule's source.
 
-    `known` holds the functions met so far, by the identity of what they were compiled to.
+    `known` holds the functions found so far, by the id of their compiled form.
     """
     if isinstance(thing, types.ModuleType) and thing.__name__ not in _KNOWN_MODULES:
         return _PlainModule(thing, known)

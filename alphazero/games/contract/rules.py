@@ -1,6 +1,6 @@
-"""What the rules of every game promise: without it the other promises mean nothing.
+"""The promises of every game's rules, on which the other promises depend.
 
-Each promise is a function of a game on trial, which raises Breach, in words, where it is broken.
+Each promise is a function of a trial, which raises Breach if the promise is broken.
 """
 
 import itertools
@@ -30,11 +30,11 @@ from alphazero.games.game import (
 Promise = Callable[[Trial], None]
 
 ENOUGH = 24
-"""Games won, or positions judged, from which something is concluded that chance could bring."""
+"""Games won, or positions compared, that suffice for a conclusion despite chance."""
 
 
 def says_its_sizes(trial: Trial) -> None:
-    """Numbers of actions and moves, and the shape of what the network sees."""
+    """`num_actions`, `max_moves` and `observation_shape` are positive integers."""
     game = trial.game
     for name in ("num_actions", "max_moves"):
         number = getattr(game, name)
@@ -50,7 +50,7 @@ def says_its_sizes(trial: Trial) -> None:
 
 
 def has_rules_compiled_for_their_signatures(trial: Trial) -> None:
-    """Four rules, and the heuristic."""
+    """There are four rules and the heuristic, each compiled for its signature."""
     functions = tuple(getattr(trial.game, "rule_functions", ()))
     if len(functions) != 4:
         raise Breach(
@@ -67,7 +67,7 @@ def has_rules_compiled_for_their_signatures(trial: Trial) -> None:
 
 
 def begins_in_a_row_of_integers(trial: Trial) -> None:
-    """The first position: one row of int64 with its header."""
+    """The initial state is a new row of int64 with its header."""
     first, second = trial.game.initial_state(), trial.game.initial_state()
     expect_state(first, "initial_state()")
     trial.current = first
@@ -84,7 +84,7 @@ def begins_in_a_row_of_integers(trial: Trial) -> None:
 
 
 def expect_state(state: Any, origin: str) -> None:
-    """Raise Breach unless `state` is one contiguous row of int64."""
+    """Raise Breach unless `state` is one contiguous row of int64 that owns its memory."""
     if not isinstance(state, np.ndarray):
         raise Breach(f"{origin} is of type {type(state).__name__}; expected a numpy array, int64")
     if state.dtype != np.int64 or state.ndim != 1 or len(state) < HEADER:
@@ -97,7 +97,7 @@ def expect_state(state: Any, origin: str) -> None:
 
 
 def stays_within_its_arrays(trial: Trial) -> None:
-    """No rule uses an index that its array does not have, nor does what no rule may do."""
+    """No rule uses an index outside its array or does anything else that `guarded.py` forbids."""
     if trial.records and trial.breach:
         raise trial.breach
 
@@ -115,7 +115,7 @@ def counts_every_move(trial: Trial) -> None:
 
 
 def remembers_the_last_action(trial: Trial) -> None:
-    """The header holds the action that led here."""
+    """The header holds the last action."""
     for record in trial.records:
         for before, position in itertools.pairwise(record):
             trial.current = position.state
@@ -127,7 +127,7 @@ def remembers_the_last_action(trial: Trial) -> None:
 
 
 def has_an_outcome_at_the_end_only(trial: Trial) -> None:
-    """The rule tells what the header holds: a result where the game is over, else ONGOING."""
+    """`outcome` returns the header's entry: a result when the game is over, else ONGOING."""
     for position in trial.positions():
         told = position.outcome
         if told not in (1, 0, -1, ONGOING):
@@ -143,7 +143,7 @@ def has_an_outcome_at_the_end_only(trial: Trial) -> None:
 
 
 def has_legal_moves_until_the_end(trial: Trial) -> None:
-    """Somebody can move as long as the game goes on, and nobody after; the number is right."""
+    """An action is legal exactly while the game goes on, and `legal` returns the number."""
     for position in trial.positions():
         marked = int(position.mask.sum())
         if position.told != marked:
@@ -158,7 +158,7 @@ def has_legal_moves_until_the_end(trial: Trial) -> None:
 
 
 def ends_within_max_moves(trial: Trial) -> None:
-    """No game is longer than the game says."""
+    """No game exceeds `max_moves`."""
     for record in trial.whole_records:
         trial.current = record[-1].state
         if record[-1].outcome == ONGOING:
@@ -171,7 +171,7 @@ def ends_within_max_moves(trial: Trial) -> None:
 
 
 def estimates_less_than_a_sure_win(trial: Trial) -> None:
-    """The heuristic of an unfinished position lies strictly between -SURE and SURE."""
+    """An unfinished position's heuristic is strictly between -/+ HEURISTIC_SCALE."""
     for position in trial.positions():
         if position.action >= 0:
             estimate = trial.rules.estimate(position.state)
@@ -183,10 +183,10 @@ def estimates_less_than_a_sure_win(trial: Trial) -> None:
 
 
 def tells_the_outcome_for_player_0(trial: Trial) -> None:
-    """Not for the player who moved last or is to move, nor with the opposite sign.
+    """The outcome is not for the player who moved last or is to move, nor of the opposite sign.
 
-    Two signs of that: one player wins every game, whoever makes its last move; and in final
-    positions the game's heuristic favours the player who lost.
+    Two signs of such a fault: one player wins every game, whoever makes its last move; or in final
+    positions the game's heuristic favours the loser.
     """
     _expect_wins_of_both(trial)
     if trial.game.heuristic is not no_heuristic:
@@ -225,7 +225,7 @@ def _expect_the_favourite_to_win(trial: Trial) -> None:
         mover = int(ending.after[PLY]) % 2
         try:
             estimate = trial.rules.estimate(ending.after)
-        except Breach:  # it need not know finished positions
+        except Breach:  # a heuristic need not accept finished positions
             return
         product = estimate * value_of(ending.outcome, mover) if ending.outcome != ONGOING else 0
         right += product > 0
@@ -253,4 +253,4 @@ FIRST: tuple[Promise, ...] = (
     estimates_less_than_a_sure_win,
     tells_the_outcome_for_player_0,
 )
-"""In the order in which they are looked at, up to the first that is broken."""
+"""In the order of the check, which stops at the first broken promise."""

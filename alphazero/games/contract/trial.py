@@ -1,4 +1,4 @@
-"""A game on trial: random games of it, by rules that are watched."""
+"""Random games by watched rules, the material of the contract check."""
 
 import functools
 import itertools
@@ -16,18 +16,18 @@ MOST_MOVES_TOLD = 60
 
 
 class Effort(NamedTuple):
-    """How much is looked at."""
+    """How much the check looks at."""
 
     games: int
-    """random games; every second one goes on for as long as it can"""
+    """random games; every second one avoids moves that end it"""
     plies: int
-    """moves in all of them"""
+    """moves in all of these games together"""
     work: int
-    """array entries that each rule may touch while Python runs it"""
+    """array entries that each rule may touch in Python, estimated"""
     positions: int
-    """positions that a promise looks at whose cost grows with the number of moves"""
+    """positions for each promise whose cost grows with the number of moves"""
     endings: int
-    """further games of which the end is looked at"""
+    """further games of which only the end counts"""
 
 
 FULL = Effort(games=6, plies=4000, work=200_000, positions=200, endings=64)
@@ -40,10 +40,10 @@ class Position(NamedTuple):
     state: State
     mask: Mask
     told: int
-    """the number of legal actions, as the rule tells it"""
+    """the number of legal actions that the rule returns"""
     outcome: int
     action: int
-    """what is played here; -1 where the game ends or is left"""
+    """the action played here; -1 at the end of the game or of the record"""
 
 
 class Ending(NamedTuple):
@@ -54,22 +54,22 @@ class Ending(NamedTuple):
     after: State
     outcome: int
     last_player: int
-    """who made the last move"""
+    """the player of the last move"""
 
 
 class Trial:
     """A game, its watched rules, and random games by them.
 
-    The dice depend on nothing but the state's size, so that every trial sees the same games.
+    The random seeds depend only on the state's size, so that every trial has the same games.
     """
 
     def __init__(self, game: Game, effort: Effort = FULL) -> None:
         self.game = game
         self.effort = effort
         self.current: State | None = None
-        """the position that a promise is looking at"""
+        """the position under test"""
         self.breach: Breach | None = None
-        """what ended a random game before its time"""
+        """the breach that ended a random game early"""
         self._endings: list[Ending] = []
 
     @functools.cached_property
@@ -79,7 +79,7 @@ class Trial:
 
     @functools.cached_property
     def records(self) -> list[list[Position]]:
-        """Random games, position by position; at most one position more than `max_moves` moves."""
+        """Random games, position by position; at most `max_moves` + 1 positions each."""
         dice, records, plies = random.Random(self.game.state_size), list[list[Position]](), 0
         while len(records) < self.effort.games and plies < self.effort.plies and not self.breach:
             record: list[Position] = []
@@ -96,7 +96,7 @@ class Trial:
 
     @property
     def whole_records(self) -> list[list[Position]]:
-        """The random games that were not left because there was enough to look at."""
+        """The random games that were not cut short by the budget of plies."""
         most = self.game.max_moves + 1
         return [
             record
@@ -105,7 +105,7 @@ class Trial:
         ]
 
     def positions(self, most: int | None = None) -> Iterator[Position]:
-        """Yield every position of the random games, or `most` of them, evenly spread."""
+        """Yield every position of the random games, or at most `most` of them, evenly spread."""
         every = list(itertools.chain.from_iterable(self.records))
         step = 1 if most is None else -(-len(every) // most)
         for position in every[:: max(1, step)]:
@@ -113,11 +113,11 @@ class Trial:
             yield position
 
     def sample(self) -> Iterator[Position]:
-        """Yield as many positions as the effort allows to promises that cost more."""
+        """Yield `effort.positions` positions, for promises that cost more."""
         return self.positions(self.effort.positions)
 
     def endings(self) -> Iterator[Ending]:
-        """Yield the ends of random games, played when they are first asked for."""
+        """Yield the ends of further random games, played on demand."""
         for number in range(self.effort.endings):
             if number == len(self._endings):
                 self._endings.append(self._play_to_the_end(random.Random(number)))
@@ -125,7 +125,7 @@ class Trial:
             yield self._endings[number]
 
     def moves_to(self, state: State) -> str | None:
-        """Name the moves that led to a position of the random games; None: it is not of them."""
+        """Return the moves to a position of the random games; None for another position."""
         for record in self.records:
             for ply, position in enumerate(record):
                 if position.state is state:
@@ -133,8 +133,8 @@ class Trial:
         return None
 
     def name_of(self, position: Position) -> str:
-        """Write the action played in a position, by its number where it has no name."""
-        with suppress(Exception):  # the names may be what is wrong
+        """Return the name of the action played in a position, or its number if naming fails."""
+        with suppress(Exception):  # the names may be at fault
             return str(self.game.action_name(position.state, position.action))
         return f"action {position.action}"
 
@@ -144,7 +144,7 @@ class Trial:
         return names if left_out <= 0 else [f"({left_out} moves)", *names[left_out:]]
 
     def _play(self, dice: random.Random, prolong: bool, most: int) -> Iterator[Position]:
-        """Play a random game; with `prolong` no move ends it as long as another does not."""
+        """Play a random game; with `prolong`, avoid moves that end it."""
         state = self.game.initial_state()
         for _ in range(min(self.game.max_moves + 1, most)):
             mask, told = self.rules.legal(state)
@@ -165,7 +165,7 @@ class Trial:
             state = after
 
     def _play_to_the_end(self, dice: random.Random) -> Ending:
-        """Play a random game without looking at what is seen in it."""
+        """Play a random game without observations."""
         before = after = self.game.initial_state()
         outcome, moves = ONGOING, 0
         while outcome == ONGOING and moves < self.game.max_moves:

@@ -1,24 +1,24 @@
-"""Stones, chains and captures of Go, and the memory by which a repetition is known.
+"""Stones, chains and captures of Go, and the position history that ko rules need.
 
 A chain is a set of stones of one colour that are connected along lines; its liberties are the
-empty points beside it. Chains are kept up to date as stones come and go, so that a move is judged
-by looking at its four neighbours.
+empty points beside it. Chains are updated as stones come and go, so that checking a move only
+looks at its four neighbours.
 
-The state is one row. Behind the header of `go.py` come four numbers for each point of the board,
-row by row from the top left, with a wall above, below and left of every row (so the right
-neighbour of a row's last point is the next row's wall). A `point` is the place in the state where
-these four numbers begin:
+The state is one row. The header of `game.py` and the nine entries `ROWS` to `NEWEST` come first.
+Then come four numbers for each point of the board, row by row from the top left, with a wall
+above, below and left of every row (so the right neighbour of a row's last point is the next row's
+wall). A `point` is the index in the state where these four numbers begin:
 
     state[point]               BLACK, WHITE, WALL, or EMPTY + the number of its empty neighbours
     state[point + HEAD]        a stone's chain, named by one of the chain's stones
     state[point + NEXT]        the next stone of the chain, in a circle
     state[point + LIBERTIES]   of the chain's head alone: its liberties, see `as_liberty`
 
-Then come sets of points, one bit a point, W words each:
+Then come sets of points, one bit per point, and a hash set of positions:
 
-    lost       [2, W]      where a black, a white stone was ever taken off the board
+    lost       [2, W]      the points where a black, a white stone was ever removed
     history    [8, 2, W]   the black and the white stones of the last 8 positions, in a ring
-    seen       the rest    a hash set of the keys of all positions so far; empty for simple ko
+    seen       the rest    the keys of all positions so far; empty for simple ko
 
 Letters: W words of 64 bits.
 """
@@ -29,8 +29,8 @@ from alphazero.games.game import HEADER, State
 from alphazero.utils.jit import inline_kernel
 
 ROWS, COLUMNS, KOMI, SUPERKO, SUICIDE, MOVES, KEY, PREVIOUS, NEWEST = range(HEADER, HEADER + 9)
-"""The game's options, and then: the key of the stones on the board, that of those before the last
-move, and which place of the ring holds the newest position."""
+"""The game's options; then the key of the stones on the board, the key before the last move, and
+the ring index of the newest position."""
 FRONT = HEADER + 9
 """Where the points begin; a multiple of 4, so that point >> 2 numbers them."""
 
@@ -38,15 +38,15 @@ HEAD, NEXT, LIBERTIES = 1, 2, 3
 BLACK, WHITE, WALL, EMPTY = 1, 2, 3, 4
 
 SIMPLE, POSITIONAL, SITUATIONAL = 0, 1, 2
-"""What may not come back: the position before the opponent's move; any earlier position; any
-earlier position with the same player to move."""
+"""Ko rules. They forbid to bring back: the position before the opponent's move; any earlier
+position; any earlier position with the same player to move."""
 
 HISTORY = 8
-"""Positions that are kept whole."""
+"""Positions kept in full."""
 
 LONGEST_SIDE = 19
 _KEYS = np.random.default_rng(2016).integers(-(2**63), 2**63, (3, 512), np.int64)
-"""A random number for each colour and point: a position's key is the XOR of its stones' numbers
+"""A random number for each colour and point; a position's key is the XOR of its stones' numbers
 (Zobrist, *A new hashing method with application for game playing*, 1970)."""
 FIRST_KEY, _WHITE_TO_PLAY = int(_KEYS[0, 0]), int(_KEYS[0, 1])
 
@@ -60,7 +60,7 @@ def sections_of(state: State) -> tuple[int, int, int, int]:
 
 
 def situation_of(state: State, key: int, colour: int) -> int:
-    """Return what may not come back once `colour` has moved to a board with this `key`."""
+    """Return the key that the ko rule compares after `colour` moved to a board with this `key`."""
     return key ^ _WHITE_TO_PLAY if state[SUPERKO] == SITUATIONAL and colour == BLACK else key
 
 
@@ -76,21 +76,21 @@ def point_at(state: State, row: int, column: int) -> int:
 
 @inline_kernel
 def bit_of(state: State, first: int, point: int) -> int:
-    """Return 1 if `point` is in the set of points whose words begin at `first`, else 0."""
+    """Return 1 if `point` is in the set of points that begins at `first`, else 0."""
     number = (point - FRONT) >> 2
     return state[first + (number >> 6)] >> (number & 63) & 1  # type: ignore[no-any-return]
 
 
 @inline_kernel
 def captured_at(state: State, colour: int) -> int:
-    """Return where the set of points begins that stones of `colour` were taken from."""
+    """Return where the set of points begins at which `colour` ever lost a stone."""
     lost, _, _, words = sections(state)
     return lost + (colour - 1) * words
 
 
 @inline_kernel
 def history_at(state: State, age: int, colour: int) -> int:
-    """Return where the stones of `colour` begin as they lay `age` moves ago."""
+    """Return where the set of `colour`'s stones of `age` moves ago begins."""
     _, history, _, words = sections(state)
     place = (state[NEWEST] - age) % HISTORY
     return history + (2 * place + colour - 1) * words  # type: ignore[no-any-return]
@@ -98,11 +98,11 @@ def history_at(state: State, age: int, colour: int) -> int:
 
 @inline_kernel
 def as_liberty(point: int) -> int:
-    """Return what a chain adds up over its stones' empty neighbours: 1, the number n, n squared.
+    """Return the summands of one empty neighbour in its chain's sums: 1, the number n, n squared.
 
-    A liberty beside several stones of the chain counts several times, which makes it cheap to
-    come and go: one addition. The three sums share one integer: 11 bits, 20, 28. They have room
-    for 19 x 19: 1,444 neighbours with numbers up to 422.
+    A liberty beside several stones of the chain counts several times, so that adding or removing
+    one is a single addition. The three sums share one integer: 11 bits, 20, 28. That is enough for
+    19 x 19: 1,444 neighbours with numbers up to 422.
     """
     number = point >> 2
     return (1 << 48) + (number << 28) + number * number
@@ -112,7 +112,7 @@ def as_liberty(point: int) -> int:
 def in_atari(state: State, stone: int) -> bool:
     """Whether the chain of `stone`, which has liberties, has a single one.
 
-    The sums are over one number alone exactly when count x squares = sum x sum (Cauchy-Schwarz).
+    All numbers are equal exactly when count x squares = sum x sum (Cauchy-Schwarz).
     """
     sums = state[state[stone + HEAD] + LIBERTIES]
     total = (sums >> 28) & 0xFFFFF
@@ -121,7 +121,7 @@ def in_atari(state: State, stone: int) -> bool:
 
 @inline_kernel
 def has_liberty(state: State, point: int, colour: int) -> bool:
-    """Whether a stone of `colour` has a liberty once it lies on empty `point` and has captured."""
+    """Whether a stone of `colour` on empty `point` has a liberty after its captures."""
     if state[point] > EMPTY:
         return True
     down = 4 * (state[COLUMNS] + 1)
@@ -135,7 +135,7 @@ def has_liberty(state: State, point: int, colour: int) -> bool:
 def key_after(state: State, point: int, colour: int, survives: bool) -> int:
     """Return the key of the board after a stone of `colour` on empty `point`.
 
-    It captures the opponent's chains, or dies with its own unless it `survives`.
+    The stone captures the opponent's chains, or dies with its own unless it `survives`.
     """
     key = state[KEY]
     if survives:
@@ -146,7 +146,7 @@ def key_after(state: State, point: int, colour: int, survives: bool) -> int:
         stone = sides[side]
         taken = state[stone] == (3 - colour if survives else colour)
         if taken and in_atari(state, stone):
-            for other in range(side):  # a chain on two sides is taken once
+            for other in range(side):  # a chain on two sides is captured once
                 same = state[sides[other]] == state[stone]
                 taken = taken and not (same and state[sides[other] + HEAD] == state[stone + HEAD])
             following = stone
@@ -159,11 +159,11 @@ def key_after(state: State, point: int, colour: int, survives: bool) -> int:
 
 @inline_kernel
 def is_repeated(state: State, key: int) -> bool:
-    """Whether the rule of ko forbids the situation `key`."""
+    """Whether the ko rule forbids the situation `key`."""
     if state[SUPERKO] == SIMPLE:
         return key == state[PREVIOUS]  # type: ignore[no-any-return]
     first = sections(state)[2]
-    last = len(state) - first - 1  # the set has a power of two of places
+    last = len(state) - first - 1  # the size of the set is a power of two
     place = key & last
     while state[first + place] != 0:
         if state[first + place] == key:
@@ -174,11 +174,11 @@ def is_repeated(state: State, key: int) -> bool:
 
 @inline_kernel
 def add_position(state: State, key: int) -> None:
-    """Add a situation to the set of those seen."""
+    """Add the key of a situation to the set `seen`."""
     first = sections(state)[2]
     last = len(state) - first - 1
     place = key & last
-    for _ in range(last):  # one place stays free, where searches end
+    for _ in range(last):  # one place stays free, where lookups end
         if state[first + place] == 0 or state[first + place] == key:
             state[first + place] = key
             return
@@ -187,7 +187,7 @@ def add_position(state: State, key: int) -> None:
 
 @inline_kernel
 def _flip(state: State, now: int, point: int, colour: int) -> None:
-    """Put a stone into the newest position's sets and key, which begin at `now`, or out."""
+    """Toggle a stone in the newest position's sets, which begin at `now`, and in the key."""
     number = (point - FRONT) >> 2
     words = sections(state)[3]
     state[now + (colour - 1) * words + (number >> 6)] ^= 1 << (number & 63)
@@ -196,7 +196,7 @@ def _flip(state: State, now: int, point: int, colour: int) -> None:
 
 @inline_kernel
 def _join(state: State, stone: int, other: int) -> None:
-    """Make one chain of the chains of two stones."""
+    """Merge the chains of two stones."""
     head, gone = state[other + HEAD], state[stone + HEAD]
     if head == gone:
         return
@@ -212,7 +212,7 @@ def _join(state: State, stone: int, other: int) -> None:
 
 @inline_kernel
 def _remove(state: State, now: int, stone: int) -> None:
-    """Take a chain off the board."""
+    """Remove a chain from the board."""
     colour, down = state[stone], 4 * (state[COLUMNS] + 1)
     lost = captured_at(state, colour)
     while state[stone] == colour:
@@ -232,7 +232,7 @@ def _remove(state: State, now: int, stone: int) -> None:
 
 @inline_kernel
 def put_stone(state: State, point: int, colour: int) -> None:
-    """Lay a stone on empty `point`; take off what it captures, or else itself if it must die."""
+    """Put a stone on empty `point`; remove what it captures, or else its own chain if dead."""
     now, down = history_at(state, 0, BLACK), 4 * (state[COLUMNS] + 1)
     state[point], state[point + HEAD], state[point + NEXT] = colour, point, point
     state[point + LIBERTIES] = 0
@@ -247,7 +247,7 @@ def put_stone(state: State, point: int, colour: int) -> None:
     for beside in sides:
         if state[beside] == colour:
             _join(state, point, beside)
-    # Its own chain comes last: by then what was captured has made room.
+    # The own chain comes last, because captures may give it liberties.
     for stone in (*sides, point):
         if state[stone] < WALL and (state[stone] != colour or stone == point):  # noqa: SIM102
             if state[state[stone + HEAD] + LIBERTIES] == 0:

@@ -1,16 +1,16 @@
 """Go by the rules of Tromp and Taylor, https://tromp.github.io/go.html.
 
-Players lay stones on empty points, Black (player 0) first; a chain without liberties is taken off,
+Players put stones on empty points, Black (player 0) first; a chain without liberties is removed,
 the opponent's before one's own. Two passes in a row end the game, or its limit of moves does; then
 the larger area wins, with komi added to White's. An action is a point, counted row by row from the
-top left, or the pass, which is the last.
+top left, or the pass, which is the last action.
 
-That is all of Tromp's and Taylor's rules but for suicide, which they allow and which is an option
-here. The rules are kernels in `go_rules.py`, the board and its state are in `go_board.py`.
+Suicide, which Tromp and Taylor allow, is an option here. `rules.py` holds the rules as kernels,
+`board.py` the board and its state.
 
-A position that may not come back is known by a key of 64 bits. Two positions that share a key by
-chance would make a legal move illegal, no more: with 722 moves on 19 x 19, and every legal move
-looked at, that happens once in 10^11 games.
+Superko compares keys of 64 bits. Two positions with the same key by chance make a legal move
+illegal, no more: with 722 moves on 19 x 19 and a check of every legal move, that happens once in
+10^11 games.
 """
 
 import re
@@ -59,7 +59,7 @@ STATUS = (
     r"^(?P<moves>[0-9]{1,4}) moves, (?:(?P<over>over)|(?P<turn>[XO]) to play)"
     r"(?P<passed>, [XO] passed)?(?:, ko at (?P<ko>[A-Z0-9 ]+))?[:;]"
 )
-"""The line below a diagram."""
+"""The status line below a diagram."""
 
 MOST_MOVES = 5000
 
@@ -69,12 +69,12 @@ MOST_MOVES = 5000
 class Go(Game):
     """Go on `rows` x `columns`.
 
-    `komi_half_points` is what White gets for moving second, in half points: 15 is a komi of 7.5.
-    `superko` is 0 for simple ko (the position before the opponent's move may not come back), 1 for
-    positional superko (no earlier position may), 2 for situational superko (no earlier position
-    with the same player to move may). With `suicide` 1 a move may kill the player's own stones.
-    The game is over after `moves` moves, or twice as many as the board has points where that is
-    0: 722 on 19 x 19, as in AlphaGo Zero (Methods, "Self-play").
+    `komi_half_points` is White's compensation for moving second, in half points: 15 is a komi of
+    7.5. `superko` is 0 for simple ko (forbids the position before the opponent's move), 1 for
+    positional superko (forbids every earlier position), 2 for situational superko (forbids every
+    earlier position with the same player to move). With `suicide` 1 a move may kill the player's
+    own stones. The game is over after `moves` moves; 0 means twice the board's points: 722 on
+    19 x 19, as in AlphaGo Zero (Methods, "Self-play").
     """
 
     rows: int = 9
@@ -111,7 +111,7 @@ class Go(Game):
             inner[edge] -= 1
         words = (points[:, :, 0].size + 63) // 64
         sets = np.zeros((2 + 2 * HISTORY) * words, np.int64)
-        # A power of two, of which a quarter stays free when every move has brought a new position.
+        # A power of two; a quarter stays free even if every move brings a new position.
         places = 1 << (4 * (self.max_moves + 2) // 3).bit_length() if self.superko else 0
         seen = np.zeros(places, np.int64)
         if places:
@@ -120,17 +120,17 @@ class Go(Game):
 
     @property
     def heuristic(self) -> Any:
-        """The area as it stands."""
+        """The lead in area."""
         return lead
 
     @property
     def num_actions(self) -> int:
-        """One action a point, and the pass."""
+        """One per point, and the pass."""
         return self.rows * self.columns + 1
 
     @property
     def pass_action(self) -> int:
-        """The action that passes."""
+        """The pass, which is the last action."""
         return self.rows * self.columns
 
     @property
@@ -140,21 +140,21 @@ class Go(Game):
 
     @property
     def max_moves(self) -> int:
-        """The limit of moves."""
+        """The option `moves`, or its default."""
         return self.moves or 2 * self.rows * self.columns
 
     @property
     def komi(self) -> float:
-        """What White gets for moving second, in points."""
+        """White's compensation for moving second, in points."""
         return self.komi_half_points / 2
 
     @property
     def one_sided(self) -> bool:
-        """Where komi decides: it is more than half the board."""
+        """Whether komi decides: it is more than half the board."""
         return abs(self.komi_half_points) > self.rows * self.columns
 
     def score(self, state: State) -> float:
-        """Return Black's area less White's and komi, in points, every stone taken for alive."""
+        """Return Black's area minus White's and komi, in points; every stone counts as alive."""
         return int(area(state)) - self.komi
 
     @property
@@ -171,20 +171,20 @@ class Go(Game):
         return action if stones_of(after)[action] else None
 
     def symmetries(self) -> Symmetries:
-        """The board's: 8 when it is square, else 4; the pass stays itself."""
+        """Return the board's symmetries: 8 if square, else 4; the pass stays itself."""
         cells = grid.board_symmetries(self.rows, self.columns)
         passing = np.full((len(cells), 1), self.pass_action)
         return Symmetries(np.concatenate([cells, passing], axis=1), cells)
 
     def render(self, state: State) -> str:
-        """Draw the board with letters for columns and numbers for rows, and say how it stands."""
+        """Draw the board with column letters, row numbers, 1 at the bottom, and the status line."""
         lines = grid.draw(stones_of(state), self.rows, self.columns)
         labelled = [f"{self.rows - row:2} {line}" for row, line in enumerate(lines)]
         letters = "   " + " ".join(grid.VERTEX_LETTERS[: self.columns])
         return "\n".join([*labelled, letters, self._status(state)])
 
     def _status(self, state: State) -> str:
-        """Write whose turn it is, or who won, and what the stones alone do not tell."""
+        """Return the turn or the winner, and the facts that the stones do not show."""
         moves, player = f"{state[PLY]} moves", to_play(state)
         if state[OUTCOME] != ONGOING:
             score = self.score(state)
@@ -200,9 +200,9 @@ class Go(Game):
         return f"{status}; komi {self.komi:g}"
 
     def parse(self, diagram: str) -> State:
-        """Read a drawing of `render`, whose last line may be missing: then X begins.
+        """Read a drawing of `render`; without its status line X is to move first.
 
-        Earlier positions are unknown, but for what the drawing says to be forbidden by ko.
+        Earlier positions stay unknown, except those behind the ko points of the status line.
         """
         stones = grid.read_drawing(diagram, self.rows, self.columns)
         found = re.search(STATUS, diagram, re.MULTILINE)
@@ -232,14 +232,13 @@ class Go(Game):
             raise GameError("the diagram names more points than simple ko can forbid")
 
     def action_name(self, state: State, action: int) -> str:  # noqa: ARG002
-        """A letter for the column and a number for the row from the bottom, like D4; or pass."""
+        """Return the column's letter and the row's number from the bottom, D4; or pass."""
         if action == self.pass_action:
             return "pass"
         row, column = divmod(action, self.columns)
         return f"{grid.VERTEX_LETTERS[column]}{self.rows - row}"
 
     def _read_point(self, text: str) -> int:
-        """Return the action of a point's name."""
         name = text.strip().upper()
         column, number = grid.VERTEX_LETTERS.find(name[:1] or "?"), name[1:]
         known = name.isascii() and number.isdigit() and 0 <= column < self.columns
@@ -251,7 +250,7 @@ class Go(Game):
         return (self.rows - int(number)) * self.columns + column
 
     def parse_action(self, state: State, text: str) -> int:
-        """Read a point's name, or pass; capitals or not."""
+        """Read a point's name, or pass, in either case."""
         action = self.pass_action if text.strip().lower() == "pass" else self._read_point(text)
         if state[OUTCOME] != ONGOING:
             raise GameError("the game is over")

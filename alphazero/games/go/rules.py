@@ -1,6 +1,6 @@
-"""The rules of Go as kernels, and positions that no moves led to.
+"""The rules of Go as kernels, and positions without the moves that led there.
 
-The state is described in `go_board.py`. Letters: A actions, W words of 64 bits.
+`board.py` describes the state. Letters: A actions, W words of 64 bits.
 """
 
 import numpy as np
@@ -58,10 +58,10 @@ from alphazero.utils.jit import inline_kernel, kernel
 
 @kernel(types.int64(types.int64[::1]))
 def area(state: State) -> int:
-    """Return Black's area less White's, in points, as Tromp and Taylor count.
+    """Return Black's area minus White's, in points, as Tromp and Taylor count.
 
-    A colour's area is its stones and the empty points from which a walk over empty points reaches
-    that colour alone. https://tromp.github.io/go.html
+    A colour's area is its stones and the empty points that reach only that colour over empty
+    points. https://tromp.github.io/go.html
     """
     end = sections(state)[0]
     down = 4 * (state[COLUMNS] + 1)
@@ -89,14 +89,14 @@ def area(state: State) -> int:
 
 @inline_kernel
 def _limit(state: State) -> int:
-    """Return the number of moves after which the game is over."""
+    """Return the game's limit of moves."""
     moves = state[MOVES]
     return moves if moves > 0 else 2 * state[ROWS] * state[COLUMNS]  # type: ignore[no-any-return]
 
 
 @kernel(LEGAL_RULE)
 def legal(state: State, mask: Mask) -> int:
-    """Mark the points where a stone may be laid, and the pass; nothing when the game is over."""
+    """Mark the points where a stone may be put, and the pass; none when the game is over."""
     rows, columns, colour = state[ROWS], state[COLUMNS], state[PLY] % 2 + 1
     suicide, lost = state[SUICIDE] != 0, captured_at(state, colour)
     if state[OUTCOME] != ONGOING:
@@ -110,7 +110,7 @@ def legal(state: State, mask: Mask) -> int:
             if state[point] >= EMPTY:
                 survives = has_liberty(state, point, colour)
                 allowed = survives or suicide
-                # Only where a stone was lost can one bring an earlier position back.
+                # A stone brings an earlier position back only where one was lost, or by suicide.
                 if allowed and (not survives or bit_of(state, lost, point)):
                     key = key_after(state, point, colour, survives)
                     allowed = not is_repeated(state, situation(state, key, colour))
@@ -123,7 +123,7 @@ def legal(state: State, mask: Mask) -> int:
 
 @kernel(PLAY_RULE)
 def play(state: State, action: int) -> None:
-    """Lay a stone of the player to move, or pass."""
+    """Put a stone of the player to move, or pass."""
     columns, colour = state[COLUMNS], state[PLY] % 2 + 1
     passes = action == state[ROWS] * columns
     before = history_at(state, 0, BLACK)
@@ -144,7 +144,7 @@ def play(state: State, action: int) -> None:
 
 @kernel(OBSERVE_RULE)
 def observe(state: State, planes: Planes) -> None:
-    """Write what AlphaGo Zero sees: 8 positions, and ones everywhere when Black is to move.
+    """Write AlphaGo Zero's planes: 8 positions, and ones everywhere when Black is to move.
 
     Planes 0 and 1 are own stones and the opponent's, planes 2 and 3 those of one move ago, and so
     on; zeros before the game's first position. Silver et al., *Mastering the game of Go without
@@ -181,7 +181,7 @@ def stones_of(state: State) -> State:
 
 
 def without_history(state: State) -> State:
-    """Return a position as if no other had come before it."""
+    """Return the position without earlier positions that ko could forbid."""
     state = state.copy()
     lost, history, seen, _ = sections_of(state)
     state[lost:history], state[seen:], state[PREVIOUS] = 0, 0, 0
@@ -192,16 +192,16 @@ def without_history(state: State) -> State:
 
 
 def from_stones(state: State, stones: State, ply: int) -> State:
-    """Return the position of `stones` [rows * columns] after `ply` moves that nobody knows.
+    """Return the position of `stones` [rows * columns] after `ply` unknown moves.
 
-    `state` is the game's first.
+    `state` is the game's initial state.
 
     Raises:
         GameError: when a chain has no liberty.
     """
     state = state.copy()
     _, history, seen, words = sections_of(state)
-    # As every chain has a liberty in the end, it has one on the way, whatever the order.
+    # Every chain has a liberty at the end, so it has one on the way, in any order.
     for action in np.flatnonzero(stones):
         state[PLY], state[seen:] = stones[action] - 1, 0
         play(state, int(action))
@@ -214,11 +214,11 @@ def from_stones(state: State, stones: State, ply: int) -> State:
 
 
 def set_ko(state: State, actions: list[int]) -> None:
-    """Let the positions that legal `actions` bring about have been there before."""
+    """Forbid legal `actions` by ko: count the positions that they lead to as seen."""
     lost, history, seen, _ = sections_of(state)
     for action in actions:
         after = state.copy()
         play(after, action)
         state[seen:], state[PREVIOUS] = after[seen:], after[KEY]
     if actions:
-        state[lost:history] = -1  # stones were lost, nobody knows where: look everywhere
+        state[lost:history] = -1  # the points of lost stones are unknown: check all points

@@ -24,12 +24,12 @@ class SelectionParams(NamedTuple):
     c_puct: float = 0.0
     c_puct_base: float = 0.0
     first_play_parent: bool = False
-    first_play_reduction: float = 0.0
+    fpu_reduction: float = 0.0
     solver: bool = False
-    gumbel_actions: int = 0
-    gumbel_visits: float = 0.0
-    gumbel_scale: float = 0.0
-    value_weighting: float = 0.0
+    gumbel_max_considered_actions: int = 0
+    gumbel_maxvisit_init: float = 0.0
+    gumbel_value_scale: float = 0.0
+    backup_value_weighting: float = 0.0
     ignored_state_index: int = -1
     """in a graph, the number of a state that two positions may differ in and yet be one"""
     gumbel_below: bool = False
@@ -124,14 +124,14 @@ def forced_visits(prior: float, total_visits: int, forced: float) -> float:
 
 
 @inline_kernel
-def sigma(value: float, most_visits: int, gumbel_visits: float, scale: float) -> float:
+def sigma(value: float, most_visits: int, gumbel_maxvisit_init: float, scale: float) -> float:
     """Return the monotone transformation of a value, which is comparable to logits.
 
     sigma(q) = (c_visit + max_b N(b)) c_scale q, for q = (value + 1) / 2 in [0, 1].
 
     Danihelka et al., *Policy improvement by planning with Gumbel* (ICLR 2022), equation 8.
     """
-    return (gumbel_visits + most_visits) * scale * (value + 1) / 2
+    return (gumbel_maxvisit_init + most_visits) * scale * (value + 1) / 2
 
 
 @inline_kernel

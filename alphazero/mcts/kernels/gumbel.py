@@ -40,7 +40,7 @@ def completed_q_logits(trees: Trees, selection: SelectionParams, slot: int, node
         if visits > 0:
             value = (trees.edges[slot, edge].value_sum - trees.edges[slot, edge].pending) / visits
         trees.policy[index] = math.log(max(trees.edges[slot, edge].prior, 1e-30)) + sigma(
-            value, most, selection.gumbel_visits, selection.gumbel_scale
+            value, most, selection.gumbel_maxvisit_init, selection.gumbel_value_scale
         )
         highest = max(highest, trees.policy[index])
     for index in range(count):
@@ -69,7 +69,7 @@ def select_sequential_halving(trees: Trees, selection: SelectionParams, slot: in
     """Return the root's edge whose turn it is in sequential halving (algorithm 2)."""
     completed_q_logits(trees, selection, slot, 0)
     halved = trees.slots[slot].halved
-    actions = min(selection.gumbel_actions, trees.nodes[slot, 0].edge_count)
+    actions = min(selection.gumbel_max_considered_actions, trees.nodes[slot, 0].edge_count)
     return best_with_visits(
         trees, slot, considered_visits(halved - trees.slots[slot].remaining, halved, actions)
     )

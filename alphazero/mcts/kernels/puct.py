@@ -34,7 +34,7 @@ def select_puct(trees: Trees, selection: SelectionParams, slot: int, node: int) 
         total_value,
         total_visits,
         selection.first_play_parent,
-        selection.first_play_reduction,
+        selection.fpu_reduction,
     )
     forced = trees.slots[slot].forced_playouts if node == 0 else 0.0
     best, best_score, best_prior = -1, -np.inf, -1.0

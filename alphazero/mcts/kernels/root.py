@@ -34,7 +34,7 @@ def set_root_priors(trees: Trees, slot: int) -> None:
     becomes p^(1/T), renormalised, at the root's temperature T.
     """
     first, count = trees.nodes[slot, 0].first_edge, trees.nodes[slot, 0].edge_count
-    fraction, power = trees.slots[slot].noise_fraction, 1 / trees.slots[slot].root_temperature
+    fraction, power = trees.slots[slot].dirichlet_fraction, 1 / trees.slots[slot].root_temperature
     noise, priors = 0.0, 0.0
     for index in range(count):
         noise += trees.root_noise[slot, index]
@@ -91,7 +91,7 @@ def begin_searches(
     for index in range(len(slots)):
         slot = slots[index]
         trees.slots[slot].remaining = wanted
-        trees.slots[slot].noise_fraction = fraction
+        trees.slots[slot].dirichlet_fraction = fraction
         trees.slots[slot].root_temperature = temperature
         trees.slots[slot].forced_playouts = forced_playouts
         trees.slots[slot].awaits_noise = awaits_noise

@@ -269,7 +269,7 @@ def backup(
     solver has proven of a node on the way takes the place of the value from below. In a graph,
     or where bad moves count less, an edge's value becomes that of the node behind it.
     """
-    anew = has_transpositions(trees) or selection.value_weighting > 0
+    anew = has_transpositions(trees) or selection.backup_value_weighting > 0
     for ply in range(depth - 1, -1, -1):
         edge = trees.leaf_path[slot, leaf, ply]
         child = trees.edges[slot, edge].child

@@ -88,7 +88,7 @@ def node_value(trees: Trees, selection: SelectionParams, slot: int, node: int) -
         visits = trees.edges[slot, edge].visits
         if visits > 0:
             value = trees.edges[slot, edge].value_sum / visits
-            weight = visits * visit_weight(best - value, selection.value_weighting)
+            weight = visits * visit_weight(best - value, selection.backup_value_weighting)
             weights += weight
             total += weight * value
     return total / weights  # type: ignore[no-any-return]

@@ -24,7 +24,7 @@ SLOT = np.dtype(
         # what is wanted: written from outside
         ("remaining", np.int64),  # simulations still to run
         ("halved", np.int64),  # simulations that sequential halving shares out, 0 for none
-        ("noise_fraction", np.float64),  # the epsilon of root noise, 0 for none
+        ("dirichlet_fraction", np.float64),  # the epsilon of root noise, 0 for none
         ("root_temperature", np.float64),  # that of the root's priors
         ("forced_playouts", np.float64),  # k of the visits that root actions are forced to get
         ("awaits_noise", np.bool_),  # the root may not be searched before its noise is drawn

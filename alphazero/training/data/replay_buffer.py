@@ -64,7 +64,7 @@ def _fill(
     results: Doubles,
     policies: Floats,
     search_values: Floats,
-    value_mix: float,
+    search_value_weight: float,
     positions: Integers,
     symmetries: Integers,
     action_images: Integers,
@@ -94,7 +94,9 @@ def _fill(
         for action in range(policies.shape[1]):
             targets[row, action_images[symmetry, action]] = policies[position, action]
         value = value_of(results[position], state[PLY] % 2)
-        values[row] = (1 - value_mix) * value + value_mix * search_values[position]
+        values[row] = (1 - search_value_weight) * value + search_value_weight * search_values[
+            position
+        ]
 
 
 @dataclass
@@ -171,12 +173,16 @@ class ReplayBuffer:
         self._join()
 
     def sample(
-        self, batch_size: int, rng: np.random.Generator, augment: bool, value_mix: float = 0.0
+        self,
+        batch_size: int,
+        rng: np.random.Generator,
+        augment: bool,
+        search_value_weight: float = 0.0,
     ) -> Batch:
         """Draw a batch from the window, every position alike unless the settings weigh them.
 
-        With `augment` each is seen under a random symmetry; its value is (1 - `value_mix`) z +
-        `value_mix` q, where q is the search's value.
+        With `augment` each is seen under a random symmetry; its value is (1 -
+        `search_value_weight`) z + `search_value_weight` q, where q is the search's value.
         """
         positions = self._draw(batch_size, rng)
         kinds = len(self._symmetries.actions) if augment else 1
@@ -194,7 +200,7 @@ class ReplayBuffer:
             self.value_targets,
             self._policies,
             self._values,
-            value_mix,
+            search_value_weight,
             positions,
             symmetries,
             self._symmetries.actions,
@@ -216,7 +222,7 @@ class ReplayBuffer:
 
     def _draw(self, batch_size: int, rng: np.random.Generator) -> Integers:
         """Draw positions of the window, with replacement."""
-        if not self.settings.surprise_weight and self.settings.repeats == "keep":
+        if not self.settings.policy_surprise_weight and self.settings.repeats == "keep":
             first = len(self._trainable) - self.window
             return self._trainable[rng.integers(first, len(self._trainable), batch_size)]
         if self._cumulated is None:
@@ -230,9 +236,9 @@ class ReplayBuffer:
         """Return how often each position of the window is drawn; merge its repeats."""
         newest = self._newest
         weights = np.ones(len(newest))
-        if self.settings.surprise_weight:
+        if self.settings.policy_surprise_weight:
             _, games = np.unique(self._starts[newest], return_inverse=True)
-            share = self.settings.surprise_weight
+            share = self.settings.policy_surprise_weight
             weights = surprise_weights(self._surprises[newest], games, share)
         if self.settings.repeats != "keep":
             weights *= self._merge_repeats(newest)
@@ -262,7 +268,7 @@ class ReplayBuffer:
             iteration,
             games,
             position_keys(self.game, games) if merging else np.zeros(0, np.uint64),
-            value_targets(games, self.settings.blunder),
+            value_targets(games, self.settings.deblunder_threshold),
             np.flatnonzero(games.policies.any(axis=1)),
         )
 

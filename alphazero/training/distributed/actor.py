@@ -1,8 +1,7 @@
 """An actor: a process that plays for a run on another core or computer.
 
-What reaches it and what it returns are texts, numbers and bytes: a YAML text, checkpoints,
-positions and recorded games, each verified where it arrives. It knows nothing of Ray (see
-cluster.py).
+It receives and returns only texts, numbers and bytes: a YAML text, checkpoints, positions and
+recorded games, each verified by the receiver. It does not depend on Ray (see ray_cluster.py).
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +27,7 @@ from alphazero.training.selfplay_stats import SelfPlayStats
 from alphazero.utils.jobs import Progress, run_jobs, split_evenly
 
 PlainPairing: TypeAlias = tuple[tuple[int, int], tuple[int, ...], int]
-"""Seats, opening and label of a `Pairing`."""
+"""Players, opening and `pair_id` of a `Pairing`."""
 
 
 class Actor:
@@ -47,17 +46,17 @@ class Actor:
         self._rngs = [np.random.default_rng([*seed, worker]) for worker in range(len(self._tables))]
         self._halls: list[SelfPlayWorker] = []
         self._exploring = "", False
-        """The network at the tables, and whether it is in int8."""
+        """The name of the network in self-play, and whether it plays in int8."""
         self._evaluators: dict[str, Evaluator] = {}
         self._reported = SelfPlayStats()
         self._left = SelfPlayStats()
-        """What was done at tables that have been left."""
+        """Statistics of the self-play workers that have been replaced."""
 
     def load_network(self, name: str, checkpoint: bytes, keep: Sequence[str]) -> None:
-        """Take up a network, and forget those that are not named in `keep`.
+        """Load a network; drop cached ones not in `keep`.
 
         Raises:
-            CheckpointError: when the bytes are no checkpoint.
+            CheckpointError: when the bytes are not a checkpoint.
         """
         kept = {old: each for old, each in self._evaluators.items() if old in keep}
         network = read_checkpoint(checkpoint, f"checkpoint {name}, as received").network()
@@ -66,15 +65,14 @@ class Actor:
     def play(
         self, name: str, resign_below: float, games: int, calibration: bytes = b""
     ) -> tuple[bytes, Mapping[str, float]]:
-        """Play on until `games` more have ended; return those, or a few more, and the work done.
+        """Play until at least `games` more games have ended; return them and the new statistics.
 
-        Games under way go on in the next call. Where the network is another one than in the call
-        before, or in another precision, their trees do not. With `calibration`, observations
-        float32 [B, C, H, W], it plays in int8, rounded on the first that came with it, where it
-        has OpenVINO.
+        Games under way continue in the next call. Their trees are dropped when the network or its
+        precision changes. With `calibration`, observations float32 [B, C, H, W], it plays in
+        int8 if it uses OpenVINO; it is quantized with the first calibration that came with it.
 
         Raises:
-            RunError: when the calibration is no such observations.
+            RunError: when the calibration is not such an array.
         """
         if (name, bool(calibration)) != self._exploring:
             self._seat(name, calibration)
@@ -89,7 +87,7 @@ class Actor:
         return GameBatch.of(self._game, records).to_bytes(), vars(work)
 
     def play_gate(self, challenger: str, best: str, pairings: Sequence[PlainPairing]) -> bytes:
-        """Play games of a gate; return them in the order of their labels and seats."""
+        """Play gate games; return them in the order of their `pair_id` and players."""
         records = play_gate(
             self._game,
             self._config,
@@ -102,7 +100,7 @@ class Actor:
         return GameBatch.of(self._game, records).to_bytes()
 
     def _seat(self, name: str, calibration: bytes) -> None:
-        """Let the network called `name` play on at all tables."""
+        """Continue all games with the network called `name`."""
         under_way = [hall.leave() for hall in self._halls] or [[] for _ in self._tables]
         self._left = sum((hall.work for hall in self._halls), self._left)
         evaluator = self._evaluators[name]
@@ -121,7 +119,7 @@ def _read_observations(data: bytes, shape: tuple[int, int, int]) -> npt.NDArray[
     """Return observations [B, *shape], B above 0, from their bytes.
 
     Raises:
-        RunError: when they are none.
+        RunError: when the bytes do not have this form.
     """
     each = int(np.prod(shape))
     if not data or len(data) % (4 * each):

@@ -1,12 +1,12 @@
-"""A pool of actors that play all the time: who does what next, and what happens when one dies.
+"""A pool of actors that play all the time: job assignment, and replacement of dead actors.
 
-The rules of a cluster without the cluster: actors are reached through a `ActorLauncher`, which is
-Ray's (cluster.py) or, in tests and simulations, threads. Whole games travel, and each network, with
-the positions to round it on, once to the place that all actors fetch it from.
+Nothing here depends on a cluster: actors come from an `ActorLauncher`, which is Ray's
+(ray_cluster.py) or, in tests and simulations, starts threads. Actors send whole games. Each
+network, with the positions that calibrate its int8, is put once where all actors fetch it.
 
-One thread, the dispatcher's, hands out work and takes in what comes back. It keeps `JOBS_PER_ACTOR`
-pieces of work with each actor, so that none waits for an answer. It hands out no more self-play
-while `games_ahead` games, beyond those that the loop waits for, are finished or asked for.
+A dispatcher thread assigns jobs and collects results. Each actor has up to `JOBS_PER_ACTOR` queued
+jobs, so it never idles. No more self-play is assigned while `max_queued_games` games, beyond those
+that the loop waits for, are finished or requested.
 """
 
 import contextlib
@@ -36,68 +36,68 @@ from alphazero.training.selfplay_stats import SelfPlayStats
 from alphazero.utils.jobs import split_evenly
 
 JOBS_PER_ACTOR = 2
-"""Pieces of work with each actor: the one it does and the one it does next."""
+"""Jobs of each actor: the one in progress and the next one."""
 
 BATCHES_PER_ITERATION = 8
-"""Messages in which the actors together bring an iteration's games, at least, for each actor."""
+"""Self-play jobs of each actor in an iteration, at least; but a job has a game a core or more."""
 
 MAX_CONSECUTIVE_DEATHS = 3
-"""Deaths of one actor in a row, without a game between, that stop the run."""
+"""Deaths in one actor slot in a row, without a finished job in between, that stop the run."""
 
 POLL_SECONDS = 0.5
-"""Seconds between two looks of a waiting learner for Ctrl-C."""
+"""Seconds after which a waiting thread checks for Ctrl-C, a failure or silent actors."""
 
 ActorResult: TypeAlias = Future[Any]
 
 
 class ActorHandle(Protocol):
-    """One actor, as the pool reaches it."""
+    """One actor, as the pool calls it."""
 
     def ask(self, method: str, *arguments: Any) -> ActorResult:
-        """Call a method of `Actor` (actor.py), after those asked before; return its answer."""
+        """Call a method of `Actor` (actor.py) after all earlier calls; return its future result."""
         ...
 
     def stop(self) -> None:
-        """End the actor, whatever it is doing."""
+        """Stop the actor at once, whatever it is doing."""
         ...
 
 
 class ActorLauncher(Protocol):
-    """Where actors come from."""
+    """Starts actors and shares data with them."""
 
     def launch(self, number: int, incarnation: int) -> ActorHandle:
-        """Begin an actor; `incarnation` counts those that had the same number before it."""
+        """Start an actor; `incarnation` counts the earlier actors with the same number."""
         ...
 
     def put(self, data: bytes) -> Any:
-        """Put bytes where all actors fetch them; return what stands for them in `ask`."""
+        """Put bytes where all actors can fetch them; return a reference for `ask`."""
         ...
 
     def death_reason(self, error: BaseException) -> str | None:
-        """Return what is known of an actor's death, or None where `error` is none."""
+        """Return why the actor died, or None when `error` does not mean its death."""
         ...
 
     def close(self) -> None:
-        """Let everything go."""
+        """Release all resources."""
         ...
 
 
 @dataclass
 class _Job:
-    """A piece of work: a call, and what is to be done with its answer."""
+    """A call of an actor's method, and its future result."""
 
     method: str
     arguments: tuple[Any, ...]
     needs: tuple[str, ...] = ()
-    """The networks that it plays with."""
+    """Names of the networks that it plays with."""
     games: int = 0
-    """Games of self-play that it brings, at least."""
+    """Games of self-play that it returns, at least."""
     done: ActorResult = field(default_factory=Future)
 
 
 @dataclass
 class _ActorSlot:
-    """The place of one actor, whoever has it."""
+    """A numbered slot of the pool, which keeps its number when its actor is replaced."""
 
     number: int
     hand: ActorHandle
@@ -105,14 +105,14 @@ class _ActorSlot:
     deaths: int = 0
     """In a row."""
     known: set[str] = field(default_factory=set)
-    """Networks that it has been told."""
+    """Names of the networks that its actor has been sent."""
     jobs: list[_Job] = field(default_factory=list)
     heard_at: float = 0.0
-    """When it last answered, or was given work after it had none."""
+    """Time of its last result, or of its first job after having none."""
 
 
 class ActorPool:
-    """Actors that play while the loop learns; a `Producer`."""
+    """A `PlayBackend` whose actors play while the loop learns."""
 
     def __init__(
         self,
@@ -125,21 +125,21 @@ class ActorPool:
         self._game, self._config, self._settings = game, config, settings
         self._hiring, self._clock = launcher, clock
         each = config.selfplay.games_per_iteration
-        self._limit = settings.games_ahead or 2 * each
+        self._limit = settings.max_queued_games or 2 * each
         piece = max(each // (BATCHES_PER_ITERATION * settings.actors), settings.cpus_per_actor)
         self._piece = max(1, min(piece, self._limit // (JOBS_PER_ACTOR * settings.actors)))
         self._inbox: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._news = threading.Condition()
-        """Guards what both threads see: the games that wait, the work done, and the failure."""
+        """Guards what both threads access: the waiting games, the statistics and the failure."""
         self._waiting: deque[GameRecord] = deque()
         self._work = SelfPlayStats()
         self._failure: BaseException | None = None
         self._wanted = 0
-        """GameBatch that the loop waits for."""
+        """Games that the loop waits for."""
         self._taken_at = time.monotonic()
         self._best = self._challenger = ""
         self._calibration: Any = b""
-        """What stands for the positions on which the best is rounded; empty: it is not."""
+        """Reference to the positions that calibrate the best network; empty: it is not in int8."""
         self._resign_below = NEVER_RESIGN
         self._shared: dict[str, Any] = {}
         self._gate_jobs: deque[_Job] = deque()
@@ -151,15 +151,15 @@ class ActorPool:
         self._foreman = threading.Thread(target=self._supervise, name="dispatcher", daemon=True)
         self._foreman.start()
 
-    # --- what the loop's thread calls -------------------------------------------------------------
+    # --- called by the loop's thread --------------------------------------------------------------
 
     def play(
         self, orders: SelfPlayRequest, show: Show, meanwhile: Callable[[], bool]
     ) -> SelfPlayResult:
-        """Tell the actors who is the best, and return the games of an iteration once they are here.
+        """Set the network for self-play; return an iteration's games when they have arrived.
 
         Raises:
-            AlphaZeroError: when actors die in a row, or one says that the run cannot go on.
+            AlphaZeroError: when actors die in a row, or one reports that the run cannot continue.
         """
         shown, wanted = 0, self._config.selfplay.games_per_iteration
         with self._news:
@@ -193,7 +193,7 @@ class ActorPool:
     def gate(
         self, challenger: NetworkSnapshot, best: NetworkSnapshot, seed: Sequence[int], show: Show
     ) -> Future[GateResult]:
-        """Let the actors play a gate beside their self-play; the result comes later."""
+        """Start a gate on the actors, beside self-play; return its future result."""
         result: Future[GateResult] = Future()
         data = challenger.read()
         self._inbox.put(functools.partial(self._challenge, challenger.name, data))
@@ -211,7 +211,7 @@ class ActorPool:
         return result
 
     def close(self) -> None:
-        """Send everybody home; games under way are lost."""
+        """Stop all actors; games under way are lost."""
         self._inbox.put(None)
         self._foreman.join()
         for place in self._places:
@@ -221,7 +221,7 @@ class ActorPool:
     def _play_pairings(
         self, challenger: str, best: str, pairings: Sequence[Pairing], show: Show
     ) -> list[GameRecord]:
-        """Share out games of a gate among the actors and wait for them."""
+        """Split gate games among the actors; return the records when all have arrived."""
         ordered = sorted(pairings, key=lambda each: (each.pair_id, each.players))
         parts, jobs, begin = [], [], 0
         for size in split_evenly(len(ordered), self._settings.actors):
@@ -245,7 +245,7 @@ class ActorPool:
         return records
 
     def _wait_for(self, job: _Job) -> Any:
-        """Return the answer to a job; raise what happened when there will be none."""
+        """Return the result of a job; raise the pool's failure if there will be none."""
         while True:
             try:
                 return job.done.result(POLL_SECONDS)
@@ -254,14 +254,14 @@ class ActorPool:
                     raise self._failure from None
 
     def _verified(self, data: bytes) -> list[GameRecord]:
-        """Return the games that an actor sent, if they are games by the rules."""
+        """Return the games that an actor sent, checked against the rules."""
         return GameBatch.from_bytes(self._game, data, "an actor").records()
 
     def _brought(self, answer: Any) -> tuple[list[GameRecord], SelfPlayStats]:
-        """Return the games and the work that `Actor.play` answered with.
+        """Return the games and statistics that `Actor.play` returned.
 
         Raises:
-            RunError: when the answer is something else.
+            RunError: when the result is something else.
         """
         try:
             data, told = answer
@@ -277,7 +277,7 @@ class ActorPool:
     # -----------------------------------------------------------
 
     def _supervise(self) -> None:
-        """Do what comes into the inbox, one thing after the other, and hand out work."""
+        """Handle the inbox in order, replace silent actors, and assign jobs."""
         while self._failure is None:
             try:
                 with contextlib.suppress(Empty):
@@ -292,7 +292,7 @@ class ActorPool:
         self._fail(RunError("the actors have been sent home"))
 
     def _fail(self, error: BaseException) -> None:
-        """Let whoever waits for actors know that nothing more will come."""
+        """Record a failure, and wake all threads that wait for actors."""
         with self._news:
             self._failure = self._failure or error
             self._news.notify_all()
@@ -302,12 +302,12 @@ class ActorPool:
                 job.done.set_exception(error)
 
     def _share(self, name: str, data: bytes) -> None:
-        """Put a network where all actors fetch it: once, however many they are."""
+        """Put a network where all actors fetch it, once."""
         if name not in self._shared:
             self._shared[name] = self._hiring.put(data)
 
     def _challenge(self, challenger: str, data: bytes) -> None:
-        """Be ready for a gate of `challenger`, which may become the best."""
+        """Share the network of a challenger, which may become the best."""
         self._share(challenger, data)
         self._challenger = challenger
         self._forget()
@@ -315,7 +315,10 @@ class ActorPool:
     def _follow(
         self, best: str, data: bytes | None, calibration: bytes, resign_below: float
     ) -> None:
-        """From now on let `best` explore; rounded, and but once, as long as that is wanted."""
+        """Set the network and the resignation threshold for self-play.
+
+        A network is quantized only once, so its first calibration is kept while int8 is requested.
+        """
         if data is not None:
             self._share(best, data)
         if best != self._best or not calibration:
@@ -326,13 +329,13 @@ class ActorPool:
         self._forget()
 
     def _forget(self) -> None:
-        """Let networks go that nobody plays with any more."""
+        """Release networks that no player or job needs."""
         jobs = [job for place in self._places for job in place.jobs] + list(self._gate_jobs)
         wanted = {self._best, self._challenger, *(each for job in jobs for each in job.needs)}
         self._shared = {name: each for name, each in self._shared.items() if name in wanted}
 
     def _hand_out(self) -> None:
-        """Give every actor its next pieces of work, gates first, as far as there is room."""
+        """Give every actor its next jobs, gates first, within the limits."""
         for place in self._places:
             while len(place.jobs) < JOBS_PER_ACTOR:
                 if self._gate_jobs:
@@ -344,13 +347,13 @@ class ActorPool:
                     break
 
     def _ahead(self) -> int:
-        """Return how many games are finished or asked for and the loop does not wait for."""
+        """Return the number of finished or requested games that the loop does not wait for."""
         asked = sum(job.games for place in self._places for job in place.jobs)
         with self._news:
             return len(self._waiting) + asked - self._wanted
 
     def _give(self, place: _ActorSlot, job: _Job) -> None:
-        """Ask an actor to do a job, and before it tell it the networks that it lacks."""
+        """Give an actor a job, after the networks that it lacks."""
         keep = {self._best, self._challenger, *job.needs}
         for name in job.needs:
             if name not in place.known:
@@ -363,7 +366,7 @@ class ActorPool:
         self._watch(place, job, place.hand.ask(job.method, *job.arguments))
 
     def _watch(self, place: _ActorSlot, job: _Job, answer: ActorResult) -> None:
-        """Let the answer come into the inbox."""
+        """Put the result into the inbox when it arrives."""
         incarnation = place.incarnation
 
         def arrive(answered: ActorResult) -> None:
@@ -372,9 +375,9 @@ class ActorPool:
         answer.add_done_callback(arrive)
 
     def _take_in(self, place: _ActorSlot, incarnation: int, job: _Job, answer: ActorResult) -> None:
-        """Take in an answer; or find out that an actor is dead."""
+        """Handle the result of a job, or the death of its actor."""
         if incarnation != place.incarnation:
-            return  # of one that is dead: its work has been given to others
+            return  # from an actor that has been replaced
         place.heard_at = self._clock()
         error = answer.exception()
         if error is not None:
@@ -402,21 +405,21 @@ class ActorPool:
         job.done.set_result(answer.result())
 
     def _replace_silent(self) -> None:
-        """Replace actors that have work and have not answered for `time_limit` seconds."""
+        """Replace actors that have jobs but sent no result for `time_limit` seconds."""
         limit, now = self._settings.time_limit, self._clock()
         for place in self._places:
             if place.jobs and now - place.heard_at > limit:
                 self._replace(
                     place,
                     f"it has not answered for {limit:,} s; where a piece of work takes that long, "
-                    "raise selfplay.workers.ray.time_limit",
+                    "raise selfplay.distributed.ray.time_limit",
                 )
 
     def _replace(self, place: _ActorSlot, words: str) -> None:
-        """Hire another actor in the place of a dead one; its games under way are lost.
+        """Launch a new actor in the slot of a dead one, whose games under way are lost.
 
         Raises:
-            RunError: when it was the third death in a row there.
+            RunError: at the third death in a row in this slot.
         """
         self.deaths += 1
         place.deaths += 1

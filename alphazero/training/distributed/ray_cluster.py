@@ -1,11 +1,11 @@
-"""Ray: where the actors of a pool run, on this machine or on many.
+"""Ray: starts the actors of a pool, on this machine or on many.
 
-Ray moves its calls and answers as pickles, so whoever reaches the ports of a cluster can run
-programs in it. Hence the one rule here: no cluster without a token. One that this run starts
-itself gets a token of its own and listens on the loopback interface alone; one that it joins is
-asked, before anything else, whether it would have let in a stranger.
+Ray pickles its calls and results, so whoever reaches the ports of a cluster can run programs in
+it. Hence the one rule here: no cluster without a token. A cluster that this run starts gets its own
+token and listens on the loopback interface alone. A cluster that it joins is first checked: it must
+refuse a caller without a token.
 
-What we let travel are texts, numbers and bytes, and both ends verify the bytes (actor.py).
+Only texts, numbers and bytes are sent, and both ends verify the bytes (actor.py).
 """
 
 import contextlib
@@ -40,33 +40,33 @@ from alphazero.training.distributed.actor_pool import ActorHandle, ActorPool
 from alphazero.utils.jit import source_hash
 
 STARTING: Final = 300.0
-"""Seconds that Ray may take to start; it takes five where nothing else runs."""
+"""Seconds that Ray may take to start; an idle machine needs five."""
 
 ACTOR_MEMORY: Final = 330 << 20
-"""Bytes that an actor takes at least: its share (PSS) on Linux, with a tiny network."""
+"""Bytes that an actor needs at least: its share (PSS) on Linux, with a tiny network."""
 
-# Ray reads it everywhere, in spite of its name: 0 means that nothing outside this machine is
-# listened to. Without it, Ray on Linux listens on every interface, whatever address it is given.
+# Ray reads it on every system, in spite of its name. 0: it does not listen to other machines.
+# Without it, Ray on Linux listens on every interface, whatever address it is given.
 _LOOPBACK_ONLY: Final = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 
 _SETTINGS: Final = {
-    "RAY_USAGE_STATS_ENABLED": "0",  # nothing is sent to the makers of Ray
-    # A machine that is busy playing starts Ray slowly.
+    "RAY_USAGE_STATS_ENABLED": "0",  # sends nothing to the makers of Ray
+    # Ray starts slowly on a busy machine.
     "RAY_raylet_start_wait_time_s": str(int(STARTING)),
     "RAY_agent_register_timeout_ms": str(int(STARTING * 1000)),
     "RAY_worker_register_timeout_seconds": str(int(STARTING)),
-    # A GPU that an actor is not given, it does not see: `device: auto` is then the CPU.
+    # Hides the GPUs from an actor that gets none: `device: auto` is then the CPU.
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "1",
 }
 
 _LONGEST_PLACE: Final = 103 - len(
     "/alphazero-ray-12345678/r/session_2000-01-01_00-00-00_000000_4194304/sockets/plasma_store"
 )
-"""Letters that the temporary directory may have; the path of a socket has 103 at most (macOS)."""
+"""Letters that the temporary directory may have: a socket's path has 103 at most (macOS)."""
 
 _TOKEN: Final = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 
-# Asks a cluster something, as somebody who has no token.
+# Sends a cluster one request, without a token.
 _UNAUTHENTICATED_PROBE: Final = """\
 import sys
 from ray._raylet import GcsClient
@@ -81,14 +81,15 @@ else:
 
 
 def open_actor_pool(game: Game, config: Config, iteration: int) -> ActorPool:
-    """Start or join the cluster of `selfplay.workers`, and hire its actors.
+    """Start or join the cluster of `selfplay.distributed`, and launch its actors.
 
-    `iteration` is the one that was published last: a run that goes on plays other games.
+    `iteration` is the last published one; it seeds the actors, so a resumed run plays other games.
 
     Raises:
-        RunError: when there is no Ray, no such cluster, an open one, or one that is too small.
+        RunError: when Ray is not installed, or the cluster does not answer, asks for no token, or
+            is too small.
     """
-    settings = config.selfplay.workers
+    settings = config.selfplay.distributed
     assert settings is not None
     launcher = RayLauncher(config, settings, iteration)
     try:
@@ -100,12 +101,13 @@ def open_actor_pool(game: Game, config: Config, iteration: int) -> ActorPool:
 
 
 class RayLauncher:
-    """Hires Ray actors; a `Hiring` (pool.py)."""
+    """Launches Ray actors; an `ActorLauncher` (actor_pool.py)."""
 
     def __init__(self, config: Config, settings: RayConfig, iteration: int) -> None:
         if importlib.util.find_spec("ray") is None:
             raise RunError(
-                "selfplay.workers: Ray is not installed; pip install 'alphazero[ray]', or leave "
+                "selfplay.distributed: Ray is not installed; pip install 'alphazero[ray]', or "
+                "leave "
                 "this key out"
             )
         os.environ.update(_SETTINGS)
@@ -119,7 +121,7 @@ class RayLauncher:
             self._local = LocalRay(settings.actors * settings.cpus_per_actor)
             address = self._local.address
         else:
-            _check_token(address, settings.allow_open)
+            _check_token(address, settings.allow_unauthenticated)
         try:
             self._ray = _connect(address)
             self._watch_node()
@@ -129,7 +131,7 @@ class RayLauncher:
         self._actor = self._ray.remote(Actor)
 
     def _watch_node(self) -> None:
-        """End this process with one line when Ray's node here dies; Ray would end it with none."""
+        """End this process with one line if Ray's node here dies; Ray would end it without one."""
         own = self._ray.get_runtime_context().get_node_id()
         (node,) = (each for each in self._ray.nodes() if each["NodeID"] == own)
         line = socket.socket(socket.AF_UNIX)
@@ -137,7 +139,7 @@ class RayLauncher:
 
         def watch() -> None:
             with line, contextlib.suppress(OSError):
-                line.recv(1)  # nothing is ever sent: it returns when the node is gone
+                line.recv(1)  # nothing is ever sent: returns when the node dies
             if not self._closing.is_set():
                 print(
                     "error: Ray's node on this machine has died (it was killed, or memory ran "
@@ -145,15 +147,15 @@ class RayLauncher:
                     file=sys.stderr,
                     flush=True,
                 )
-                os._exit(2)  # Ray ends this process a moment later, whatever is raised here
+                os._exit(2)  # Ray ends this process soon, whatever is raised here
 
         threading.Thread(target=watch, name="node", daemon=True).start()
 
     def check(self) -> None:
-        """See that all actors find room, and that their program is this one.
+        """Check that the cluster has room for all actors, and runs the same program.
 
         Raises:
-            RunError: when they do not, or it is not.
+            RunError: when it does not.
         """
         ray, settings = self._ray, self._settings
         _check_room(settings, ray.cluster_resources())
@@ -171,7 +173,7 @@ class RayLauncher:
             )
 
     def launch(self, number: int, incarnation: int) -> ActorHandle:
-        """Begin an actor."""
+        """Start an actor."""
         settings = self._settings
         handle = self._actor.options(
             num_cpus=settings.cpus_per_actor, num_gpus=settings.gpus_per_actor
@@ -183,7 +185,7 @@ class RayLauncher:
         return self._ray.put(data)
 
     def death_reason(self, error: BaseException) -> str | None:
-        """Return why an actor died, in one line; None for an error that it raised."""
+        """Return why an actor died, in one line; None for an error that the actor raised."""
         exceptions = self._ray.exceptions
         if isinstance(error, exceptions.RayTaskError) and not isinstance(
             error, exceptions.RayActorError
@@ -192,7 +194,7 @@ class RayLauncher:
         return _last_line(error) if isinstance(error, exceptions.RayError) else None
 
     def close(self) -> None:
-        """Leave the cluster; end one that was started here."""
+        """Leave the cluster; stop it if it was started here."""
         self._closing.set()
         with contextlib.suppress(AttributeError):
             self._ray.shutdown()
@@ -201,13 +203,13 @@ class RayLauncher:
 
 
 class _RayActorHandle:
-    """One Ray actor; a `ActorHandle` (pool.py)."""
+    """A Ray actor; an `ActorHandle` (actor_pool.py)."""
 
     def __init__(self, ray: Any, handle: Any) -> None:
         self._ray, self._handle = ray, handle
 
     def ask(self, method: str, *arguments: Any) -> "Future[Any]":
-        """Call a method."""
+        """Call a method; return its future result."""
         answer: Future[Any] = Future()
         inner = getattr(self._handle, method).remote(*arguments).future()
         exceptions = self._ray.exceptions
@@ -234,7 +236,7 @@ class _RayActorHandle:
 
 
 class LocalRay:
-    """A Ray of this machine for this process alone, with a token of its own."""
+    """A Ray cluster on this machine, for this process alone, with its own token."""
 
     def __init__(self, cores: int) -> None:
         if not any(os.environ.get(name) for name in _TOKEN):
@@ -248,7 +250,7 @@ class LocalRay:
         self._guard = subprocess.Popen(
             [sys.executable, ray_supervisor.__file__, self._folder, self._files, *arguments],
             stdin=subprocess.PIPE,
-            start_new_session=True,  # its own, so that all of it can be found, and Ctrl-C is ours
+            start_new_session=True,  # Ctrl-C must not stop it; close finds all its processes
         )
         try:
             self.address = self._wait()
@@ -257,7 +259,7 @@ class LocalRay:
             raise
 
     def _wait(self) -> str:
-        """Return the address once Ray has started."""
+        """Wait until Ray has started; return its address."""
         place, deadline = self._files / ray_supervisor.STARTED, time.monotonic() + STARTING
         while time.monotonic() < deadline:
             if self._guard.poll() is not None:
@@ -271,7 +273,7 @@ class LocalRay:
         raise RunError(f"Ray did not start on this machine: {last.strip()[:300]}")
 
     def close(self) -> None:
-        """End every process of it."""
+        """Stop all its processes."""
         assert self._guard.stdin is not None
         self._guard.stdin.close()
         try:
@@ -282,9 +284,10 @@ class LocalRay:
 
 
 def _make_folder() -> tuple[Path, Path]:
-    """Make a folder of this user's alone; return it, and the one in it that Ray may have.
+    """Make a folder for this user only; return it, and the path in it for Ray's files.
 
-    Ray opens its own folder to everybody. Names are short, since the paths of sockets are limited.
+    Ray makes its own folder accessible to everybody. The names are short, since the paths of
+    sockets are limited.
     """
     place = tempfile.gettempdir()
     if len(place) > _LONGEST_PLACE:
@@ -294,11 +297,12 @@ def _make_folder() -> tuple[Path, Path]:
 
 
 def _warn_of_cores(settings: RayConfig) -> None:
-    """Say in one line when actors want more cores than this machine has."""
+    """Print one line when the actors want more cores than this machine has."""
     wanted, there = settings.actors * settings.cpus_per_actor, os.cpu_count() or 1
     if wanted > there:
         tqdm.write(
-            f"selfplay.workers.ray: {settings.actors} actors want {wanted} cores, and this machine "
+            f"selfplay.distributed.ray: {settings.actors} actors want {wanted} cores, and this "
+            "machine "
             f"has {there}; they start slowly, and play no more games in a second than actors: "
             f"{max(there // settings.cpus_per_actor, 1)}",
             file=sys.stdout,
@@ -306,25 +310,25 @@ def _warn_of_cores(settings: RayConfig) -> None:
 
 
 def _check_room(settings: RayConfig, there: Mapping[str, float]) -> None:
-    """Raise RunError unless all actors find room in what the cluster has, as Ray names it."""
+    """Raise RunError unless all actors fit into the resources `there`, which have Ray's names."""
     for name, each in (("CPU", settings.cpus_per_actor), ("GPU", settings.gpus_per_actor)):
         wanted = settings.actors * each
         if wanted > there.get(name, 0):
             raise RunError(
-                f"selfplay.workers.ray: {settings.actors} actors need {wanted:g} {name}s, and "
+                f"selfplay.distributed.ray: {settings.actors} actors need {wanted:g} {name}s, and "
                 f"the cluster has {there.get(name, 0):g}; start more nodes, or ask for less"
             )
     memory = there.get("memory", math.inf)
     if settings.actors * ACTOR_MEMORY > memory:
         raise RunError(
-            f"selfplay.workers.ray: {settings.actors} actors need about "
+            f"selfplay.distributed.ray: {settings.actors} actors need about "
             f"{settings.actors * ACTOR_MEMORY / 2**30:.1f} GiB of memory, and Ray has "
             f"{memory / 2**30:.1f} for them; set actors to {int(memory // ACTOR_MEMORY)} or less"
         )
 
 
 def _program() -> str:
-    """Return the hash of the program that runs here."""
+    """Return the hash of the program that runs this process."""
     return source_hash(Path(__file__).parents[2])
 
 
@@ -346,24 +350,25 @@ def _connect(address: str) -> Any:
             f"and that its token is in {_TOKEN[0]}, {_TOKEN[1]} or ~/.ray/auth_token"
         ) from None
     finally:
-        with contextlib.suppress(ValueError):  # Ray takes SIGTERM for itself
+        with contextlib.suppress(ValueError):  # Ray replaces the handler of SIGTERM
             signal.signal(signal.SIGTERM, before)
     return ray
 
 
-def _check_token(address: str, allow_open: bool) -> None:
-    """See that the cluster at `address` would not let in a stranger.
+def _check_token(address: str, allow_unauthenticated: bool) -> None:
+    """Check that the cluster at `address` refuses a caller without a token.
 
     Raises:
-        RunError: when it would, or cannot be asked.
+        RunError: when it does not refuse, unless `allow_unauthenticated`, or does not answer.
     """
     if not re.fullmatch(r"[A-Za-z0-9.\-]+:[0-9]{1,5}", address):
         raise RunError(
-            f"selfplay.workers.ray.address: expected local or host:port, as in 10.0.0.5:6379, got "
+            "selfplay.distributed.ray.address: expected local or host:port, as in "
+            "10.0.0.5:6379, got "
             f"{address[:80]!r}"
         )
     plain = {name: value for name, value in os.environ.items() if name not in _TOKEN}
-    # Without a home there is no ~/.ray/auth_token.
+    # In an empty home there is no ~/.ray/auth_token.
     with tempfile.TemporaryDirectory() as nobody:
         stranger = {**plain, "RAY_AUTH_MODE": "disabled", "HOME": nobody}
         asked = subprocess.run(
@@ -383,17 +388,17 @@ def _check_token(address: str, allow_open: bool) -> None:
             f"there is no Ray cluster at {address} ({last[:200]}); start one with `ray start "
             "--head --port=6379`, see the README"
         )
-    elif not allow_open:
+    elif not allow_unauthenticated:
         raise RunError(
             f"the Ray cluster at {address} asks for no token: anybody who reaches its ports can "
             "run programs as you, since Ray unpickles what it is sent. Start every node with "
             "RAY_AUTH_MODE=token and one token (`ray get-auth-token --generate`), or, where "
-            "nobody else can reach it, set selfplay.workers.ray.allow_open: true"
+            "nobody else can reach it, set selfplay.distributed.ray.allow_unauthenticated: true"
         )
 
 
 def _last_line(error: BaseException) -> str:
-    """Return what an error of Ray's says about the cause, in one line."""
+    """Return the cause of one of Ray's errors, in one line."""
     text = " ".join(str(error).split())
     for mark in ("Worker exit detail: ", "The actor is dead because "):
         if mark in text:

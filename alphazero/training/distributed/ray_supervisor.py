@@ -1,9 +1,9 @@
-"""Keeps a Ray of one machine alive as long as the process that wants it, and no longer.
+"""Keeps a Ray cluster of one machine alive exactly as long as the process that needs it.
 
-Run as a program: it starts Ray in its own session, waits until its standard input ends, which
-happens whatever way that process goes, `kill -9` included, and then ends every process of the
-session. Where it is killed itself, the process that started Ray sees its own input end, and Ray's
-processes go with that one (`ray start --block`).
+Run as a program, it starts Ray in its own session and waits until its standard input ends. That
+happens however the other process ends, `kill -9` included. Then it kills every process of the
+session. If it is killed itself, the input of the process that started Ray ends, and Ray's processes
+end with that one (`ray start --block`).
 
 It is run by its path, so that it imports nothing of the package.
 """
@@ -21,15 +21,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 STARTED = "ray_current_cluster"
-"""The file in Ray's folder that holds the address once Ray has started."""
+"""The file in Ray's folder that has the address once Ray has started."""
 
 _START = "start"
 
 
 def main(folder: str, files: str, *arguments: str) -> int:
-    """Run `ray start ARGUMENTS`, its files in `files`, a folder in `folder`.
+    """Run `ray start ARGUMENTS` with its files in `files`, a path in `folder`.
 
-    Ends it with the standard input, and removes `folder`; leaves that where Ray ends by itself.
+    When the standard input ends, stop Ray and remove `folder`; when Ray ends by itself, keep it.
     """
     with (Path(folder) / "start.log").open("wb") as log:
         begun = subprocess.Popen(
@@ -54,14 +54,14 @@ def main(folder: str, files: str, *arguments: str) -> int:
 
 
 def _start(*arguments: str) -> None:
-    """Be `ray start ARGUMENTS` until the standard input ends or Ray does."""
+    """Run `ray start ARGUMENTS` in this process until the standard input or Ray ends."""
     _when_input_ends(lambda: os._exit(1))
     sys.argv = ["ray", "start", "--block", *arguments]
     runpy.run_module("ray.scripts.scripts", run_name="__main__")
 
 
 def _when_input_ends(act: Callable[[], None]) -> None:
-    """Call `act`, in another thread, when the standard input ends; no child inherits that."""
+    """Call `act`, in another thread, when the standard input ends; no child inherits that input."""
     private = os.dup(0)
     with Path(os.devnull).open() as nothing:
         os.dup2(nothing.fileno(), 0)
@@ -75,20 +75,20 @@ def _when_input_ends(act: Callable[[], None]) -> None:
 
 
 def _end_session() -> None:
-    """Kill every other process of this session, until none is left."""
+    """Kill every other process of this session, until none is left or a second has passed."""
     for _ in range(50):
         others = _session()
         if not others:
             return
         for process in others:
-            with contextlib.suppress(OSError):  # it has ended by itself
+            with contextlib.suppress(OSError):  # it has already ended
                 os.kill(process, signal.SIGKILL)
         time.sleep(0.02)
 
 
 def _session() -> list[int]:
-    """Return the processes of this session but for this one; those already dead do not count."""
-    # "session" is what macOS calls it, where it is not a number: there only the group is known.
+    """Return the other processes of this session, without those already dead."""
+    # On macOS `sess` is not the number of the session: there only the group matches.
     asked = subprocess.run(
         ["ps", "-A", "-o", "pid=,pgid=,sess=,stat="], capture_output=True, text=True, check=False
     )

@@ -1,1 +1,1 @@
-"""The optimizer steps: losses, optimizers, several processes."""
+"""Optimizer steps: losses, optimizers, several processes."""

@@ -1,10 +1,10 @@
-"""Learning in several processes, a GPU each: one optimizer step is shared out among them.
+"""Data-parallel learning: several processes, one GPU each, share every optimizer step.
 
-`torchrun --nproc-per-node N -m alphazero train ...` starts N equal processes. The one of rank 0
-leads: it trains as ever, but cuts each batch into N parts. The others follow: they do the same
-steps on their parts. All hold the same weights, because the gradients are averaged before each
-step, and normalisation takes its mean and variance over the whole batch: so N processes do what
-one does, but for rounding.
+`torchrun --nproc-per-node N -m alphazero train ...` starts N equal processes. Rank 0 is the leader:
+it trains like a single process, but cuts each batch into N parts. The followers do the same steps
+on their parts. All have the same weights, because the gradients are averaged before each step, and
+normalisation takes its mean and variance over the whole batch. So N processes compute what one
+does, except for rounding.
 
 Letters: b positions of one process's part, [C, H, W] observation, A actions, F filters.
 """
@@ -21,13 +21,13 @@ from alphazero.errors import RunError
 from alphazero.training.data.replay_buffer import Batch
 
 PATIENCE: Final = timedelta(days=7)
-"""How long a follower waits for the next step, while the leader plays; torchrun ends orphans."""
+"""Longest wait of a follower for the next step, while the leader plays; torchrun ends orphans."""
 
 _STEP, _STOP, _RENEW = 1, 0, 2
 
 
 class Group:
-    """The processes of a `torchrun`, all of them members."""
+    """The processes of a `torchrun`."""
 
     def __init__(self) -> None:
         self.rank, self.size = distributed.get_rank(), distributed.get_world_size()
@@ -41,11 +41,11 @@ class Group:
             )
 
     def barrier(self) -> None:
-        """Wait until every process is here."""
+        """Wait until every process has called this."""
         distributed.barrier()
 
     def scatter(self, batch: Batch) -> Batch:
-        """As the leader: give every process its part of a batch; return the leader's own."""
+        """Leader: send every process its part of a batch; return the leader's own."""
         self._announce(_STEP)
         parts = []
         for array in batch:
@@ -56,9 +56,9 @@ class Group:
         return Batch(*parts)
 
     def receive(self, batch_size: int, observation: tuple[int, ...], actions: int) -> Batch | bool:
-        """As a follower: return this process's part of the next batch.
+        """Follower: return this process's part of the next batch.
 
-        True: none comes for this network, but there is another one; False: none comes any more.
+        True: the leader has switched to another network. False: there are no more batches.
         """
         order = torch.zeros(1, dtype=torch.int64)
         distributed.broadcast(order, src=0)
@@ -71,16 +71,16 @@ class Group:
         return Batch(*(part.numpy() for part in parts))
 
     def shutdown(self) -> None:
-        """As the leader: let the followers end."""
+        """Leader: end the followers."""
         self._announce(_STOP)
 
     def switch_network(self) -> None:
-        """As the leader: let the followers take up another network, which has been published."""
+        """Leader: make the followers load another network, which has been published."""
         self._announce(_RENEW)
         self.sync_followers()
 
     def sync_followers(self) -> None:
-        """As the leader: wait until the followers have read what is published."""
+        """Leader: wait until the followers have loaded the published state."""
         self.barrier()
         self.barrier()
 
@@ -99,13 +99,13 @@ class Group:
 
 
 def init_process_group() -> Group | None:
-    """Return the group that this process was started in; None when it is alone."""
+    """Return the group that this process was started in; None if it is alone."""
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         return None
     if not distributed.is_initialized():
         backend = "gloo"
         if torch.cuda.is_available():
-            # Its own GPU is what this process means by "cuda".
+            # "cuda" means this process's own GPU.
             torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
             backend = "cpu:gloo,cuda:nccl"
         distributed.init_process_group(backend, timeout=PATIENCE)
@@ -113,7 +113,7 @@ def init_process_group() -> Group | None:
 
 
 class _Sum(torch.autograd.Function):
-    """The sum of a tensor over all processes; its gradient is the sum of theirs."""
+    """Sums a tensor over all processes; its gradient is the sum of their gradients."""
 
     @staticmethod
     def forward(ctx: Any, tensor: Tensor) -> Tensor:  # noqa: ARG004  (torch passes it)
@@ -135,7 +135,7 @@ def _sum(tensor: Tensor) -> Tensor:
 class SharedNormalisation(nn.BatchNorm2d):
     """Batch normalisation over the parts of all processes together.
 
-    torch's own (`SyncBatchNorm`) is for GPUs only; this one is tested without any.
+    torch's `SyncBatchNorm` needs GPUs; this class also runs on CPUs, where it is tested.
     """
 
     def forward(self, features: Tensor) -> Tensor:
@@ -162,9 +162,9 @@ class SharedNormalisation(nn.BatchNorm2d):
 
 
 def share_normalisation(network: nn.Module) -> None:
-    """Let every batch normalisation of `network` be over the parts of all processes.
+    """Make every batch normalisation of `network` use the parts of all processes.
 
-    Its parameters and statistics stay the very same tensors, under the same names.
+    Its parameters and statistics stay the same tensors, under the same names.
     """
     for module in list(network.modules()):
         for name, child in list(module.named_children()):

@@ -1,4 +1,4 @@
-"""The learner: one optimizer step after another on the loss of AlphaGo Zero.
+"""The learner: optimizer steps on the loss of AlphaGo Zero.
 
 Letters: B batch, A actions, [C, H, W] observation.
 """
@@ -23,14 +23,14 @@ from alphazero.training.learning.losses import Losses, StepLosses, losses, squar
 from alphazero.training.learning.muon import Muon
 
 SMALL_STEP = 10**9
-"""Products of a forward pass below which a step stays on one core."""
+"""Products in a forward pass below which a step stays on one core."""
 
 
 @contextmanager
 def _without_denormals() -> Iterator[None]:
-    """Take numbers below the smallest normal one, 1e-38, for 0: processors are slow with them.
+    """Flush denormals, floats below 1e-38, to zero: CPUs handle them slowly.
 
-    What a filter that died still has is halved again and again, in weights and in momentum.
+    The weights and the momentum of dead filters decay into them.
     """
     torch.set_flush_denormal(True)
     try:
@@ -56,7 +56,7 @@ class StepReport(NamedTuple):
 class Learner:
     """A network, its optimizer, and the number of steps done.
 
-    In a `group` of processes each has one, and all do the same steps, on parts of one batch.
+    In a `group` each process has one; all do the same steps, each on its part of a batch.
     """
 
     def __init__(
@@ -69,25 +69,25 @@ class Learner:
     ) -> None:
         self.settings = settings
         self.born = born
-        """The step that this network began at: until soon after, the average follows it closely."""
+        """The step at which this network began; soon after it, the EMA follows more closely."""
         self.group = group
         if group is not None:
             group.check(settings.batch_size)
             share_normalisation(network)
         self.device = torch.device(resolve_device(device))
         self.network = network.to(self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
-        self.player = copy.deepcopy(network) if settings.average else network
-        """What plays: the network, or the running average of its weights."""
+        self.player = copy.deepcopy(network) if settings.ema_decay else network
+        """The network that plays: the EMA of the weights, or the network itself."""
         self.step = 0
         self._bfloat16 = resolve_precision(settings.precision, self.device.type) == "bfloat16"
         self._optimizers = self._make_optimizers()
 
     @property
     def useful_threads(self) -> int:
-        """How many cores one step can use without waiting more than it computes.
+        """The number of cores on which one step computes more than it waits.
 
-        Threads inside a step wait for each other at every layer; where layers are small, and
-        other programs run, that costs far more than it saves.
+        Threads inside a step wait for each other at every layer. Where layers are small, and other
+        programs run, that costs far more than it saves.
         """
         _, height, width = self.network.observation_shape
         weights = sum(each.numel() for each in self.network.parameters())
@@ -95,18 +95,21 @@ class Learner:
         return 1 if products < SMALL_STEP else 1 << 16
 
     def _make_optimizers(self) -> list[torch.optim.Optimizer]:
-        """Build what the configuration calls the optimizer: of Muon's two, AdamW has the vectors.
+        """Build the configured optimizer; with Muon, AdamW updates the vectors.
 
         The gradient of c |theta|^2 is 2 c theta, which SGD adds as weight decay 2 c. The others'
         decay is decoupled from the loss and spares biases and normalisation, as is usual; their
-        2 c theta is added to the gradient in `train_step`.
+        2 c theta is added to the gradient in `_step_on`.
         """
         settings, parameters = self.settings, list(self.network.parameters())
         rate, decay = settings.rate_at(0), settings.weight_decay
         if settings.optimizer == "sgd":
             return [
                 torch.optim.SGD(
-                    parameters, rate, momentum=settings.momentum, weight_decay=2 * settings.l2
+                    parameters,
+                    rate,
+                    momentum=settings.momentum,
+                    weight_decay=2 * settings.l2_penalty,
                 )
             ]
         matrices = [each for each in parameters if each.ndim > 1]
@@ -129,9 +132,9 @@ class Learner:
         return self._step_on(batch if self.group is None else self.group.scatter(batch))
 
     def run_follower(self) -> bool:
-        """Do the steps of the group's leader, on this process's parts, until it says otherwise.
+        """Do the leader's steps on this process's parts, until the leader stops.
 
-        Returns whether there is another network to follow; False: we are dismissed.
+        Returns True when another network follows, False when the run ends.
         """
         assert self.group is not None
         network, size = self.network, self.settings.batch_size
@@ -143,7 +146,7 @@ class Learner:
 
     @_without_denormals()
     def _step_on(self, batch: Batch) -> StepLosses:
-        """Do one optimizer step on a batch, or on this process's part of one."""
+        """Do one optimizer step on a batch, or on this process's part of it."""
         settings = self.settings
         observations, policies, outcomes = (
             torch.from_numpy(array).to(self.device) for array in batch
@@ -155,18 +158,18 @@ class Learner:
         parts = losses(
             answers.policy_logits, answers.values, policies, outcomes, answers.outcome_logits
         )
-        l2 = settings.l2 * squared_norm(self.network.parameters())
+        l2 = settings.l2_penalty * squared_norm(self.network.parameters())
         self.network.zero_grad()
         (parts.policy + parts.value).backward()  # type: ignore[no-untyped-call]
         if self.group is not None:
             parts = Losses(*(each.detach() for each in parts))
             gradients = [each.grad for each in self.network.parameters() if each.grad is not None]
             self.group.average([*gradients, *parts])
-        if settings.optimizer != "sgd" and settings.l2 > 0:
+        if settings.optimizer != "sgd" and settings.l2_penalty > 0:
             for each in self.network.parameters():
                 assert each.grad is not None
-                each.grad.add_(each.detach(), alpha=2 * settings.l2)
-        limit = settings.clip_norm or float("inf")
+                each.grad.add_(each.detach(), alpha=2 * settings.l2_penalty)
+        limit = settings.max_grad_norm or float("inf")
         norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), limit)
         total = parts.policy.detach() + parts.value.detach() + l2
         if not bool(torch.isfinite(norm + total)):
@@ -192,14 +195,14 @@ class Learner:
 
     @torch.no_grad()
     def _update_average(self) -> None:
-        """Move the player's weights towards the network's; quickly at first, when they are young.
+        """Move the EMA towards the network's weights, faster in a network's first steps.
 
-        Statistics of normalisation are averaged alike; counters are copied.
+        The statistics of normalisation are averaged too; counters are copied.
         """
         if self.player is self.network:
             return
         age = self.step - self.born
-        decay = min(self.settings.average, (1 + age) / (10 + age))
+        decay = min(self.settings.ema_decay, (1 + age) / (10 + age))
         current = self.network.state_dict()
         for name, average in self.player.state_dict().items():
             if average.is_floating_point():
@@ -208,7 +211,7 @@ class Learner:
                 average.copy_(current[name])
 
     def train(self, batches: Iterable[Batch], earlier: Iterable[StepLosses] = ()) -> StepReport:
-        """Do one step for each batch and return the means, over `earlier` steps as well."""
+        """Do one step for each batch; return the means over these and the `earlier` steps."""
         reports = [*earlier, *(self.train_step(batch) for batch in batches)]
         names = ("total", "policy", "value", "l2", "entropy", "error", "gradient_norm")
         means = {
@@ -221,7 +224,7 @@ class Learner:
         return StepReport(steps=len(reports), learning_rate=rate, **means)
 
     def state(self) -> dict[str, Tensor]:
-        """Return copies of weights and optimizer as named tensors."""
+        """Return copies of the weights and the optimizer state as named tensors."""
         tensors = {f"network.{name}": each for name, each in self.network.state_dict().items()}
         if self.player is not self.network:
             tensors |= {f"player.{name}": each for name, each in self.player.state_dict().items()}
@@ -236,7 +239,7 @@ class Learner:
         }
 
     def restore(self, tensors: dict[str, Tensor], step: int) -> None:
-        """Take up the tensors of `state`."""
+        """Load the tensors that `state` returned."""
         weights: dict[str, dict[str, Tensor]] = {"network": {}, "player": {}}
         moments: dict[int, dict[str, Tensor]] = {}
         for name, tensor in tensors.items():
@@ -256,7 +259,7 @@ class Learner:
         self.step = step
 
     def _numbered(self) -> Iterator[tuple[torch.optim.Optimizer, range]]:
-        """Yield each optimizer with the numbers of its parameters in the tensors of `state`."""
+        """Yield each optimizer with the numbers of its parameters in the names of `state`."""
         first = 0
         for optimizer in self._optimizers:
             count = sum(len(group["params"]) for group in optimizer.param_groups)
@@ -266,5 +269,5 @@ class Learner:
     def _fail(self, what: str) -> None:
         raise RunError(
             f"training stopped at step {self.step}: it met {what}; lower learner.learning_rate "
-            "or learner.clip_norm and resume, the last saved iteration is whole"
+            "or learner.max_grad_norm and resume, the last saved iteration is whole"
         )

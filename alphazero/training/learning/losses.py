@@ -8,11 +8,11 @@ from torch import Tensor
 from torch.nn import functional
 
 StepLosses: TypeAlias = dict[str, Tensor]
-"""What a step reports, as scalars by their names in `StepReport`."""
+"""The figures of a step, as scalars by their names in `StepReport`."""
 
 
 class Losses(NamedTuple):
-    """The parts of the loss (z - v)^2 - pi . log p + c |theta|^2, and what goes with them."""
+    """The parts of the loss that come from a batch, and two other figures of it."""
 
     policy: Tensor
     """-pi . log p, the cross-entropy, mean over the batch"""
@@ -27,14 +27,14 @@ class Losses(NamedTuple):
 def win_draw_loss(targets: Tensor) -> Tensor:
     """Return the distribution over win, draw and loss [B, 3] with the means `targets` [B].
 
-    An outcome of -1, 0 or 1 is certain. A mean between them leaves open how often the game is
-    drawn; Leela Chess Zero records that in its search and gives the rest, (1 - draw + mean) / 2,
-    to the win (lczero-training, tf/chunkparser.py). Our search keeps means alone, so the draw gets
-    the most that the mean allows, 1 - |mean|: of win and loss only one is left. P(win) - P(loss),
-    all that the search sees, is then learnt without bias; with a `value_mix` above 0 P(draw) alone
-    reads too high.
+    An outcome of -1, 0 or 1 is certain. A mean between them leaves the share of draws open. Leela
+    Chess Zero records this share in its search and gives (1 - draw + mean) / 2 to the win
+    (lczero-training, tf/chunkparser.py). Our search keeps means alone, so the draw gets the most
+    that the mean allows, 1 - |mean|, and the rest is all win or all loss. P(win) - P(loss), the
+    only output that the search uses, is learned without bias. With a `search_value_weight` above 0
+    P(draw) alone is too high.
     """
-    targets = targets.clamp(-1, 1)  # means of a search may be outside by their rounding
+    targets = targets.clamp(-1, 1)  # rounding may put means of a search outside
     return torch.stack([targets.relu(), 1 - targets.abs(), (-targets).relu()], dim=1)
 
 
@@ -45,12 +45,12 @@ def losses(
     outcomes: Tensor,
     outcome_logits: Tensor | None = None,
 ) -> Losses:
-    """Compare the network's answers with the samples.
+    """Return the losses of the network's outputs on a batch of samples.
 
-    `policy_logits` [B, A], `values` [B] and, of a head that tells win, draw and loss apart,
-    `outcome_logits` [B, 3] are the network's; `policies` [B, A] are search policies,
-    `outcomes` [B] the games' results for the player to move. The policy is over all actions,
-    illegal ones too: their targets are zero, so the network learns to give them nothing.
+    `policy_logits` [B, A], `values` [B] and, from a win-draw-loss head, `outcome_logits` [B, 3] are
+    the network's outputs. `policies` [B, A] are search policies; `outcomes` [B] are the value
+    targets for the player to move. The policy is over all actions: the targets of illegal ones are
+    zero, so the network learns to give them no probability.
     Silver et al., Nature 550 (2017), equation 1.
     """
     log_p = functional.log_softmax(policy_logits, dim=1)

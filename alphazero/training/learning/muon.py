@@ -1,8 +1,8 @@
 """Muon: steps of equal length in every direction of a weight matrix.
 
 The gradient of a matrix points mostly along a few directions, and Adam's scaling of single weights
-leaves it so. Muon takes the matrix of the momentum, U S V^T, and steps along U V^T: directions in
-which the gradient is weak are learned as fast as those in which it is strong.
+does not change that. Muon takes the matrix of the momentum, U S V^T, and steps along U V^T:
+directions with a weak gradient are learned as fast as those with a strong one.
 """
 
 from collections.abc import Iterable
@@ -14,11 +14,11 @@ NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
 """Coefficients of the odd polynomial that moves singular values towards 1 (Jordan et al.)"""
 
 ITERATIONS = 5
-"""of that polynomial; they bring singular values between 0.01 and 1 to between 0.7 and 1.2"""
+"""of that polynomial; singular values between 0.01 and 1 end between 0.7 and 1.2"""
 
 
 def orthogonalized(matrices: Tensor) -> Tensor:
-    """Return about U V^T of each matrix U S V^T of a batch [N, R, C], large or small."""
+    """Return approximately U V^T of each matrix U S V^T of a batch [N, R, C], whatever its norm."""
     tall = matrices.shape[1] > matrices.shape[2]
     wide: Tensor = matrices.mT if tall else matrices
     wide = wide / (torch.linalg.matrix_norm(wide, keepdim=True) + 1e-7)
@@ -30,11 +30,11 @@ def orthogonalized(matrices: Tensor) -> Tensor:
 
 
 class Muon(torch.optim.Optimizer):
-    """Momentum whose step is orthogonalised, with decoupled weight decay; for matrices alone.
+    """Momentum with orthogonalised steps and decoupled weight decay; for matrices only.
 
-    A convolution [O, I, H, W] is the matrix of what it does at one place, [O, I H W]. Steps are
-    0.2 sqrt(max(R, C)) of the learning rate long, which gives their entries the mean square that
-    Adam's have, so rates and decays of AdamW are a fair beginning.
+    A convolution [O, I, H, W] is treated as the matrix [O, I H W]. A step has the length of the
+    learning rate times 0.2 sqrt(max(R, C)). Its entries then have the mean square of Adam's, so
+    AdamW's rates and decays are a fair start.
 
     Jordan et al., Muon: an optimizer for hidden layers in neural networks (2024);
     Liu et al., Muon is scalable for LLM training, arXiv 2502.16982, section 2.2 (length, decay).
@@ -49,7 +49,7 @@ class Muon(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self) -> None:  # type: ignore[override]
-        """Move every parameter that has a gradient."""
+        """Update every parameter that has a gradient."""
         for group in self.param_groups:
             rate, momentum = group["lr"], group["momentum"]
             alike: dict[tuple[int, int], list[tuple[Tensor, Tensor]]] = {}

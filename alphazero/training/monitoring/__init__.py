@@ -1,1 +1,1 @@
-"""What an iteration reports: metrics, TensorBoard, pictures."""
+"""Reports of an iteration: metrics, TensorBoard, pictures."""

@@ -1,7 +1,7 @@
-"""The story of a run: which curves belong together, in the order in which they are read.
+"""The dashboard of a run: which curves share a chart, and the order of the charts.
 
-`alphazero plot` draws it on paper and TensorBoard shows it under *Custom Scalars*: both from the
-one table here, whose names are those of the table of metrics.
+`alphazero plot` draws it for print, and TensorBoard shows it under *Custom Scalars*. Its curves are
+named as in `metrics.METRICS`.
 """
 
 import re
@@ -18,12 +18,11 @@ class Chart(NamedTuple):
 
     title: str
     unit: str
-    """what the axis says"""
+    """the label of the axis"""
     curves: Mapping[str, str]
-    """what a legend calls each, by its name in the table of metrics; a `<word>` of the name
-    stands in its legend as `{word}`"""
+    """legends by the curves' names in `METRICS`; a name's `<word>` is `{word}` in the legend"""
     interval: bool = False
-    """whether beside the curve x there are x_low and x_high, the ends of its interval"""
+    """whether curve x has an interval, with the ends x_low and x_high"""
 
 
 DASHBOARD: Final[Mapping[str, tuple[Chart, ...]]] = {
@@ -107,26 +106,26 @@ DASHBOARD: Final[Mapping[str, tuple[Chart, ...]]] = {
         ),
     ),
 }
-"""The panels of each chapter; the most telling first."""
+"""The charts of each section, the most important first."""
 
 
 def named(name: str, label: str, drawn: Iterable[str]) -> dict[str, str]:
-    """Return the curves among `drawn` that `name` of the table stands for, each with its legend."""
+    """Return the curves in `drawn` that `name` of the table matches, each with its legend."""
     words = re.compile(re.sub("<([a-z]+)>", r"(?P<\1>[^/]+)", name))
     found = ((each, words.fullmatch(each)) for each in drawn)
     return {each: label.format_map(match.groupdict()) for each, match in found if match}
 
 
 def interval_of(name: str) -> tuple[str, str]:
-    """Return the names of the curves that are the ends of a curve's interval."""
+    """Return the names of the curves for the two ends of a curve's interval."""
     return f"{name}_low", f"{name}_high"
 
 
 def tensorboard_layout(config: Config) -> Layout:
-    """Return the story for TensorBoard, without panels that this run never has curves for."""
+    """Return the dashboard for TensorBoard, without charts for which this run never has curves."""
     asked = {
-        "ladder": config.evaluation.ladder,
-        "solved": config.evaluation.positions,
+        "ladder": config.evaluation.anchors,
+        "solved": config.evaluation.solved_positions_per_stage,
         "gate": config.gate.games,
     }
     absent = {section for section, anything in asked.items() if not anything}
@@ -143,7 +142,7 @@ def tensorboard_layout(config: Config) -> Layout:
 def _chart(panel: Chart) -> Sequence[str | Sequence[str]]:
     """Return a chart's kind and its curves.
 
-    TensorBoard holds regular expressions of a chart of lines against the beginning of each name.
+    For the kind "Multiline", TensorBoard matches regular expressions with the beginning of names.
     """
     if panel.interval:
         (name,) = panel.curves

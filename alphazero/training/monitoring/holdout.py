@@ -1,7 +1,7 @@
-"""What the network says of games that it has not learned from yet, beside those that it has.
+"""The value loss in games that the network has not learned from yet, beside games that it has.
 
-The newest games are in no window while they are played, so for one moment they are held out, and
-no game has to be kept from training for it. Nothing here is learned from.
+The newest games enter the window after this measurement, so no game has to be kept from training.
+Nothing here feeds back into training.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from alphazero.training.data.replay_buffer import Batch, ReplayBuffer
 from alphazero.training.learning.learner import Learner
 
 EXAMINED = 512
-"""Positions of each kind: their mean squared error is known to about a tenth of itself."""
+"""Positions of each kind: they give the mean squared error to about a tenth of itself."""
 
 
 def holdout_value_loss(
@@ -25,11 +25,11 @@ def holdout_value_loss(
     settings: LearnerConfig,
     seed: Sequence[int],
 ) -> dict[str, float]:
-    """Return the value's squared errors by the names of metrics; none where one cannot be told.
+    """Return the value's squared errors by metric name; empty if one kind has no positions.
 
     `newest` are games that are not in the window of `replay` yet. Both kinds of positions are
-    drawn as training draws them, with the targets that training gives them, and shown to one and
-    the same network, the one that plays.
+    drawn and have targets as in training, but without symmetries. The same network evaluates both:
+    the one that plays.
     """
     alone = ReplayBuffer(replay.game, replay.settings)
     alone.add(0, newest)
@@ -37,7 +37,7 @@ def holdout_value_loss(
         return {}
     rng = np.random.default_rng(seed)
     return {
-        name: value_loss(learner, games.sample(EXAMINED, rng, False, settings.value_mix))
+        name: value_loss(learner, games.sample(EXAMINED, rng, False, settings.search_value_weight))
         for name, games in (
             ("learner/seen_value_loss", replay),
             ("learner/unseen_value_loss", alone),
@@ -47,7 +47,7 @@ def holdout_value_loss(
 
 @torch.no_grad()
 def value_loss(learner: Learner, batch: Batch) -> float:
-    """Return the mean of (z - v)² of the player's network over a batch, 0 to 4."""
+    """Return the mean of (z - v)² over a batch, 0 to 4, for the network that plays."""
     observations = torch.from_numpy(batch.observations).to(learner.device)
     values = learner.player.eval().forward_full(observations).values.float().cpu().numpy()
     return float(np.square(batch.values - values, dtype=np.float64).mean())

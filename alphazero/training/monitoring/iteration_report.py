@@ -1,4 +1,4 @@
-"""What is told of an iteration: a line, a point on every curve, pictures, and games to look at."""
+"""The report of an iteration: a printed line, metrics, pictures and sample games."""
 
 import functools
 import math
@@ -27,21 +27,21 @@ from alphazero.training.selfplay import SelfPlayResult
 from alphazero.utils.machine import peak_megabytes
 
 TEXT: Final = ".txt"
-"""Ends the name of games written for people."""
+"""Suffix of sample games as text."""
 
 
 @dataclass(frozen=True)
 class IterationReport:
-    """An iteration that has come to its end, but for saving."""
+    """The results of an iteration, complete but for saving."""
 
     config: Config
     state: RunState
     games: SelfPlayResult
     steps: StepReport
     gate: MatchResult | None
-    """of the match that ended in it, if one did"""
+    """result of the gate that ended in this iteration, if one did"""
     measured: Figures
-    """what tests of strength have brought, by their names in the table of metrics"""
+    """results of `Evaluation` and `holdout_value_loss` by metric name"""
     int8: QuantizationError | None
     resign_below: float
     replay: ReplayBuffer
@@ -58,7 +58,7 @@ class IterationReport:
         return self.seconds["play"] if self.games.seconds is None else self.games.seconds
 
     def line(self) -> str:
-        """Say it in one line."""
+        """Return the report in one line."""
         state, seconds = self.state, self._playing
         line = (
             f"iteration {state.iteration}: {state.games:,} games, {state.positions:,} positions; "
@@ -76,20 +76,17 @@ class IterationReport:
         return line
 
     def _learned(self) -> str:
-        """Say what the steps of the iteration brought, if there were any."""
+        """Describe the iteration's steps, or why there are none."""
         state, steps = self.state, self.steps
         if steps.steps:
             return f"loss {steps.total:.3f} (policy {steps.policy:.3f}, value {steps.value:.3f})"
         if state.step:
             return "no step was due"
-        wanted = self.config.learner.batch_size / self.config.replay.reuse
+        wanted = self.config.learner.batch_size / self.config.replay.ratio
         return f"nothing learned yet, the first step takes {math.ceil(wanted):,} positions"
 
     def figures(self) -> dict[str, float]:
-        """Return the points of all curves, by their names in the table of metrics.
-
-        Where no step was due there is nothing to tell of learning.
-        """
+        """Return the values of all curves by metric name, without losses when no step was due."""
         state, steps, games = self.state, self.steps, self.games
         count, seconds, entropies = len(games.finished), self._playing, self._findings.entropies
         outcomes = np.array([record.outcome for record in games.finished])
@@ -127,11 +124,11 @@ class IterationReport:
                 "learner/learning_rate": steps.learning_rate,
                 "learner/gradient_norm": steps.gradient_norm,
             }
-        if self.config.selfplay.resign_share:
+        if self.config.selfplay.resign_enabled_fraction:
             figures |= measure_resignation(games.finished, self.resign_below)
         if self.int8:
-            figures["inference/int8_agreement"] = self.int8.agreement
-            figures["inference/int8_value_error"] = self.int8.value_error
+            figures["inference/int8_min_agreement"] = self.int8.agreement
+            figures["inference/int8_max_value_error"] = self.int8.value_error
         if self.gate is not None:
             figures |= {
                 "gate/score": self.gate.score,
@@ -144,23 +141,23 @@ class IterationReport:
         return figures
 
     def histograms(self) -> dict[str, npt.NDArray[Any]]:
-        """Return the numbers of which histograms are drawn."""
+        """Return the numbers for each histogram by metric name."""
         return {
             "selfplay/search_entropies": self._findings.entropies,
             "selfplay/search_values": self._findings.values,
         }
 
     def pictures(self, game: Game) -> dict[str, Image.Image]:
-        """Return what is drawn of single positions."""
+        """Return the pictures by metric name."""
         surprise = most_surprising_position(game, self.games.finished, self.games.evaluator)
         title = f"{self.config.game.name}, iteration {self.state.iteration}"
         return {"selfplay/surprise": surprise.draw(game, title)} if surprise else {}
 
 
 def sample_files(game: Game, kind: str, records: Sequence[GameRecord]) -> dict[str, str]:
-    """Write some games of self-play or of a gate; return the files by how their names end.
+    """Return self-play or gate games as the contents of files, by suffix.
 
-    As text, and for programs as SGF, or a line each where the game has no SGF.
+    The formats are text, and for programs SGF, or one JSON line per game where the game has no SGF.
     """
     text = "\n\n".join(record.describe(game) for record in records)
     names = ("challenger", "best") if kind == "gate" else ("best", "best")

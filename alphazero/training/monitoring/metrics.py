@@ -1,4 +1,4 @@
-"""All that a run draws, but for texts: one table of names, units and meanings, and its writer."""
+"""All metrics of a run except texts: one table of names, units and meanings."""
 
 import re
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 
 class Metric(NamedTuple):
-    """What TensorBoard shows under one name, for each iteration."""
+    """A TensorBoard metric with one value, histogram or picture for each iteration."""
 
     unit: str
     meaning: str
@@ -71,10 +71,10 @@ METRICS: Mapping[str, Metric] = {
     ),
     "speed/peak_memory": Metric("MiB", "the most memory that the process has held"),
     "speed/batch_fill": Metric("share", "rows of the evaluated batches that were used"),
-    "inference/int8_agreement": Metric(
+    "inference/int8_min_agreement": Metric(
         "share", "positions where int8 has the same best move as the ordinary precision"
     ),
-    "inference/int8_value_error": Metric(
+    "inference/int8_max_value_error": Metric(
         "", "distance between int8's values and those of the ordinary precision, mean"
     ),
     "replay/window": Metric("positions", "newest positions that training draws from"),
@@ -113,12 +113,12 @@ METRICS: Mapping[str, Metric] = {
 
 
 def pattern_of(known: str) -> str:
-    """Return the regular expression for a name in the table: `<word>` stands for any words."""
+    """Return a metric's name as a regular expression: `<word>` matches anything without "/"."""
     return re.sub("<[a-z]+>", "[^/]+", known)
 
 
 def kind_of(name: str) -> str:
-    """Return the kind of what is drawn under `name`."""
+    """Return the kind of the metric `name`, or "unknown"."""
     for known, metric in METRICS.items():
         if re.fullmatch(pattern_of(known), name):
             return metric.kind

@@ -1,6 +1,6 @@
-"""What an iteration's searches found, for people to look at; nothing here is learned from.
+"""Statistics of an iteration's searches, and its most surprising position.
 
-Letters: n positions, A actions.
+Nothing here feeds back into training. Letters: n positions, A actions.
 """
 
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ from alphazero.records.game_record import GameRecord
 from alphazero.utils.arrays import Doubles
 
 EXAMINED = 64
-"""Positions among which a surprise is looked for: a batch that costs next to nothing."""
+"""Positions among which the most surprising one is found: one batch, at negligible cost."""
 
 
 @dataclass(frozen=True)
 class SearchStatistics:
-    """What the full searches of some games answered; the quick ones are not looked at."""
+    """Results of the full searches of some games; fast searches are left out."""
 
     entropies: Doubles
     """[n] of the search policies, in nats"""
@@ -33,7 +33,7 @@ class SearchStatistics:
 
     @classmethod
     def of(cls, records: Sequence[GameRecord]) -> "SearchStatistics":
-        """Gather them from `records`, at least one."""
+        """Collect the results from `records`, at least one."""
         policies = np.concatenate([record.policies for record in records])
         values = np.concatenate([record.values for record in records])
         full = policies.any(axis=1)
@@ -42,21 +42,21 @@ class SearchStatistics:
 
 @dataclass(frozen=True)
 class Surprise:
-    """A position whose search came to another policy than the network."""
+    """A position where the search policy differs from the network's policy."""
 
     record: GameRecord
-    """the game it is of"""
+    """the game that contains it"""
     move: int
-    """its place there: so many moves had been made"""
+    """number of moves made before it"""
     prior: Doubles
     """[A] the network's policy p, legal actions only"""
     network_value: float
-    """for the player to move, as all values here"""
+    """for the player to move, like all values here"""
     divergence: float
-    """of the search policy from the prior, in nats"""
+    """KL(π‖p) of the search policy from the prior, in nats"""
 
     def draw(self, game: Game, title: str) -> Image.Image:
-        """Draw it: prior, visits and value side by side."""
+        """Draw prior, visits and values side by side."""
         state, record = self._state(game, self.move), self.record
         policy, played = record.policies[self.move], int(record.actions[self.move])
         last_cell = None
@@ -95,12 +95,11 @@ class Surprise:
 def most_surprising_position(
     game: Game, records: Sequence[GameRecord], evaluator: Evaluator
 ) -> Surprise | None:
-    """Return where the search differs most from the network, among the newest full searches.
+    """Return the position with the greatest KL(π‖p) among the newest full searches.
 
-    The difference is KL(π‖p), of the search policy from the network's; `EXAMINED` positions are
-    looked at, from the end of the last of `records` backwards, because the first games to end in
-    an iteration may have begun with an older network. The first of equals wins. None when no
-    move was searched fully.
+    π is the search policy and p the network's. The newest `EXAMINED` positions count, from the end
+    of the last of `records` backwards: the first games to end in an iteration may have begun with
+    an older network. The first of equals wins. None when there was no full search.
     """
     newest = [
         (record, int(move))
@@ -128,5 +127,5 @@ def entropies_of(policies: npt.NDArray[np.floating]) -> Doubles:
 
 
 def state_after(game: Game, record: GameRecord, moves: int) -> State:
-    """Return the position of a game after so many of its moves."""
+    """Return the state of a game after its first `moves` moves."""
     return game.play(game.initial_state(), *map(int, record.actions[:moves]))

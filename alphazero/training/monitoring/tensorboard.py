@@ -17,17 +17,17 @@ from alphazero.utils.files import explain_os_error, printable
 from alphazero.utils.interrupts import defer_interrupts
 
 BINS = 40
-"""Bins of a histogram, equally wide from the least number to the greatest."""
+"""Bins of a histogram, of equal width from the minimum to the maximum."""
 
 Layout = Mapping[str, Mapping[str, Sequence[str | Sequence[str]]]]
-"""Chapters, their charts, and of each its kind and curves: as `add_custom_scalars` takes them."""
+"""Sections, their charts, and each chart's kind and curves, as `add_custom_scalars` takes them."""
 
 
 class TensorBoardWriter:
-    """The TensorBoard folder of a run; on resume what lies after `iteration` is purged.
+    """Writes a run's TensorBoard folder; on resume, points after `iteration` are purged.
 
-    TensorBoard's thread shares a queue with us, so Ctrl-C is held back while we are in it.
-    `layout` is what TensorBoard shows under *Custom Scalars*; of several it takes the last.
+    TensorBoard's thread shares a queue with this class, so Ctrl-C is deferred inside its methods.
+    `layout` is what *Custom Scalars* shows; of several layouts TensorBoard takes the last.
     """
 
     @defer_interrupts()
@@ -60,9 +60,9 @@ class TensorBoardWriter:
         histograms: Mapping[str, npt.NDArray[Any]] | None = None,
         pictures: Mapping[str, Image.Image] | None = None,
     ) -> None:
-        """Add a point to each curve named in `values`, and what is given under the other names.
+        """Add a point to each curve in `values`, and the texts, histograms and pictures.
 
-        `histograms` are the numbers themselves, [n]; of none at all there is no histogram.
+        `histograms` are the numbers themselves, [n]; an empty array gives no histogram.
         """
         histograms, pictures = histograms or {}, pictures or {}
         for kind, given in (("curve", values), ("histogram", histograms), ("picture", pictures)):
@@ -88,15 +88,15 @@ class TensorBoardWriter:
             ) from error
 
     def _on_thread_error(self, told: threading.ExceptHookArgs) -> None:
-        """Leave out the traceback of TensorBoard's thread: `write` raises what the thread met."""
+        """Hide the traceback of TensorBoard's thread: `write` raises its error."""
         if not _is_tensorboards(told.thread):
             self._hook(told)
 
     def _restore_hook(self) -> None:
-        """Let others hear of threads again, once ours has ended, which a refused `close` leaves."""
+        """Restore `threading.excepthook`, after stopping a thread that a failed `close` left."""
         for thread in set(threading.enumerate()) - self._others:
             if _is_tensorboards(thread):
-                thread.stop()  # type: ignore[attr-defined]  # TensorBoard's; waits for its end
+                thread.stop()  # type: ignore[attr-defined]  # TensorBoard's; it joins the thread
         threading.excepthook = self._hook
 
     def __enter__(self) -> Self:
@@ -112,7 +112,7 @@ class TensorBoardWriter:
         try:
             self._writer.close()
         except OSError as failure:
-            if kind is None:  # else the disk's refusal has been told already
+            if kind is None:  # else that error is already being raised
                 raise RunError(
                     f"cannot write {printable(self._folder)}: {explain_os_error(failure)}"
                 ) from None
@@ -121,9 +121,9 @@ class TensorBoardWriter:
 
 
 def _to_summary(name: str, picture: Image.Image) -> Any:
-    """Return a picture as TensorBoard keeps it, in 256 colours: drawings have few.
+    """Return a picture as TensorBoard stores it, with 256 colours: drawings have few.
 
-    `add_image` of the writer writes full colours, of two and a half times the size.
+    The writer's `add_image` stores full colours, which take two and a half times the size.
     """
     from tensorboard.compat.proto.summary_pb2 import Summary  # type: ignore[import-untyped]
 

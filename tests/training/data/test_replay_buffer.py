@@ -123,7 +123,9 @@ def test_before_a_blunder_the_value_thrown_away_takes_the_outcome_s_place():
         0.9: [-0.6, 0.6, -0.6, 0.6, 1],
         0.25: [0.1, 0.1, -0.1, 0.6, 1],  # the nearest blunder after a position counts
     }.items():
-        replay = ReplayBuffer(TIC_TAC_TOE, dataclasses.replace(window(), blunder=blunder))
+        replay = ReplayBuffer(
+            TIC_TAC_TOE, dataclasses.replace(window(), deblunder_threshold=blunder)
+        )
         # Games on either side of it, whose searches saw nothing, neither give nor take.
         quiet = taught(actions, policies, 1)
         replay.add(1, GameBatch.of(TIC_TAC_TOE, [quiet, record, quiet]))
@@ -220,7 +222,7 @@ def statistic_of(drawn: Sequence[bytes], expected: dict[bytes, float]) -> float:
 
 @pytest.mark.parametrize("share", [0.5, 0.9])
 def test_a_share_of_a_game_s_draws_follows_the_surprise_of_its_positions(share: float):
-    settings = dataclasses.replace(window(maximum=70), surprise_weight=share)
+    settings = dataclasses.replace(window(maximum=70), policy_surprise_weight=share)
     records = random_records(TIC_TAC_TOE, 14, opening=2)
     records.append(dataclasses.replace(records[3], surprises=np.zeros_like(records[3].surprises)))
     samples = iter(keys(plain_samples(TIC_TAC_TOE, records)))
@@ -333,7 +335,7 @@ def test_merged_positions_share_the_weight_of_their_surprise():
         dataclasses.replace(record, surprises=np.array(numbers, np.float32))
         for record, numbers in zip(records, surprises, strict=True)
     ]
-    settings = dataclasses.replace(window(), repeats="once", surprise_weight=0.5)
+    settings = dataclasses.replace(window(), repeats="once", policy_surprise_weight=0.5)
     batch = filled(TIC_TAC_TOE, [records], settings).sample(50_000, np.random.default_rng(2), False)
     # Weights by hand: (1.25, 0.75), (1, 1), (0.5, 1.5); merged: their means.
     expected = {b"first": (1.25 + 1 + 0.5) / 3, b"a": (0.75 + 1) / 2, b"b": 1.5}
@@ -408,7 +410,7 @@ def test_a_shard_without_searched_moves_does_no_harm():
     assert ReplayBuffer(TIC_TAC_TOE, window()).window == 0
 
 
-@pytest.mark.parametrize("options", [{}, {"surprise_weight": 0.5, "repeats": "log"}])
+@pytest.mark.parametrize("options", [{}, {"policy_surprise_weight": 0.5, "repeats": "log"}])
 def test_shards_that_come_back_from_the_disk_make_the_same_window(options: dict[str, Any]):
     settings = dataclasses.replace(window(10, 400, 0.6), **options)
     shards = [random_records(TIC_TAC_TOE, 9, seed) for seed in range(8)]

@@ -116,12 +116,12 @@ def brought(number: int) -> tuple[bytes, dict[str, float]]:
 
 
 def config_for(folder: Path, *overrides: str, workers: str = "{ray: {actors: 2}}") -> Config:
-    return tiny_config(folder, f"selfplay.workers={workers}", *overrides)
+    return tiny_config(folder, f"selfplay.distributed={workers}", *overrides)
 
 
 def pool_of(config: Config, launcher: Fakes) -> ActorPool:
-    assert config.selfplay.workers is not None
-    return ActorPool(GAME, config, config.selfplay.workers, launcher)
+    assert config.selfplay.distributed is not None
+    return ActorPool(GAME, config, config.selfplay.distributed, launcher)
 
 
 def orders(name: str = "first") -> SelfPlayRequest:
@@ -165,7 +165,7 @@ def train_with(
 def test_a_run_with_actors_reaches_its_end_within_its_bounds_and_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ahead: int
 ) -> None:
-    workers = f"{{ray: {{actors: 2, steps_ahead: {ahead}, games_ahead: 9}}}}"
+    workers = f"{{ray: {{actors: 2, steps_ahead: {ahead}, max_queued_games: 9}}}}"
     config = config_for(tmp_path, workers=workers)
     run, (launcher,) = train_with(monkeypatch, config, {})
     manifest = manifest_of(run)
@@ -189,9 +189,9 @@ def test_a_run_of_actors_goes_on_in_one_process_and_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run, _ = train_with(monkeypatch, config_for(tmp_path, "budget.iterations=2"), {})
-    resume(run, ["selfplay.workers=null", "budget.iterations=3"])
+    resume(run, ["selfplay.distributed=null", "budget.iterations=3"])
     assert manifest_of(run)["iteration"] == 3
-    resume(run, ["selfplay.workers={ray: {actors: 2}}", "budget.iterations=4"])
+    resume(run, ["selfplay.distributed={ray: {actors: 2}}", "budget.iterations=4"])
     assert manifest_of(run)["iteration"] == 4
     assert not torn_files(run)
 
@@ -215,7 +215,7 @@ def test_actors_pause_once_as_many_games_wait_as_may(tmp_path: Path, limit: int)
     config = config_for(
         tmp_path,
         "selfplay.games_per_iteration=4",
-        workers=f"{{ray: {{actors: 3, games_ahead: {limit}}}}}",
+        workers=f"{{ray: {{actors: 3, max_queued_games: {limit}}}}}",
     )
     puppets = [Puppet() for _ in range(3)]
     pool = pool_of(config, Fakes(lambda number, _: puppets[number]))
@@ -317,9 +317,9 @@ def silent_crew(folder: Path, speaks: Callable[[int], bool]) -> tuple[ActorPool,
         lambda _, incarnation: Puppet(None if speaks(incarnation) else lambda _: Future())
     )
     config = config_for(folder, workers="{ray: {actors: 2, time_limit: 60}}")
-    assert config.selfplay.workers is not None
+    assert config.selfplay.distributed is not None
     clock = Clock()
-    return ActorPool(GAME, config, config.selfplay.workers, launcher, clock), launcher, clock
+    return ActorPool(GAME, config, config.selfplay.distributed, launcher, clock), launcher, clock
 
 
 def test_actors_that_fall_silent_are_named_and_replaced(
@@ -381,7 +381,9 @@ def test_deaths_with_games_between_are_not_in_a_row(tmp_path: Path) -> None:
 
     launcher = Fakes(make)
     config = config_for(
-        tmp_path, "selfplay.games_per_iteration=20", workers="{ray: {actors: 1, games_ahead: 2}}"
+        tmp_path,
+        "selfplay.games_per_iteration=20",
+        workers="{ray: {actors: 1, max_queued_games: 2}}",
     )
     pool = pool_of(config, launcher)
     assert len(pool.play(orders(), bool, never).finished) == 20
@@ -602,9 +604,9 @@ def test_a_run_with_actors_plays_in_int8(tmp_path: Path, monkeypatch: pytest.Mon
         return play(self, *arguments)
 
     monkeypatch.setattr(Actor, "play", listen)
-    given = ("inference.selfplay_precision=int8", "inference.int8_agreement=0")
+    given = ("inference.selfplay_precision=int8", "inference.int8_min_agreement=0")
     folder, _ = train_with(
-        monkeypatch, config_for(tmp_path, *given, "inference.int8_value_error=2"), {}
+        monkeypatch, config_for(tmp_path, *given, "inference.int8_max_value_error=2"), {}
     )
     assert manifest_of(folder)["iteration"] == ITERATIONS
     assert not rounded[0]

@@ -32,7 +32,7 @@ needs_ray = pytest.mark.skipif(
 on_linux = pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="reads /proc")
 
 LONG = [
-    "selfplay.workers={ray: {actors: 2}}",
+    "selfplay.distributed={ray: {actors: 2}}",
     "selfplay.games_per_iteration=40",
     "budget.iterations=100000",
 ]
@@ -197,7 +197,7 @@ def test_a_killed_driver_leaves_no_process_after_five_seconds(story: SimpleNames
 def test_what_a_killed_driver_published_is_whole_and_goes_on(story: SimpleNamespace) -> None:
     assert not torn_files(story.run)
     manifest = manifest_of(story.run)
-    go_on = ["selfplay.workers=null", f"budget.iterations={manifest['iteration'] + 1}"]
+    go_on = ["selfplay.distributed=null", f"budget.iterations={manifest['iteration'] + 1}"]
     assert main(["train", "--resume", str(story.run), *go_on]) == 0
     more = manifest_of(story.run)["games"] - manifest["games"]
     assert 40 <= more < 40 + 8, "of its eight tables some may end at once"
@@ -276,7 +276,7 @@ def test_more_actors_than_cores_are_one_line_that_says_how_many_are_enough(
 ) -> None:
     monkeypatch.setattr(ray_cluster.os, "cpu_count", lambda: cores)
     workers = f"{{ray: {{actors: 64, cpus_per_actor: {each}}}}}"
-    settings = tiny_config(tmp_path, f"selfplay.workers={workers}").selfplay.workers
+    settings = tiny_config(tmp_path, f"selfplay.distributed={workers}").selfplay.distributed
     assert settings is not None
     ray_cluster._warn_of_cores(settings)
     out = capsys.readouterr().out
@@ -292,13 +292,13 @@ def test_more_actors_than_cores_are_one_line_that_says_how_many_are_enough(
 def test_more_actors_than_memory_are_refused_with_the_number_that_fits(
     tmp_path: Path, actors: int, fits: bool
 ) -> None:
-    settings = tiny_config(tmp_path, f"selfplay.workers={{ray: {{actors: {actors}}}}}")
+    settings = tiny_config(tmp_path, f"selfplay.distributed={{ray: {{actors: {actors}}}}}")
     there = {"CPU": 64.0, "memory": 8.5 * ray_cluster.ACTOR_MEMORY}
     if fits:
-        ray_cluster._check_room(settings.selfplay.workers, there)  # type: ignore[arg-type]
+        ray_cluster._check_room(settings.selfplay.distributed, there)  # type: ignore[arg-type]
         return
     with pytest.raises(RunError, match=rf"{actors} actors need .* set actors to 8 or less$"):
-        ray_cluster._check_room(settings.selfplay.workers, there)  # type: ignore[arg-type]
+        ray_cluster._check_room(settings.selfplay.distributed, there)  # type: ignore[arg-type]
 
 
 # --- clusters that are joined ---------------------------------------------------------------------
@@ -323,7 +323,7 @@ def test_an_open_cluster_is_refused_and_the_reason_told(monkeypatch: pytest.Monk
         ray_cluster._check_token("10.0.0.5:6379", False)
     message = str(caught.value)
     assert "asks for no token: anybody who reaches its ports can run programs as you" in message
-    assert "allow_open" in message
+    assert "allow_unauthenticated" in message
     assert "\n" not in message
 
 
@@ -360,6 +360,6 @@ def test_an_address_of_another_form_is_one_line(address: str) -> None:
 
 def test_without_ray_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_cluster.importlib.util, "find_spec", lambda name: None)
-    config = tiny_config(tmp_path, "selfplay.workers={ray: {}}")
+    config = tiny_config(tmp_path, "selfplay.distributed={ray: {}}")
     with pytest.raises(RunError, match=r"Ray is not installed; pip install 'alphazero\[ray\]'"):
         ray_cluster.open_actor_pool(None, config, 0)  # type: ignore[arg-type]

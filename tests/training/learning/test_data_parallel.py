@@ -19,7 +19,7 @@ import numpy as np, torch
 from alphazero.config.schema import LearnerConfig, NetworkConfig
 from alphazero.network.resnet import ResNet
 from alphazero.training.learning.learner import Learner
-from alphazero.training.learning.data_parallel import join
+from alphazero.training.learning.data_parallel import init_process_group
 from alphazero.training.data.replay_buffer import Batch
 
 rng = np.random.default_rng(1)
@@ -41,19 +41,19 @@ def learner(group):
             if name.endswith("second.normalisation.weight"):
                 each.fill_(1)  # it starts at 0, which would hide what lies before it
     settings = LearnerConfig(
-        optimizer=optimizer, batch_size=16, average=0.9, clip_norm=0.5, precision="float32"
+        optimizer=optimizer, batch_size=16, ema_decay=0.9, max_grad_norm=0.5, precision="float32"
     )
     return Learner(network, settings, "cpu", group)
-group = join()
+group = init_process_group()
 shared = learner(group)
 if group.rank:
-    shared.follow()
+    shared.run_follower()
 else:
     alone = learner(None)
     before = {name: each.clone() for name, each in alone.state().items()}
     reports = [[float(v) for v in alone.train_step(each).values()] for each in batches]
     together = [[float(v) for v in shared.train_step(each).values()] for each in batches]
-    group.dismiss()
+    group.shutdown()
     one, two = alone.state(), shared.state()
     assert one.keys() == two.keys()
     print(json.dumps({

@@ -132,7 +132,7 @@ def test_very_sure_answers_give_finite_losses():
 
 
 def test_the_reported_l2_is_c_times_the_squared_norm_of_all_weights():
-    learner = make_learner(l2=0.03)
+    learner = make_learner(l2_penalty=0.03)
     squares = [
         float((each.numpy().astype(np.float64) ** 2).sum()) for each in parameters_of(learner)
     ]
@@ -148,7 +148,7 @@ def test_the_reported_l2_is_c_times_the_squared_norm_of_all_weights():
 
 @pytest.mark.parametrize("c", [0.0, 0.05])
 def test_a_step_of_sgd_descends_the_gradient_of_the_whole_loss(c: float):
-    learner, batch = make_learner(l2=c), make_batch()
+    learner, batch = make_learner(l2_penalty=c), make_batch()
     before, gradient = parameters_of(learner), full_gradient(learner.network, batch, c)
     learner.train_step(batch)
     expected = [theta - 0.1 * slope for theta, slope in zip(before, gradient, strict=True)]
@@ -156,7 +156,7 @@ def test_a_step_of_sgd_descends_the_gradient_of_the_whole_loss(c: float):
 
 
 def test_momentum_adds_the_steps_before():
-    learner = make_learner(l2=0.05, momentum=0.9)
+    learner = make_learner(l2_penalty=0.05, momentum=0.9)
     velocity = [torch.zeros_like(each) for each in parameters_of(learner)]
     for seed in range(3):
         batch = make_batch(seed=seed)
@@ -169,7 +169,7 @@ def test_momentum_adds_the_steps_before():
 
 @pytest.mark.parametrize("weight_decay", [0.0, 0.5])
 def test_two_steps_of_adamw_follow_their_equations_with_l2_in_the_gradient(weight_decay: float):
-    learner = make_learner(optimizer="adamw", l2=0.05, weight_decay=weight_decay)
+    learner = make_learner(optimizer="adamw", l2_penalty=0.05, weight_decay=weight_decay)
     first = [torch.zeros_like(each) for each in parameters_of(learner)]
     second = [torch.zeros_like(each) for each in parameters_of(learner)]
     for step in (1, 2):
@@ -211,7 +211,11 @@ def assert_near_orthogonal(found: torch.Tensor, matrices: torch.Tensor) -> None:
 @pytest.mark.parametrize("weight_decay", [0.0, 0.5])
 def test_two_steps_of_muon_follow_their_equations_with_l2_in_the_gradient(weight_decay: float):
     learner = make_learner(
-        optimizer="muon", momentum=0.8, l2=0.05, weight_decay=weight_decay, clip_norm=0.0
+        optimizer="muon",
+        momentum=0.8,
+        l2_penalty=0.05,
+        weight_decay=weight_decay,
+        max_grad_norm=0.0,
     )
     mean = [torch.zeros_like(each) for each in parameters_of(learner)]
     for step in (1, 2):
@@ -236,7 +240,7 @@ def test_two_steps_of_muon_follow_their_equations_with_l2_in_the_gradient(weight
 
 def test_clipping_limits_the_norm_and_keeps_the_direction():
     batch, limit = make_batch(), 0.05
-    learner = make_learner(clip_norm=limit)
+    learner = make_learner(max_grad_norm=limit)
     before, gradient = parameters_of(learner), full_gradient(learner.network, batch, 0.0)
     norm = torch.stack([(slope**2).sum() for slope in gradient]).sum().sqrt()
     assert norm > 10 * limit
@@ -249,7 +253,7 @@ def test_clipping_limits_the_norm_and_keeps_the_direction():
 
 
 def test_a_gradient_within_the_limit_is_left_alone():
-    clipped, free = make_learner(clip_norm=1e6), make_learner(clip_norm=0.0)
+    clipped, free = make_learner(max_grad_norm=1e6), make_learner(max_grad_norm=0.0)
     for learner in (clipped, free):
         learner.train_step(make_batch())
     assert all(map(torch.equal, parameters_of(clipped), parameters_of(free)))
@@ -275,7 +279,7 @@ def test_the_learning_rate_changes_at_its_very_step(optimizer: str):
 
 def test_a_report_is_the_mean_over_its_steps():
     batches = [make_batch(seed=seed) for seed in range(3)]
-    one, other = make_learner(l2=0.01), make_learner(l2=0.01)
+    one, other = make_learner(l2_penalty=0.01), make_learner(l2_penalty=0.01)
     report = one.train(batches)
     parts = [other.train_step(batch) for batch in batches]
     assert report.steps == 3
@@ -352,8 +356,8 @@ def test_a_restored_learner_goes_on_to_the_very_same_bits(
         "optimizer": optimizer,
         "precision": precision,
         "momentum": momentum,
-        "l2": 1e-3,
-        "clip_norm": 1.0,
+        "l2_penalty": 1e-3,
+        "max_grad_norm": 1.0,
         "learning_rate": (RatePoint(0, 0.05), RatePoint(5, 0.01)),
     }
     batches = [make_batch(seed=seed) for seed in range(8)]
@@ -417,7 +421,7 @@ def test_a_batch_that_is_not_finite_stops_training_at_its_step(field: str, numbe
 def test_weights_that_are_not_finite_stop_training_and_stay_as_they_were(
     optimizer: str, number: float
 ):
-    learner = make_learner(optimizer=optimizer, l2=1e-4)
+    learner = make_learner(optimizer=optimizer, l2_penalty=1e-4)
     learner.train([make_batch()])
     with torch.no_grad():
         learner.network.policy_output.bias[2] = number
@@ -441,8 +445,8 @@ def test_the_loop_augments_by_symmetries_when_it_is_asked_to(
         game=GameConfig("tic_tac_toe"),
         run=RunConfig(name="here", folder=str(tmp_path)),
         network=NETWORK,
-        replay=ReplayConfig(window_minimum=9, window_maximum=100, reuse=10),
-        learner=dataclasses.replace(PLAIN, batch_size=4, symmetries=symmetries),
+        replay=ReplayConfig(window_minimum=9, window_maximum=100, ratio=10),
+        learner=dataclasses.replace(PLAIN, batch_size=4, augment_symmetries=symmetries),
         budget=BudgetConfig(iterations=1),
     )
     training = Training(RunDirectory.create(config), 1)
@@ -453,9 +457,13 @@ def test_the_loop_augments_by_symmetries_when_it_is_asked_to(
     sample = ReplayBuffer.sample
 
     def watch(
-        self: ReplayBuffer, size: int, rng: np.random.Generator, augment: bool, value_mix: float
+        self: ReplayBuffer,
+        size: int,
+        rng: np.random.Generator,
+        augment: bool,
+        search_value_weight: float,
     ) -> Batch:
-        batch = sample(self, size, rng, augment, value_mix)
+        batch = sample(self, size, rng, augment, search_value_weight)
         for seen, policy in zip(batch.observations, batch.policies, strict=True):
             if seen[:2].sum() == 1:  # the second move of the game: a corner
                 first_moves.add(int(policy.argmax()))

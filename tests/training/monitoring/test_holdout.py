@@ -38,7 +38,7 @@ class Oracle(torch.nn.Module):
         super().__init__()
         self.known = known
 
-    def answer(self, observations: torch.Tensor) -> SimpleNamespace:
+    def forward_full(self, observations: torch.Tensor) -> SimpleNamespace:
         values = [self.known.get(each.numpy().tobytes(), 0.0) for each in observations]
         return SimpleNamespace(values=torch.tensor(values))
 
@@ -102,7 +102,7 @@ def test_visits_that_a_tree_kept_are_counted_at_the_next_exploring_search(
     explore: bool, keep: bool
 ) -> None:
     """The child that is played was visited n times, the first of them to expand it."""
-    settings = SearchConfig(simulations=50, reuse_tree=keep, cache_megabytes=0)
+    settings = SearchConfig(simulations=50, reuse_tree=keep, evaluation_cache_mib=0)
     search = NetworkSearch(GAME, Even(), settings, slots=1, exploration=Exploration(0.25, 1.0))
     slots = np.array([0])
     search.reset(slots, GAME.initial_state()[None])

@@ -187,7 +187,7 @@ def test_a_run_shows_every_metric_and_asks_the_network_that_played(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     played, asked = [], []
-    play_games, find = play_backend.play_games, iteration_report.find_surprise
+    play_games, find = play_backend.play_games, iteration_report.most_surprising_position
 
     def remember_player(*arguments: object) -> SelfPlayResult:
         played.append(arguments[2])
@@ -198,7 +198,7 @@ def test_a_run_shows_every_metric_and_asks_the_network_that_played(
         return find(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(play_backend, "play_games", remember_player)
-    monkeypatch.setattr(iteration_report, "find_surprise", remember_asked)
+    monkeypatch.setattr(iteration_report, "most_surprising_position", remember_asked)
     # Without a gate the challenger has taken the player's place when the games are looked at.
     run = train(tiny_config(tmp_path, "gate.games=0"))
     assert asked == played
