@@ -1,8 +1,9 @@
-"""Measure what each choice of search and training is worth, on a small Connect Four network.
+"""Measure the effect of each choice of search and training, on a small Connect Four network.
 
 python scripts/ablation.py [POSITIONS ...] [--evaluations 1000000] [--seeds 1,2] [--only NAME NAME]
 
-Prints the README's table. POSITIONS are solved positions as `alphazero grade` reads them.
+Prints the table of configs/README.md, "Ablations". POSITIONS are solved positions as
+`alphazero grade` reads them.
 """
 
 import argparse
@@ -32,18 +33,16 @@ from alphazero.training.manifest import holds_run
 from alphazero.utils.machine import usable_cores
 
 BASE = "base"
-"""The variant that the others are compared with."""
 
 
 @dataclass(frozen=True)
 class Ablation:
-    """What is compared: a configuration, its variants, and the seeds of each."""
+    """A configuration, its variants, and the seeds of each."""
 
     config: Path
     variants: Mapping[str, Sequence[str]]
-    """overrides of the configuration by the name of the variant; `BASE` has none of its own"""
+    """overrides of the configuration by variant; `BASE` has none of its own"""
     shared: Sequence[str]
-    """overrides for all of them"""
     seeds: Sequence[int]
     folder: Path
 
@@ -56,7 +55,7 @@ class Ablation:
         """Train every variant with every seed, `workers` runs at once.
 
         Raises:
-            RunError: with the last words of a run that failed.
+            RunError: with the last output of a run that failed.
         """
         runs = [(variant, seed) for seed in self.seeds for variant in self.variants]
 
@@ -85,10 +84,7 @@ class Ablation:
         workers: int,
         show: Callable[[int], object] = bool,
     ) -> list["Row"]:
-        """Measure every variant: matches against the base of the same seed, and optimal moves.
-
-        Players think for `simulations` a move; without `solutions` no optimal moves are counted.
-        """
+        """Return each variant's matches against its seed's base, and its optimal moves."""
         rows = []
         for variant in self.variants:
             matches, bare, searched = [], [], []
@@ -107,8 +103,6 @@ class Ablation:
 def _compare(
     players: Sequence[CheckpointPlayer], games: int, simulations: int, seed: int, workers: int
 ) -> MatchResult:
-    """Let two players play a match from openings of four random moves."""
-
     def seat_players(tables: int) -> list[Player]:
         return [player.create(tables, simulations=simulations) for player in players]
 
@@ -119,7 +113,7 @@ def _compare(
 
 @dataclass(frozen=True)
 class Row:
-    """What came of a variant."""
+    """The results of a variant."""
 
     variant: str
     matches: Sequence[MatchResult]
@@ -127,11 +121,11 @@ class Row:
     bare: float
     """share of optimal moves of the network alone, mean over sets and seeds; NaN: not counted"""
     searched: float
-    """and of the search"""
+    """the same with search"""
 
 
 def table(rows: Sequence[Row]) -> str:
-    """Write rows as a Markdown table."""
+    """Return rows as a Markdown table."""
     lines = [
         "| variant | Elo against the base, each seed | optimal, network | optimal, search |",
         "| --- | --- | --- | --- |",
@@ -187,9 +181,9 @@ SMALL = [
     "inference.selfplay_precision=same",
     "budget.samples=null",
 ]
-"""What makes the shipped configuration small enough for dozens of runs, and what it was before
-blunders, temperature and quick searches were looked at together, and weight decay, Gumbel search
-and Muon after them."""
+"""Overrides that make the shipped configuration small enough for dozens of runs. They also restore
+its values from before deblundering, temperature and fast searches were tuned together, and weight
+decay, Gumbel search and Muon after them."""
 
 VARIANTS = {
     BASE: [],
@@ -253,11 +247,11 @@ VARIANTS = {
     "repeats merged": ["replay.repeats=log"],
     "int8 self-play": ["inference.selfplay_precision=int8"],
 }
-"""Each changes one choice of the base."""
+"""Each variant changes one choice of the base."""
 
 
 def main() -> None:
-    """Train what is missing, compare, print the table."""
+    """Train missing runs, compare all, print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("positions", nargs="*", type=Path, metavar="POSITIONS")
     parser.add_argument("--evaluations", type=whole_number, default=1_000_000, help="of each run")

@@ -1,4 +1,4 @@
-"""Measure self-play beside the bare network: the same as `alphazero bench`."""
+"""Measure self-play beside the network alone: the same as `alphazero bench`."""
 
 import sys
 

@@ -3,10 +3,10 @@
 python scripts/benchmark_actors.py configs/connect_four.yaml [section.key=value ...] [--seconds 60]
 python scripts/benchmark_actors.py configs/connect_four.yaml --sleep 2,8,32,128,256 [--ray]
 
-The first compares the loop of one process with one and with two Ray actors: games a second, and
-what a game costs more. The second asks how many actors one driver serves: they play no games but
-sleep, and then bring one, so that the driver is the only one at work; ideal is what they would
-bring if it cost nothing. With --ray the games travel through Ray, else through this process.
+The first compares one process with Ray actors, on one and on two cores: games a second, and the
+extra time of a game. The second measures how many actors one driver can serve: each actor only
+sleeps and then sends a recorded game, so the driver alone computes. The ideal is the rate with a
+driver that costs nothing. With --ray the games travel through Ray, else through this process.
 """
 
 import argparse
@@ -43,12 +43,12 @@ from alphazero.utils.machine import peak_megabytes
 
 
 class Rate(NamedTuple):
-    """What a driver took in."""
+    """The rate at which a driver receives games."""
 
     games: float
-    """a second"""
+    """games a second"""
     cpu: float
-    """of the driver, seconds of a core a second"""
+    """CPU time of the driver, in seconds of a core a second"""
 
 
 def first_version(game: Game, config: Config) -> NetworkSnapshot:
@@ -61,9 +61,9 @@ def first_version(game: Game, config: Config) -> NetworkSnapshot:
 
 
 def measure(producer: PlayBackend, best: NetworkSnapshot, seed: int, seconds: float) -> Rate:
-    """Take games for about `seconds`, once the first iteration, which warms up, is over.
+    """Receive games for about `seconds`, after a first iteration that warms up.
 
-    Each iteration has another name for its network: one that stayed the same would be remembered.
+    Each iteration gives its network another name, because a known network would not be sent again.
     """
     unfinished = producer.play(
         SelfPlayRequest(best, [seed, 0], NEVER_RESIGN, []), bool, bool
@@ -79,7 +79,7 @@ def measure(producer: PlayBackend, best: NetworkSnapshot, seed: int, seconds: fl
 
 
 def compare_cores(game: Game, config: Config, seconds: float) -> None:
-    """Print how fast one process and as many actors play."""
+    """Print how fast one process and as many actors as it has cores play."""
     best = first_version(game, config)
     print("cores  in process     actors    a game costs more   driver CPU")
     for cores in (1, 2):
@@ -99,7 +99,7 @@ def compare_cores(game: Game, config: Config, seconds: float) -> None:
 
 
 class Sleepers:
-    """A launcher whose actors sleep for a game, then bring one, all in one thread."""
+    """A launcher whose actors sleep for a game and then send one, all in one thread."""
 
     def __init__(self, seconds: float, brought: Any) -> None:
         self.seconds, self.brought = seconds, brought
@@ -109,7 +109,7 @@ class Sleepers:
         threading.Thread(target=self._wake, daemon=True).start()
 
     def hire(self, number: int, incarnation: int) -> "Sleepers.Hand":  # noqa: ARG002
-        """Begin an actor."""
+        """Start an actor."""
         return Sleepers.Hand(self)
 
     class Hand:
@@ -119,16 +119,16 @@ class Sleepers:
             self.sleepers, self.free = sleepers, 0.0
 
         def ask(self, method: str, *_: Any) -> Future[Any]:
-            """Sleep once what was asked before is slept."""
+            """Sleep after the sleeps of all earlier calls."""
             if method == "play":
                 self.free = max(time.monotonic(), self.free) + self.sleepers.seconds
             return self.sleepers.at(self.free, method)
 
         def stop(self) -> None:
-            """Nothing runs."""
+            """Do nothing: nothing runs."""
 
     def at(self, when: float, method: str) -> Future[Any]:
-        """Return an answer that comes at `when`."""
+        """Return a result that arrives at `when`."""
         future: Future[Any] = Future()
         if method != "play":
             future.set_result(None)
@@ -148,32 +148,32 @@ class Sleepers:
             future.set_result(self.brought)
 
     def share(self, data: bytes) -> bytes:
-        """Put nothing anywhere."""
+        """Return the bytes themselves."""
         return data
 
     def last_words(self, error: BaseException) -> None:
-        """Nobody dies here."""
+        """Return None: no actor dies."""
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: there are no resources."""
 
 
 class Bed:
-    """Where actors that sleep lie, when games are to travel through Ray: one process for all."""
+    """The sleeping actors when games travel through Ray: one process for all."""
 
     def __init__(self, seconds: float, brought: Any) -> None:
         self.seconds, self.brought = seconds, brought
         self.turns: dict[int, asyncio.Lock] = {}
 
     async def play(self, number: int) -> Any:
-        """Sleep, one game after the other for each number."""
+        """Sleep, one game after the other for each number; return the game."""
         async with self.turns.setdefault(number, asyncio.Lock()):
             await asyncio.sleep(self.seconds)
         return self.brought
 
 
 class RaySleepers(Sleepers):
-    """The same, through Ray."""
+    """A launcher whose actors sleep in a process of Ray."""
 
     def __init__(self, seconds: float, brought: Any, actors: int) -> None:
         super().__init__(seconds, brought)
@@ -186,12 +186,11 @@ class RaySleepers(Sleepers):
         self.bed = ray.remote(**options)(Bed).remote(seconds, brought)
 
     def hire(self, number: int, incarnation: int) -> Any:  # noqa: ARG002
-        """Begin an actor."""
+        """Start an actor."""
         bed = self.bed
 
         class Hand(Sleepers.Hand):
             def ask(self, method: str, *_: Any) -> Future[Any]:
-                """Sleep in the bed."""
                 if method != "play":
                     return self.sleepers.at(0, method)
                 future: Future[Any] = bed.play.remote(number).future()
@@ -200,7 +199,7 @@ class RaySleepers(Sleepers):
         return Hand(self)
 
     def close(self) -> None:
-        """End Ray."""
+        """Stop Ray."""
         self.ray.shutdown()
         self.local.close()
 
@@ -208,7 +207,7 @@ class RaySleepers(Sleepers):
 def compare_sleepers(
     game: Game, config: Config, numbers: list[int], nap: float, seconds: float, through_ray: bool
 ) -> None:
-    """Print how many games a driver takes in from actors that sleep."""
+    """Print how many games a driver receives from actors that sleep."""
     best = first_version(game, config)
     small = dataclasses.replace(config.selfplay, games_per_iteration=8, parallel_games=8)
     quick = dataclasses.replace(
@@ -242,7 +241,7 @@ def compare_sleepers(
 
 
 def main() -> None:
-    """Measure."""
+    """Run the measurement that the arguments select."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("config", metavar="CONFIG", help="the YAML file of a run")
     parser.add_argument("overrides", nargs="*", metavar="section.key=value")

@@ -1,10 +1,9 @@
-"""Measure UCT with random rollouts beside OpenSpiel's and beside plain Python, from the first move.
+"""Measure UCT with random rollouts, beside OpenSpiel's and plain Python, from the first position.
 
 python scripts/benchmark_rollouts.py [--simulations 5000] [--repeats 5] [--threads 2]
 
-Prints rollouts a second and their ratios, the best of the repeats, by the processor's clock on
-one thread; with several threads by the clock on the wall. OpenSpiel is optional: pip install
-open_spiel.
+Prints rollouts a second and their ratios, the best of the repeats: by CPU time on one thread, by
+wall-clock time on several. OpenSpiel is optional: pip install open_spiel.
 """
 
 import argparse
@@ -27,7 +26,7 @@ from alphazero.mcts.rollout_search import RolloutSearch
 
 
 class Case(NamedTuple):
-    """A game as we and as OpenSpiel call it; plain Python knows those that are won by a line."""
+    """A game and its name in OpenSpiel; plain Python supports the games that are won by a line."""
 
     title: str
     game: Game
@@ -65,7 +64,7 @@ class Board:
         ]
 
     def _ray(self, rows: int, cell: int, down: int, right: int) -> list[int]:
-        """Return the cells on a line that leaves `cell`."""
+        """Return the cells on a line from `cell`, without `cell`."""
         row, column, ray = cell // self.columns + down, cell % self.columns + right, []
         while 0 <= row < rows and 0 <= column < self.columns:
             ray.append(row * self.columns + column)
@@ -73,7 +72,7 @@ class Board:
         return ray
 
     def wins(self, cells: list[int], cell: int) -> bool:
-        """Whether the stone on `cell` stands in a line."""
+        """Whether the stone on `cell` is part of a winning line."""
         stone = cells[cell]
         for rays in self.rays[cell]:
             run = 1
@@ -87,7 +86,7 @@ class Board:
         return False
 
     def play(self, cells: list[int], free: list[int], index: int, player: int) -> int:
-        """Fill the free cell at `index`; return 0, or the player who won by it."""
+        """Fill the free cell at `index`; return 0, or the player who wins by it."""
         cell = free[index]
         cells[cell] = player
         above = cell - self.columns
@@ -100,7 +99,7 @@ class Board:
 
 
 class Node:
-    """A position of the tree."""
+    """A node of the tree."""
 
     def __init__(self, untried: list[int], winner: int) -> None:
         self.visits, self.total, self.winner = 0, 0, winner
@@ -108,7 +107,7 @@ class Node:
 
 
 def plain_uct(board: Board, simulations: int, rng: random.Random) -> Node:
-    """Search the empty board and return its node, as one would write it down.
+    """Search the empty board by the textbook algorithm; return its node.
 
     Browne et al., *A Survey of Monte Carlo Tree Search Methods* (2012), algorithm 2.
     """
@@ -145,7 +144,7 @@ def plain_uct(board: Board, simulations: int, rng: random.Random) -> Node:
 
 
 def ours(game: Game, simulations: int, seed: int, threads: int = 1) -> Callable[[], object]:
-    """Return our search, ready to begin."""
+    """Return our search as a function."""
     settings = RolloutConfig(simulations=simulations, threads=threads)
     search = RolloutSearch(game, settings, rng=np.random.default_rng(seed))
     search.reset(FIRST, game.initial_state()[None])
@@ -159,14 +158,14 @@ def ours(game: Game, simulations: int, seed: int, threads: int = 1) -> Callable[
 
 
 def plain(case: Case, simulations: int, seed: int) -> Callable[[], object]:
-    """Return the search in plain Python."""
+    """Return the search in plain Python as a function."""
     sizes = case.game.options
     board = Board(sizes["rows"], sizes["columns"], sizes["length"], case.falling)
     return lambda: plain_uct(board, simulations, random.Random(seed))
 
 
 def spiel(module: Any, name: str, simulations: int, seed: int) -> Callable[[], object]:
-    """Return OpenSpiel's search in C++, with as much room as it likes and without its solver."""
+    """Return OpenSpiel's search in C++ as a function, with ample memory and without its solver."""
     game = module.load_game(name)
     rollout = module.RandomRolloutEvaluator(1, seed)
     bot = module.MCTSBot(game, rollout, math.sqrt(2), simulations, 1000, False, seed, False)
@@ -180,7 +179,7 @@ def rate(
     repeats: int,
     clock: Callable[[], float] = time.thread_time,
 ) -> float:
-    """Return simulations a second, the best of `repeats`; `prepare` makes one from a seed."""
+    """Return simulations a second, the best of `repeats`; `prepare` makes a search from a seed."""
     best = 0.0
     for seed in range(repeats):
         run = prepare(seed)

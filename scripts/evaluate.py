@@ -1,6 +1,6 @@
-"""Say how strong players are: `match`, `rate` and `grade`, as those commands of `alphazero`.
+"""Measure the strength of players: the commands `match`, `rate` and `grade` of `alphazero`.
 
-python scripts/evaluate.py match A B     let two players play each other
+python scripts/evaluate.py match A B     play a match of two players
 python scripts/evaluate.py rate A B C    rate players, or the checkpoints of a run
 python scripts/evaluate.py grade A       count how often a checkpoint plays an optimal move
 """

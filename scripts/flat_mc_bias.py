@@ -2,8 +2,8 @@
 
 python scripts/flat_mc_bias.py [--simulations 300000] [--runs 20] [--seed 0] [--plot bias.png]
 
-Prints what flat Monte Carlo and UCT believe of both moves as their simulations grow, beside
-minimax, and draws it.
+Prints the estimates of both moves by flat Monte Carlo and UCT, as simulations grow, beside minimax,
+and draws them. alphazero/foundations/README.md has the idea of each search.
 """
 
 import argparse
@@ -44,16 +44,16 @@ from alphazero.mcts.rollout_search import RolloutSearch
 from alphazero.utils.jit import kernel
 
 LEAVES = ((50, 48), (62, 45, 58))
-"""Wins of the first player in a hundred, for each branch and each answer to it."""
+"""Win percentages of the first player, for each branch and each answer to it."""
 HUNDRED = 100
 ANSWERS = 3
 _CHOSEN, _WORTH = HEADER, HEADER + 1
-"""Where a state holds what was chosen: the branch, then the leaf's worth; leaves come after."""
+"""Where a state holds the chosen branch and the chosen leaf's worth; all leaves come after them."""
 
 
 @kernel(LEGAL_RULE)
 def _legal(state: State, mask: Mask) -> int:
-    """Mark the branches, then the answers to the chosen one, then every last move."""
+    """Mark the branches, then the answers to the chosen one, then all last moves."""
     count = 0
     for action in range(HUNDRED):
         mask[action] = state[OUTCOME] == ONGOING
@@ -68,7 +68,7 @@ def _legal(state: State, mask: Mask) -> int:
 
 @kernel(PLAY_RULE)
 def _play(state: State, action: int) -> None:
-    """Choose a branch, a leaf, or a last move, of which as many win as the leaf is worth."""
+    """Choose a branch, then a leaf, then a last move; the leaf's worth is the number that win."""
     if state[PLY] == 0:
         state[_CHOSEN] = action
     elif state[PLY] == 1:
@@ -81,28 +81,25 @@ def _play(state: State, action: int) -> None:
 
 @kernel(OBSERVE_RULE)
 def _observe(state: State, planes: Planes) -> None:
-    """Write how many moves were made: no network learns this."""
+    """Write the number of moves; no network learns this game."""
     planes[0, 0, 0] = state[PLY]
 
 
 @kernel(HEURISTIC_RULE)
 def _leaf_value(state: State) -> int:
-    """Return the first player's expectation at a leaf, where it is to move; elsewhere nothing."""
+    """Return the first player's expected value at a leaf, where it is to move; 0 elsewhere."""
     return (2 * state[_WORTH] - HUNDRED) * HEURISTIC_SCALE // HUNDRED if state[PLY] == 2 else 0
 
 
 @dataclass(frozen=True)
 class TwoPlyTree(Game):
-    """The tree of `LEAVES` as a game; below a leaf, chance is a hundred last moves.
-
-    Who searches it with walks of two plies meets chance there alone, in the rollouts.
-    """
+    """The tree of `LEAVES` as a game; chance is a hundred last moves, which only rollouts reach."""
 
     rule_functions = (_legal, _play, outcome, _observe)
 
     @property
     def heuristic(self) -> Any:
-        """What a leaf is worth."""
+        """The rule that returns a leaf's value."""
         return _leaf_value
 
     def initial_state(self) -> State:
@@ -116,23 +113,23 @@ class TwoPlyTree(Game):
     max_moves = 3
 
     def symmetries(self) -> Symmetries:
-        """None but the identity."""
+        """Return the identity alone."""
         return Symmetries(np.arange(HUNDRED)[None], np.zeros((1, 1), np.int64))
 
     def render(self, state: State) -> str:
-        """Write the moves that were made."""
+        """Describe the moves that were made."""
         return f"{state[PLY]} moves, branch {state[_CHOSEN] + 1}, worth {state[_WORTH]}"
 
     def parse(self, diagram: str) -> State:
-        """Refuse: nobody types this game's positions."""
+        """Raise GameError: positions of this game cannot be typed."""
         raise GameError(f"no position of this tree can be typed, got {diagram[:20]!r}")
 
     def action_name(self, state: State, action: int) -> str:
-        """Write b1, c1 or a number, by the ply."""
+        """Return b1, c1 or a number, by the ply."""
         return f"{('b', 'c', '')[min(int(state[PLY]), 2)]}{action + 1}"
 
     def parse_action(self, state: State, text: str) -> int:
-        """Read what `action_name` writes."""
+        """Return the action that `action_name` writes as `text`."""
         for action in np.flatnonzero(self.legal_action_mask(state)):
             if self.action_name(state, int(action)) == text.strip():
                 return int(action)
@@ -140,8 +137,8 @@ class TwoPlyTree(Game):
 
 
 def minimax_percentages() -> list[float]:
-    """Return what each branch is worth by minimax, in percent."""
-    from alphazero.solvers.alphabeta import AlphaBeta  # compiled when it is first wanted
+    """Return the minimax value of each branch, in percent."""
+    from alphazero.solvers.alphabeta import AlphaBeta  # compiled on first use
 
     game, found = TwoPlyTree(), []
     search = AlphaBeta(game, entries=1 << 10)
@@ -149,13 +146,13 @@ def minimax_percentages() -> list[float]:
         search.start(game.play(game.initial_state(), branch), depth=1)
         while not search.go_on(HUNDRED):
             pass
-        # The score is the second player's, who is to move there.
+        # The score is for the second player, who is to move there.
         found.append(HUNDRED * (1 - search.score / HEURISTIC_SCALE) / 2)
     return found
 
 
 class Estimates(NamedTuple):
-    """What searches believe of each branch as their simulations grow, over several runs."""
+    """Estimates of B branches by M methods at P numbers of simulations, over several runs."""
 
     methods: tuple[str, ...]
     simulations: tuple[int, ...]
@@ -164,16 +161,13 @@ class Estimates(NamedTuple):
     deviations: npt.NDArray[np.float64]
     """[M, P, B] standard deviations among the runs"""
     chosen: npt.NDArray[np.float64]
-    """[M, P, B] share of the runs that would play the branch"""
+    """[M, P, B] share of the runs that choose the branch"""
 
 
 def estimate(
     simulations: Sequence[int], runs: int, seed: int, methods: Sequence[str] = ("flat_mc", "uct")
 ) -> Estimates:
-    """Search the tree with each of `METHODS` that is named, `runs` times from different seeds.
-
-    `simulations` are the totals, in rising order, at which the searches are looked at.
-    """
+    """Search the tree `runs` times with each method, up to each number of `simulations`."""
     game, every, branches = TwoPlyTree(), np.arange(runs), len(LEAVES)
     found = np.zeros((3, len(methods), len(simulations), branches))
     for index, method in enumerate(methods):
@@ -196,7 +190,7 @@ def estimate(
 
 
 def table(estimates: Estimates) -> str:
-    """Write estimates beside minimax: mean and standard deviation, and how many runs play b1."""
+    """Return estimates beside minimax as text: mean, deviation, runs with the best move."""
     exact = minimax_percentages()
     best = int(np.argmax(exact))
     names = [f"b{branch + 1}" for branch in range(len(exact))]
@@ -218,16 +212,13 @@ def table(estimates: Estimates) -> str:
 
 
 WIDTH, HEIGHT, SPACE, LEFT, TOP = 360, 260, 70, 56, 96
-"""Of a panel, between panels, and where the first one lies, in pixels."""
+"""Size of a panel, space between panels, and corner of the first one, in pixels."""
 LOWEST, HIGHEST = 40, 60
 """Ends of the axis, in percent."""
 
 
 def draw(estimates: Estimates) -> Image.Image:
-    """Return a picture: a panel for each method, a line for each branch, bars of one deviation.
-
-    Thin lines are the minimax values.
-    """
+    """Draw a panel for each method: estimates with one deviation, and thin lines for minimax."""
     canvas = Canvas()
     canvas.write(MARGIN, 14, "More simulations cure variance, not bias", 20)
     x = float(MARGIN)
@@ -244,7 +235,6 @@ def draw(estimates: Estimates) -> Image.Image:
 
 
 def _draw_panel(canvas: Canvas, left: int, estimates: Estimates, index: int) -> None:
-    """Draw one method's estimates over the logarithm of the simulations."""
     logs = np.log10(estimates.simulations)
     first, last = np.floor(logs[0]), np.ceil(logs[-1])
 

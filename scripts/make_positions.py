@@ -2,8 +2,8 @@
 
 python scripts/make_positions.py connect_four FILE [--each 200] [--first-ply 8] [--seed 1]
 
-Connect Four's shipped file, alphazero/arena/positions/connect_four.txt, was made so. The fewer
-moves were played, the longer a position takes to solve: on one core some three seconds after 8.
+This made Connect Four's shipped file, alphazero/arena/positions/connect_four.txt. The fewer moves
+a position has, the longer it takes to solve: about three seconds on one core after 8 moves.
 """
 
 import argparse

@@ -1,11 +1,11 @@
-"""Draw the pictures of the README again.
+"""Draw the pictures of the READMEs again.
 
 python scripts/readme_images.py series RUN [--moves "a1 b2"] [--networks 3] --save series.svg
 python scripts/readme_images.py run RUN --save run.svg
 python scripts/readme_images.py page PLAYER [--moves "a1 b2"] [--chromium PATH] --save page.png
 
-`series`: one position as early, middle and late networks of a run see it. `run`: its curves.
-`page`: the web page while it analyses; it needs the extras `serve` and `browser`.
+`series`: a position as early, middle and late networks of a run see it. `run`: a run's curves.
+`page`: the web page during an analysis; it needs the extras `serve` and `browser`.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def page(options: argparse.Namespace) -> None:
-    """Take a picture of the web page, in a browser that nobody sees, while a search goes on."""
+    """Take a screenshot of the web page in a headless browser, during a search."""
     from playwright.sync_api import sync_playwright
 
     command = [sys.executable, "-m", "alphazero", "serve", options.player, "--port", "0"]
@@ -60,7 +60,7 @@ def page(options: argparse.Namespace) -> None:
 
 
 def _look(tab: Any, address: str, moves: str) -> None:
-    """Open a game in which `moves` are played, and a person meets the first player there is."""
+    """Open a game with `moves` played, a person against the first player, and start an analysis."""
     player = tab.request.get(f"{address}/api/setup").json()["players"][0]
     seats = [{"player": "human"}, {"player": player["name"]}]
     sessions = f"{address}/api/sessions"
@@ -68,7 +68,7 @@ def _look(tab: Any, address: str, moves: str) -> None:
     tab.request.post(f"{sessions}/{session}/paste", data={"moves": moves})
     tab.add_init_script(f"sessionStorage.setItem('alphazero-session', '{session}')")
     tab.goto(address)
-    for _ in moves.split():  # so that the graph knows each position's value
+    for _ in moves.split():  # so that the graph has each position's value
         tab.get_by_role("button", name="Hint").click()
         tab.locator(".candidates tbody tr").first.wait_for()
         tab.get_by_role("button", name="One move back").click()
@@ -81,7 +81,7 @@ def _look(tab: Any, address: str, moves: str) -> None:
 
 
 def main() -> None:
-    """Read what is asked for and draw it."""
+    """Draw the picture that the arguments select."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parts = parser.add_subparsers(required=True, metavar="PICTURE")
 

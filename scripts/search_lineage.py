@@ -3,7 +3,7 @@
 python scripts/search_lineage.py [checkpoints/connect_four.safetensors] [--simulations 1000]
     [--seconds 0.05] [--games 40] [--plot FILE.png]
 
-Prints the table of the README's chapter "From Monte Carlo to AlphaGo Zero".
+Prints the table of alphazero/foundations/README.md, "From Monte Carlo to AlphaGo Zero".
 """
 
 import argparse
@@ -28,27 +28,27 @@ from alphazero.utils.files import check_writable
 from alphazero.utils.machine import usable_cores
 
 SIMULATIONS, SECONDS = "simulations", "seconds"
-"""What the methods are given alike, by the name of the players' option."""
+"""Budgets that are equal for all methods, by the name of the players' option."""
 
 BASELINE = "UCT"
-"""The method that has 0 Elo: all others win and lose against it, so that intervals are narrow."""
+"""The method with 0 Elo. All others win and lose against it, so that intervals are narrow."""
 
 
 class Row(NamedTuple):
-    """A method, in the words of the table."""
+    """A method, as a row of the table."""
 
     title: str
     selection: str
     evaluation: str
     player: str
-    """its name, to which a budget is added"""
+    """its name, without a budget"""
     budgets: tuple[str, ...] = (SIMULATIONS, SECONDS)
-    """those that it can be given, halving only a number that it can plan with; a player without
-    any is the same under each"""
+    """budgets that it supports: halving needs a number to plan with; a player without budgets is
+    the same under each"""
 
 
 def historical_methods(checkpoint: Path) -> list[Row]:
-    """Return the methods from the oldest on; a checkpoint's network serves those that need one."""
+    """Return the methods, oldest first; those that need a network use the checkpoint's."""
     rollouts = [
         Row(method.title, method.selection, method.evaluation, word)
         for word, method in METHODS.items()
@@ -80,10 +80,7 @@ def compare(
     workers: int = 1,
     show: Callable[[int], object] = bool,
 ) -> dict[str, Standing]:
-    """Let every two methods play `games` games with the same budget; return standings by title.
-
-    `BASELINE` has 0 Elo. `show` is called with the number of games that ended.
-    """
+    """Play `games` games between every two methods with a budget; return standings by title."""
     names = {row.title: player_name(row, budget, amount) for row in rows}
     names = {title: name for title, name in names.items() if name}
     entrants = [parse_player(name) for name in names.values()]
@@ -95,7 +92,7 @@ def compare(
 
 
 def player_name(row: Row, budget: str, amount: float) -> str:
-    """Return the player of a method with a budget; empty where it cannot be given that one."""
+    """Return the player of a method with a budget; empty if it does not support the budget."""
     if not row.budgets:
         return row.player
     joint = "," if ":" in row.player else ":"
@@ -103,13 +100,13 @@ def player_name(row: Row, budget: str, amount: float) -> str:
 
 
 def games_to_play(rows: Sequence[Row], budget: str, games: int) -> int:
-    """Return how many games `compare` plays."""
+    """Return the number of games that `compare` plays."""
     players = sum(bool(player_name(row, budget, 1)) for row in rows)
     return games * players * (players - 1) // 2
 
 
 def table(rows: Sequence[Row], results: Mapping[str, Mapping[str, Standing]]) -> str:
-    """Write the methods and their ratings under each heading as a table in Markdown."""
+    """Return the methods and their ratings under each budget as a Markdown table."""
     headings = ["method", "selection", "leaf evaluation", *results]
     lines = [f"| {' | '.join(headings)} |", "| --- " * len(headings) + "|"]
     for row in rows:
@@ -129,7 +126,7 @@ def _rating(standing: Standing | None) -> str:
 def draw(
     rows: Sequence[Row], results: Mapping[str, Mapping[str, Standing]], title: str
 ) -> Image.Image:
-    """Draw the ratings of the methods side by side, a series for each heading."""
+    """Draw the ratings of the methods side by side, a series for each budget."""
     series = {
         heading: {
             place: Point(

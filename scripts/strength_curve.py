@@ -1,8 +1,8 @@
-"""Grade the checkpoints of a run: strength against time, games and evaluations, as a table.
+"""Grade the checkpoints of a run: strength by time, games and evaluations, as a table.
 
 python scripts/strength_curve.py RUN POSITIONS... [--simulations 0,64,600] [--points 8]
 
-Train with `run.keep_checkpoints=0`, so that every checkpoint is kept.
+configs/README.md has its results. Train with `run.keep_checkpoints=0` to keep every checkpoint.
 """
 
 import argparse

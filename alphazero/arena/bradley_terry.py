@@ -27,16 +27,16 @@ ELO = 400 / math.log(10)
 """Elo per natural unit of strength, by the logistic curve of `elo_difference`."""
 
 PRIOR = 1.0
-"""Virtual games per player, half won and half lost, spread evenly over opponents and colours: they
-keep the rating of a player with only wins finite. For two players without draws this equals the
-half point per side in `match_result`. Compare Coulom's BayesElo, whose default is 2.
+"""Virtual games per player, half won and half lost, spread evenly over opponents and colours, for
+finite ratings. For two players without draws this equals the half point per side in `match_result`.
+Compare Coulom's BayesElo, whose default is 2.
 """
 
 DEVIANCE = 3.8415
 """Twice the log-likelihood drop at the ends of a 95 % interval: chi-square, 1 degree."""
 
 MAX_STRENGTH = 40.0
-"""Limit of the distance to an interval end, in natural units (about 7,000 Elo)."""
+"""Distance at which the search for an interval end stops doubling, natural units (7,000 Elo)."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,7 @@ class _Model:
 def fit(counts: npt.NDArray[np.int64], anchor: int = 0, prior: float = PRIOR) -> Ratings:
     """Return the maximum-likelihood ratings, with `anchor` at 0.
 
-    `counts` [N, N, 3]: games in which i moved first against j, by outcome -1, 0, +1. The graph of
-    games must be connected.
+    `counts` [N, N, 3]: games of i, moving first, against j, by outcome -1, 0, +1; connected.
     """
     players = len(counts)
     met = (counts + counts.transpose(1, 0, 2)).sum(axis=2) > 0

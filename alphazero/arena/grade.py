@@ -81,8 +81,7 @@ def collect_answers(
 ) -> Answers:
     """Request a move in every solved position, on `workers` cores.
 
-    `seat_player(n)` creates the player for n parallel games, once per worker. `show` receives the
-    number of positions answered.
+    `seat_player(n)` creates the player for n parallel games; `show` receives the number answered.
     """
     progress = Progress(show)
     count = len(solution.states)

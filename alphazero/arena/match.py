@@ -83,8 +83,7 @@ class _FinishedGame(NamedTuple):
 class Match:
     """Plays the games of `schedule`, in order, in `num_games` parallel games.
 
-    Where a pairing allows it, a player with a prospect below `resign_below` resigns in place of its
-    move. A player may forfeit at any time.
+    If the pairing allows it, a prospect below `resign_below` makes a player resign, not move.
     """
 
     game: Game

@@ -1,7 +1,6 @@
 """Tournaments: round robins and gauntlets, with stored games.
 
-All games are in one file. A tournament that was interrupted, or that gets more players or games,
-plays only the missing ones.
+After an interruption, or with more players or games, only missing games are played.
 """
 
 import csv
@@ -100,9 +99,7 @@ class Tournament:
         return 2 * sum(len(self._missing_pairs(*pairing)) for pairing in self.pairings)
 
     def play(self, workers: int = 1, show: Callable[[int], object] = bool) -> None:
-        """Play the missing games and save each complete pairing; `show` receives the games just
-        ended.
-        """
+        """Play the missing games, saving each complete pairing; `show` receives the games ended."""
         for first, second in self.pairings:
             pairs = self._missing_pairs(first, second)
             if pairs:

@@ -1,4 +1,4 @@
-"""How a word that was typed is read, and how a mistake is told, for argparse."""
+"""Argument types and the error format for argparse."""
 
 import argparse
 from typing import TYPE_CHECKING, NoReturn
@@ -10,27 +10,27 @@ if TYPE_CHECKING:
 
 
 class Parser(argparse.ArgumentParser):
-    """Tells a mistake in one line, where argparse would print the usage as well."""
+    """Reports an error in one line, without argparse's usage text."""
 
     def error(self, message: str) -> NoReturn:
-        """Leave with exit code 2."""
+        """Exit with code 2."""
         self.exit(2, f"error: {message}; see: {self.prog} --help\n")
 
 
 def whole_number(text: str) -> int:
-    """Read a number from 0 on."""
+    """Parse an integer from 0 up."""
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise argparse.ArgumentTypeError(f"expected a whole number from 0 on, got {text[:20]!r}")
     return int(text)
 
 
 def whole_numbers(text: str) -> list[int]:
-    """Read numbers between commas."""
+    """Parse comma-separated integers."""
     return [whole_number(part) for part in text.split(",")]
 
 
 def positive_number(text: str) -> int:
-    """Read a number from 1 on."""
+    """Parse an integer from 1 up."""
     number = whole_number(text)
     if number == 0:
         raise argparse.ArgumentTypeError(f"expected a whole number from 1 on, got {text}")
@@ -38,7 +38,7 @@ def positive_number(text: str) -> int:
 
 
 def even_number(text: str) -> int:
-    """Read a number of games."""
+    """Parse an even number of games."""
     number = whole_number(text)
     if number == 0 or number % 2:
         raise argparse.ArgumentTypeError(
@@ -48,7 +48,7 @@ def even_number(text: str) -> int:
 
 
 def port(text: str) -> int:
-    """Read the number of a port."""
+    """Parse a port number."""
     number = whole_number(text)
     if number > 65535:
         raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, got {text}")
@@ -56,7 +56,7 @@ def port(text: str) -> int:
 
 
 def _number(text: str) -> float:
-    """Read any number; -1, which nobody here may type, for what is none."""
+    """Parse a number; return -1, which no argument accepts, for anything else."""
     try:
         return float(text)
     except ValueError:
@@ -64,7 +64,7 @@ def _number(text: str) -> float:
 
 
 def seconds(text: str) -> float:
-    """Read a time."""
+    """Parse a positive number of seconds."""
     number = _number(text)
     if not 0 < number < 1e6:
         raise argparse.ArgumentTypeError(f"expected seconds above 0, got {text!r}")
@@ -72,7 +72,7 @@ def seconds(text: str) -> float:
 
 
 def calibration_seconds(text: str) -> float:
-    """Read a time of at most a minute."""
+    """Parse at most 60 seconds."""
     number = seconds(text)
     if number > 60:
         raise argparse.ArgumentTypeError(f"expected at most 60 seconds, got {text}")
@@ -80,7 +80,7 @@ def calibration_seconds(text: str) -> float:
 
 
 def share(text: str) -> float:
-    """Read a share."""
+    """Parse a number in [0, 1]."""
     number = _number(text)
     if not 0 <= number <= 1:
         raise argparse.ArgumentTypeError(f"expected a share from 0 to 1, got {text!r}")
@@ -88,7 +88,7 @@ def share(text: str) -> float:
 
 
 def sprt(text: str) -> "Sprt":
-    """Read a sequential test."""
+    """Parse the parameters of a sequential test."""
     from alphazero.arena.sprt import Sprt
 
     try:

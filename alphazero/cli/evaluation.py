@@ -1,4 +1,4 @@
-"""Commands that measure players."""
+"""Commands that measure the strength of players."""
 
 import argparse
 import functools
@@ -23,44 +23,44 @@ from alphazero.utils.machine import usable_cores
 
 
 def grade_arguments(parser: argparse.ArgumentParser) -> None:
-    """Ask for a checkpoint, the positions, and what is done with the result."""
+    """Add the arguments of `grade`."""
     parser.add_argument(
         "checkpoint",
         metavar="CHECKPOINT",
-        help="a .safetensors file, or a run's folder for its best player, and what it does "
-        "otherwise than in training, as in PATH:selection=puct,transpositions=true",
+        help="a .safetensors file, or a run's folder for its best player; with search settings "
+        "other than in training, as in PATH:selection=puct,transpositions=true",
     )
     parser.add_argument(
         "positions",
         nargs="*",
         type=Path,
         metavar="POSITIONS",
-        help="files of solved positions, or folders of such files; without any, those that come "
-        "with the project, or every reachable position of a small game",
+        help="files of solved positions, or folders of them (default: the bundled ones, or every "
+        "reachable position of a small game)",
     )
     parser.add_argument(
         "--simulations",
         type=whole_numbers,
         metavar="N,N",
-        help="simulations a move, each number in turn; 0 is the bare network",
+        help="simulations a move; several numbers are graded in turn; 0 is the bare network",
     )
     parser.add_argument(
         "--require",
         type=share,
         default=0.0,
         metavar="SHARE",
-        help="exit with 1 when the share of optimal moves, from 0 to 1, is lower anywhere",
+        help="exit with code 1 if any share of optimal moves, from 0 to 1, is lower",
     )
     parser.add_argument(
         "--save",
         type=Path,
         metavar="FILE",
-        help="write a copy of the checkpoint that carries these figures, for `alphazero show`",
+        help="write a copy of the checkpoint that holds the results, for `alphazero show`",
     )
 
 
 def grade(options: argparse.Namespace) -> int:
-    """Count optimal moves."""
+    """Grade a checkpoint."""
     from tqdm import tqdm
 
     from alphazero.errors import PlayerError
@@ -108,35 +108,35 @@ def grade(options: argparse.Namespace) -> int:
 
 
 def match_arguments(parser: argparse.ArgumentParser) -> None:
-    """Ask for two players, when their match ends, and where its games and its result go."""
+    """Add the arguments of `match`."""
     parser.add_argument("first", metavar="A", help=PLAYER)
-    parser.add_argument("second", metavar="B", help="its opponent")
+    parser.add_argument("second", metavar="B", help="the opponent of A")
     contest_arguments(parser, 100, "games, even (default: 100)")
     parser.add_argument(
         "--sprt",
         type=sprt,
         metavar="ELO0,ELO1",
-        help="stop as soon as it is known whether A is stronger by ELO0 or by ELO1, as 0,30 or "
-        "=-10,10; two more numbers are the permitted errors (default: 0.05,0.05)",
+        help="stop once a sequential test decides whether A is stronger by ELO0 or by ELO1, as "
+        "0,30 or =-10,10; two more numbers are the permitted error rates (default: 0.05,0.05)",
     )
     parser.add_argument(
         "--save",
         type=Path,
         metavar="FILE",
-        help="write the games, for `alphazero show`: as SGF where the name ends in .sgf, else a "
-        "line each",
+        help="write the games, for `alphazero show`: as SGF if the name ends in .sgf, else one "
+        "line per game",
     )
     parser.add_argument(
         "--note",
         type=Path,
         metavar="FILE",
-        help="write a copy of the first player, a checkpoint, that carries the result as well",
+        help="write a copy of the first player, a checkpoint, that also holds the result",
     )
     parser.add_argument(
         "--patience",
         type=seconds,
         metavar="S",
-        help="seconds in which another program must answer, or it loses the game (default: 300)",
+        help="seconds after which a GTP program without an answer loses the game (default: 300)",
     )
 
 
@@ -206,35 +206,37 @@ def match(options: argparse.Namespace) -> None:
 
 
 def rate_arguments(parser: argparse.ArgumentParser) -> None:
-    """Ask for players, which checkpoints of a run are rated, and where the ratings go."""
+    """Add the arguments of `rate`."""
     parser.add_argument(
         "players",
         nargs="+",
         metavar="PLAYER",
         help=f"{PLAYER}; here a run's folder stands for its checkpoints",
     )
-    contest_arguments(parser, 20, "games of each pairing, even (default: 20)")
+    contest_arguments(parser, 20, "games per pairing, even (default: 20)")
     parser.add_argument(
         "--checkpoints",
         type=positive_number,
         default=8,
         metavar="N",
-        help="of a run, evenly spaced (default: 8)",
+        help="number of checkpoints of a run, evenly spaced (default: 8)",
     )
     parser.add_argument(
-        "--gauntlet", action="store_true", help="the first player meets all others, no more"
+        "--gauntlet",
+        action="store_true",
+        help="the first player plays all others, who do not play each other",
     )
     parser.add_argument(
         "--anchor",
         metavar="PLAYER",
-        help="who has the rating 0, from which intervals are measured (default: random if it "
-        "plays, else the first)",
+        help="the player with rating 0, to which intervals refer (default: random if it plays, "
+        "else the first)",
     )
     parser.add_argument(
         "--folder",
         type=Path,
         metavar="FOLDER",
-        help="keep the games there; played again, only what is missing is played",
+        help="keep the games there; later calls play only the missing games",
     )
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write the table as CSV")
     parser.add_argument(
@@ -250,7 +252,7 @@ def rate(options: argparse.Namespace) -> int:
     from alphazero.utils.files import check_writable, is_folder
 
     for text in options.players:
-        if not is_folder(Path(text)):  # a run's may hold no best player
+        if not is_folder(Path(text)):  # a run may have no best player yet
             name_player(text, simulations=options.simulations, seconds=options.seconds)
     for file in (options.csv, options.plot):
         if file:
@@ -294,7 +296,7 @@ def rate(options: argparse.Namespace) -> int:
 
 
 def solve_arguments(parser: argparse.ArgumentParser) -> None:
-    """Ask for a position, and how hard to try."""
+    """Add the arguments of `solve`."""
     parser.add_argument(
         "game", metavar="GAME", help="its name, as in mnk:rows=4,columns=4,length=3"
     )
@@ -303,7 +305,7 @@ def solve_arguments(parser: argparse.ArgumentParser) -> None:
         "--positions",
         type=whole_number,
         metavar="N",
-        help="give up after looking at so many (default: what takes ten to thirty seconds)",
+        help="give up after N positions (default: about ten to thirty seconds)",
     )
 
 

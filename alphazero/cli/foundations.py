@@ -1,4 +1,4 @@
-"""The command that runs an idea that came before."""
+"""The command that runs a foundations demo."""
 
 import argparse
 from pathlib import Path
@@ -11,10 +11,7 @@ from alphazero.errors import AlphaZeroError
 
 
 def foundations_arguments(parser: argparse.ArgumentParser) -> None:
-    """Ask which of the foundations, each with its own settings; `foundations/demos.py` runs it.
-
-    The settings are named as there; how large they may be is checked there.
-    """
+    """Add the demos and their settings, named as in `foundations/demos.py`, which checks ranges."""
     names = parser.add_subparsers(metavar="NAME", dest="name", required=True)
 
     def exhibit(name: str, text: str, **settings: tuple[int | float, str]) -> None:
@@ -32,42 +29,42 @@ def foundations_arguments(parser: argparse.ArgumentParser) -> None:
             "--plot", type=Path, metavar="FILE", help=f"the picture (default: {name}.png)"
         )
 
-    seed = (0, "of all chance")
+    seed = (0, "random seed")
     exhibit(
         "blackjack-prediction",
-        "what a policy of Blackjack is worth, by Monte Carlo prediction and exactly",
-        episodes=(500_000, "hands that are played"),
+        "the value of a Blackjack policy, by Monte Carlo prediction and exactly",
+        episodes=(500_000, "hands to play"),
         seed=seed,
     )
     exhibit(
         "blackjack-exploring-starts",
         "Blackjack learned by Monte Carlo control with exploring starts",
-        episodes=(10_000_000, "hands that are played"),
+        episodes=(10_000_000, "hands to play"),
         seed=seed,
     )
     exhibit(
         "blackjack-epsilon-soft",
         "Blackjack learned by on-policy Monte Carlo control",
-        episodes=(10_000_000, "hands that are played"),
+        episodes=(10_000_000, "hands to play"),
         epsilon=(0.1, "share of random actions, from 0 to 1"),
         seed=seed,
     )
     exhibit(
         "boarding-pass",
         "the lost boarding pass, simulated in three ways and calculated in two",
-        passengers=(100_000, "at most"),
-        flights=(10_000, "simulated for each number of passengers"),
+        passengers=(100_000, "maximum number of passengers"),
+        flights=(10_000, "flights to simulate for each number of passengers"),
         seed=seed,
     )
     exhibit(
         "queens",
-        "queens that do not attack each other, by a search that is cut",
-        queens=(8, "on a board of as many rows and columns"),
+        "queens that do not attack each other, by a pruned search",
+        queens=(8, "number of queens, and of the rows and columns of the board"),
     )
 
 
 def foundations(options: argparse.Namespace) -> None:
-    """Run one of the foundations."""
+    """Run a demo."""
     from tqdm import tqdm
 
     from alphazero.foundations.common import FoundationsError

@@ -1,4 +1,4 @@
-"""The command line: the table of commands, and how each of them ends."""
+"""The command line: the table of commands, dispatch and exit codes."""
 
 import argparse
 import os
@@ -9,47 +9,47 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import NamedTuple
 
-from alphazero.cli import evaluation, foundations, play, training
+from alphazero.cli import configuration, evaluation, foundations, play, training
 from alphazero.cli.argument_types import Parser
 from alphazero.cli.shared import EXIT_INTERRUPTED
 from alphazero.errors import AlphaZeroError, did_you_mean
 from alphazero.utils.printing import make_stdout_lossless
 
 EXIT_BROKEN_PIPE = 141
-"""Exit code when nobody reads the output any more, as after `| head`, as shells have it."""
+"""Exit code after a closed output pipe, as with `| head`; shells use the same."""
 
 
 class Command(NamedTuple):
-    """A word of the command line."""
+    """A command and its help."""
 
     name: str
     run: Callable[[argparse.Namespace], int | None]
-    """what it does; returns the exit code, or None for 0"""
+    """runs it; returns the exit code, or None for 0"""
     text: str
     example: str
     ask: Callable[[argparse.ArgumentParser], None] = lambda _: None
-    """adds what is typed after it"""
+    """adds its arguments"""
 
 
 COMMANDS = (
     Command(
         "train",
         training.train,
-        "train a player from a YAML file, or go on with a run",
+        "train a player from a YAML file, or resume a run",
         "alphazero train configs/tic_tac_toe.yaml run.seed=7 budget.minutes=5",
         training.train_arguments,
     ),
     Command(
         "play",
         play.play,
-        "play against a checkpoint, or another player, in the terminal",
+        "play against a checkpoint or another player in the terminal",
         "alphazero play checkpoints/tic_tac_toe --side second --simulations 200",
         play.play_arguments,
     ),
     Command(
         "serve",
         play.serve,
-        "play and look at games in a browser, on a page of this machine",
+        "play and analyze games in a browser, on a local web page",
         "alphazero serve checkpoints/connect_four.safetensors --open",
         play.serve_arguments,
     ),
@@ -63,7 +63,7 @@ COMMANDS = (
     Command(
         "gomocup",
         play.gomocup,
-        "serve a player to managers of gomoku matches, over the Gomocup protocol",
+        "serve a player to gomoku match managers, over the Gomocup protocol",
         "alphazero gomocup uct:simulations=1000",
         play.gomocup_arguments,
     ),
@@ -91,63 +91,70 @@ COMMANDS = (
     Command(
         "show",
         play.show,
-        "say what a checkpoint is and how strong, or replay saved games",
+        "describe a checkpoint and its strength, or replay saved games",
         "alphazero show checkpoints/tic_tac_toe",
         play.show_arguments,
     ),
     Command(
         "plot",
         training.plot,
-        "draw the curves of a run as one figure, for print too",
+        "plot the curves of a run as one figure, as PNG and SVG",
         "alphazero plot checkpoints/tic_tac_toe --save curves.svg",
         training.plot_arguments,
     ),
     Command(
         "verify",
         training.verify,
-        "read a run or a checkpoint again and say what is damaged",
+        "check the files of a run or a checkpoint for damage",
         "alphazero verify checkpoints/tic_tac_toe",
         training.verify_arguments,
     ),
     Command(
         "bench",
         training.bench,
-        "measure self-play beside the bare network",
+        "measure the speed of self-play and of the network alone",
         "alphazero bench configs/connect_four.yaml search.evaluation_cache_mib=0 --seconds 40",
         training.bench_arguments,
     ),
     Command(
         "plan",
         training.plan,
-        "measure this machine for a moment and say what a run will take, or has",
+        "measure this machine and forecast a run, or compare a forecast with a run",
         "alphazero plan configs/connect_four.yaml budget.samples=100000",
         training.plan_arguments,
     ),
     Command(
         "doctor",
         training.doctor,
-        "say what is wrong with a run, and which key to change",
+        "diagnose the problems of a run, and name the keys to change",
         "alphazero doctor checkpoints/connect_four",
         training.doctor_arguments,
     ),
     Command(
         "solve",
         evaluation.solve,
-        "say what a position is worth and which moves are best, exactly",
+        "compute the exact value and the best moves of a position",
         'alphazero solve connect_four "4444 52 35 17"',
         evaluation.solve_arguments,
     ),
     Command(
+        "config",
+        configuration.config,
+        "explain configuration keys, print a resolved file, or compare two",
+        "alphazero config search.c_puct",
+        configuration.config_arguments,
+    ),
+    Command(
         "foundations",
         foundations.foundations,
-        "run one of the ideas that came before, and draw what it finds",
+        "run a demo of the foundations, and plot its result",
         "alphazero foundations blackjack-exploring-starts --episodes 10000000",
         foundations.foundations_arguments,
     ),
     Command(
         "check",
         training.check,
-        "hold the rules of a game to the contract that every game keeps",
+        "check the rules of a game against the game contract",
         "alphazero check mnk:rows=4,columns=4,length=3",
         training.check_arguments,
     ),
@@ -156,7 +163,7 @@ COMMANDS = (
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run a command; return its exit code: 0, 2 for a mistake told in one line, 130 for Ctrl-C."""
+    """Run a command; return its exit code: 0, 1 (`grade --require`), 2 (error), 130 or 141."""
 
     def run() -> int:
         options = _parse(words)
@@ -167,7 +174,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def run_and_report(run: Callable[[], int | None]) -> int:
-    """Call `run`, tell a person's mistake in one line, and return the exit code as `main` does."""
+    """Call `run` and report user errors in one line; return the exit code as `main` does."""
     make_stdout_lossless()
     try:
         try:
@@ -184,13 +191,13 @@ def run_and_report(run: Callable[[], int | None]) -> int:
         print("\nstopped", file=sys.stderr)
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # What is still buffered would fail once more, and loudly, when Python ends.
+        # The buffered output would raise a second, visible error when Python exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_BROKEN_PIPE
 
 
 def _parse(words: Sequence[str] | None) -> argparse.Namespace:
-    """Parse a command line; overrides may stand anywhere, after options too."""
+    """Parse a command line; overrides may be anywhere, also after options."""
     whole, words = parser(), sys.argv[1:] if words is None else words
     names = [command.name for command in COMMANDS]
     if words and not words[0].startswith("-") and words[0] not in names:
@@ -208,7 +215,7 @@ def _parse(words: Sequence[str] | None) -> argparse.Namespace:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line; each command's function is its `run`."""
+    """Return the parser of the command line; it sets `run` to the command's function."""
     whole = Parser(
         prog="alphazero",
         description="From a game's rules to a strong player, by self-play.",

@@ -1,4 +1,4 @@
-"""Commands that play, and show games."""
+"""Commands that play and show games."""
 
 import argparse
 import sys
@@ -19,35 +19,38 @@ from alphazero.errors import AlphaZeroError
 
 
 def play_arguments(parser: argparse.ArgumentParser) -> None:
-    """Ask for a player, a side, and the files that a game comes from and goes into."""
+    """Add the arguments of `play`."""
     player_arguments(parser)
     parser.add_argument(
         "--side",
         choices=("first", "second", "both", "none"),
         default="first",
-        help="what you play (default: first; none lets the player play itself)",
+        help="the side you play (default: first; with none the player plays itself)",
     )
     parser.add_argument(
         "--from",
         dest="begin",
         type=Path,
         metavar="FILE",
-        help="go on from a game, the first of an .sgf file or of `alphazero match --save`",
+        help="continue a game: the first of an .sgf file or of `alphazero match --save`",
     )
     parser.add_argument(
-        "--after", type=whole_number, metavar="N", help="after so many of its moves (default: all)"
+        "--after",
+        type=whole_number,
+        metavar="N",
+        help="continue after its first N moves (default: all)",
     )
     parser.add_argument(
         "--save",
         type=Path,
         metavar="FILE",
-        help="write what was played when you leave: as SGF, with what the player thought, where "
-        "the name ends in .sgf, else a line each",
+        help="write the games at the end: as SGF with the player's search results if the name "
+        "ends in .sgf, else one line per game",
     )
 
 
 def play(options: argparse.Namespace) -> None:
-    """Play against a player."""
+    """Play in the terminal."""
     from alphazero.players.registry import common_game, name_player
     from alphazero.utils.files import check_readable, check_writable
 
@@ -79,7 +82,7 @@ def play(options: argparse.Namespace) -> None:
 
 
 def serve_arguments(parser: argparse.ArgumentParser) -> None:
-    """Ask who can be played against, where the page is, and what is known of their strength."""
+    """Add the arguments of `serve`."""
     parser.add_argument(
         "players",
         nargs="*",
@@ -93,22 +96,22 @@ def serve_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PATH",
-        help="show how strong the players are, by a folder of `alphazero rate --folder` or a "
-        "table of --csv; may be given again, for another game",
+        help="show the players' ratings, from a folder of `alphazero rate --folder` or a table of "
+        "--csv; repeat it for other games",
     )
     parser.add_argument(
         "--host",
         default="127.0.0.1",
         metavar="ADDRESS",
-        help="who can open the page: this machine (default: 127.0.0.1), or with 0.0.0.0 everybody "
-        "who can reach it",
+        help="address to listen on: 127.0.0.1 for this machine only (default), or 0.0.0.0 for "
+        "everybody who can reach it",
     )
     parser.add_argument(
         "--port",
         type=port,
         default=8000,
         metavar="N",
-        help="(default: 8000; 0 is any that is free)",
+        help="port to listen on (default: 8000; 0 for any free port)",
     )
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
 
@@ -154,15 +157,15 @@ def serve(options: argparse.Namespace) -> None:
 
 
 def gtp_arguments(parser: argparse.ArgumentParser) -> None:
-    """Ask for a player, and whether it ponders."""
+    """Add the arguments of `gtp`."""
     player_arguments(parser)
     parser.add_argument(
-        "--ponder", action="store_true", help="think on while the opponent does, after a move"
+        "--ponder", action="store_true", help="search on during the opponent's turn"
     )
 
 
 def gtp(options: argparse.Namespace) -> None:
-    """Serve a player."""
+    """Serve a player over GTP."""
     from alphazero.players.registry import common_game, name_player
 
     player = name_player(options.player, simulations=options.simulations, seconds=options.seconds)
@@ -174,13 +177,13 @@ def gtp(options: argparse.Namespace) -> None:
 
 
 def gomocup_arguments(parser: argparse.ArgumentParser) -> None:
-    """Ask for a player of gomoku."""
+    """Add the arguments of `gomocup`."""
     parser.add_argument("player", metavar="PLAYER", help=PLAYER)
     thinking_arguments(parser)
 
 
 def gomocup(options: argparse.Namespace) -> None:
-    """Serve a player of gomoku."""
+    """Serve a player over the Gomocup protocol."""
     from alphazero.players.registry import name_player, parse_player
 
     name_player(options.player, simulations=options.simulations, seconds=options.seconds)
@@ -191,19 +194,20 @@ def gomocup(options: argparse.Namespace) -> None:
 
 
 def show_arguments(parser: argparse.ArgumentParser) -> None:
-    """Ask for a file, and for a game in it."""
+    """Add the arguments of `show`."""
     parser.add_argument(
         "file",
         type=Path,
         metavar="FILE",
-        help="a checkpoint, a run's folder, or games: an .sgf file, or of `alphazero match --save`",
+        help="a checkpoint, a run's folder, or games: an .sgf file or one of `alphazero match "
+        "--save`",
     )
     parser.add_argument(
         "--game",
         dest="number",
         type=positive_number,
         metavar="N",
-        help="the game to replay (default: every one)",
+        help="the number of the game to replay (default: all)",
     )
 
 
@@ -215,7 +219,7 @@ def show(options: argparse.Namespace) -> None:
     if is_folder(options.file) or options.file.suffix == ".safetensors":
         check_checkpoint(find_checkpoint(options.file))
     else:
-        find_checkpoint(options.file)  # names a checkpoint that is meant, where one is
+        find_checkpoint(options.file)  # suggests a checkpoint of a similar name
         check_readable(options.file)
 
     from alphazero.records.game_files import holds_played, load_played

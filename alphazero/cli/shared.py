@@ -1,4 +1,4 @@
-"""What several commands share: arguments, and exit codes."""
+"""Arguments and exit codes shared by several commands."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 EXIT_INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
+"""Exit code after Ctrl-C, as in shells."""
 
 
 def named_game(options: argparse.Namespace) -> "Game | None":
-    """Return the game that was asked for, if any."""
+    """Return the game of `--game`, if given."""
     from alphazero.games.registry import read_game
 
     return read_game(options.game) if options.game else None
@@ -31,25 +31,25 @@ PLAYER = (
 
 
 def config_arguments(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
-    """Ask for a YAML file, which may be `optional`, and for what takes the place of its keys."""
+    """Add a YAML file, which may be `optional`, and overrides of its keys."""
     number = "?" if optional else None
     parser.add_argument("config", nargs=number, metavar="CONFIG", help="the YAML file of a run")
     parser.add_argument(
-        "overrides", nargs="*", metavar="section.key=value", help="in place of what the file says"
+        "overrides", nargs="*", metavar="section.key=value", help="overrides of keys in the file"
     )
 
 
 def game_argument(parser: argparse.ArgumentParser) -> None:
-    """Let the game be named, for players that play any."""
+    """Add `--game`, for players that play any game."""
     parser.add_argument(
         "--game",
         metavar="NAME",
-        help="where no checkpoint says which, as connect_four or mnk:rows=4,columns=4,length=3",
+        help="the game, for players of any game, as connect_four or mnk:rows=4,columns=4,length=3",
     )
 
 
 def thinking_arguments(parser: argparse.ArgumentParser) -> None:
-    """Let players think for so many simulations, or for so many seconds, a move."""
+    """Add a budget per move: `--simulations` or `--seconds`."""
     budget = parser.add_mutually_exclusive_group()
     budget.add_argument(
         "--simulations",
@@ -61,24 +61,24 @@ def thinking_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def player_arguments(parser: argparse.ArgumentParser) -> None:
-    """Ask for one player, its game and how long it thinks."""
+    """Add a player, its game and its budget."""
     parser.add_argument("player", metavar="PLAYER", help=PLAYER)
     game_argument(parser)
     thinking_arguments(parser)
 
 
 def contest_arguments(parser: argparse.ArgumentParser, games: int, meaning: str) -> None:
-    """Ask how many games are played, from which openings, and how long players think."""
+    """Add the number of games, the openings, the game and the budget."""
     parser.add_argument("--games", type=even_number, default=games, metavar="N", help=meaning)
     parser.add_argument(
         "--opening-moves",
         type=whole_number,
         default=4,
         metavar="N",
-        help="random moves that open each pair of games (default: 4)",
+        help="random moves at the start of each pair of games (default: 4)",
     )
     parser.add_argument(
-        "--seed", type=whole_number, default=0, metavar="N", help="of all chance (default: 0)"
+        "--seed", type=whole_number, default=0, metavar="N", help="random seed (default: 0)"
     )
     game_argument(parser)
     thinking_arguments(parser)

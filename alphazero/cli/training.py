@@ -1,4 +1,4 @@
-"""Commands that train a player and look after a run."""
+"""Commands that train a player and inspect a run."""
 
 import argparse
 import shlex
@@ -18,10 +18,10 @@ from alphazero.utils.machine import usable_cores
 
 
 def train_arguments(parser: argparse.ArgumentParser) -> None:
-    """Ask for the YAML file of a new run, or for a run to go on with."""
+    """Add the arguments of `train`."""
     config_arguments(parser, optional=True)
     parser.add_argument(
-        "--resume", type=Path, metavar="RUN", help="the folder of a run to go on with"
+        "--resume", type=Path, metavar="RUN", help="the folder of the run to resume"
     )
 
 
@@ -58,18 +58,18 @@ def train(options: argparse.Namespace) -> int:
 
 
 def plot_arguments(parser: argparse.ArgumentParser) -> None:
-    """Ask for a run, and where its figure goes."""
+    """Add the arguments of `plot`."""
     parser.add_argument("folder", type=Path, metavar="RUN", help="the folder of a run")
     parser.add_argument(
         "--save",
         type=Path,
         metavar="FILE",
-        help="as PNG or SVG, by how the name ends (default: RUN/curves.png and RUN/curves.svg)",
+        help="the figure, as PNG or SVG by its suffix (default: RUN/curves.png and RUN/curves.svg)",
     )
 
 
 def plot(options: argparse.Namespace) -> None:
-    """Draw a run's curves."""
+    """Plot a run's curves."""
     from alphazero.diagnostics.run_figure import plot_run
 
     files = plot_run(options.folder, [options.save] if options.save else None)
@@ -77,12 +77,12 @@ def plot(options: argparse.Namespace) -> None:
 
 
 def verify_arguments(parser: argparse.ArgumentParser) -> None:
-    """Ask for a run or a checkpoint."""
+    """Add the arguments of `verify`."""
     parser.add_argument("path", type=Path, metavar="RUN", help="a run's folder, or a checkpoint")
 
 
 def verify(options: argparse.Namespace) -> None:
-    """Verify a run."""
+    """Verify a run or a checkpoint."""
     from alphazero.training.manifest import check_resumable
     from alphazero.utils.files import check_readable, is_folder
 
@@ -100,10 +100,14 @@ def verify(options: argparse.Namespace) -> None:
 
 
 def bench_arguments(parser: argparse.ArgumentParser) -> None:
-    """Ask for a configuration, and how long it is measured."""
+    """Add the arguments of `bench`."""
     config_arguments(parser)
     parser.add_argument(
-        "--seconds", type=seconds, default=40, metavar="S", help="about so long (default: 40)"
+        "--seconds",
+        type=seconds,
+        default=40,
+        metavar="S",
+        help="approximate duration (default: 40)",
     )
 
 
@@ -125,20 +129,20 @@ def bench(options: argparse.Namespace) -> None:
 
 
 def plan_arguments(parser: argparse.ArgumentParser) -> None:
-    """Ask for what is planned, and how long the machine is measured."""
+    """Add the arguments of `plan`."""
     config_arguments(parser, optional=True)
     parser.add_argument(
         "--against",
         type=Path,
         metavar="RUN",
-        help="plan what this run has done and say how far off the plan is; no CONFIG then",
+        help="forecast the work that this run has done and report the error; replaces CONFIG",
     )
     parser.add_argument(
         "--seconds",
         type=calibration_seconds,
         default=40,
         metavar="S",
-        help="measure for about so long, 60 at most (default: 40)",
+        help="approximate duration of the measurement, 60 at most (default: 40)",
     )
 
 
@@ -168,12 +172,12 @@ def plan(options: argparse.Namespace) -> None:
 
 
 def doctor_arguments(parser: argparse.ArgumentParser) -> None:
-    """Ask for a run."""
-    parser.add_argument("run_folder", type=Path, metavar="RUN", help="its folder")
+    """Add the arguments of `doctor`."""
+    parser.add_argument("run_folder", type=Path, metavar="RUN", help="the folder of a run")
 
 
 def doctor(options: argparse.Namespace) -> None:
-    """Look for what is wrong with a run; what is found is no mistake of the command."""
+    """Diagnose a run; problems found do not change the exit code."""
     from alphazero.training.manifest import check_run
 
     check_run(options.run_folder)
@@ -184,7 +188,7 @@ def doctor(options: argparse.Namespace) -> None:
 
 
 def check_arguments(parser: argparse.ArgumentParser) -> None:
-    """Ask for a game."""
+    """Add the arguments of `check`."""
     parser.add_argument(
         "game", metavar="GAME", help="its name, as in mnk:rows=4,columns=4,length=3"
     )

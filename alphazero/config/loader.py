@@ -5,9 +5,9 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from alphazero.config.fields import REQUIRED, Reader, config_fields, type_words
+from alphazero.config.fields import Reader
 from alphazero.config.schema import SECTIONS, Config, GameConfig, LearnerConfig, RayConfig
 from alphazero.config.strict_yaml import (
     Document,
@@ -233,14 +233,14 @@ def dump_config(config: Config) -> str:
         content = {each.name: getattr(section, each.name) for each in fields(section)}
         content |= content.pop("options", {})
         lines.append(f"{name}:")
-        lines += [f"  {yaml_scalar(k)}: {_written(value)}" for k, value in content.items()]
+        lines += [f"  {yaml_scalar(k)}: {written(value)}" for k, value in content.items()]
     return "\n".join(lines) + "\n"
 
 
-def _written(value: Any) -> str:
+def written(value: Any) -> str:
     """A value of a section as YAML on one line."""
     if isinstance(value, RayConfig):
-        keys = [f"{each.name}: {_written(getattr(value, each.name))}" for each in fields(value)]
+        keys = [f"{each.name}: {written(getattr(value, each.name))}" for each in fields(value)]
         return f"{{ray: {{{', '.join(keys)}}}}}"
     if not isinstance(value, tuple):
         return yaml_scalar(value)
@@ -250,28 +250,3 @@ def _written(value: Any) -> str:
         return yaml_scalar(value[0].rate)
     points = [f"{{step: {point.step}, rate: {yaml_scalar(point.rate)}}}" for point in value]
     return f"[{', '.join(points)}]"
-
-
-class KeyDescription(NamedTuple):
-    """A row of the documentation; all texts, `source` empty where the key has none."""
-
-    section: str
-    key: str
-    type: str
-    default: str
-    range: str
-    meaning: str
-    source: str
-
-
-def describe_schema() -> list[KeyDescription]:
-    """Every key of every section, in the order of the file, for documentation."""
-    rows = []
-    for name, section in [*SECTIONS.items(), ("selfplay.distributed.ray", RayConfig)]:
-        for each, kind, note in config_fields(section):
-            default = "required" if each.default is REQUIRED else _written(each.default)
-            words = [note.unit, *note.bounds(), *([" or ".join(note.choices)] * bool(note.choices))]
-            limits = ", ".join(word for word in words if word)
-            row = (type_words(kind, note), default, limits, note.meaning, note.source)
-            rows.append(KeyDescription(name, each.name, *row))
-    return rows

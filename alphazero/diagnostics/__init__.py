@@ -1,1 +1,1 @@
-"""Benchmarks, forecasts, and what the files of a run tell."""
+"""Benchmarks, forecasts, and the analysis of a run's files."""

@@ -1,4 +1,4 @@
-"""How fast self-play runs, beside the bare network on the same device in the same minute."""
+"""The speed of self-play, beside the network alone on the same device in the same minute."""
 
 import functools
 import time
@@ -20,12 +20,12 @@ from alphazero.utils.jobs import Progress, run_jobs, split_evenly
 from alphazero.utils.machine import peak_megabytes
 
 ROUNDS = 16
-"""Self-play and the bare network take turns, because the speed of machines drifts."""
+"""Self-play and the network alone alternate this often, because the speed of machines drifts."""
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """Rates of self-play, a second, and of the bare network."""
+    """Rates of self-play and of the network alone, a second."""
 
     workers: int
     tables: int
@@ -39,12 +39,12 @@ class Benchmark:
     cache_hits: float
     batch_fill: float
     network_share: float
-    """share of the workers' time of playing that was spent inside the evaluator"""
+    """share of the workers' playing time that was spent inside the evaluator"""
     peak_megabytes: float
 
     @property
     def efficiency(self) -> float:
-        """Evaluations a second in self-play, divided by what the bare network does."""
+        """Evaluations a second in self-play, divided by those of the network alone."""
         return self.evaluations / self.network_only
 
     def __str__(self) -> str:
@@ -67,11 +67,10 @@ class Benchmark:
 
 
 class SelfPlayBenchmark:
-    """Self-play of an untrained network, ready to be measured, and the network by itself.
+    """Self-play of an untrained network, ready to be measured, and the network alone.
 
-    What an untrained network answers hardly matters for speed, but for what is remembered and
-    proven: of that a trained one has more. What is remembered is forgotten between two rounds once
-    an iteration's games have ended, as in training.
+    Training hardly changes the speed, but a trained network gets more cache hits and more solved
+    nodes. The cache is cleared when an iteration's games have ended, as in training.
     """
 
     def __init__(self, config: Config, workers: int) -> None:
@@ -79,9 +78,9 @@ class SelfPlayBenchmark:
         shape, seed = self.game.observation_shape, config.run.seed
         self.network = ResNet(shape, self.game.num_actions, config.network, seed)
         self.evaluator = make_evaluator(self.network, config.inference)
-        """as the gate uses it"""
+        """the gate's evaluator"""
         self.explorer = self.evaluator
-        """as self-play uses it"""
+        """self-play's evaluator"""
         int8 = config.inference.selfplay_precision == "int8"
         if int8 and isinstance(self.evaluator, OpenVINOEvaluator):
             first = self.game.observe(self.game.initial_state())[None]
@@ -101,13 +100,13 @@ class SelfPlayBenchmark:
             match.start_games()
 
     def measure(self, seconds: float, show: Callable[[int], object] = bool) -> Benchmark:
-        """Measure for about `seconds`, half of them self-play, half the bare network."""
+        """Measure for about `seconds`: half of them self-play, half the network alone."""
         length = seconds / (2 * ROUNDS)
         bare, bare_time, played, before = 0, 0.0, Played(), SelfPlayStats()
         remembered = 0
         for turn in range(ROUNDS + 1):
             if turn == 1:
-                # The first turn compiles and warms up: it does not count.
+                # The first round compiles and warms up: it does not count.
                 bare, bare_time, played, before = 0, 0.0, Played(), self._work()
             positions, spent = time_network(self.game, self.explorer, self._rows, length)
             bare, bare_time = bare + positions, bare_time + spent
@@ -152,10 +151,9 @@ def benchmark(
 
 @dataclass(frozen=True)
 class Played:
-    """What was played in so many seconds."""
+    """The games and moves played in `seconds`."""
 
     games: int = 0
-    """that ended"""
     moves: int = 0
     seconds: float = 0.0
 
@@ -166,10 +164,7 @@ class Played:
 
 
 def time_matches(matches: Sequence[Match], seconds: float) -> Played:
-    """Turn the wheels of matches for a while, a thread each.
-
-    The seconds are the mean of the threads', each of which ends with a step of its own.
-    """
+    """Step the matches for about `seconds`, one thread each; return the threads' mean seconds."""
     progress = Progress()
     jobs = [functools.partial(_play, match, seconds, progress) for match in matches]
     games, moves, spent = zip(*run_jobs(jobs, progress), strict=True)
@@ -179,10 +174,7 @@ def time_matches(matches: Sequence[Match], seconds: float) -> Played:
 def time_network(
     game: Game, evaluator: Evaluator, batches: Sequence[int], seconds: float
 ) -> tuple[int, float]:
-    """Evaluate full batches of the given sizes for a while, a thread for each.
-
-    Returns the number of positions, and the seconds they took.
-    """
+    """Evaluate full batches, one thread for each size; return positions and mean seconds."""
     progress = Progress()
     jobs = [
         functools.partial(_evaluate, game, evaluator, size, seconds, progress) for size in batches
@@ -194,7 +186,6 @@ def time_network(
 def _evaluate(
     game: Game, evaluator: Evaluator, size: int, seconds: float, progress: Progress
 ) -> tuple[int, float]:
-    """Evaluate full batches for a while, one at least; return the positions and the seconds."""
     observations = np.zeros((size, *game.observation_shape), np.float32)
     observations[:] = game.observe(game.initial_state())
     begin, positions = time.perf_counter(), 0
@@ -206,7 +197,6 @@ def _evaluate(
 
 
 def _play(match: Match, seconds: float, progress: Progress) -> tuple[int, int, float]:
-    """Turn a match's wheel for a while; return the games that ended, the moves and the seconds."""
     begin, games = time.perf_counter(), 0
     before = match.moves_made
     while time.perf_counter() < begin + seconds:

@@ -1,7 +1,4 @@
-"""How fast this machine does each part of a run, and how much room each part takes.
-
-Everything is measured with an untrained network, for some seconds in all.
-"""
+"""The speed and size of each part of a run, measured here with an untrained network."""
 
 import functools
 import itertools
@@ -37,69 +34,65 @@ from alphazero.utils.jobs import split_evenly, threads_per_evaluation
 from alphazero.utils.machine import peak_megabytes
 
 PARTS: Final = 4
-"""Parts of a calibration, for a bar."""
 
 SELF_PLAY, SIZES, MATCHES, LEARNING = 0.5, 0.3, 0.5, 0.5
-"""Share of the time still left that each part gets, in this order: what compiling and warming up
-has taken shortens the parts after it, and not the patience of whoever waits."""
+"""Share of the remaining time that each part gets, in this order. So the time of compiling and
+warming up shortens the later parts, and the total stays as requested."""
 
 MIN_SECONDS: Final = 0.5
-"""Seconds that each part gets however late it is."""
+"""Seconds that each part gets at least."""
 
 RANDOM_GAMES: Final = 64
-"""Random games whose length is taken: it is then known to a few percent."""
+"""Random games whose length is measured, to within a few percent."""
 
 SMALL_BATCH, GROWTH = 32, 4
-"""Positions of the first step, and how many times more the next one has, up to a whole batch."""
+"""Positions of the first step, and the factor to those of the next one, up to a whole batch."""
 
 PATIENCE: Final = 10.0
-"""Seconds that a step may take; a batch that might take longer is reckoned from a smaller one."""
+"""Longest step in seconds; the time of a batch that might take longer is extrapolated from a
+smaller one."""
 
 STEPS: Final = 5
-"""Steps of a whole batch that are timed, at least."""
+"""Steps of the final batch that are timed, at least."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What was measured. A move is one that is searched; those of an opening are not."""
+    """The results. Only searched moves count as moves, not those of an opening."""
 
     self_play: Benchmark
     gate_simulations: float
     """simulations a second in matches without noise, as in the gate"""
     ladder_moves: float
-    """moves a second against the opponents of `evaluation.anchors`; 0 where there are none"""
+    """moves a second against the `evaluation.anchors`; 0 without anchors"""
     ladder_games: int
-    """games against them in one measurement"""
+    """games against anchors in one measurement"""
     ladder_between: int
-    """games between them, which the first measurement adds"""
+    """games between anchors, which the first measurement adds"""
     solved_positions: int
     """positions in one measurement, without search and with it"""
     step_seconds: float
-    """of one optimizer step"""
+    """of an optimizer step on a whole batch"""
     step_positions: int
-    """of the batch that was timed; of a smaller one than configured, in proportion"""
+    """positions of the batch that was timed; `step_seconds` is in proportion to the whole batch"""
     random_length: float
-    """moves of a game whose moves are drawn, mean"""
+    """mean number of moves of a random game"""
     longest: int
-    """moves of the longest game there is"""
+    """moves of the longest possible game"""
     move_memory: float
-    """bytes that a move takes in the replay window, in memory"""
+    """bytes of memory that a move takes in the replay window"""
     move_disk: float
-    """and on the disk, compressed"""
+    """bytes that it takes on disk, compressed"""
     player_bytes: int
-    """of a checkpoint"""
     learner_bytes: int
-    """of the learner's weights and optimizer"""
     peak_megabytes: float
-    """the most memory that the process has held, in MiB: every part but a full window"""
+    """peak memory of this process in MiB: every part of a run but a full window"""
     by_batch: Mapping[int, float]
-    """positions a second of the bare network by the size of each thread's batch"""
+    """positions a second of the network alone, by the size of each thread's batch"""
     by_threads: Mapping[int, float]
-    """and by the number of threads"""
+    """the same, by the number of threads"""
     on_cpu: bool
-    """whether the network computes on the processor"""
     seconds: float
-    """that all of this took"""
 
 
 def calibrate(
@@ -172,7 +165,7 @@ def calibrate(
 
 
 def _rate(bench: SelfPlayBenchmark, batches: Sequence[int], seconds: float) -> float:
-    """Return the positions a second of the bare network; first, a moment of it is for compiling."""
+    """Return the positions a second of the network alone, after a first batch for compiling."""
     time_network(bench.game, bench.explorer, batches, 0.0)
     positions, spent = time_network(bench.game, bench.explorer, batches, seconds)
     return positions / spent
@@ -181,7 +174,6 @@ def _rate(bench: SelfPlayBenchmark, batches: Sequence[int], seconds: float) -> f
 def _time_gate(
     config: Config, bench: SelfPlayBenchmark, workers: int, seconds: float, rng: np.random.Generator
 ) -> float:
-    """Return the simulations a second of two players at the tables of a gate."""
     settings = config.gate
     games = settings.games or config.evaluation.games
 
@@ -199,7 +191,6 @@ def _time_gate(
 
 
 def _simulations(matches: Sequence[Match]) -> int:
-    """Return what the searches of all players have run."""
     players = [player for match in matches for player in match.players]
     return sum(player.search.simulations for player in players if isinstance(player, SearchPlayer))
 
@@ -212,7 +203,7 @@ def _time_ladder(
     seconds: float,
     rng: np.random.Generator,
 ) -> float:
-    """Return the moves a second of the ladder's games, of each opponent as many; 0 of none."""
+    """Return the moves a second with as many moves against each anchor; 0 without anchors."""
     if not evaluation.anchors:
         return 0.0
     settings, anchors = config.evaluation, evaluation.anchors.anchors
@@ -228,7 +219,7 @@ def _time_ladder(
         matches = _seat(bench, seat_players, settings.games, OPENING_MOVES, workers, rng)
         played = Played()
         while played.moves < settings.games:
-            # A short time would end before the first move, or just after many.
+            # A short measurement may end before the first move, or just after many.
             played += time_matches(matches, each)
         for player in (player for match in matches for player in match.players):
             player.close()
@@ -244,7 +235,7 @@ def _seat(
     workers: int,
     rng: np.random.Generator,
 ) -> list[Match]:
-    """Return one match a worker, with the tables of so many games all in use, and without end."""
+    """Return one endless match per worker, with `games` games in progress in all."""
     openings = paired_openings(bench.game, 2 * games, opening_moves, rng)
     matches = [
         Match(bench.game, seat_players(tables), tables, itertools.cycle(openings))
@@ -258,10 +249,9 @@ def _seat(
 def _time_step(
     config: Config, learner: Learner, replay: ReplayBuffer, seconds: float, rng: np.random.Generator
 ) -> tuple[int, float]:
-    """Return a batch's size and the seconds of an optimizer step on it, the batch made included.
+    """Return a batch's size, and the median seconds of drawing it and an optimizer step on it.
 
-    The size is the configured one, unless a step on it is too long to wait for. The seconds are a
-    median, after steps that warm up.
+    The size is the configured one, unless a step on it might exceed `PATIENCE`.
     """
     settings = config.learner
 

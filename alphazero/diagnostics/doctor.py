@@ -1,4 +1,4 @@
-"""What is wrong with a run, told from its folder by the rules of `symptoms.py`."""
+"""The diagnosis of a run from its folder, by the rules of `doctor_rules.py`."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,21 +11,20 @@ from alphazero.training.monitoring.metrics import METRICS
 from alphazero.training.run_directory import RunDirectory
 
 SHARDS: Final = 10
-"""Newest iterations whose games are looked at: enough to judge, and read in a moment."""
+"""Newest iterations whose games are read: enough for a verdict, and quick to read."""
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What the rules said of a run."""
+    """The results of the rules for a run."""
 
     iterations: int
     steps: int
     is_short: bool
-    """whether the run says too little to be called healthy"""
     findings: list[str]
     """a line each, with the figure and the key to change"""
     skipped: list[str]
-    """rules that would need curves, or more iterations, that the run does not have"""
+    """rules that need curves or iterations that the run does not have"""
 
     def __str__(self) -> str:
         lines = [f"looked at {self.iterations:,} iterations"]
@@ -45,7 +44,7 @@ class Diagnosis:
 
 
 def examine(run: Path) -> Diagnosis:
-    """Look at a run's folder, finished or under way; nothing in it is changed.
+    """Diagnose a run from its folder, finished or under way; nothing in it is changed.
 
     Raises:
         RunError: when there is no run, or a file of it is damaged.
@@ -54,7 +53,7 @@ def examine(run: Path) -> Diagnosis:
 
 
 def gather(run: Path) -> RunData:
-    """Read what the rules look at; errors as in `examine`."""
+    """Read the input of the rules; errors as in `examine`."""
     opened = RunDirectory.open(run)
     solved = [name for name in METRICS if name.startswith("solved/")]
     names = [name for name in METRICS if name not in solved]
@@ -65,7 +64,7 @@ def gather(run: Path) -> RunData:
 
 
 def diagnose(evidence: RunData) -> Diagnosis:
-    """Ask every rule that concerns the run."""
+    """Apply every rule that concerns the run."""
     findings, unjudged = [], []
     for rule in RULES:
         if not rule.applies(evidence.config):

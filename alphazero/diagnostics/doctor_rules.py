@@ -1,7 +1,7 @@
-"""What goes wrong in a run, and how it shows: one small rule for each.
+"""Rules for common faults of a run, one small function each.
 
-A rule looks at the configuration, at curves and at games, and answers with the figure that is
-wrong and the YAML key to change, or with nothing. Each threshold says why it is where it is.
+A rule reads the configuration, curves and games. It returns the figure that is wrong and the YAML
+key to change, or None. The reason for each threshold is given with it.
 """
 
 import math
@@ -17,69 +17,69 @@ from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.resignation import judge_threshold, non_resigned_games
 
 RECENT: Final = 5
-"""Points of a curve that are averaged: what a run is now, past the noise of one iteration."""
+"""Points of a curve that are averaged: the present state, without the noise of one iteration."""
 
 ENOUGH_ITERATIONS: Final = 10
-"""Iterations below which a run without findings is not called healthy: those that are averaged,
-and as many before them."""
+"""Least iterations of a run that is called healthy: the `RECENT` ones, and as many before them."""
 
 ENOUGH_STEPS: Final = 300
-"""Optimizer steps below which it is not, either: in tic-tac-toe and Connect Four, by the shipped
-configurations, the policy loss has by then left what it is where nothing is known."""
+"""Least optimizer steps of such a run: with the shipped configurations of tic-tac-toe and Connect
+Four, the policy loss has by then left its value without knowledge."""
 
 UNLEARNED: Final = 0.03
-"""Greatest distance of a policy loss from ln A, as a share of it, at which the policy knows
-nothing: the noise of an iteration. A policy that knows the illegal moves alone is below it."""
+"""Greatest distance of a policy loss from ln A, as a share of it, at which the policy has learned
+nothing: the noise of an iteration. Knowing only the illegal moves already gives a lower loss."""
 
 DISTINCT_GAMES: Final = 0.5
-"""Least share of a gate's games that differ. Repeats add nothing to what a gate knows; where half
-are repeats its 95 % interval, which takes all for independent, is too narrow by a factor of √2."""
+"""Least share of distinct games in a gate. Duplicates add no information: where half are
+duplicates, the 95 % interval, which assumes independent games, is too narrow by a factor of √2."""
 
 ENTROPY_KEPT: Final = 0.2
 """Least share of its first entropy that a policy keeps. A run that learns narrows its policies, but
-keeps alternatives for what is undecided: about half in Connect Four, gomoku and Nim, more in Go.
-With a fifth left nearly all visits go to one move and the others are no longer tried."""
+keeps alternatives where moves are undecided: about half in Connect Four, gomoku and Nim, more in
+Go. With a fifth left nearly all visits go to one move, and the others are no longer tried."""
 
 SOLVED: Final = 0.99
-"""Share of optimal moves from which narrow policies are right: there is nothing left to try."""
+"""Share of optimal moves from which narrow policies are right: there is nothing left to explore."""
 
 OVERFITTING: Final = 1.4
-"""Greatest ratio of the value's squared error in games not learned from to that in games that were.
-AlphaGo's value network had 0.234 / 0.226 = 1.04 when it generalised and 0.37 / 0.19 = 1.95 when it
-memorised (Silver et al., Nature 529 (2016), "Reinforcement learning of value networks"): the
-geometric mean of the two ratios."""
+"""Greatest ratio of the value's squared error in games not learned from to that in games learned
+from. AlphaGo's value network had 0.234 / 0.226 = 1.04 when it generalised and 0.37 / 0.19 = 1.95
+when it memorised (Silver et al., Nature 529 (2016), "Reinforcement learning of value networks"):
+this is the geometric mean of the two ratios."""
 
 OVERFITTING_GAP: Final = 0.02
-"""Least difference of the two that counts: where both errors are next to nothing, ratios mean
-nothing."""
+"""Least difference of the two errors that counts: ratios of tiny errors mean nothing."""
 
 MOST_DRAWS: Final = 15.0
 """Draws of a position above which it is used too often: ten times AlphaGo Zero's 1.5, and nearly
-twice the most that a configuration of ours takes."""
+twice the maximum of our configurations."""
 
 FEWEST_DRAWS: Final = 0.5
-"""Draws of a position below which it is used too seldom: e^-0.5, three positions of five, are then
-searched and never learned from."""
+"""Draws of a position below which it is used too little: e^-0.5, three positions of five, are then
+searched but never learned from."""
 
 KEPT_VISITS: Final = 0.8
-"""Greatest share of root visits kept from the move before. Root noise moves only the others: above
-four fifths, noise with a share of 0.25 in the priors steers at most a twentieth of the visits."""
+"""Greatest share of root visits kept from the move before. Root noise affects only the others:
+above four fifths, noise with a share of 0.25 in the priors steers at most a twentieth of the
+visits."""
 
 CHANCE: Final = 0.01
-"""Resignation is wrong too often when its share of mistakes, were it the permitted one, would come
-about by chance with a probability below this."""
+"""Resignation is wrong too often when its number of mistakes, or a larger one, has a probability
+below this at the permitted rate."""
 
 EFFICIENCY: Final = 0.5
-"""Least share of the playing time inside the evaluator, unless most evaluations are remembered:
-below it, the evaluator waits longer for positions than it computes."""
+"""Least share of the playing time inside the evaluator, unless most evaluations are cache hits:
+below it, the evaluator waits for positions longer than it computes."""
 
 ITERATIONS_A_GAME: Final = 4.0
-"""Most iterations that a game should last: as many networks play in it, the first long outgrown."""
+"""Most iterations that a game should last: as many networks play in it, and the first is
+outdated."""
 
 
 @dataclass(frozen=True)
 class RunData:
-    """What rules look at."""
+    """The input of the rules."""
 
     config: Config
     curves: Mapping[str, Mapping[int, float]]
@@ -104,42 +104,42 @@ class RunData:
 
     @property
     def is_short(self) -> bool:
-        """Whether the run says too little to be called healthy."""
+        """Whether the run is too short to be called healthy."""
         return self.iterations < ENOUGH_ITERATIONS or self.steps < ENOUGH_STEPS
 
     def now(self, name: str) -> float:
-        """Return the mean of a curve's newest points; it must have some."""
+        """Return the mean of a curve's newest points, at least one."""
         return float(np.mean(self.points(name)[-RECENT:]))
 
 
 class Rule(NamedTuple):
-    """One thing that goes wrong."""
+    """A fault that is looked for."""
 
     name: str
     check: Callable[[RunData], str | None]
-    """says the figure and the advice where it is wrong"""
+    """returns the figure and the advice if the run has the fault"""
     needs: tuple[str, ...] = ()
-    """curves, without which nothing can be said"""
+    """curves that the rule requires"""
     points: int = 3
-    """and how many points each must have"""
+    """number of points that each of them must have"""
     steps: int = 0
     """optimizer steps that the run must have done"""
     applies: Callable[[Config], bool] = lambda _: True
-    """whether a run of this configuration can have it at all"""
+    """whether a run of this configuration can have the fault"""
 
     def has_data(self, evidence: RunData) -> bool:
-        """Whether the run has gone on for long enough, and drawn what is needed."""
+        """Whether the run has the required curves and steps."""
         long = all(len(evidence.points(name)) >= self.points for name in self.needs)
         return long and evidence.steps >= self.steps
 
 
 def count_actions(config: Config) -> int:
-    """Return the number of moves that the policy tells apart."""
+    """Return the number of actions of the policy."""
     return make_game(config.game.name, **config.game.options).num_actions
 
 
 def judge_gate_games(evidence: RunData) -> str | None:
-    """Gate games that repeat one another."""
+    """Look for duplicates among the gate's games."""
     share = evidence.now("gate/distinct_games")
     if share >= DISTINCT_GAMES:
         return None
@@ -150,7 +150,7 @@ def judge_gate_games(evidence: RunData) -> str | None:
 
 
 def judge_entropy(evidence: RunData) -> str | None:
-    """Policies without alternatives, of the network or of the search, in a game not yet solved."""
+    """Look for policies, of network or search, without alternatives in a game not yet solved."""
     solved = [name for name in evidence.curves if name.startswith("solved/search_optimal/")]
     known = [evidence.points(name)[-1] for name in solved if evidence.points(name)]
     if known and min(known) >= SOLVED:
@@ -170,7 +170,7 @@ def judge_entropy(evidence: RunData) -> str | None:
 
 
 def _reuse_now(evidence: RunData) -> str:
-    """Return the key that says how often new positions are drawn now, and what it says."""
+    """Return the key of the replay ratio in effect, and its value."""
     config, positions = evidence.config, evidence.points("selfplay/positions")
     has_grown = bool(positions) and config.network_at(int(positions[-1])) != config.network
     if has_grown and config.growth.replay_ratio is not None:
@@ -179,7 +179,7 @@ def _reuse_now(evidence: RunData) -> str:
 
 
 def judge_overfitting(evidence: RunData) -> str | None:
-    """A value head that knows its games by heart."""
+    """Look for a value head that memorises its games."""
     seen, unseen = (evidence.now(f"learner/{kind}_value_loss") for kind in ("seen", "unseen"))
     if unseen <= OVERFITTING * seen or unseen - seen < OVERFITTING_GAP:
         return None
@@ -192,7 +192,7 @@ def judge_overfitting(evidence: RunData) -> str | None:
 
 
 def draws_of(evidence: RunData) -> float:
-    """Return how often a position of the newest iterations has been drawn for each new one."""
+    """Return the draws for each new position in the newest iterations."""
     steps, positions = (
         evidence.points(name)[-RECENT - 1 :] for name in ("learner/steps", "selfplay/positions")
     )
@@ -201,7 +201,7 @@ def draws_of(evidence: RunData) -> float:
 
 
 def judge_much_reuse(evidence: RunData) -> str | None:
-    """Positions that are drawn again and again."""
+    """Look for positions that are drawn too often."""
     draws = draws_of(evidence)
     if draws <= MOST_DRAWS:
         return None
@@ -212,7 +212,7 @@ def judge_much_reuse(evidence: RunData) -> str | None:
 
 
 def judge_little_reuse(evidence: RunData) -> str | None:
-    """Positions that are searched and then hardly used."""
+    """Look for positions that are searched but hardly used."""
     draws = draws_of(evidence)
     if draws >= FEWEST_DRAWS:
         return None
@@ -223,7 +223,7 @@ def judge_little_reuse(evidence: RunData) -> str | None:
 
 
 def judge_noise(evidence: RunData) -> str | None:
-    """Root noise that comes too late: most of the root's visits are already made."""
+    """Look for root noise that comes too late: most of the root's visits are already made."""
     share = evidence.now("selfplay/kept_visits")
     if share <= KEPT_VISITS:
         return None
@@ -235,9 +235,10 @@ def judge_noise(evidence: RunData) -> str | None:
 
 
 def judge_resignation(evidence: RunData) -> str | None:
-    """Games given up that were not lost, by games played out under a threshold made without them.
+    """Look for resignations in games that were not lost.
 
-    The permitted share is the target; more than that is a fault where chance hardly explains it.
+    Only games played to the end count, under a threshold that was computed without them. More
+    mistakes than the permitted share are a fault where chance hardly explains them.
     """
     thresholds = evidence.curves.get("selfplay/resign_threshold", {})
     resigned = wrong = 0
@@ -274,7 +275,7 @@ def chance_of(successes: int, trials: int, share: float) -> float:
 
 
 def judge_evaluator(evidence: RunData) -> str | None:
-    """An evaluator that waits for positions; not where it is the cache that spares it them."""
+    """Look for an evaluator that waits for positions, though the cache answers few of them."""
     share, hits = evidence.now("speed/search_efficiency"), evidence.now("speed/cache_hits")
     if share >= EFFICIENCY or hits >= EFFICIENCY:
         return None
@@ -286,10 +287,7 @@ def judge_evaluator(evidence: RunData) -> str | None:
 
 
 def judge_games(evidence: RunData) -> str | None:
-    """Games that wait for evaluations so long that they outlive the networks which play them.
-
-    By Little's law: so many games under way, divided by those that end in an iteration.
-    """
+    """Look for games that outlive the networks that began them, by Little's law."""
     settings = evidence.config.selfplay
     lasting = settings.parallel_games / settings.games_per_iteration
     if lasting <= ITERATIONS_A_GAME:
@@ -303,7 +301,7 @@ def judge_games(evidence: RunData) -> str | None:
 
 
 def judge_policy(evidence: RunData) -> str | None:
-    """A policy that stays where it began: all A actions alike have the cross-entropy ln A."""
+    """Look for a policy that learns nothing: A equal actions have the cross-entropy ln A."""
     actions = count_actions(evidence.config)
     loss, ignorant = evidence.now("loss/policy"), math.log(actions)
     if abs(loss - ignorant) > UNLEARNED * ignorant:
@@ -324,14 +322,14 @@ def judge_policy(evidence: RunData) -> str | None:
 
 
 def judge_learning_rate(evidence: RunData) -> str | None:
-    """Steps so large that the network is worse than one that knows nothing, or is always clipped.
+    """Look for steps so large that the network is worse than without knowledge, or always clipped.
 
-    Saying 0 always has a squared error of E[z²], the share of games that are decided; telling win,
-    draw and loss apart at random has the cross-entropy ln 3; all A actions alike have ln A.
+    A value of 0 everywhere has a squared error of E[z²], the share of games that are decided. Equal
+    probabilities of win, draw and loss have the cross-entropy ln 3, those of A actions ln A.
     """
     config = evidence.config
     decided = 1 - min(evidence.points("selfplay/draws"))
-    known = {  # where nothing is known, and by how much more that is worse
+    known = {  # the loss without knowledge, and the factor above which it is worse
         "loss/value": (math.log(3) if config.network.value_head == "wdl" else decided, 1.0),
         "loss/policy": (math.log(count_actions(config)), 1 + UNLEARNED),
     }
@@ -396,4 +394,3 @@ RULES: Final = (
         ),
     ),
 )
-"""Everything that is looked for, in the order in which it is told."""

@@ -1,7 +1,7 @@
-"""What a run will take on this machine, before it is begun; and how far off that was, after it.
+"""The forecast of a run on this machine, and its comparison with the run afterwards.
 
-The unknown is how long games will be: that is learned, too. A plan assumes that they are as long as
-games whose moves are drawn, and says what would be with shorter and with longer ones.
+Game length changes during training. The forecast assumes the length of random games, and shows a
+shorter and the longest case beside it.
 """
 
 import dataclasses
@@ -20,22 +20,22 @@ from alphazero.training.run_directory import RunDirectory
 from alphazero.utils.files import printable
 
 SHORT_GAME_FACTOR: Final = 2 / 3
-"""The shortest games that are reckoned with, as a share of random ones; the longest are as long as
-the game's rules allow. Attackers win sooner than chance, defenders hold out longer: in gomoku the
-mean fell to 0.7 of random play's and rose to 1.6 in one and the same run."""
+"""Length of the shorter case, as a share of random games; the longest case is the rules' maximum.
+Attackers win sooner than random players, and defenders resist longer: in gomoku the mean fell to
+0.7 of random play's and rose to 1.6 in the same run."""
 
 ENOUGH: Final = 0.95
-"""Of the fastest rate: what reaches it at less cost is suggested."""
+"""Share of the fastest rate that is enough: the cheapest setting that reaches it is suggested."""
 
 CURVES_BYTES: Final = 25_000
-"""Disk of an iteration's curves, texts and pictures, measured in Connect Four."""
+"""Bytes of an iteration's curves, texts and pictures on disk, measured in Connect Four."""
 
 MEBI: Final = 1 << 20
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a run is expected to take, all of it."""
+    """The expected totals of a run."""
 
     length: float
     """moves of a game"""
@@ -44,7 +44,7 @@ class Forecast:
     positions: int
     evaluations: int
     seconds: Mapping[str, float]
-    """by stage, as the curves of `seconds/` are named"""
+    """by stage, as the metrics `seconds/` name it"""
     memory: float
     """MiB at the end"""
     disk: float
@@ -52,12 +52,12 @@ class Forecast:
 
     @property
     def hours(self) -> float:
-        """Time of the run."""
+        """Duration of the run."""
         return sum(self.seconds.values()) / 3600
 
 
 def simulations_a_move(config: Config) -> float:
-    """Return the simulations of a move of self-play, quick searches and full ones, on average."""
+    """Return the mean simulations of a move of self-play, over fast and full searches."""
     play = config.selfplay
     return play.full_search_probability * config.search.simulations + (
         1 - play.full_search_probability
@@ -65,10 +65,10 @@ def simulations_a_move(config: Config) -> float:
 
 
 def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
-    """Reckon what a run takes when its games have `length` moves, openings included.
+    """Return the expected totals of a run whose games have `length` moves, openings included.
 
-    Moves are counted by their simulations: hundreds of games that begin at once move at once, and
-    a short look sees many moves or none.
+    Moves are counted by their simulations: hundreds of games that start together also move
+    together, so a short measurement sees many moves or none.
     """
     play, replay, gate, evaluation = (
         config.selfplay,
@@ -84,7 +84,7 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
     evaluations = simulations * rates.evaluations / rates.simulations
     steps = positions * replay.ratio / config.learner.batch_size
     quiet = max(length - gate.opening_moves, 1)
-    each = {  # of one time that the stage comes
+    each = {  # of one occurrence of the stage
         "play": simulations / rates.simulations,
         "learn": steps * measured.step_seconds,
         "gate": gate.games
@@ -114,12 +114,12 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
     window = max(
         replay.window_minimum, min(int(replay.window_fraction * total), replay.window_maximum)
     )
-    # Whole iterations are kept; of every move, though only some are searched fully.
+    # The window keeps whole iterations, with all moves, not only the fully searched ones.
     kept = min(window + positions, total) / play.full_search_probability
     players = 2 + min(config.run.keep_checkpoints or iterations, iterations)
     seconds = {stage: each[stage] * (iterations // intervals[stage]) for stage in each}
     if seconds["measure"]:
-        # Half of the moves against the anchors are of the best player, who is not in these games.
+        # Half of the moves against anchors are the best player's, which these games do not have.
         own = (evaluation.simulations or config.search.simulations) / measured.gate_simulations
         seconds["measure"] += measured.ladder_between * max(2 * game_of_ladder - own * climbing, 0)
     disk = (
@@ -141,23 +141,23 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
 
 
 def suggest(config: Config, measured: Calibration) -> dict[str, int]:
-    """Return the parallel games and threads that this machine makes use of, by their keys.
+    """Return the parallel games and threads that suit this machine, by key.
 
-    The smallest batch, and the fewest threads, that bring the network near its fastest. No more
-    games at once than end in an iteration: more would be played by networks long outgrown.
+    They are the smallest batch and the fewest threads with which the network is near its fastest.
+    There are no more games than end in an iteration: outdated networks would play the others.
     """
     batch, threads = (
         min(size for size, rate in rates.items() if rate >= ENOUGH * max(rates.values()))
         for rates in (measured.by_batch, measured.by_threads)
     )
     if not measured.on_cpu and measured.self_play.network_share < 0.5:
-        threads = max(measured.by_threads)  # the trees want them
+        threads = max(measured.by_threads)  # the trees need them
     games = min(batch * threads, config.selfplay.games_per_iteration)
     return {"selfplay.parallel_games": games, "run.threads": threads}
 
 
 def bottleneck(measured: Calibration, expected: Forecast) -> str:
-    """Say what a faster run would have to do faster."""
+    """Describe what limits the speed of the run."""
     stage = max(expected.seconds, key=lambda each: expected.seconds[each])
     share = expected.seconds[stage] / max(sum(expected.seconds.values()), 1e-9)
     inside = measured.self_play.network_share
@@ -171,7 +171,7 @@ def bottleneck(measured: Calibration, expected: Forecast) -> str:
 
 
 def describe(config: Config, measured: Calibration) -> str:
-    """Write a plan for people: a table of forecasts by the length of games, and advice."""
+    """Return a forecast as text: a table by the length of games, and advice."""
     random = measured.random_length
     lengths = SHORT_GAME_FACTOR * random, random, float(measured.longest)
     columns = [forecast(config, measured, length) for length in lengths]
@@ -217,7 +217,7 @@ ROWS: Final = {
     "memory, MiB": 0,
     "disk, MiB": 0,
 }
-"""The rows of a plan, and the decimal places of their figures."""
+"""The rows of the table, and the decimal places of their figures."""
 
 
 def _row(cells: Iterable[str]) -> str:
@@ -225,7 +225,6 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _figures(each: Forecast) -> dict[str, float]:
-    """Return the figures of a plan by the names of its rows."""
     return {
         "evaluations/h": each.evaluations / each.hours,
         "games/h": each.games / each.hours,
@@ -239,21 +238,21 @@ def _figures(each: Forecast) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class MeasuredRun:
-    """What a run has taken so far, by its curves and files."""
+    """The totals of a run so far, from its curves and files."""
 
     config: Config
     iterations: int
     length: float
-    """moves of a game, mean over the iterations"""
+    """mean number of moves of a game over the iterations"""
     figures: Mapping[str, float]
-    """by the names of a plan's rows"""
+    """by row of the table"""
 
 
 def measure_run(run: Path) -> MeasuredRun:
-    """Read what a run has taken.
+    """Read the totals of a run.
 
     Raises:
-        RunError: when there is no run, or one without curves.
+        RunError: when there is no run, or it has no curves.
     """
     opened = RunDirectory.open(run)
     minutes = training_minutes(run)
@@ -283,10 +282,10 @@ def measure_run(run: Path) -> MeasuredRun:
 
 
 def compare(past: MeasuredRun, measured: Calibration) -> str:
-    """Write beside each other what a run took, and what a plan says of as many iterations.
+    """Return a table of a run's totals beside a forecast for as many iterations.
 
-    Once as the plan was made, with games as long as random ones, and once with the length that
-    they had: what is off there is the fault of the rates.
+    The forecast is made twice: with the length of random games, as before the run, and with the
+    actual length. The errors of the second are errors of the rates.
     """
     config = dataclasses.replace(past.config, budget=BudgetConfig(iterations=past.iterations))
     plans = [

@@ -1,8 +1,8 @@
-"""A run's recorded games, read while it may still be training.
+"""A run's recorded games, which can be read while it trains.
 
-Self-play is read from the shards of the replay window, each checked against the manifest; where an
-iteration has left the window, the few games that `games/` keeps of it are read, which have no
-policies. The gate's games are in `games/` alone. It keeps those of `run.keep_games` iterations.
+Self-play games come from the shards of the replay window, each checked against the manifest. For
+an iteration outside the window they are its few sample games in `games/`, without policies. Gate
+games are only in `games/`, which keeps the newest `run.keep_games` iterations.
 """
 
 import functools
@@ -24,14 +24,13 @@ SELFPLAY: Final = "selfplay"
 GATE: Final = "gate"
 
 CACHED_ITERATIONS: Final = 3
-"""Iterations whose games are kept in memory."""
 
 
 class RunArchive:
     """The games of the run in `folder`; all methods may be called from several threads.
 
-    Nothing is locked and nothing is written: the run may go on training. What it has swept away
-    since it was listed is told in one line.
+    Nothing is locked or written, so the run may continue to train. Games that it has removed since
+    they were listed are reported in one line.
 
     Raises:
         RunError: when the folder holds no run.
@@ -46,11 +45,11 @@ class RunArchive:
 
     @functools.cached_property
     def game(self) -> Game:
-        """The game that is learned."""
+        """The game that the run learns."""
         return self._run().game
 
     def iterations(self) -> list[tuple[int, str]]:
-        """Return each iteration that has games, and their kind; the newest first.
+        """Return each iteration that has games, with their kind, newest first.
 
         Raises:
             RunError: when the folder cannot be read.
@@ -59,10 +58,10 @@ class RunArchive:
         return sorted(found | set(self._files()), key=lambda each: (-each[0], each[1]))
 
     def games(self, iteration: int, kind: str) -> list[GameRecord | PlayedGame]:
-        """Return the games of an iteration: records with policies where the window holds them.
+        """Return the games of an iteration; they are records with policies while in the window.
 
         Raises:
-            RunError, PlayerError: in one line, when they are gone or damaged.
+            RunError, PlayerError: in one line, when they have been removed or are damaged.
         """
         with self._lock:
             key = iteration, kind
@@ -78,7 +77,7 @@ class RunArchive:
             try:
                 return list(run.load_shard(iteration).records())
             except RunError:
-                # It may have left the window between the manifest and the shard.
+                # It may have left the window since the manifest was read.
                 if iteration in self._run().state.shards:
                     raise
         path = self._files().get((iteration, kind))
@@ -90,11 +89,10 @@ class RunArchive:
         return list(load_played(path))
 
     def _run(self) -> RunDirectory:
-        """Return the run as it stands now."""
         return RunDirectory.open(self.folder)
 
     def _files(self) -> dict[tuple[int, str], Path]:
-        """Return the files of games for people, by iteration and kind."""
+        """Return the sample games' files, except texts, by iteration and kind."""
         try:
             paths = list((self.folder / "games").iterdir())
         except OSError as error:

@@ -1,7 +1,4 @@
-"""The figure of a run: the panels of its story that it has curves for, on a page of A4.
-
-Drawn by matplotlib, which is imported when a figure is; lengths are inches, sizes of type points.
-"""
+"""The figure of a run on a page of A4; lengths are in inches, sizes of type in points."""
 
 import importlib.util
 import io
@@ -21,18 +18,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 KINDS: Final = (".png", ".svg")
-"""How the name of a figure's file may end."""
 
 WIDTH: Final = 8.27
-"""Of a page of A4."""
 HEAD: Final = 0.8
 ROW: Final = 1.75
-"""Heights of the title and of a row of panels: six rows fill the page."""
+"""Heights of the title and of a row of charts: six rows fill the page."""
 DOTS_PER_INCH: Final = 200
 SMALL: Final = 8
-"""Points; nothing is written smaller."""
+"""Points; no text is smaller."""
 MARKED: Final = 8
-"""Points of a curve that carry its mark, about."""
+"""Points of a curve that have a marker, about."""
 
 LINES: Final = (
     ("#0072b2", "-", "o"),
@@ -42,10 +37,10 @@ LINES: Final = (
     ("#cc79a7", (0, (6, 1, 1, 1, 1, 1)), "v"),
     ("#56b4e9", (0, (3, 1)), "x"),
 )
-"""Colour, dashes and mark of each curve of a panel: any one of them tells them apart, so that grey
-print does. The colours are of Okabe & Ito, *Color Universal Design*, 2008."""
+"""Colour, dashes and marker of each curve of a chart. Each of the three alone distinguishes the
+curves, so grey print works too. The colours are of Okabe & Ito, *Color Universal Design*, 2008."""
 PALE: Final = "#9a9a9a"
-"""What intervals are drawn in."""
+"""Colour of intervals."""
 
 STYLE: Final = {
     "font.size": SMALL,
@@ -70,18 +65,18 @@ STYLE: Final = {
     "legend.frameon": False,
     "legend.handlelength": 2.2,
     "legend.handletextpad": 0.5,
-    "text.parse_math": False,  # a run's name may hold any sign
-    "svg.fonttype": "none",  # texts stay texts: they can be searched, and read by tests
-    "svg.hashsalt": "alphazero",  # the same names inside the file, whenever it is drawn
+    "text.parse_math": False,  # a run's name may have any character
+    "svg.fonttype": "none",  # text stays text: searchable, and readable by tests
+    "svg.hashsalt": "alphazero",  # the same ids inside the file every time
 }
 
 
 class Drawing(NamedTuple):
-    """A panel and what a run has for it."""
+    """A chart and the curves that a run has for it."""
 
     panel: Chart
     curves: Mapping[str, Curve]
-    """by their legends"""
+    """by legend"""
     intervals: tuple[Curve, Curve] | None
     """the lower and upper ends"""
 
@@ -112,7 +107,7 @@ def plot_run(run: Path, files: Sequence[Path] | None = None) -> list[Path]:
 
 
 def draw_run(run: Path) -> "Figure":
-    """Return the figure of a run: panels without curves are left out.
+    """Return the figure of a run, without the charts that have no curves.
 
     Raises:
         AlphaZeroError: as `plot_run`.
@@ -134,7 +129,7 @@ def draw_run(run: Path) -> "Figure":
         _write_title(figure, run, curves)
         grid = figure.add_gridspec(rows, 2)
         cells = [grid[row, column] for row in range(rows) for column in range(2)]
-        if len(drawings) % 2:  # the first, which tells the most, takes a row of its own
+        if len(drawings) % 2:  # the first and most important chart takes a whole row
             cells[:2] = [grid[0, :]]
         for cell, drawing in zip(cells, drawings, strict=True):
             _draw_panel(figure.add_subplot(cell), drawing)
@@ -143,7 +138,7 @@ def draw_run(run: Path) -> "Figure":
 
 
 def to_bytes(figure: "Figure", kind: str) -> bytes:
-    """Return a figure as the content of a file, the same for the same figure; `kind` as `KINDS`."""
+    """Return a figure as a file's content, equal for equal figures; `kind` is one of `KINDS`."""
     from matplotlib import style
 
     data = io.BytesIO()
@@ -154,10 +149,7 @@ def to_bytes(figure: "Figure", kind: str) -> bytes:
 
 
 def find_drawings(curves: Mapping[str, Curve]) -> list[Drawing]:
-    """Return the panels that there are curves for, in the order of the story.
-
-    A number that is none, or infinite, is not drawn.
-    """
+    """Return the charts that have finite values, in the order of the dashboard."""
     finite = {
         name: {iteration: value for iteration, value in curve.items() if math.isfinite(value)}
         for name, curve in curves.items()
@@ -178,7 +170,6 @@ def find_drawings(curves: Mapping[str, Curve]) -> list[Drawing]:
 
 
 def _write_title(figure: "Figure", run: Path, curves: Mapping[str, Curve]) -> None:
-    """Say above the panels which run this is, of which game, and how long it went."""
     game = load_config(run / "config.yaml").game
     options = ", ".join(f"{name} {value}" for name, value in game.options.items())
     iterations = max((max(curve) for curve in curves.values()), default=0)
@@ -192,14 +183,13 @@ def _write_title(figure: "Figure", run: Path, curves: Mapping[str, Curve]) -> No
     )
     left = 0.1 / WIDTH
     name = printable(run.resolve().name)
-    # The second line leaves room for the facts, which are in smaller type.
+    # The empty second line leaves room for the facts, in smaller type.
     figure.suptitle(f"{name}\n", x=left, ha="left", fontsize=14, fontweight="bold")
     below = 1 - 0.4 / figure.get_figheight()
     figure.text(left, below, " · ".join(facts), fontsize=SMALL + 1, va="center")
 
 
 def _draw_panel(axes: Any, drawing: Drawing) -> None:
-    """Draw the curves of a panel; beside them what they are called and how they end."""
     panel = drawing.panel
     axes.set_title(panel.title)
     axes.set_ylabel(panel.unit)
@@ -224,7 +214,7 @@ def _draw_panel(axes: Any, drawing: Drawing) -> None:
         words = textwrap.fill(label.replace("_", " ").strip(), 18)
         entries.append((last, line, f"{words} {_rounded(last)}"))
     values = [value for curve in drawing.curves.values() for value in curve.values()]
-    if min(values) >= 0 and not drawing.intervals:  # from 0, which is drawn clear of the edge
+    if min(values) >= 0 and not drawing.intervals:  # from 0, with a margin below it
         top = 1 if panel.unit == "share" else 1.03 * max(values) or 1
         axes.set_ylim(-0.03 * top, 1.03 * top)
     axes.yaxis.set_major_formatter("{x:,.9g}")
@@ -233,7 +223,6 @@ def _draw_panel(axes: Any, drawing: Drawing) -> None:
 
 
 def _share_iterations(figure: "Figure") -> None:
-    """Let all panels show the same iterations, and those at the bottom say so."""
     from matplotlib.ticker import MaxNLocator
 
     last = max(axes.get_xlim()[1] for axes in figure.axes)
@@ -246,7 +235,7 @@ def _share_iterations(figure: "Figure") -> None:
 
 
 def _rounded(value: float) -> str:
-    """Return a number with its first three digits, or all that are whole."""
+    """Return a number with three significant digits, or with all of its whole part."""
     if not value:
         return "0"
     digits = 2 - math.floor(math.log10(abs(value)))

@@ -1,4 +1,4 @@
-"""A run seen afterwards: its curves, its checkpoints, and their ratings over time."""
+"""The history of a run: its curves, its checkpoints, and the training time of each."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,11 +15,11 @@ Curve = dict[int, float]
 """Values by iteration."""
 
 TIMES = [name for name in METRICS if name.startswith("seconds/")]
-"""The curves of what an iteration spends its time on."""
+"""The curves of the time that each stage takes."""
 
 
 def read_curves(run: Path) -> dict[str, Curve]:
-    """Return every curve of a run by its name, without those that a resumed run purged whole."""
+    """Return every curve of a run by name, without those that a resumed run purged completely."""
     from tensorboard.backend.event_processing.event_accumulator import (  # type: ignore[import-untyped]
         EventAccumulator,
     )
@@ -37,18 +37,18 @@ def read_curves(run: Path) -> dict[str, Curve]:
 
 
 def curves_of(run: Path, names: Sequence[str]) -> list[Curve]:
-    """Return curves of a run, [len(names)]; empty where there are none."""
+    """Return curves of a run, [len(names)]; a missing curve is empty."""
     curves = read_curves(run)
     return [curves.get(name, {}) for name in names]
 
 
 def training_minutes(run: Path) -> dict[int, float]:
-    """Return how long a run had trained by the end of each iteration; empty without curves."""
+    """Return the minutes of training at the end of each iteration; empty without curves."""
     return add_minutes(read_curves(run))
 
 
 def add_minutes(curves: Mapping[str, Curve]) -> dict[int, float]:
-    """Return the same from curves that were read."""
+    """Return the result of `training_minutes` for curves that were read before."""
     spent: dict[int, float] = {}
     for name in TIMES:
         for iteration, seconds in curves.get(name, {}).items():
@@ -60,10 +60,7 @@ def add_minutes(curves: Mapping[str, Curve]) -> dict[int, float]:
 
 
 def step_checkpoints(run: Path, number: int) -> list[Path]:
-    """Return at most `number` of a run's checkpoints, evenly spaced, the first and last among them.
-
-    None where there are none; the last alone where `number` is 1.
-    """
+    """Return up to `number` of a run's checkpoints, evenly spaced from the last to the first."""
     paths = sorted(run.glob("step-*.safetensors")) if is_folder(run) else []
     if number < len(paths):
         chosen = np.linspace(len(paths) - 1, 0, number).round().astype(int)
@@ -77,12 +74,12 @@ def expand_players(
     simulations: int | None = None,
     seconds: float | None = None,
 ) -> tuple[list[PlayerSpec], dict[str, float]]:
-    """Return the players that are named, and the minutes of training by the names of a run's.
+    """Return the named players, and by name the minutes of training of a run's checkpoints.
 
     A run's folder stands for `checkpoints` of its checkpoints; the budget is as in `parse_player`.
 
     Raises:
-        AlphaZeroError: for what is no player.
+        AlphaZeroError: for a text that names no player.
     """
     entrants: list[PlayerSpec] = []
     minutes: dict[str, float] = {}
@@ -94,16 +91,16 @@ def expand_players(
             entrants.append(entrant)
             if isinstance(entrant.options, CheckpointOptions) and times:
                 iteration = entrant.options.saved.checkpoint.iteration
-                # The last iteration's curves may have been lost with the power.
+                # A power cut may have lost the last iteration's curves.
                 minutes[entrant.name] = max(at for i, at in times.items() if i <= iteration)
     return entrants, minutes
 
 
 def anchor_index(entrants: Sequence[PlayerSpec], text: str | None) -> int:
-    """Return the place of the player with rating 0: the one named, else `random`, else the first.
+    """Return the index of the player with rating 0: the one named, else `random`, else the first.
 
     Raises:
-        PlayerError: when nobody has that name.
+        PlayerError: when no player has that name.
     """
     names = [entrant.name for entrant in entrants]
     if text is None:

@@ -21,12 +21,12 @@ from alphazero.utils.files import printable
 def draw_series(run: Path, line: str, number: int = 3) -> Canvas:
     """Draw a position as networks of a run see it, evenly spaced from the first to the last.
 
-    Each has a board with its policy and a bar with its value. `line` is what `Game.from_line`
-    reads, `number` at most that of `OPINIONS`.
+    Each has a board with its policy and a bar with its value. `line` has the moves, as
+    `Game.from_text` reads them; `number` is at most the number of `POLICY_COLOURS`.
 
     Raises:
         RunError: when the run's folder holds no checkpoints.
-        CheckpointError: for a file that is no player.
+        CheckpointError: for a file that is not a checkpoint.
         GameError: for a line that is not legal, or ends the game.
     """
     players = [load_checkpoint_player(path) for path in step_checkpoints(run, number)]
@@ -52,10 +52,10 @@ def draw_series(run: Path, line: str, number: int = 3) -> Canvas:
 
 
 def draw_progress(rows: Sequence[Standing], minutes: dict[str, float]) -> Image.Image:
-    """Return a picture of ratings over the minutes of training; other players are lines.
+    """Return a chart of ratings over the minutes of training; other players are horizontal lines.
 
     Raises:
-        RunError: when no player is a run's.
+        RunError: when no player is from a run.
     """
     points = [
         Point(minutes[row.name], row.elo, row.elo_low, row.elo_high)

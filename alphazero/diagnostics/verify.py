@@ -1,7 +1,7 @@
-"""Everything that a run or a checkpoint holds is read again, hashed again, and judged.
+"""Verification: every file of a run or checkpoint is read, hashed and checked again.
 
-Nothing is written, so a copy on a disk that cannot be written is verified too. What is not hashed
-is said too: the curves of TensorBoard and the texts in `games/`, which nothing is ever read from.
+Nothing is written, so a copy on a read-only disk can be verified too. TensorBoard's curves, and the
+samples in `games/` other than SGF, are not verified: no run reads them.
 """
 
 from collections import Counter
@@ -36,11 +36,11 @@ _KINDS: Final = {
     "games": "files of games to learn from: SHA-256, every move replayed by the rules",
     "sample": "files of games to look at: every move replayed by the rules",
 }
-"""What is verified of each kind of file, in the order in which it is told."""
+"""The checks of each kind of file, in the order of the report."""
 
 
 class Check(NamedTuple):
-    """A file, what kind it is of, and what reads it: returns the number of games in it."""
+    """A file, its kind, and the function that reads it and returns the number of its games."""
 
     kind: str
     path: Path
@@ -49,18 +49,17 @@ class Check(NamedTuple):
 
 @dataclass
 class VerifyReport:
-    """What was read, and a line for each thing that is wrong."""
+    """The intact files, and a line for each fault."""
 
     title: str
     files: Counter[str] = field(default_factory=Counter)
-    """sound ones, by kind"""
+    """intact ones, by kind"""
     games: Counter[str] = field(default_factory=Counter)
     size: int = 0
     """bytes"""
     faults: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        """Say what was checked, a line a kind."""
         lines = [
             f"{self.title}: files whole: {self.files.total():,} ({self.size:,} bytes), "
             f"faults: {len(self.faults):,}"
@@ -72,7 +71,7 @@ class VerifyReport:
         return "\n".join(lines)
 
     def take(self, check: Check) -> None:
-        """Read one file and note what was found."""
+        """Read one file and record the result."""
         try:
             self.games[check.kind] += check.read()
             self.size += check.path.stat().st_size
@@ -88,7 +87,7 @@ def verify(path: Path) -> VerifyReport:
     """Verify the run in a folder, or a single checkpoint.
 
     Raises:
-        RunError: when there is no run in the folder, or another process is at work in it.
+        RunError: when the folder holds no run, or another process is using it.
     """
     if not is_folder(path):
         return _judge(printable(path), [Check("player", path, partial(_read_player, path, None))])
@@ -113,7 +112,6 @@ def verify(path: Path) -> VerifyReport:
 
 
 def _judge(title: str, checks: list[Check], before: VerifyReport | None = None) -> VerifyReport:
-    """Read file after file; add to what was found `before`."""
     verdict = before or VerifyReport(title)
     verdict.title = title
     with tqdm(checks, "verifying", unit="file", leave=False, disable=None) as bar:
@@ -123,10 +121,7 @@ def _judge(title: str, checks: list[Check], before: VerifyReport | None = None) 
 
 
 def _checks(run: RunDirectory) -> list[Check]:
-    """Return what is to be read of a run: all that its manifest names, and all players and games.
-
-    Left-overs of a kill, which the next start sweeps away, are nothing of the run's.
-    """
+    """Return the checks of all files in a run's manifest, of all players, and of SGF samples."""
     folder, state = run.folder, run.state
     checks = []
     for name in sorted(state.hashes.keys() - {CONFIG, NEXT_CONFIG}):
@@ -151,7 +146,7 @@ def _read_config(folder: Path) -> int:
     try:
         state = read_manifest(folder / MANIFEST)
     except RunError:
-        state = RunState()  # the manifest's own line says so
+        state = RunState()  # the check of the manifest reports it
     check_config(folder, state)
     load_config(folder / CONFIG)
     return 0
@@ -187,7 +182,6 @@ def _read_copy_of_best(run: RunDirectory, path: Path) -> int:
 
 
 def _read_player(path: Path, run: RunDirectory | None) -> int:
-    """Read a player; raise RunError where it is not of the run's game and network."""
     checkpoint = load_checkpoint(path)
     if run is not None and not matches_run(checkpoint, run.config):
         raise RunError(f"{printable(path)} has another game or network than config.yaml")

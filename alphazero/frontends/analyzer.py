@@ -1,7 +1,6 @@
 """A player that searches one game on demand.
 
-Tree-search players can be observed during a search, stopped at any time and left to ponder. Other
-players only return a move.
+Tree search can be observed, stopped at any time and left to ponder; other players only move.
 """
 
 import dataclasses

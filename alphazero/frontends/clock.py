@@ -1,8 +1,8 @@
 """Time management: GTP clocks, divided among the moves to come.
 
-Three kinds of overtime: none, Canadian (`stones` moves per period) and byo-yomi (one move per
-period, a number of periods). *Specification of the Go Text Protocol, version 2, draft 2*, section
-4.2; `kgs-time_settings` as in the documentation of the kgsGtp client.
+Overtime is none, Canadian (`stones` moves per period) or byo-yomi (`periods` of one move each).
+*Specification of the Go Text Protocol, version 2, draft 2*, section 4.2; kgsGtp's documentation for
+`kgs-time_settings`.
 """
 
 from dataclasses import dataclass

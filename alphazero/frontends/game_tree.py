@@ -34,8 +34,7 @@ class SearchResult:
 
     @classmethod
     def of(cls, thinker: Analyzer, state: State, lines: int = EVERY) -> "SearchResult | None":
-        """Return the analyzer's result for `state`, its current position; None if it was never
-        searched.
+        """Return the analyzer's result for `state`, its position; None if it was never searched.
 
         `lines` is as in `Analyzer.candidates`.
         """
@@ -245,8 +244,7 @@ class GameTree:
     def value(self, node: GameNode) -> float | None:
         """Return the best known value of a position for player 0, in [-1, 1].
 
-        In this order: the game's outcome, the search result, the value in a comment, and the search
-        result of the parent.
+        Order: the game's outcome, the search result, a comment's value, the parent's search result.
         """
         outcome = self._outcome_at(node)
         if outcome != ONGOING:

@@ -74,8 +74,7 @@ class Lines:
     def has_left(self, began: float) -> bool:
         """Whether the last line or the end arrived during a search that started at `began`.
 
-        Lines sent in advance do not count: a script sends all lines at once and waits for the
-        replies.
+        Lines sent in advance, as by a script that waits for all replies, do not count.
         """
         with self._changed:
             if self._has_ended and self._waiting:

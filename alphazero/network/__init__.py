@@ -1,1 +1,1 @@
-"""Floor 2: the network f(s) = (p, v), as an evaluator and as a file."""
+"""The network f(s) = (p, v): the model, its evaluators and its checkpoint files."""

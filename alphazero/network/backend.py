@@ -1,4 +1,4 @@
-"""Which evaluator a network gets: the fastest one that is installed for the device."""
+"""The choice of the evaluator: the fastest one that is installed for the device."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ def resolve_backend(settings: InferenceConfig) -> str:
     """Return "torch" or "openvino".
 
     Raises:
-        ConfigError: when OpenVINO is asked for where it cannot be had.
+        ConfigError: when OpenVINO is configured but cannot be used.
     """
     on_cpu = resolve_device(settings.device) == "cpu"
     if settings.backend == "openvino" and not (on_cpu and openvino_is_installed()):
@@ -28,7 +28,7 @@ def resolve_backend(settings: InferenceConfig) -> str:
 
 
 def explain_backend(settings: InferenceConfig) -> str:
-    """Say in one line what evaluates positions, and what would be faster."""
+    """Return one line that names the backend, and a faster one if there is one."""
     int8 = settings.selfplay_precision == "int8"
     if resolve_backend(settings) == "openvino":
         return f"positions are evaluated by OpenVINO on the CPU{', in self-play in int8' * int8}"
@@ -49,14 +49,14 @@ def make_evaluator(network: ResNet, settings: InferenceConfig) -> BatchedEvaluat
 
 
 GAMES_PER_GPU_THREAD: Final = 64
-"""Tables that a thread should have at least, where a GPU evaluates their positions. A batch has a
-price of its own there, and the interpreter is one for all threads: beside an evaluator that took
-0.3 ms, whatever the batch, 256 tables gave 253,000, 257,000, 123,000 and 77,000 evaluations a
-second with 2, 4, 8 and 16 threads on two cores."""
+"""Games that a thread should have at least when a GPU evaluates their positions. A batch has a
+fixed cost there, and all threads share one interpreter: with an evaluator that took 0.3 ms for any
+batch, 256 games gave 253,000, 257,000, 123,000 and 77,000 evaluations a second with 2, 4, 8 and 16
+threads on two cores."""
 
 
 def num_selfplay_threads(settings: InferenceConfig, cores: int, tables: int) -> int:
-    """Return how many threads should play at `tables`: one a core, on a GPU fewer, but two.
+    """Return how many threads should play `tables` games: one per core; on a GPU 2 or more.
 
     Two take turns: while one waits for the GPU, the other grows its trees, and the GPU waits for
     neither.

@@ -1,8 +1,8 @@
-"""One `.safetensors` file is a whole player: its game, its network, its weights, its strength.
+"""Checkpoints: one `.safetensors` file holds a player's game, network, weights and strength.
 
 The layout is that of safetensors: a length (8 bytes), a JSON header, the tensors. The header's
-`__metadata__` says what the file is and carries a SHA-256 over all of it, because safetensors
-by itself loads a flipped bit silently. Nothing is ever unpickled.
+`__metadata__` holds the format and a SHA-256 over all contents, because safetensors by itself
+loads a flipped bit silently. Nothing is ever unpickled.
 """
 
 import dataclasses
@@ -39,10 +39,10 @@ _WIDTH_LIMIT: Final = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """A player at one moment of its training; `source` says in messages where it was read.
+    """A player at one moment of its training; `source` names the file in messages.
 
-    `weights` are those of the network's `state_dict`; `step` and `iteration` count optimizer
-    updates and turns of the loop; `rating` is in Elo, None when unknown; `details` is for people.
+    `weights` is the network's `state_dict`; `step` and `iteration` count optimizer updates and
+    turns of the loop; `rating` is in Elo, None if unknown; `details` is for people.
     """
 
     game_name: str
@@ -58,7 +58,7 @@ class Checkpoint:
     def network(self) -> ResNet:
         """Return a new network with a copy of these weights, in evaluation mode.
 
-        Raises CheckpointError when the game is not known here or the weights do not fit it.
+        Raises CheckpointError when the game is unknown or the weights do not fit it.
         """
         network = self._validated_network()
         weights = {name: tensor.detach().clone() for name, tensor in self.weights.items()}
@@ -66,7 +66,7 @@ class Checkpoint:
         return network.eval()
 
     def _validated_network(self) -> ResNet:
-        """Return the network without memory, once every weight is known to fit it."""
+        """Return the network on the "meta" device, after checking that every weight fits it."""
         # Before anything is built: a header may ask for a billion blocks.
         if self.network_settings.blocks > len(self.weights):
             refuse(self.source, "it holds fewer weights than its network has blocks; it is damaged")
@@ -91,10 +91,10 @@ class Checkpoint:
 
 
 def save_checkpoint(path: Path | str, checkpoint: Checkpoint) -> str:
-    """Write one player, atomically; return the SHA-256 of the file (64 hexadecimal digits).
+    """Write a player atomically; return the SHA-256 of the file (64 hexadecimal digits).
 
-    Equal checkpoints give equal files. Raises CheckpointError for weights that are no numbers,
-    RunError when the file cannot be written.
+    Equal checkpoints give equal files. Raises CheckpointError as `checkpoint_bytes`, RunError
+    when the file cannot be written.
     """
     data = checkpoint_bytes(checkpoint, printable(path))
     write_atomic(path, data)
@@ -102,9 +102,9 @@ def save_checkpoint(path: Path | str, checkpoint: Checkpoint) -> str:
 
 
 def checkpoint_bytes(checkpoint: Checkpoint, name: str) -> bytes:
-    """Return the bytes of a player's file; `name` stands in errors.
+    """Return the bytes of a player's file; `name` is for errors.
 
-    Raises CheckpointError for weights that are no numbers: NaN, infinity, a negative variance.
+    Raises CheckpointError for weights that are NaN, infinite or a negative variance.
     """
     check_numbers(name, checkpoint.weights)
     player = {
@@ -120,18 +120,15 @@ def checkpoint_bytes(checkpoint: Checkpoint, name: str) -> bytes:
 
 
 def load_checkpoint(path: Path | str) -> Checkpoint:
-    """Read one player and verify it: hash, format, sound weights, and that they fit the game.
+    """Read and verify a player: hash, format, valid weights that fit the game.
 
-    Raises CheckpointError, in one line that names the path, for whatever is wrong.
+    Raises CheckpointError, which names the path, for any fault.
     """
     return read_checkpoint(read_file(path), printable(path))
 
 
 def read_checkpoint(data: bytes, name: str) -> Checkpoint:
-    """Read the bytes of a player's file as `load_checkpoint` does; `name` stands in errors.
-
-    Raises CheckpointError, in one line that names it, for whatever is wrong.
-    """
+    """Do the same as `load_checkpoint` for the bytes of a file; `name` is for errors."""
     tensors, metadata = parse_tensors(data, name, PLAYER_FORMAT)
     try:
         checkpoint = _checkpoint_of(parse_object(metadata["player"]), tensors, name)
@@ -143,7 +140,7 @@ def read_checkpoint(data: bytes, name: str) -> Checkpoint:
 
 
 def _checkpoint_of(player: dict[str, Any], weights: dict[str, Tensor], source: str) -> Checkpoint:
-    """Return the checkpoint that a file describes; KeyError, TypeError or ValueError if none."""
+    """Return the checkpoint in a file; raise KeyError, TypeError or ValueError if malformed."""
     game = typed(player["game"], dict)
     rating = player["rating"]
     return Checkpoint(
@@ -160,9 +157,9 @@ def _checkpoint_of(player: dict[str, Any], weights: dict[str, Tensor], source: s
 
 
 def _settings_of(values: dict[str, Any]) -> NetworkConfig:
-    """Return the network's settings; TypeError for an unknown one, ValueError out of range.
+    """Return the network's settings; raise TypeError for an unknown one, ValueError out of range.
 
-    A setting that is younger than the file has its default, which is how networks were before.
+    A setting that is newer than the file has its default, which keeps the old behaviour.
     """
     settings = NetworkConfig(**values)
     for each, kind, note in config_fields(NetworkConfig):
@@ -177,5 +174,5 @@ def _settings_of(values: dict[str, Any]) -> NetworkConfig:
 
 
 def _describe(tensor: Tensor) -> str:
-    """Return type and shape as a message prints them: `F32 [64, 3, 3, 3]`."""
+    """Return type and shape: `F32 [64, 3, 3, 3]`."""
     return f"{NAMES_OF_TYPES[tensor.dtype]} {list(tensor.shape)}"

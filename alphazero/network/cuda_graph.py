@@ -1,10 +1,10 @@
-"""Batches of one size on a GPU: the network's kernels recorded once and replayed.
+"""Batches of one size on a GPU, as a CUDA graph: kernels recorded once and replayed.
 
 A small network's kernels are so short that launching them one by one costs more than running
-them; a CUDA graph launches all of them at once. It needs fixed shapes and fixed memory: the
-buffers live here, those on the host pinned, so that transfers do not wait for the processor.
+them; a CUDA graph launches all of them at once. It needs fixed shapes and fixed memory: its
+buffers are here, those on the host pinned, so that transfers are asynchronous.
 
-Shapes: B the size of the batch, C planes, H rows, W columns, A actions.
+Shapes: B batch size, C planes, H rows, W columns, A actions.
 """
 
 import numpy as np
@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 from torch import nn
 
 WARM_UP = 3
-"""Runs before the recording, in which libraries choose their kernels and take their memory."""
+"""Runs before the recording, in which libraries choose their kernels and allocate memory."""
 
 
 class CudaGraphRunner:
-    """The network for batches of one size, recorded; for one thread at a time.
+    """The recorded network for batches of one size; for one thread at a time.
 
-    A run overwrites the buffers. While one is being recorded no other one may be.
+    A run overwrites the buffers. Only one graph may be recorded at a time.
     """
 
     def __init__(
         self, network: nn.Module, size: int, shape: tuple[int, int, int], dtype: torch.dtype
     ) -> None:
-        # Which GPU "cuda" means is each thread's own, so the network's is asked for by its number.
+        # The current GPU is a property of each thread, so select the network's by its number.
         with torch.cuda.device(next(network.parameters()).device):
             self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
             self._arriving = torch.zeros((size, *shape), pin_memory=True)
@@ -37,10 +37,10 @@ class CudaGraphRunner:
 
     @torch.inference_mode()
     def _record(self, network: nn.Module, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
-        """Record the network; return where its answers will be: logits [B, A] and values [B]."""
+        """Record the network; return its output buffers: logits [B, A] and values [B]."""
 
         def answer() -> tuple[torch.Tensor, torch.Tensor]:
-            # Layout and precision change on the GPU: what travels is copied as it is.
+            # Change layout and precision on the GPU: the transfer copies the data as it is.
             logits, values = network(self._landed.to(dtype, memory_format=torch.channels_last))
             return logits, values
 
@@ -49,7 +49,7 @@ class CudaGraphRunner:
             for _ in range(WARM_UP):
                 answer()
         self._stream.synchronize()
-        # Other threads may use the GPU meanwhile: only what this one does is recorded.
+        # Other threads may use the GPU meanwhile: record this thread alone.
         with torch.cuda.graph(self._graph, stream=self._stream, capture_error_mode="thread_local"):
             return answer()
 
@@ -58,8 +58,7 @@ class CudaGraphRunner:
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return logits [n, A] and values [n] of `observations` [n, C, H, W], n at most B.
 
-        They are views of the buffers. Waiting for the GPU leaves the interpreter to other
-        threads, which grow their trees meanwhile.
+        They are views of the buffers. While it waits for the GPU, other threads run Python.
         """
         positions = len(observations)
         writable = np.require(observations, np.float32, ("C", "W"))

@@ -1,8 +1,8 @@
-"""A device that computes wrongly is found before anything that it answered is kept.
+"""A check for faulty devices, before any of their outputs is kept.
 
-At the start of a run its evaluator and a plain copy of the network, in float32 on the CPU, answer
-the same fixed positions. A driver, a kernel or a memory that is sick would else write games and
-weights that look like any others.
+At the start of a run its evaluator and a plain copy of the network, in float32 on the CPU, evaluate
+the same fixed positions. Otherwise a faulty driver, kernel or memory would write games and weights
+that look like any others.
 
 Shapes: B positions, C planes, H rows, W columns, A actions.
 """
@@ -25,19 +25,19 @@ _PLIES: Final = 200
 _SEED: Final = 2017
 
 TOLERANCES: Final = {"float32": 0.02, "bfloat16": 0.2}
-"""The most that answers may be off, by precision, as a share of how much they differ from position
-to position. Measured on CPUs for networks of every size shipped here, new and trained: 0.000001
-and 0.04. A GPU's float32 may be TF32, with a mantissa as short as float16's; answers that have
-nothing to do with the question are off by 1 and more."""
+"""The largest error allowed, by precision, as a share of the spread of the outputs over positions.
+Measured on CPUs for networks of every size shipped here, new and trained: 0.000001 and 0.04. A
+GPU's float32 may be TF32, with a mantissa as short as float16's; unrelated outputs are off by 1
+and more."""
 
 _LEAST_SPREAD: Final = 0.02
-"""Answers that hardly differ from position to position, as those of a network that is sure of every
-game, are compared by this in place of their spread. It is that of a new network; bfloat16 alone
-puts a value of win, draw and loss off by up to 0.003."""
+"""The smallest spread to divide by, as that of a new network. Outputs of a network that is sure of
+every game hardly differ between positions; bfloat16 alone puts a win-draw-loss value off by up to
+0.003."""
 
 
 class Evaluator(Protocol):
-    """What is checked: evaluates positions in a precision that it names."""
+    """An evaluator that names its precision."""
 
     precision: str
 
@@ -46,14 +46,13 @@ class Evaluator(Protocol):
 
 
 class DeviceCheck(NamedTuple):
-    """How far an evaluator's answers are off, as shares of the reference's spread."""
+    """The errors of an evaluator's outputs, as shares of the reference's spread."""
 
     policy: float
     value: float
     tolerance: float
 
     def __str__(self) -> str:
-        """Say it in one line."""
         return (
             f"policies are off by {self.policy:.3%} and values by {self.value:.3%} of their "
             f"spread (at most {self.tolerance:.0%}) from float32 on the CPU"
@@ -61,10 +60,10 @@ class DeviceCheck(NamedTuple):
 
 
 def check_device(evaluator: Evaluator, network: ResNet, game: Game) -> DeviceCheck:
-    """Compare an evaluator's answers with those of its `network`, which stays as it is.
+    """Compare an evaluator's outputs with those of its `network`, which is not changed.
 
     Raises:
-        RunError: in one line, when they are off by more than the precision explains.
+        RunError: when an error exceeds the tolerance of the precision.
     """
     observations = fixed_positions(game)
     logits, values = evaluator.evaluate(observations)
@@ -88,9 +87,9 @@ def check_device(evaluator: Evaluator, network: ResNet, game: Game) -> DeviceChe
 
 
 def fixed_positions(game: Game) -> Floats:
-    """Return the observations [B, C, H, W] of positions spread over one game of random moves.
+    """Return the observations [B, C, H, W] of positions spread over one random game.
 
-    They are the same for the same game at every start.
+    The same game gives the same positions at every start.
     """
     rng = np.random.default_rng(_SEED)
     state = game.initial_state()
@@ -105,8 +104,8 @@ def fixed_positions(game: Game) -> Floats:
 def _distance(answers: Floats, exact: Floats) -> float:
     """Return the root mean square of the error, divided by that of `exact` about its mean.
 
-    Both [B] or [B, A]; the mean is over positions, so that what all of them have in common, as a
-    new network's bias, does not hide answers to another position. NaN is infinitely far.
+    Both [B] or [B, A]. The mean is over positions, so that a part common to all of them, like a
+    new network's bias, does not hide the outputs of another position. NaN is infinitely far.
     """
     spread = max(_root_mean_square(exact - exact.mean(axis=0)), _LEAST_SPREAD)
     distance = _root_mean_square(answers - exact) / spread

@@ -1,4 +1,4 @@
-"""What the beginning of a player's file says, read before torch is loaded."""
+"""The header of a player's file, which can be read before torch is loaded."""
 
 import json
 import math
@@ -10,18 +10,18 @@ from alphazero.utils.files import explain_os_error, printable, read_limited, sug
 
 PLAYER_FORMAT: Final = "alphazero-player"
 FORMAT_VERSION: Final = 1
-"""The newest version of every format that this file writes; older ones are read."""
+"""The newest version of every format written here; older ones are read."""
 HEADER_LIMIT: Final = 1 << 20
 FILE_LIMIT: Final = 4 << 30
-_DIGITS_LIMIT: Final = 18  # 64 bits: the numbers are counted with, and turned into floats
+_DIGITS_LIMIT: Final = 18  # fits 64 bits: the numbers serve as counts and as floats
 _MESSAGE_LIMIT: Final = 400
 
 
 def find_checkpoint(path: Path) -> Path:
-    """Return `path`, or the best player's checkpoint when it is a run's folder.
+    """Return `path`, or the best player's checkpoint if `path` is a run's folder.
 
     Raises:
-        CheckpointError: for a folder without one, and where a file of nearly this name exists.
+        CheckpointError: for a folder without one, and for a missing file with a similar name.
     """
     best = path / "best.safetensors"
     try:
@@ -43,9 +43,9 @@ def find_checkpoint(path: Path) -> Path:
 
 
 def check_checkpoint(path: Path | str) -> None:
-    """Raise CheckpointError, in one line, where a file's header shows that it is no player.
+    """Raise CheckpointError if a file's header is not that of a player.
 
-    Asked before anything is compiled; `load_checkpoint` judges what the file holds as well.
+    A quick check before anything is compiled; `load_checkpoint` checks the contents too.
     """
     data, name = read_file(path), printable(path)
     header = header_of(name, data)
@@ -61,7 +61,7 @@ def read_file(path: Path | str) -> bytes:
 
 
 def header_of(name: str, data: bytes) -> dict[str, Any]:
-    """Return the parsed header, which is an object of objects."""
+    """Return the parsed header, an object of objects."""
     # A header's length may begin like a pickle; then its JSON follows.
     if data[:2] == b"PK" or (data[:1] == b"\x80" and data[8:9] != b"{"):
         refuse(
@@ -83,7 +83,7 @@ def header_of(name: str, data: bytes) -> dict[str, Any]:
 
 
 def metadata_of(name: str, header: dict[str, Any], expected_format: str) -> dict[str, str]:
-    """Take the metadata out of the header, and return it when it is of the expected format."""
+    """Remove the metadata from the header and return it; raise CheckpointError for a wrong one."""
     texts = header.pop("__metadata__", {})
     found = texts.get("format")
     if found != expected_format:
@@ -104,7 +104,7 @@ def metadata_of(name: str, header: dict[str, Any], expected_format: str) -> dict
 
 
 def parse_object(text: str) -> dict[str, Any]:
-    """Return the JSON object in `text`; ValueError when it is none, or nested too deeply."""
+    """Return the JSON object in `text`; raise ValueError or TypeError for any other text."""
     try:
         found = json.loads(text, parse_constant=_no_constant, parse_float=_finite, parse_int=_whole)
     except RecursionError:
@@ -130,12 +130,12 @@ def _finite(text: str) -> float:
 
 
 def typed(value: Any, *types: type) -> Any:
-    """Return `value` when it is exactly of one of `types`; TypeError otherwise."""
+    """Return `value` if its type is exactly one of `types`; else raise TypeError."""
     if type(value) not in types:
         raise TypeError(f"unexpected {type(value).__name__}")
     return value
 
 
 def refuse(name: str, why: str, verb: str = "read") -> NoReturn:
-    """Raise CheckpointError about the file called `name`, in one line whatever `why` quotes."""
+    """Raise CheckpointError about the file called `name`, in one line."""
     raise CheckpointError(f"cannot {verb} {name}: {printable(why)[:_MESSAGE_LIMIT]}")

@@ -1,4 +1,4 @@
-"""The network as an evaluator: batches of positions in, policy logits and values out, fast.
+"""The network as an evaluator: from batches of positions to policy logits and values.
 
 Shapes: B positions, C planes, H rows, W columns, A actions.
 """
@@ -19,16 +19,16 @@ from alphazero.network.resnet import ResNet, fold_batch_norm
 
 Floats = NDArray[np.float32]
 
-# Steps of a third or less keep padding cheap; few sizes keep the device's compiled kernels few.
-# Fifteen sixteenths of a power of two are what self-play asks for.
+# From 16 on, steps of a third or less keep padding cheap; few sizes need few compiled kernels.
+# Self-play asks for fifteen sixteenths of a power of two.
 BATCH_SIZES: Final = (
     *(1, 2, 4, 8, 16, 24, 30, 32, 48, 60, 64, 96, 120, 128, 192, 240, 256, 384, 480, 512),
     *(768, 960, 1024, 1536, 1920, 2048, 3072, 3840, 4096),
 )
-"""The batch sizes that the device sees; a larger batch is cut into pieces of the last one."""
+"""The batch sizes that the device sees; a larger batch is split into pieces of the last one."""
 
 LINE: Final = 16
-"""Numbers of 32 bits in a line of memory, as processors read it."""
+"""Numbers of 32 bits in a cache line."""
 
 TYPES: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
@@ -39,7 +39,7 @@ def padded_size(positions: int) -> int:
 
 
 def pieces(positions: int) -> Iterator[slice]:
-    """Cut `positions` into runs of at most the largest of `BATCH_SIZES`."""
+    """Split `positions` into slices of at most the largest of `BATCH_SIZES`."""
     for start in range(0, positions, BATCH_SIZES[-1]):
         yield slice(start, min(start + BATCH_SIZES[-1], positions))
 
@@ -55,10 +55,7 @@ def check_observations(observations: Floats, shape: tuple[int, int, int]) -> Non
 
 
 def check_answers(logits: Floats, values: Floats) -> None:
-    """Raise RunError when the network answered with NaN or infinity.
-
-    `logits`: [B, A], `values`: [B].
-    """
+    """Raise RunError if any of the network's `logits` [B, A] or `values` [B] is not finite."""
     good = np.isfinite(logits).all(axis=1) & np.isfinite(values)
     if not good.all():
         raise RunError(
@@ -70,7 +67,7 @@ def check_answers(logits: Floats, values: Floats) -> None:
 def resolve_device(device: str) -> str:
     """Return the name of a device that this torch can use; "auto" prefers a CUDA device.
 
-    Raises ConfigError for a name that is unknown or a device that is absent.
+    Raises ConfigError for an unknown or absent device.
     """
     if device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
@@ -87,7 +84,7 @@ def resolve_device(device: str) -> str:
 def resolve_precision(precision: str, device: str) -> str:
     """Return "float32" or "bfloat16"; "auto" takes bfloat16 where `device` computes it natively.
 
-    Raises ConfigError for a name that is unknown.
+    Raises ConfigError for an unknown name.
     """
     if precision == "auto":
         return "bfloat16" if _has_native_bfloat16(torch.device(device).type) else "float32"
@@ -98,19 +95,19 @@ def resolve_precision(precision: str, device: str) -> str:
 
 
 def _has_native_bfloat16(kind: str) -> bool:
-    """Say whether the device multiplies bfloat16 matrices in hardware; False when unknown."""
+    """Whether the device multiplies bfloat16 matrices in hardware; False if unknown."""
     if kind == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     allowed = os.environ.get("ONEDNN_MAX_CPU_ISA", "DEFAULT").upper()
     if kind != "cpu" or not any(each in allowed for each in ("DEFAULT", "BF16", "FP16", "AMX")):
         return False
-    # These are not promised by torch, so their absence means: unknown.
+    # torch does not promise these functions; without them the answer is unknown.
     questions = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
     return any(bool(getattr(torch.cpu, question, bool)()) for question in questions)
 
 
 class BatchRunner(Protocol):
-    """A network made ready for batches of one size; for one thread at a time."""
+    """A network prepared for batches of one size; for one thread at a time."""
 
     def run(self, observations: Floats) -> tuple[Floats, Floats]:
         """Return logits [n, A] and values [n] of `observations` [n, C, H, W], n at most the size.
@@ -120,10 +117,10 @@ class BatchRunner(Protocol):
 
 
 class BatchedEvaluator(ABC):
-    """Evaluates positions with a frozen, folded copy of a network; later training is not seen.
+    """Evaluates positions with a frozen, folded copy of a network; later training has no effect.
 
-    `evaluate` may be called from several threads at once: each size of batch is made ready once
-    for each of them, and used again by whoever comes.
+    Several threads may call `evaluate` at once: each uses its own runner, which any thread can
+    reuse later.
     """
 
     device: str
@@ -134,13 +131,13 @@ class BatchedEvaluator(ABC):
         self.num_actions = network.num_actions
         self._network = fold_batch_norm(network)
         self._idle: defaultdict[int, list[BatchRunner]] = defaultdict(list)
-        """batches that no thread computes just now, by their size"""
+        """runners that no thread uses, by batch size"""
 
     def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
         """Return policy logits float32 [B, A] and values float32 [B], for `to_play` of each.
 
-        `observations`: float32 [B, C, H, W]; B may be 0. The answers are new, contiguous arrays.
-        Raises RunError when the network answers with NaN or infinity.
+        `observations`: float32 [B, C, H, W]; B may be 0. The outputs are new, contiguous arrays.
+        Raises RunError when an output is NaN or infinite.
         """
         check_observations(observations, self.observation_shape)
         logits = np.empty((len(observations), self.num_actions), np.float32)
@@ -154,11 +151,10 @@ class BatchedEvaluator(ABC):
         return logits, values
 
     def _checkout(self, size: int) -> BatchRunner:
-        """Return the network for batches of `size`, for one thread to ask."""
         with suppress(IndexError):
             return self._idle[size].pop()
         return self._make_runner(size)
 
     @abstractmethod
     def _make_runner(self, size: int) -> BatchRunner:
-        """Make the network ready for batches of `size`."""
+        """Return the network prepared for batches of `size`."""

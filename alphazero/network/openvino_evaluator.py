@@ -1,4 +1,4 @@
-"""The network on CPUs through OpenVINO: the same answers as torch, several times as fast.
+"""The network on CPUs by OpenVINO: the outputs of torch, several times as fast.
 
 Shapes: B positions, C planes, H rows, W columns, A actions, F filters.
 """
@@ -39,15 +39,14 @@ _PRECISIONS = {"float32": "f32", "bfloat16": "bf16"}
 
 
 def openvino_is_installed() -> bool:
-    """Whether OpenVINO can be imported here."""
+    """Whether OpenVINO can be imported."""
     return find_spec("openvino") is not None
 
 
 class OpenVINORunner:
     """The network for batches of one size, compiled by OpenVINO.
 
-    With one stream of one thread it computes in the thread that asks, to which no other one
-    need then be woken.
+    With one stream of one thread it computes in the calling thread and need not wake another.
     """
 
     def __init__(self, graph: Any, hint: str) -> None:
@@ -60,9 +59,9 @@ class OpenVINORunner:
         self.request = _core().compile_model(graph, "CPU", settings).create_infer_request()
 
     def run(self, observations: Floats) -> tuple[Floats, Floats]:
-        """Return logits [n, A] and values [n] of `observations` [n, C, H, W], n at most its size.
+        """Return logits [n, A] and values [n] of `observations` [n, C, H, W], n at most the size.
 
-        They are views of what the next run overwrites.
+        They are views of buffers that the next run overwrites.
         """
         positions, request = len(observations), self.request
         request.get_input_tensor(0).data[:positions] = observations
@@ -74,8 +73,8 @@ class OpenVINORunner:
 class OpenVINOEvaluator(BatchedEvaluator):
     """Evaluates positions by OpenVINO on the CPU.
 
-    Each thread computes by itself, on one core. Each size of batch is compiled once for each of
-    them, in a few hundredths of a second.
+    Each thread computes alone, on one core. Each batch size is compiled once for each concurrent
+    thread, in a few hundredths of a second.
     """
 
     device = "cpu"
@@ -87,14 +86,14 @@ class OpenVINOEvaluator(BatchedEvaluator):
         self.precision = resolve_precision(precision, "cpu")
         self._network.to("cpu")
         self._hint = _PRECISIONS[self.precision]
-        """of what is not int8"""
+        """the precision of layers that are not int8"""
         self._ranges: Ranges = {}
 
     def quantized(self, observations: Floats) -> Self:
         """Return an evaluator of the same network that computes its tower in int8.
 
-        `observations`: float32 [B, C, H, W], B above 0, like those it will see: they set the
-        ranges of what is rounded. Stem, sums and heads stay in `precision`.
+        `observations`: float32 [B, C, H, W], B above 0, typical ones: they set the ranges of the
+        rounded layers. Stem, sums and heads stay in `precision`.
         """
         check_observations(observations, self.observation_shape)
         twin = copy.copy(self)
@@ -115,11 +114,10 @@ def _core() -> Any:
 
 
 def _graph(network: ResNet, size: int, ranges: Ranges) -> Any:
-    """Write down a folded ResNet as an OpenVINO model of fixed batch size.
+    """Return a folded ResNet as an OpenVINO model of fixed batch size.
 
-    The twin of `ResNet.forward`, layer by layer; a test compares their answers. Convolutions
-    in `ranges` round what goes in and their weights to int8; OpenVINO compiles such ones to
-    int8 kernels.
+    The twin of `ResNet.forward`, layer by layer; a test compares their outputs. Convolutions in
+    `ranges` round their inputs and weights; OpenVINO compiles these to int8 kernels.
     """
     import openvino
     from openvino import opset13 as ops
@@ -141,8 +139,8 @@ def _graph(network: ResNet, size: int, ranges: Ranges) -> Any:
         bias = cast(Tensor, convolution.bias).reshape(1, -1, 1, 1)
         weight = constant(convolution.weight)
         if layer in ranges:
-            # The skip around the block takes `features` as they were: rounding them too is no
-            # faster and twice as far from the exact answers, because the errors add up.
+            # The skip around the block uses the unrounded `features`: rounding them too is no
+            # faster and doubles the distance to the exact outputs, because the errors add up.
             features = quantize(features, ranges[layer], signed=False)
             weight = quantize(weight, weight_ranges(convolution.weight), signed=True)
         convolved = ops.convolution(features, weight, [1, 1], padding, padding, [1, 1])

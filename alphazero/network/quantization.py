@@ -1,10 +1,10 @@
-"""Rounding to int8: which convolutions of the network, and in which ranges.
+"""Quantization to int8: the convolutions that are rounded, and their ranges.
 
 A convolution's input, not negative after its ReLU, is rounded to 256 levels from 0 to the
-greatest value seen on positions from play, one range for the whole tensor. Its weights are
-rounded to 255 levels, symmetric around 0, one range for each output channel. (Jacob et al.,
-*Quantization and training of neural networks for efficient integer-arithmetic-only inference*,
-arXiv:1712.05877, sections 2.1 and 3; per channel: Krishnamoorthi, arXiv:1806.08342, section 3.)
+greatest value seen on positions from play, with one range per tensor. Its weights are rounded to
+255 levels, symmetric around 0, with one range per output channel. (Jacob et al., *Quantization and
+training of neural networks for efficient integer-arithmetic-only inference*, arXiv:1712.05877,
+sections 2.1 and 3; per channel: Krishnamoorthi, arXiv:1806.08342, section 3.)
 
 Shapes: B positions, C planes, H rows, W columns, F filters.
 """
@@ -21,20 +21,19 @@ from alphazero.network.resnet import ConvNorm, ResidualBlock, ResNet
 
 UNSIGNED_LEVELS: Final = 256
 SIGNED_LEVELS: Final = 255
-"""-127 to 127: as many below 0 as above, so that 0 stays 0."""
+"""-127 to 127: symmetric, so that 0 stays 0."""
 
 _LEAST: Final = 1e-6
-"""A range is never empty: an untrained block's weights are all 0."""
+"""The smallest range: an untrained block's weights are all 0."""
 
 Ranges = Mapping[ConvNorm, Tensor]
-"""The greatest input of each convolution that is to be rounded, [1, 1, 1, 1]."""
+"""The greatest input of each convolution to round, [1, 1, 1, 1]."""
 
 
 def measure_ranges(network: ResNet, observations: NDArray[np.float32]) -> Ranges:
     """Return the greatest input of every convolution of the tower on `observations` [B, C, H, W].
 
-    These convolutions are nearly all of the work; the stem and the heads are left as they are.
-    `network` is folded.
+    The tower is nearly all of the work; stem and heads are not rounded. `network` is folded.
     """
     ranges: dict[ConvNorm, Tensor] = {}
 
@@ -57,7 +56,7 @@ def measure_ranges(network: ResNet, observations: NDArray[np.float32]) -> Ranges
 
 
 def weight_ranges(weight: Tensor) -> Tensor:
-    """Return the greatest size of a weight in each output channel: [F, 1, 1, 1].
+    """Return the greatest absolute weight of each output channel, [F, 1, 1, 1].
 
     `weight`: [F, inputs, height, width].
     """

@@ -2,8 +2,8 @@
 
 Source: AlphaGo Zero, Nature 550 (2017), Methods, "Neural network architecture". The paper's
 sizes are 19 or 39 blocks, 256 filters, 2 policy filters, 1 value filter and 256 hidden units.
-Three options that it does not have are off by default: squeeze-and-excitation, global pooling,
-and a value head that tells win, draw and loss apart.
+Three options are not in the paper and off by default: squeeze-and-excitation, global pooling,
+and a value head for win, draw and loss.
 
 Shapes: B positions, C planes, H rows, W columns, A actions, F filters, G pooled filters.
 """
@@ -39,14 +39,14 @@ class ConvNorm(nn.Module):
         return cast(Tensor, self.normalisation(self.convolution(features)))
 
     def fold(self) -> None:
-        """Move the normalisation, with its running statistics, into the convolution."""
+        """Merge the normalisation, with its running statistics, into the convolution."""
         if isinstance(self.normalisation, nn.BatchNorm2d):
             self.convolution = fuse_conv_bn_eval(self.convolution, self.normalisation)
             self.normalisation = nn.Identity()
 
 
 class SqueezeExcitation(nn.Module):
-    """Scales each filter by a share between 0 and 1 that the means of all filters decide.
+    """Scales each filter by a factor between 0 and 1 that depends on the means of all filters.
 
     Hu et al. 2018 (arXiv:1709.01507), equations 2 to 4. Leela Chess Zero adds a bias to each
     filter too; as in the paper, there is none here: `GlobalPooling` is the option that adds one.
@@ -59,18 +59,18 @@ class SqueezeExcitation(nn.Module):
 
     def forward(self, features: Tensor) -> Tensor:
         """Map features [B, F, H, W] to the same shape."""
-        # Dense layers stay in float32 where convolutions do not.
+        # Dense layers stay in float32 even if convolutions do not.
         means = features.mean((2, 3), dtype=torch.float32)
         shares = torch.sigmoid(self.excite(relu(self.squeeze(means), inplace=True)))
         return features * shares.to(features.dtype)[:, :, None, None]
 
 
 class GlobalPooling(nn.Module):
-    """Shifts filters by numbers that the means and maxima of the last G filters decide.
+    """Adds to each filter a bias that depends on the means and maxima of the last G filters.
 
-    The global pooling bias of KataGo: Wu 2019 (arXiv:1902.10565), section 3.3. Left out: the mean
-    scaled by the board's width, for a network here sees boards of one size; and a normalisation
-    of its own, since what comes in is normalised.
+    KataGo's global pooling bias: Wu 2019 (arXiv:1902.10565), section 3.3. Left out are the mean
+    scaled by the board's width, because a network here sees one board size, and a normalisation
+    of its own, because the input is normalised.
     """
 
     def __init__(self, filters: int, pooled: int) -> None:
@@ -79,9 +79,9 @@ class GlobalPooling(nn.Module):
         self.dense = nn.Linear(2 * pooled, filters - pooled)
 
     def forward(self, features: Tensor) -> Tensor:
-        """Map features [B, F, H, W] to [B, F - G, H, W]: those pooled go no further."""
-        # Split, not sliced: the gradient of a slice loses channels-last, at twenty times the cost
-        # in the normalisation before.
+        """Map features [B, F, H, W] to [B, F - G, H, W]: the pooled filters end here."""
+        # Split, not slice: the gradient of a slice loses channels-last, which makes the
+        # normalisation before it twenty times as slow.
         parts = [features.shape[1] - self.pooled, self.pooled]
         shifted, pooled = torch.split(features, parts, 1)
         pooled = relu(pooled)
@@ -94,7 +94,7 @@ class ResidualBlock(nn.Module):
     """relu(x + normalised convolution of relu(normalised convolution of x)), F filters each.
 
     With `pooled` above 0, global pooling follows the first convolution; with `hidden` above 0,
-    squeeze-and-excitation of so many hidden units follows the second.
+    squeeze-and-excitation with `hidden` units follows the second.
     """
 
     def __init__(self, filters: int, pooled: int, hidden: int) -> None:
@@ -106,7 +106,7 @@ class ResidualBlock(nn.Module):
 
     def forward(self, features: Tensor) -> Tensor:
         """Map features [B, F, H, W] to the same shape."""
-        # In place is safe for the gradient: no normalisation, product or sum needs its output.
+        # In place is safe: the gradient of no normalisation, product or sum needs its output.
         inner = self.first(features)
         if self.pooling is not None:
             inner = self.pooling(inner)
@@ -117,30 +117,30 @@ class ResidualBlock(nn.Module):
 
 
 class NetworkOutput(NamedTuple):
-    """What a network says of B positions, for `to_play` of each."""
+    """The outputs for B positions, for `to_play` of each."""
 
     policy_logits: Tensor
     """float32 [B, A]"""
     values: Tensor
     """float32 [B] in [-1, 1]"""
     outcome_logits: Tensor | None
-    """float32 [B, 3] of win, draw and loss, from which the values come; None: the head is scalar"""
+    """float32 [B, 3] of win, draw and loss, from which the values come; None for a scalar head"""
 
 
 class ResNet(nn.Module):
-    """The AlphaGo Zero network for observations of one shape and a number of actions.
+    """The AlphaGo Zero network for one observation shape and one number of actions.
 
-    `seed` is a number, or a generator that is drawn from; the global generator is never touched.
-    With None the weights stay without memory (on torch's "meta" device), to be assigned.
+    `seed` is a number or a generator; the global generator is never used. With None the weights
+    stay on torch's "meta" device, to be assigned.
 
-    Convolutions start by He's rule (arXiv:1502.01852). Two departures from plain He make an
-    untrained network answer nearly uniform policies and values near 0, which the first
-    self-play needs: a random opinion would decide which moves the search never tries, and
-    a saturated tanh would teach the search false values and pass hardly any gradient. So the last
-    layer of each head starts small, and the last normalisation of each block starts with scale 0
-    (arXiv:1706.02677, section 5.1): each block is then the identity, and the signal does not
-    double with each block before the running statistics have been learnt. What decides shares and
-    shifts within a block starts small too: all filters alike half open, and hardly shifted.
+    Convolutions start by He's rule (arXiv:1502.01852). Two departures from plain He give an
+    untrained network nearly uniform policies and values near 0, which the first self-play needs:
+    random policies would decide which moves the search never tries, and a saturated tanh would
+    give false values and hardly any gradient. So the last layer of each head starts small, and the
+    last normalisation of each block starts with scale 0 (arXiv:1706.02677, section 5.1): each
+    block is then the identity, and the signal does not double with each block before the running
+    statistics are learnt. The layers that compute factors and biases within a block start small
+    too: all filters are scaled by about a half and hardly shifted.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class ResNet(nn.Module):
         self.num_actions = num_actions
         self.settings = settings
         cells = height * width
-        # Built without memory, because torch's own initialisation draws from the global generator.
+        # Built on "meta", because torch's own initialisation draws from the global generator.
         with torch.device("meta"):
             self.stem = ConvNorm(planes, settings.filters, 3)
             self.tower = nn.Sequential(
@@ -189,7 +189,7 @@ class ResNet(nn.Module):
         return answers.policy_logits, answers.values
 
     def forward_full(self, observations: Tensor) -> NetworkOutput:
-        """Return all that the heads say: what `forward` returns, and what a loss needs beside."""
+        """Return all outputs: those of `forward`, and the outcome logits for the loss."""
         if observations.shape[1:] != self.observation_shape:
             planes, height, width = self.observation_shape
             raise ValueError(
@@ -229,12 +229,11 @@ class ResNet(nn.Module):
 
 
 def fold_batch_norm(network: ResNet) -> ResNet:
-    """Return a copy for inference, in evaluation mode, its normalisations inside the convolutions.
+    """Return a copy for inference, in evaluation mode, with folded normalisations.
 
-    The given network stays as it is. The copy computes what the network computes in evaluation
-    mode, up to rounding, and cannot be trained further. Its weights lie in memory in torch's
-    usual order, wherever they come from: a learner keeps them channels-last, a file does not, and
-    kernels for the one round otherwise than kernels for the other.
+    The given network is unchanged. The copy computes the same in evaluation mode, up to rounding,
+    and cannot be trained further. Its weights have torch's default memory format: a learner keeps
+    them channels-last, a file does not, and the kernels for these formats round differently.
     """
     duplicate = copy.deepcopy(network).eval().requires_grad_(False)
     duplicate.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]

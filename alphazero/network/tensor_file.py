@@ -1,4 +1,4 @@
-"""A file of tensors: safetensors, with a SHA-256 and a header that is checked."""
+"""Files of tensors: safetensors with a SHA-256 and a header that is checked."""
 
 import hashlib
 import json
@@ -23,7 +23,7 @@ from alphazero.utils.files import printable, sha256_hex, write_atomic
 JSON: TypeAlias = dict[str, "JSON"] | list["JSON"] | str | int | float | bool | None
 
 
-# The library's own error, and what torch says about shapes that no tensor can have.
+# The library's own error, and torch's errors for impossible shapes.
 UNREADABLE_TENSORS: Final = (
     *(safetensors.SafetensorError, AssertionError, OverflowError),
     *(RuntimeError, TypeError, ValueError),
@@ -46,7 +46,7 @@ NAMES_OF_TYPES: Final = {
 def save_tensors(path: Path | str, tensors: dict[str, Tensor], metadata: dict[str, str]) -> str:
     """Write tensors and texts as one verified file, atomically; return the file's SHA-256.
 
-    `metadata` must name the file's "format"; "format_version" and "sha256" are added here.
+    `metadata` must have a "format"; "format_version" and "sha256" are added here.
     Raises CheckpointError when the header would be too large to read, RunError from the disk.
     """
     data = bytes_of_file(printable(path), tensors, metadata)
@@ -55,14 +55,14 @@ def save_tensors(path: Path | str, tensors: dict[str, Tensor], metadata: dict[st
 
 
 def bytes_of_file(name: str, tensors: dict[str, Tensor], metadata: dict[str, str]) -> bytes:
-    """Return what `save_tensors` writes."""
+    """Return the bytes that `save_tensors` writes; `name` is for errors."""
     texts = {**metadata, "format_version": str(FORMAT_VERSION)}
     texts["sha256"] = _digest(texts, tensors)
-    # Written here, because the library orders its metadata at random: files could not be compared.
+    # Written here, because the library orders its metadata at random: equal files would differ.
     header: dict[str, Any] = {"__metadata__": dict(sorted(texts.items()))}
     end = 0
     contents = []
-    # The widest types first keep every tensor aligned.
+    # Descending element sizes keep every tensor aligned.
     for key, tensor in sorted(tensors.items(), key=lambda item: (-item[1].element_size(), item[0])):
         contents.append(_bytes_of(tensor))
         start, end = end, end + len(contents[-1])
@@ -81,7 +81,7 @@ def load_tensors(
     """Read and verify a file of `save_tensors`; return its tensors and its other texts.
 
     The memory needed is at most about twice the file.
-    Raises CheckpointError, in one line that names the path, for whatever is wrong.
+    Raises CheckpointError, which names the path, for any fault.
     """
     return parse_tensors(read_file(path), printable(path), expected_format)
 
@@ -89,7 +89,7 @@ def load_tensors(
 def parse_tensors(
     data: bytes, name: str, expected_format: str
 ) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Verify the bytes of a file and return what `load_tensors` does."""
+    """Verify the bytes of a file and return the result of `load_tensors`."""
     header = header_of(name, data)
     texts = metadata_of(name, header, expected_format)
     if foreign := {each.get("dtype", "") for each in header.values()} - set(
@@ -106,9 +106,9 @@ def parse_tensors(
 
 
 def _digest(texts: dict[str, str], tensors: dict[str, Tensor]) -> str:
-    """Return the SHA-256 of every text but the hash itself, and of every tensor, in name order.
+    """Return the SHA-256 of every text except the hash itself, and of every tensor, in name order.
 
-    Each part is preceded by its length, so that no two contents give the same sequence of bytes.
+    The length of each part precedes it, so that no two contents give the same bytes.
     """
     digest = hashlib.sha256()
 
@@ -129,7 +129,7 @@ def _digest(texts: dict[str, str], tensors: dict[str, Tensor]) -> str:
 
 
 def _bytes_of(tensor: Tensor) -> memoryview:
-    """Return the tensor's bytes in row-major order, without a copy where it lies so already."""
+    """Return the tensor's bytes in row-major order, without a copy if possible."""
     flat = tensor.detach().cpu().contiguous().reshape(-1)
     return flat.view(torch.uint8).numpy().data
 

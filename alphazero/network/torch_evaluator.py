@@ -1,4 +1,4 @@
-"""The network evaluated by torch: eagerly, or recorded as CUDA graphs."""
+"""The network evaluated by torch: eagerly, or as CUDA graphs."""
 
 import threading
 from typing import Final
@@ -22,7 +22,7 @@ from alphazero.network.resnet import ResNet
 
 
 class EagerRunner:
-    """The network for batches of one size, run by torch kernel by kernel."""
+    """The network for batches of one size, run by torch eagerly."""
 
     def __init__(
         self, network: nn.Module, size: int, shape: tuple[int, int, int], dtype: torch.dtype
@@ -37,10 +37,10 @@ class EagerRunner:
     def run(self, observations: Floats) -> tuple[Floats, Floats]:
         """Return logits [n, A] and values [n] of `observations` [n, C, H, W], n at most `size`.
 
-        The padding is whatever was there.
+        The padding keeps its old contents.
         """
         positions = len(observations)
-        # One pass that changes the layout, the precision and, if need be, the device.
+        # One pass changes the layout, the precision and, if needed, the device.
         writable = np.require(observations, np.float32, ("C", "W"))
         self._input[:positions].copy_(torch.from_numpy(writable))
         logits, values = self._network(self._input)
@@ -48,10 +48,10 @@ class EagerRunner:
 
 
 class _AlignedLinear(nn.Module):
-    """A dense layer whose inputs are filled up with zeros to whole lines of memory.
+    """A dense layer with its inputs padded with zeros to whole cache lines.
 
-    A matrix library may sum a row in another order where it begins within a line, so an answer's
-    last bits would depend on its place in the batch.
+    A matrix library may sum a row in another order if it begins within a cache line, so that an
+    output's last bits would depend on its place in the batch.
     """
 
     def __init__(self, layer: nn.Linear) -> None:
@@ -66,7 +66,6 @@ class _AlignedLinear(nn.Module):
 
 
 def _align_rows(network: nn.Module) -> None:
-    """Align the rows of every dense layer of a network."""
     for module in list(network.modules()):
         for name, child in module.named_children():
             if isinstance(child, nn.Linear) and child.in_features % LINE:
@@ -74,19 +73,19 @@ def _align_rows(network: nn.Module) -> None:
 
 
 _ONE_RECORDING: Final = threading.Lock()
-"""Held while a CUDA graph is recorded: a process can record but one at a time."""
+"""Held while a CUDA graph is recorded: a process can record only one at a time."""
 
 
 class TorchEvaluator(BatchedEvaluator):
     """Evaluates positions by torch, on any device.
 
     `device` is a torch device or "auto"; `precision` is "float32", "bfloat16" or "auto". The
-    attributes of these names hold what was resolved. In bfloat16 only the convolutions are; the
+    attributes of these names hold the resolved ones. bfloat16 is for the convolutions only; the
     dense layers of the heads, the logits and the values are float32.
 
-    One position's answer can differ in its last bits between batch sizes, because the device
-    sums in another order; on CPUs it does not differ between places in a batch. On a GPU batches
-    are recorded as CUDA graphs and replayed; where that fails, the network is run kernel by kernel.
+    An output's last bits can differ between batch sizes, because the device sums in another order;
+    on CPUs they do not depend on the place in a batch. A GPU replays batches as CUDA graphs; if
+    recording fails, the network runs eagerly.
     """
 
     def __init__(self, network: ResNet, device: str = "auto", precision: str = "auto") -> None:

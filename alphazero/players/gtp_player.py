@@ -1,8 +1,7 @@
 """An external program as a player, over the Go Text Protocol: one process per game.
 
 A program that crashes, times out or answers an illegal move forfeits its game; the next game with
-that index starts a new process. Commands are sent without waiting and replies are read as they
-come, so that the programs of several games search in parallel.
+that index starts a new process. No send or read waits, so that the programs search in parallel.
 """
 
 import time

@@ -1,1 +1,1 @@
-"""Exact answers: alpha-beta search and solvers."""
+"""Exact solvers, and alpha-beta search."""

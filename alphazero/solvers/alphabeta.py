@@ -4,12 +4,11 @@ Knuth & Moore, *An Analysis of Alpha-Beta Pruning* (1975); Marsland, *A Review o
 Pruning* (1986), for the table, the history heuristic and iterative deepening.
 
 A *score* is relative, like a value: for the player to move. A win that comes after ply p of the
-game scores WON - p, a loss p - WON, a draw 0; in between lie the game's heuristic estimates. As
-scores name plies of the game and not of the search, they hold wherever a position is met.
+game scores WON - p, a loss p - WON, a draw 0; heuristic estimates lie in between. Scores count the
+plies of the game and not of the search, so they hold wherever a position occurs.
 
-The recursion is written as a stack of frames, so that a search can be left at any node and gone on
-with: that is what keeps a clock, and Ctrl-C. Letters: D frames, S state size, A actions, N
-entries of the table.
+The recursion is a stack of frames, so that a search can stop at any node and continue, for clocks
+and Ctrl-C. Letters: D frames, S state size, A actions, N entries of the table.
 """
 
 from typing import Any, NamedTuple
@@ -37,11 +36,11 @@ from alphazero.utils.jit import inline_kernel, kernel
 Records = npt.NDArray[Any]
 
 WON = 10 * HEURISTIC_SCALE
-"""More than any heuristic or ply; `is_proven` tells scores of finished games from estimates."""
+"""More than any heuristic or ply; `is_proven` separates game results from estimates."""
 INFINITE = 2 * WON
 
 EXACT, AT_LEAST, AT_MOST = 0, 1, 2
-"""What a remembered score says of the true one."""
+"""How a stored score relates to the true one."""
 
 TABLE_ENTRIES = 1 << 18
 """10 MiB."""
@@ -52,9 +51,9 @@ FRAME = np.dtype(
         ("beta", np.int64),
         ("best", np.int64),  # the best score so far, for the player to move
         ("best_action", np.int64),
-        ("depth", np.int64),  # plies still to look ahead
+        ("depth", np.int64),  # plies still to search
         ("count", np.int64),  # legal actions
-        ("cursor", np.int64),  # of these, already looked at
+        ("cursor", np.int64),  # actions already searched
         ("key", np.int64),
         ("check", np.int64),
     ]
@@ -73,18 +72,18 @@ ENTRY = np.dtype(
 
 
 class SearchArrays(NamedTuple):
-    """All arrays of a search. Only kernels write to them once it has begun."""
+    """The arrays of a search. Only kernels write to them once it has begun."""
 
     frames: Records
     """[D] of FRAME"""
     states: State
     """[D, S]"""
     actions: State
-    """[D, A] legal actions, those already looked at first"""
+    """[D, A] legal actions, those already searched first"""
     order_scores: State
-    """[D, A] how promising each of them looks"""
+    """[D, A] their scores for move ordering"""
     history: State
-    """[2, A] by player: how often an action cut off a position, weighted by the depth below"""
+    """[2, A] by player: cutoffs by an action, weighted by the depth squared"""
     preference: State
     """[A] a permutation that breaks ties between moves"""
     table: Records
@@ -96,8 +95,8 @@ class SearchArrays(NamedTuple):
 
 
 TOP, NODES, STAMP, SKIPPED = range(4)
-"""The frame in work; positions looked at; the search's number, from 1; the entry of states that no
-key depends on, -1 for none."""
+"""The current frame; positions searched; the search's number, from 1; the state entry that keys
+leave out, -1 for none."""
 
 _rows = types.Array(types.int64, 2, "C")
 SearchArraysType = types.NamedTuple(
@@ -120,9 +119,8 @@ SearchArraysType = types.NamedTuple(
 def _set_key(tree: SearchArrays, place: int) -> None:
     """Hash the position of frame `place` twice, into 128 bits.
 
-    The first hash finds the entry and is compared whole, the second guards against chance: two
-    positions of one search that agree in both are not to be met (a billion positions make
-    it once in 10^20 searches).
+    The first hash finds the entry and is compared whole, the second guards against collisions:
+    among a billion positions of one search two agree in both once in 10^20 searches.
     """
     key, check = 0x2545F4914F6CDD1D, 0x5851F42D4C957F2D
     for entry in range(tree.states.shape[1]):
@@ -137,7 +135,7 @@ def _set_key(tree: SearchArrays, place: int) -> None:
 
 @inline_kernel
 def _find(tree: SearchArrays, place: int) -> int:
-    """Return the entry that remembers the position of frame `place`, or -1."""
+    """Return the table entry of the position of frame `place`, or -1."""
     first = tree.frames[place].key & (len(tree.table) - 1)
     for entry in (first, first ^ 1):
         if (
@@ -151,7 +149,7 @@ def _find(tree: SearchArrays, place: int) -> int:
 
 @inline_kernel
 def _remember(tree: SearchArrays, place: int) -> None:
-    """Write what was found for frame `place` over itself, the shallower, or the second entry."""
+    """Store frame `place` in its own entry, else the first unless it is deeper, else the second."""
     frame, entry = tree.frames[place], _find(tree, place)
     if entry < 0:
         entry = frame.key & (len(tree.table) - 1)
@@ -167,10 +165,9 @@ def _remember(tree: SearchArrays, place: int) -> None:
 
 @inline_kernel
 def _enter(rules: Any, tree: SearchArrays, place: int, depth: int, alpha: int, beta: int) -> bool:
-    """Begin with the position in `states[place]`; whether its moves must be looked at.
+    """Enter the position in `states[place]`; return whether its moves must be searched.
 
-    If not, its score is already in `best`: the game is over, or the depth is spent, or the table
-    knows enough.
+    If not, `best` holds its score: the game is over, the depth is spent, or the table has it.
     """
     state, player = tree.states[place], tree.states[place, PLY] % 2
     tree.frames[place].alpha, tree.frames[place].beta = alpha, beta
@@ -211,7 +208,7 @@ def _enter(rules: Any, tree: SearchArrays, place: int, depth: int, alpha: int, b
 
 @inline_kernel
 def _next_action(tree: SearchArrays, place: int) -> int:
-    """Return the most promising action that frame `place` has not looked at."""
+    """Take the most promising action that frame `place` has not searched."""
     actions, merits = tree.actions[place], tree.order_scores[place]
     cursor, chosen = tree.frames[place].cursor, tree.frames[place].cursor
     for index in range(cursor + 1, tree.frames[place].count):
@@ -225,7 +222,7 @@ def _next_action(tree: SearchArrays, place: int) -> int:
 
 @inline_kernel
 def _back_up(tree: SearchArrays, place: int) -> None:
-    """Hand the next frame's score to frame `place`, whose player sees it with a turned sign."""
+    """Back up the next frame's score to frame `place`, with the sign flipped."""
     score = -tree.frames[place + 1].best
     if score > tree.frames[place].best:
         action = tree.actions[place, tree.frames[place].cursor - 1]
@@ -237,14 +234,14 @@ def _back_up(tree: SearchArrays, place: int) -> None:
 
 @kernel(types.boolean(RulesType, SearchArraysType, types.int64, types.int64, types.int64))
 def begin(rules: Any, tree: SearchArrays, depth: int, alpha: int, beta: int) -> bool:
-    """Begin to look `depth` plies ahead from `states[0]`; whether there is anything to look at."""
+    """Begin a search of `depth` plies from `states[0]`; return whether there is any to do."""
     tree.counters[TOP] = 0
     return _enter(rules, tree, 0, depth, alpha, beta)
 
 
 @kernel(types.boolean(RulesType, SearchArraysType, types.int64))
 def run(rules: Any, tree: SearchArrays, nodes: int) -> bool:
-    """Look at `nodes` more positions; return whether the search is over."""
+    """Search `nodes` more positions; return whether the search is over."""
     last = tree.counters[NODES] + nodes
     while tree.counters[NODES] < last:
         top = tree.counters[TOP]
@@ -274,10 +271,10 @@ def is_proven(score: int) -> bool:
 
 
 class AlphaBeta:
-    """A search that deepens ply by ply; it can be asked for its best move at any time.
+    """A search that deepens ply by ply and has a best move at any time.
 
-    What it finds depends on the position, the depth and `preference` alone, not on earlier
-    searches.
+    Its results depend only on the position, the depth and `preference`, unless `start` keeps the
+    table.
     """
 
     def __init__(self, game: Game, entries: int = TABLE_ENTRIES) -> None:
@@ -305,11 +302,10 @@ class AlphaBeta:
         preference: State | None = None,
         keep: bool = False,
     ) -> None:
-        """Begin at an unfinished position `int64 [S]`, to look at most `depth` >= 1 plies ahead.
+        """Start from an unfinished position `int64 [S]`, to search at most `depth` >= 1 plies deep.
 
-        Scores need to be known only between the ends of `window`: one at or beyond an end is a
-        bound. `preference` [A], a permutation, decides between moves that are otherwise alike: the
-        greater is preferred. With `keep` the table goes on to serve from the search before.
+        A score at or beyond an end of `window` is a bound. `preference` [A], a permutation, breaks
+        ties between moves: the greater is preferred. `keep` keeps the table of the search before.
         """
         tree = self._tree
         if not keep:
@@ -325,15 +321,14 @@ class AlphaBeta:
 
     @property
     def nodes(self) -> int:
-        """Positions looked at so far, in all searches."""
+        """Positions searched so far, in all searches."""
         return int(self._tree.counters[NODES])
 
     @property
     def is_exact(self) -> bool:
         """Whether the score is the exact one, or an exact bound beyond the window.
 
-        A forced win is a win whatever else there is, but the shortest one only once all that is
-        shorter was looked at.
+        A forced win is certain at once; that it is the shortest one, only after all shorter lines.
         """
         alpha, beta = self._window
         proven = is_proven(self.score)
@@ -344,11 +339,11 @@ class AlphaBeta:
 
     @property
     def is_over(self) -> bool:
-        """Whether the wanted depth was reached, or the exact answer."""
+        """Whether the search has reached the wanted depth or an exact score."""
         return self.depth >= self._wanted or self.is_exact
 
     def go_on(self, nodes: int) -> bool:
-        """Look at `nodes` more positions at most; return whether the search is over."""
+        """Search at most `nodes` more positions; return whether the search is over."""
         last = self.nodes + nodes
         while not self.is_over and self.nodes < last:
             if run(self.game.rules, self._tree, last - self.nodes):
@@ -356,7 +351,7 @@ class AlphaBeta:
         return self.is_over
 
     def best_action(self) -> int:
-        """Return the best action known: of the last finished depth, or better ones of this one."""
+        """Return the best action of the current depth if there is one, else of the last one."""
         root = self._tree.frames[0]
         under_way = not self.is_over and root["best_action"] >= 0
         return int(root["best_action"]) if under_way else self.action

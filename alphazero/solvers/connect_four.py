@@ -1,11 +1,11 @@
-"""Connect Four solved exactly, with a whole position in two integers.
+"""An exact solver for Connect Four, with a position in two integers.
 
 After Pons, *Solving Connect 4: how to build a perfect AI* (blog.gamesolver.org, 2015-2019):
 bitboards, moves that do not lose at once, ordering by the threats a move makes, a transposition
 table of bounds, null windows on the score. The bitboards go back to Tromp's Fhourstones.
 
-A cell is a bit: columns from the left, in each the lowest cell first, and above each column one
-bit that stays empty, so that no line runs from one column's top into the next one's bottom:
+A cell is a bit: columns from the left, each from the bottom, and above each column one bit that
+stays empty, so that no line runs from one column's top into the next one's bottom:
 
     6 13 20 27 34 41 48     the empty row, here of the 6 x 7 board
     5 12 19 26 33 40 47
@@ -28,13 +28,13 @@ from numba import types
 from alphazero.utils.jit import inline_kernel, kernel, shared_kernel
 
 LARGEST_BOARD = 62
-"""Bits, the empty row's included: all arithmetic stays positive in an int64."""
+"""Bits, with the empty row: all arithmetic stays positive in an int64."""
 
 TABLE_ENTRIES = 8_388_593
 """A prime, just below 2^23: 64 MiB, of which a short search touches little."""
 
 SLICE = 100_000
-"""Positions between two looks at the rest of the world: some hundredths of a second."""
+"""Positions between two yields to other work: some hundredths of a second."""
 
 FRAME = np.dtype(
     [
@@ -43,29 +43,29 @@ FRAME = np.dtype(
         ("alpha", np.int64),
         ("beta", np.int64),
         ("result", np.int64),
-        ("count", np.int64),  # moves worth a look
-        ("cursor", np.int64),  # of these, already looked at
+        ("count", np.int64),  # moves to search
+        ("cursor", np.int64),  # moves already searched
     ]
 )
 
 LOWER_BOUND = 128
-"""What marks a remembered score as a lower bound; the others are upper bounds."""
+"""Marks a stored score as a lower bound; the others are upper bounds."""
 OFFSET = 64
-"""What makes every score positive."""
+"""Makes every score positive."""
 
 
 class SolverArrays(NamedTuple):
-    """The arrays of a solver; only kernels write to them, bar the first frame and `counters`."""
+    """The arrays of a solver; only kernels write to them, except the first frame and `counters`."""
 
     frames: npt.NDArray[Any]
     """[D] of FRAME"""
     moves: npt.NDArray[np.int64]
-    """[D, W] the bits of moves, the most promising first"""
+    """[D, W] moves as bits, the most promising first"""
     order_scores: npt.NDArray[np.int64]
     """[W] scratch"""
     table: npt.NDArray[np.int64]
     """[N] 0, or the key's quotient by N and a bound in the lowest byte. The key's remainder is
-    the place, so an entry tells its position without fail."""
+    the index, so an entry identifies its position exactly."""
     order: npt.NDArray[np.int64]
     """[W] the columns, from the middle outwards"""
     counters: npt.NDArray[np.int64]
@@ -73,8 +73,8 @@ class SolverArrays(NamedTuple):
 
 
 TOP, NODES, FIRST_PLY, CELLS, HEIGHT, BOTTOM, BOARD = range(7)
-"""The frame in work, positions looked at, the first frame's ply; then what depends on the board
-alone: its cells, a column's bits, the lowest cells' bits, all cells' bits."""
+"""The current frame, the positions searched, the first frame's ply; then constants of the board:
+its cells, a column's bits, the lowest cells' bits, all cells' bits."""
 
 SolverArraysType = types.NamedTuple(
     [
@@ -93,7 +93,7 @@ SolverArraysType = types.NamedTuple(
 def winning_cells(stones: int, filled: int, height: int, board: int) -> int:
     """Return the free cells that complete a line of four `stones`, reachable or not.
 
-    `height` is a column's bits with the empty one, `board` the bits of all cells.
+    `height` is the number of a column's bits with the empty one, `board` the bits of all cells.
     """
     found = (stones << 1) & (stones << 2) & (stones << 3)
     for step in (height - 1, height, height + 1):
@@ -122,9 +122,9 @@ def _remember(work: SolverArrays, frame: Any, score: int, kind: int) -> None:
 
 @inline_kernel
 def _enter(work: SolverArrays, place: int, stones: int, filled: int, alpha: int, beta: int) -> bool:
-    """Begin with a position whose player to move cannot win at once; whether to look deeper.
+    """Enter a position whose player to move cannot win at once; return whether to search deeper.
 
-    If not, its score, or a bound outside the window, is already in `result`.
+    If not, `result` holds its score, or a bound outside the window.
     """
     frame, counters = work.frames[place], work.counters
     cells, height, board = counters[CELLS], counters[HEIGHT], counters[BOARD]
@@ -173,14 +173,14 @@ def _enter(work: SolverArrays, place: int, stones: int, filled: int, alpha: int,
 
 @kernel(types.boolean(SolverArraysType, types.int64, types.int64))
 def begin(work: SolverArrays, alpha: int, beta: int) -> bool:
-    """Begin with the position in the first frame; whether there is anything to look at."""
+    """Enter the position in the first frame; return whether there is anything to search."""
     work.counters[TOP] = 0
     return _enter(work, 0, work.frames[0].stones, work.frames[0].filled, alpha, beta)
 
 
 @kernel(types.boolean(SolverArraysType, types.int64))
 def run(work: SolverArrays, nodes: int) -> bool:
-    """Look at `nodes` more positions; return whether the search is over."""
+    """Search `nodes` more positions; return whether the search is over."""
     counters = work.counters
     last = counters[NODES] + nodes
     while counters[NODES] < last:
@@ -207,14 +207,14 @@ def run(work: SolverArrays, nodes: int) -> bool:
 
 
 Search = Generator[None, None, int]
-"""Work that yields between slices, so that others get a turn, and returns a score.
+"""A search that yields between slices, so that other work gets a turn, and returns a score.
 
-One at a time: a search that is begun anew leaves the one before behind.
+Only one runs at a time: a new search invalidates the one before.
 """
 
 
 class BitboardSolver:
-    """Scores positions of one board size; what it has found serves later positions too."""
+    """Scores positions of one board size; its table serves later positions too."""
 
     def __init__(self, rows: int, columns: int) -> None:
         assert fits(rows, columns), f"{rows} x {columns} does not fit {LARGEST_BOARD} bits"
@@ -234,11 +234,11 @@ class BitboardSolver:
 
     @property
     def nodes(self) -> int:
-        """Positions looked at so far."""
+        """Positions searched so far."""
         return int(self._work.counters[NODES])
 
     def search(self, stones: int, filled: int, alpha: int, beta: int) -> Search:
-        """Return the score of an unfinished position, where it lies between alpha and beta.
+        """Return the score of an unfinished position if it lies between alpha and beta.
 
         A result <= alpha is an upper bound of the score, one >= beta a lower bound.
         """
@@ -259,7 +259,7 @@ class BitboardSolver:
         left = self.cells - filled.bit_count()
         low, high = -(left // 2), (left + 1) // 2
         while low < high:
-            # Early wins and losses are cheaper to rule out than late ones: ask for them first.
+            # Early wins and losses are cheaper to rule out than late ones, so they come first.
             middle = (low + high) // 2
             middle = min(middle, -(-low // 2)) if middle <= 0 else max(middle, high // 2)
             result = yield from self.search(stones, filled, middle, middle + 1)
@@ -271,5 +271,5 @@ class BitboardSolver:
 
 
 def fits(rows: int, columns: int) -> bool:
-    """Whether a board fits, and so does a shift by three columns and rows, for tall boards."""
+    """Whether a board fits, also shifted by three columns and rows, as tall boards may not."""
     return (rows + 1) * columns <= LARGEST_BOARD and 3 * (rows + 2) <= LARGEST_BOARD

@@ -1,7 +1,7 @@
-"""Exact answers for single positions, where they can be had: what each move leads to.
+"""Exact values of single positions and of their moves.
 
-Connect Four's lines of four have a solver of their own, `bitboard.py`; every other game is
-searched to its end by `alphabeta.py`. Letters: A actions, S state size.
+`connect_four.py` solves Connect Four with lines of four; `alphabeta.py` searches every other game
+to its end. Letters: A actions, S state size.
 """
 
 from abc import ABC, abstractmethod
@@ -20,40 +20,40 @@ from alphazero.solvers.connect_four import BitboardSolver, fits
 from alphazero.solvers.exhaustive import ILLEGAL
 
 Steps = Generator[None, None, "ExactResult"]
-"""Work that yields between slices, so that others get a turn, and returns the answer."""
+"""A solver run that yields between slices, so that other work gets a turn."""
 
 TABLE_ENTRIES = 1 << 22
 """160 MiB, of which a short search touches little."""
 
 SLICE = 10_000
-"""Positions of alpha-beta between two looks at the rest of the world: at most 0.1 s."""
+"""Positions of alpha-beta between two yields to other work: at most 0.1 s."""
 
 
 @dataclass(frozen=True)
 class ExactResult:
-    """What a position is worth when both play without mistake, and how."""
+    """The value of a position under perfect play, and the moves that reach it."""
 
     value: int
     """+1, 0 or -1 for the player to move"""
     end: int
-    """the ply after which the game is won, when the winner hurries and the loser holds out; 0 for
-    a draw"""
+    """the ply after which the game is won, if the winner hurries and the loser delays; 0 for a
+    draw"""
     best: Mask
-    """[A] the moves that lead there"""
+    """[A] the moves that reach this value and end"""
 
 
 class ExactSolver(ABC):
-    """Finds answers; what it learns from one position may serve the next."""
+    """Solves positions; its table may serve later positions."""
 
     @property
     @abstractmethod
     def nodes(self) -> int:
-        """Positions looked at so far."""
+        """Positions searched so far."""
 
     @property
     @abstractmethod
     def default_node_limit(self) -> int:
-        """How many positions take some ten to thirty seconds."""
+        """The number of positions that take ten to thirty seconds."""
 
     @abstractmethod
     def solve_in_slices(self, state: State) -> Steps:
@@ -61,11 +61,11 @@ class ExactSolver(ABC):
 
     @abstractmethod
     def value(self, state: State) -> int:
-        """Return what an unfinished position is worth, +1, 0 or -1, without asking how fast."""
+        """Return the value of an unfinished position, +1, 0 or -1, without its `end`."""
 
 
 def solver_for(game: Game) -> ExactSolver:
-    """Return the best solver there is for a game."""
+    """Return the best solver for a game."""
     if type(game) is ConnectFour and game.length == 4 and fits(game.rows, game.columns):
         return _ConnectFourSolver(game)
     return _GenericSolver(game)
@@ -74,9 +74,9 @@ def solver_for(game: Game) -> ExactSolver:
 def solve_position(
     solver: ExactSolver, state: State, nodes: int, show: Callable[[int], object] = bool
 ) -> ExactResult:
-    """Solve an unfinished position by looking at about `nodes` positions at most.
+    """Solve an unfinished position with about `nodes` positions at most.
 
-    `show` is called with the number of positions that were looked at.
+    `show` receives the number of positions searched since its last call.
 
     Raises:
         GameError: when these are not enough, or the game is over.
@@ -98,7 +98,7 @@ def solve_position(
 
 
 def action_values(game: Game, solver: ExactSolver, state: State) -> npt.NDArray[np.int64]:
-    """Return what each action of an unfinished position leads to, as `Solution` has it, [A]."""
+    """Return the values of the actions of an unfinished position, as in `SolvedPositions`, [A]."""
     values = np.full(game.num_actions, ILLEGAL)
     for action in np.flatnonzero(game.legal_action_mask(state)):
         child = game.play(state, int(action))
@@ -109,7 +109,7 @@ def action_values(game: Game, solver: ExactSolver, state: State) -> npt.NDArray[
 
 
 def describe(game: Game, state: State, found: ExactResult) -> str:
-    """Draw a position and say what it is worth, for people."""
+    """Return a drawing of a position with its exact value and its best moves."""
     result = {
         1: f"the player to move wins with move {found.end} at the latest",
         0: "a draw",
@@ -121,8 +121,6 @@ def describe(game: Game, state: State, found: ExactResult) -> str:
 
 
 class _GenericSolver(ExactSolver):
-    """Looks at everything that matters, by alpha-beta."""
-
     def __init__(self, game: Game) -> None:
         self.game = game
         self._search = AlphaBeta(game, TABLE_ENTRIES)
@@ -136,7 +134,7 @@ class _GenericSolver(ExactSolver):
         return 400_000_000 // self.game.state_size
 
     def solve_in_slices(self, state: State) -> Steps:
-        """Deepen until the score is exact; then ask of each move whether it is as good."""
+        """Deepen until the score is exact; then test whether each move is as good."""
         search, longest = self._search, self.game.max_moves
         search.start(state, longest)
         while not search.go_on(SLICE):
@@ -153,7 +151,7 @@ class _GenericSolver(ExactSolver):
                 continue
             depth = (end or longest) - int(child[PLY])
             if depth == 0:
-                continue  # others end here and are better
+                continue  # other moves win here
             search.start(child, depth, (-score, 1 - score), keep=True)
             while not search.go_on(SLICE):
                 yield
@@ -161,7 +159,6 @@ class _GenericSolver(ExactSolver):
         return ExactResult(value, end, best)
 
     def value(self, state: State) -> int:
-        """Look at everything, with the window between a loss and a win."""
         self._search.start(state, self.game.max_moves, (-1, 1))
         while not self._search.go_on(SLICE):
             pass
@@ -169,8 +166,6 @@ class _GenericSolver(ExactSolver):
 
 
 class _ConnectFourSolver(ExactSolver):
-    """Connect Four on bitboards."""
-
     def __init__(self, game: ConnectFour) -> None:
         self.game = game
         self._solver = BitboardSolver(game.rows, game.columns)
@@ -184,18 +179,18 @@ class _ConnectFourSolver(ExactSolver):
         return 100_000_000
 
     def solve_in_slices(self, state: State) -> Steps:
-        """Score the position; then ask of each move whether it is as good."""
+        """Score the position; then test whether each move is as good."""
         game, player = self.game, to_play(state)
         score = yield from self._solver.score(*bits_of(game, state))
         best = np.zeros(game.num_actions, np.bool_)
         for action in np.flatnonzero(game.legal_action_mask(state)):
             child = game.play(state, int(action))
             if game.outcome(child) != ONGOING:
-                # Who can win at once has no better move; a draw ends with the last free cell.
+                # A win at once is the best move; a draw ends with the last free cell.
                 best[action] = True
                 continue
             if score == winning_score(game.max_moves, int(state[PLY])):
-                continue  # others win at once
+                continue  # other moves win at once
             bits = bits_of(game, child)
             best[action] = (yield from self._solver.search(*bits, -score, 1 - score)) <= -score
         value = int(np.sign(score))
@@ -204,7 +199,6 @@ class _ConnectFourSolver(ExactSolver):
         return ExactResult(value, end, best)
 
     def value(self, state: State) -> int:
-        """Search with the window between a loss and a win."""
         steps = self._solver.search(*bits_of(self.game, state), -1, 1)
         while True:
             try:
@@ -214,7 +208,7 @@ class _ConnectFourSolver(ExactSolver):
 
 
 def bits_of(game: ConnectFour, state: State) -> tuple[int, int]:
-    """Return the stones of the player to move and all stones, as `bitboard.py` has them."""
+    """Return the stones of the player to move and all stones, as `connect_four.py` has them."""
     columns = state[CELLS:].reshape(game.rows, game.columns)[::-1].T
     stones, filled = 0, 0
     for column, row in np.argwhere(columns != 0).tolist():
@@ -230,6 +224,6 @@ def winning_score(cells: int, ply: int) -> int:
 
 
 def _winning_ply(cells: int, size: int, winner: int) -> int:
-    """Return the ply after which `winner` has won, from the score's size."""
+    """Return the ply after which `winner` has won, from the size of the score."""
     before = cells + 1 - 2 * size
     return before + 1 if before % 2 == winner else before

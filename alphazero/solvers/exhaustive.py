@@ -1,4 +1,4 @@
-"""Exhaustive minimax: the exact value of every position of a game small enough to count out.
+"""Exhaustive minimax: the exact value of every position of a small game.
 
 Letters: P positions, S state size, A actions.
 """
@@ -12,24 +12,24 @@ from alphazero.errors import GameError
 from alphazero.games.game import ONGOING, Game, State, to_play, value_of
 
 POSITION_LIMIT = 500_000
-"""Positions that are counted out at most: some ten or twenty seconds."""
+"""The most positions to solve: ten to twenty seconds."""
 
 MOVE_LIMIT = 100
-"""Moves of the longest game that is counted out: a game that may last longer has too many."""
+"""The most moves of a game to solve: longer games have too many positions."""
 
 ILLEGAL = -2
-"""What an action that may not be played is worth: less than any other."""
+"""The value of an illegal action: less than any other."""
 
 
 class SolvedPositions(NamedTuple):
-    """Unfinished positions with their exact answers."""
+    """Unfinished positions with their exact values."""
 
     states: State
     """[P, S]"""
     values: npt.NDArray[np.int64]
-    """[P] +1, 0 or -1 for the player to move, when both play without mistake"""
+    """[P] +1, 0 or -1 for the player to move, under perfect play"""
     action_values: npt.NDArray[np.int64]
-    """[P, A] the same after each action, for the player who takes it; ILLEGAL where none may"""
+    """[P, A] the same after each action, for the player who takes it; ILLEGAL if not legal"""
 
     @property
     def optimal(self) -> npt.NDArray[np.bool_]:
@@ -38,18 +38,17 @@ class SolvedPositions(NamedTuple):
         return optimal
 
     def take(self, positions: npt.NDArray[np.int64]) -> "SolvedPositions":
-        """Return the answers to some of the positions."""
+        """Return the entries of some positions, by index."""
         return SolvedPositions(*(array[positions] for array in self))
 
 
 def solve_all_positions(game: Game, limit: int = POSITION_LIMIT) -> SolvedPositions:
-    """Solve every position of a game that can be reached; the first one comes first.
+    """Solve every reachable position of a game; the initial one comes first.
 
-    Positions are told apart by their whole state, the last move included.
+    Positions are distinguished by their whole state, with the last move.
 
     Raises:
-        GameError: when there are more than `limit` positions, or a game may last so long that there
-            must be.
+        GameError: for more than `limit` positions, or games longer than MOVE_LIMIT.
     """
     too_many = GameError(
         f"the game has more than {limit:,} positions, too many to look at every one"

@@ -1,7 +1,4 @@
-"""Strength measurements during a run: games against fixed players, and solved positions.
-
-Nothing here feeds back into training.
-"""
+"""Strength measurements during a run; nothing here feeds back into training."""
 
 import dataclasses
 import functools
@@ -85,7 +82,6 @@ class AnchorMatches:
         self.game, self.config = game, config
         self.anchors = [self._read(name) for name in config.evaluation.anchors]
         self._between: Counts | None = None
-        """results of the games between anchors, played at the first measurement"""
         if len({each.name for each in self.anchors}) < len(self.anchors):
             raise ConfigError("evaluation.anchors: two of its names mean the same player")
 
@@ -140,10 +136,7 @@ class AnchorMatches:
         }
 
     def _meet_each_other(self, workers: int) -> Counts:
-        """Play the anchors against each other; return the results as `fit` takes them.
-
-        Index 0 is the best player, so the anchors have the indices from 1 on.
-        """
+        """Return the results between anchors, as `fit` takes them; index 0 is the best player."""
         counts = np.zeros((len(self.anchors) + 1,) * 2 + (3,), np.int64)
         if len(self.anchors) > 1:
             games, seed = self.config.evaluation.games, self.config.run.seed

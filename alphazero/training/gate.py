@@ -24,7 +24,7 @@ def seat(
 ) -> SearchPlayer:
     """Return a player for gates and measurements: without noise and without temperature.
 
-    `simulations` are those of a move: 0 for the network alone, None for as many as in self-play.
+    `simulations` per move: 0 is the network alone, None as many as in self-play.
     """
     if simulations is not None:
         search = dataclasses.replace(search, simulations=simulations)

@@ -67,8 +67,7 @@ def compare(evaluator: Evaluator, reference: Evaluator, observations: Floats) ->
 def draw_positions(replay: ReplayBuffer, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Draw positions of the window: some to calibrate on, and others to check on.
 
-    Returns two arrays float32 [., C, H, W] of at most `CALIBRATION` and `CHECK` positions. All
-    positions differ, within each array and between them.
+    Returns float32 [., C, H, W] of at most `CALIBRATION` and `CHECK` positions, all distinct.
     """
     drawn = replay.sample(CALIBRATION + CHECK, rng, augment=False).observations
     distinct = rng.permutation(np.unique(drawn, axis=0))

@@ -108,7 +108,6 @@ def resume(folder: Path | str, overrides: Sequence[str] = ()) -> Path:
 
 
 def _refuse_too_large(config: Config, game: Game) -> None:
-    """Raise ConfigError for a network too large for this machine's memory or for a checkpoint."""
     for section, settings in zip(("network", "growth"), config.networks, strict=False):
         skeleton = ResNet(game.observation_shape, game.num_actions, settings, None)
         size = sum(weights.nbytes for weights in skeleton.parameters())
@@ -288,10 +287,7 @@ class Training:
         self.run.save_games(arrays)
 
     def learn(self, positions_before: int) -> StepReport:
-        """Do the optimizer steps that are due for this iteration's positions.
-
-        Over all iterations, steps = replay ratio x positions / batch size.
-        """
+        """Do the steps that are due: replay ratio x positions / batch size, over all iterations."""
         state, config = self.run.state, self.config
         due = config.steps_due(state.positions) - config.steps_due(positions_before)
         steps = max(due - self.steps_ahead, 0)
@@ -303,10 +299,7 @@ class Training:
         return report
 
     def _learn_ahead(self) -> bool:
-        """Do one optimizer step ahead of schedule, while games are missing.
-
-        Returns False, without a step, at `max_steps_ahead`. `learn` subtracts these steps.
-        """
+        """Do one step ahead of schedule, while games are missing; return False at the limit."""
         workers = self.config.selfplay.distributed
         if workers is None or self.steps_ahead >= workers.max_steps_ahead or not self.replay.window:
             return False
@@ -354,7 +347,6 @@ class Training:
         return result
 
     def _begin_gate(self, show: Callable[[int], object]) -> PendingGate:
-        """Start a gate between the newest network and the best."""
         checkpoint = self._checkpoint()
         evaluator = make_evaluator(self.learner.player, self.config.inference)
         name = player_name(checkpoint.step)
@@ -464,7 +456,6 @@ class Training:
         tqdm.write(f"self-check: {agreement}", file=sys.stdout)
 
     def _restore(self) -> None:
-        """Load the published state."""
         state = self.run.state
         self.learner.restore(self.run.load_learner(), state.step)
         self._set_best(self.run.load_best().network())
@@ -473,7 +464,6 @@ class Training:
         self.unfinished = self.run.load_unfinished()
 
     def _make_backend(self) -> PlayBackend:
-        """Return the local backend, or the actors of a cluster."""
         if self.config.selfplay.distributed is None:
             return LocalBackend(self.game, self.config, self.workers)
         from alphazero.training.distributed.ray_cluster import open_actor_pool
@@ -490,11 +480,10 @@ class Training:
                 self.group.shutdown()
 
     def _version(self, name: str, evaluator: Evaluator) -> NetworkSnapshot:
-        """Return a saved player as a snapshot, whose bytes are those of its file."""
+        """Return a saved player as a snapshot, with the bytes of its file."""
         return NetworkSnapshot(name, evaluator, lambda: self.run.read(name))
 
     def _save_challenger(self, rating: float | None = None) -> str:
-        """Write the learner's network as a player, unless it exists; return its file name."""
         return self.run.save_player(self._checkpoint(rating))
 
     def _checkpoint(self, rating: float | None = None) -> Checkpoint:
@@ -520,7 +509,6 @@ class Training:
         )
 
     def _save_sample(self, kind: str, records: Sequence[GameRecord]) -> str:
-        """Write sample games into `games/`; return their text."""
         chosen = records[: self.config.run.sample_games]
         files = sample_files(self.game, kind, chosen) if chosen else {}
         for suffix, text in files.items():
@@ -532,7 +520,6 @@ class Training:
 
     @contextlib.contextmanager
     def _stage(self, name: str, total: int, unit: str) -> Iterator[Any]:
-        """Show a progress bar while a stage runs, and measure its seconds."""
         begin = time.monotonic()
         iteration = self.run.state.iteration
         title = f"iteration {iteration} {name:5}"

@@ -44,16 +44,13 @@ class RunState:
     evaluations: int = 0
     """positions evaluated in self-play since the run began"""
     games: int = 0
-    """games ended since the run began"""
     seconds: float = 0.0
     """of training, over all sessions"""
     rating: float = 0.0
     """the best player's Elo: the sum of the gains at the gates"""
     best: str = ""
-    """the best player's checkpoint"""
     learner: str = ""
     unfinished: str = ""
-    """games under way"""
     shards: list[int] = field(default_factory=list)
     """iterations whose games are in the window, oldest first"""
     hashes: dict[str, str] = field(default_factory=dict)
@@ -76,11 +73,7 @@ def run_folder(config: Config) -> Path:
 
 
 def holds_run(folder: Path) -> bool:
-    """Whether `folder` holds a run with a published state.
-
-    Raises:
-        RunError: when the folder cannot be read.
-    """
+    """Whether `folder` holds a run with a published state; RunError if it cannot be read."""
     try:
         return (folder / MANIFEST).exists()
     except OSError as error:

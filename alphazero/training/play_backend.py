@@ -27,12 +27,11 @@ GateResult: TypeAlias = tuple[MatchResult, list[GameRecord]]
 
 
 class NetworkSnapshot(NamedTuple):
-    """A network at one step: its name, its evaluator in this process, and its bytes for actors."""
+    """A network at one step: its name, its evaluator here, and its checkpoint for actors."""
 
     name: str
     evaluator: Evaluator
     read: Callable[[], bytes]
-    """Returns the bytes of its checkpoint."""
     calibration: npt.NDArray[np.float32] | None = None
     """Observations [B, C, H, W] that set its int8 ranges; None: it does not play in int8."""
 

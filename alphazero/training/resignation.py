@@ -77,10 +77,7 @@ def resign_threshold(
 
 
 def measure_resignation(records: Sequence[GameRecord], threshold: float) -> dict[str, float]:
-    """Return the resignation metrics of an iteration's games by name.
-
-    The threshold was computed from earlier games, so its false positives here are unbiased.
-    """
+    """Return the resignation metrics by name, from games that `threshold` was not computed from."""
     resigned = sum(record.resigned for record in records)
     values = {
         "selfplay/resigned": resigned / len(records),

@@ -331,10 +331,7 @@ class RunDirectory:
         return f"{head}{versions}\n{dump_config(self.config)}".encode()
 
     def _sweep(self) -> None:
-        """Remove files that no manifest names: older states, shards out of the window, left-overs.
-
-        Of checkpoints and sample games, remove those older than the configuration keeps.
-        """
+        """Remove files that no manifest names, and older checkpoints and samples than are kept."""
         state, keep = self.state, set(self.state.hashes)
         for folder, pattern in (("state", "*-*"), ("replay", "games-*")):
             for path in (self.folder / folder).glob(pattern):

@@ -1,8 +1,8 @@
 """Self-play: an exploring player plays both sides of many games, which are recorded.
 
 An iteration ends when enough games have ended. The games then under way are carried over to the
-next one, move by move, so that long games are not lost and the batch stays full. Their trees are
-dropped, since the network changes.
+next one, so that long games are not lost and the batch stays full. Their trees are dropped, since
+the network may have changed.
 """
 
 import functools
@@ -208,7 +208,6 @@ def make_selfplay_match(
 def _pairings(
     settings: SelfplayConfig, openings: Iterator[tuple[int, ...]], rng: np.random.Generator
 ) -> Iterator[Pairing]:
-    """Yield games without end; some begin with random moves, some allow resignation."""
     while True:
         may_resign = False
         opening: tuple[int, ...] = ()

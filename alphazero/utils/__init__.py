@@ -1,1 +1,1 @@
-"""Files, interrupts, compilation and arrays: what every package uses."""
+"""Utilities for every package: files, interrupts, parallel jobs, compilation, arrays."""

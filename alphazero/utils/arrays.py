@@ -1,4 +1,4 @@
-"""The types of numpy arrays, named after what they hold."""
+"""Types of numpy arrays, named after their contents."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
-"""Files that are either whole or absent, and errors about them that fit on one line.
+"""Atomic file writes, and errors about files that fit on one line.
 
-A power cut may come between any two instructions: so a file is written beside its place,
-forced to the disk, and only then renamed over the old one.
+A power cut can come between any two instructions. So a file is written under a temporary name
+beside its target, forced to the disk, and only then renamed over the old one.
 """
 
 import difflib
@@ -16,11 +16,11 @@ from typing import Final
 from alphazero.errors import RunError
 
 TEMPORARY_SUFFIX: Final = ".temporary"
-"""How the name of a half-written file ends; only a killed process leaves one behind."""
+"""The end of a half-written file's name; only a killed process leaves one behind."""
 
 _CHUNK: Final = 1 << 20
 
-# What a person can do about it, by what the system said.
+# Advice for users, by the system's error number.
 _ADVICE: Final = {
     errno.ENOSPC: "free some space and resume",
     errno.EDQUOT: "free some space and resume",
@@ -35,15 +35,15 @@ _ADVICE: Final = {
     errno.EMFILE: "raise the limit of open files (ulimit -n)",
 }
 
-# File systems that cannot sync a folder answer so; the rename itself has then been done.
+# Errors of file systems that cannot sync a folder; the rename is already done then.
 _FOLDER_SYNC_UNSUPPORTED: Final = (errno.EINVAL, errno.ENOTSUP)
 
 
 def write_atomic(path: Path | str, data: bytes) -> None:
-    """Put `data` at `path` so that at any instant the file is the old one or the new one, whole.
+    """Write `data` to `path` so that at any instant the file is the old one or the new one, whole.
 
-    Raises RunError, in one line, when the system refuses; no temporary file is then left, and
-    unless only the last sync of the folder failed, the old file is untouched.
+    Raises RunError when the system refuses; no temporary file is then left, and unless only the
+    last sync of the folder failed, the old file is untouched.
     """
     target = Path(path)
     try:
@@ -53,7 +53,7 @@ def write_atomic(path: Path | str, data: bytes) -> None:
 
 
 def check_writable(path: Path | str) -> None:
-    """Raise RunError, in one line, where no file can be put: to be asked before long work."""
+    """Raise RunError if no file can be written at `path`, as a check before long work."""
     target = Path(path)
     try:
         if target.is_dir():
@@ -66,7 +66,7 @@ def check_writable(path: Path | str) -> None:
 
 
 def check_readable(path: Path | str) -> None:
-    """Raise RunError, in one line, where no regular file can be read."""
+    """Raise RunError unless `path` is a readable regular file."""
     try:
         check_regular(path)
         Path(path).open("rb").close()
@@ -75,7 +75,7 @@ def check_readable(path: Path | str) -> None:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether there is such a folder; no, too, where no path can be called so."""
+    """Whether `path` is a folder; False for an invalid path too."""
     try:
         return path.is_dir()
     except (OSError, ValueError):
@@ -83,7 +83,7 @@ def is_folder(path: Path) -> bool:
 
 
 def remove(path: Path) -> None:
-    """Remove a file, unless it is gone already; raise RunError, in one line, when that fails."""
+    """Remove a file if it exists; raise RunError when that fails."""
     try:
         path.unlink(missing_ok=True)
     except OSError as error:
@@ -91,7 +91,6 @@ def remove(path: Path) -> None:
 
 
 def _write_beside_and_rename(target: Path, data: bytes) -> None:
-    """Write a temporary file in the target's folder, sync it, rename it, sync the folder."""
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}{TEMPORARY_SUFFIX}")
     # Not tempfile.mkstemp: its files are private, and the umask should decide who may read.
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
@@ -108,7 +107,6 @@ def _write_beside_and_rename(target: Path, data: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Force the folder's entries to the disk, where the file system knows how to."""
     if os.name != "posix":
         return
     descriptor = os.open(folder, os.O_RDONLY)
@@ -122,9 +120,9 @@ def _sync_folder(folder: Path) -> None:
 
 
 def read_limited(path: Path | str, limit: int) -> bytes:
-    """Return the bytes of the regular file at `path`, which may hold at most `limit` of them.
+    """Return the bytes of the regular file at `path`.
 
-    Raises RunError, in one line, when it cannot be read, is no regular file or is larger.
+    Raises RunError when it cannot be read, is no regular file or has more than `limit` bytes.
     """
     try:
         status = check_regular(path)
@@ -140,10 +138,11 @@ def read_limited(path: Path | str, limit: int) -> bytes:
 
 
 def check_regular(path: Path | str) -> os.stat_result:
-    """Return what is known of the regular file at `path`.
+    """Return the status of the regular file at `path`.
 
-    It is asked before opening, because opening a pipe would wait for its other end. Raises
-    RunError where it is another thing, OSError or ValueError where the system refuses.
+    To be called before opening, because opening a pipe would wait for its other end. Raises
+    RunError for another kind of file, OSError for a folder or when the system refuses, and
+    ValueError for an invalid path.
     """
     status = Path(path).stat()
     if stat.S_ISDIR(status.st_mode):
@@ -159,9 +158,9 @@ def sha256_hex(data: bytes) -> str:
 
 
 def sha256_of(path: Path | str) -> str:
-    """Return the SHA-256 of the file at `path` as 64 hexadecimal digits, reading it in pieces.
+    """Return the SHA-256 of the file at `path` as 64 hexadecimal digits, reading it in chunks.
 
-    Raises RunError, in one line, when it cannot be read or is no regular file.
+    Raises RunError when it cannot be read or is no regular file.
     """
     digest = hashlib.sha256()
     try:
@@ -175,9 +174,9 @@ def sha256_of(path: Path | str) -> str:
 
 
 def suggest_file(path: Path, suffix: str, home: str) -> str:
-    """Return `; did you mean 'x'?` with a file of nearly this name and of that suffix, or nothing.
+    """Return `; did you mean 'x'?` with a similar file name of that suffix, or an empty text.
 
-    It is looked for beside `path` and, where that is a bare name, in the folder `home` too.
+    Searches beside `path` and, if `path` is a bare name, in the folder `home` too.
     """
     folders = [path.parent, Path(home)] if path.parent == Path() else [path.parent]
     near = {each.stem: each for folder in folders for each in folder.glob(f"*{suffix}")}
@@ -186,13 +185,13 @@ def suggest_file(path: Path, suffix: str, home: str) -> str:
 
 
 def printable(path: Path | str) -> str:
-    """Return the path as a message may print it: one line, whatever characters it holds."""
+    """Return the path on one line, with unprintable characters escaped."""
     text = str(path)
     return text if text.isprintable() else ascii(text)
 
 
 def explain_os_error(error: OSError | ValueError) -> str:
-    """Return what the system said about a path and what to do, as `no such file; check ...`."""
+    """Return an error about a path with advice, as `no such file; check ...`."""
     if not isinstance(error, OSError):
         return "this path holds a character that no file name may; check the path"
     said = error.strerror or type(error).__name__

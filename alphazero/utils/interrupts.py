@@ -1,8 +1,7 @@
-"""Ctrl-C, held back where it would leave a lock locked.
+"""Deferred Ctrl-C, for code that an interrupt would leave with a locked lock.
 
-Python raises `KeyboardInterrupt` between any two steps of the main thread, the taking of a lock
-and the `try` that would give it back among them. Another thread that needs the lock then waits
-for ever, and so does whoever waits for that thread.
+Python raises `KeyboardInterrupt` between any two steps of the main thread, also between taking a
+lock and the `try` that would release it. Other threads then wait for the lock for ever.
 """
 
 import signal
@@ -12,15 +11,15 @@ from contextlib import contextmanager
 from types import FrameType
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
-"""What asks a program to stop: Ctrl-C, and `kill`."""
+"""Signals that ask a program to stop: Ctrl-C, and `kill`."""
 
 
 @contextmanager
 def defer_interrupts(act: Callable[[], object] = bool) -> Iterator[None]:
-    """Hold Ctrl-C back until the block has ended; call `act` when it comes, so that it ends soon.
+    """Defer Ctrl-C to the end of the block; call `act` when it comes, so that the block ends soon.
 
-    A second one is raised at once. A signal that does not raise `KeyboardInterrupt` is left as it
-    is, and a thread other than the main one hears of none.
+    A second one is raised at once. A signal whose handler does not raise `KeyboardInterrupt` is not
+    deferred, nor is any signal outside the main thread.
     """
     heard: list[int] = []
 

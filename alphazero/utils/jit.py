@@ -1,10 +1,9 @@
-"""Compilation by numba, with a cache that is never stale, never foreign and never in the way.
+"""Compilation by numba, with a cache that is verified and never stale.
 
-numba's own file cache misses a change in a callee that lives in another file, a truncated cache
-file makes every later start fail, and a flipped bit in machine code is run. So the cache lives in a
-private folder named after a hash of this package's sources and of numba's and numpy's versions, and
-each file ends with its SHA-256; what is damaged there is dropped, with one warning, and compiled
-anew.
+numba's own file cache misses a change in a callee from another file, makes every later start fail
+after a truncated file, and runs machine code with a flipped bit. So the cache lives in a private
+folder named after a hash of this package's sources and of Python's, numba's and numpy's versions,
+and each file ends with its SHA-256. A damaged cache is dropped with a warning and compiled anew.
 """
 
 import atexit
@@ -35,7 +34,7 @@ _DIGEST_BYTES = hashlib.sha256().digest_size
 
 
 def source_hash(package: Path) -> str:
-    """Return a hash of every `.py` file below `package` and of numba's and numpy's versions."""
+    """Return a hash of all `.py` files in `package` and the Python, numba and numpy versions."""
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}".encode())
     for path in sorted(package.rglob("*.py")):
         digest.update(path.relative_to(package).as_posix().encode() + b"\0")
@@ -44,7 +43,7 @@ def source_hash(package: Path) -> str:
 
 
 def _is_private(folder: Path) -> bool:
-    """Whether `folder` is ours and nobody else may write into it: its files are pickles."""
+    """Whether only this user may write into `folder`, whose files are pickles."""
     status = folder.lstat()
     if not stat.S_ISDIR(status.st_mode):
         return False
@@ -54,7 +53,7 @@ def _is_private(folder: Path) -> bool:
 
 
 def _lets_others_replace(parent: Path) -> bool:
-    """Whether somebody else could put another folder in the place of one of ours in `parent`."""
+    """Whether another user could replace a folder of ours in `parent`."""
     if not hasattr(os, "getuid"):
         return False
     status = parent.stat()
@@ -63,9 +62,9 @@ def _lets_others_replace(parent: Path) -> bool:
 
 
 def _forget_old_caches(parent: Path, current: Path) -> None:
-    """Remove the caches of other versions that nobody has opened for a month."""
+    """Remove the caches of other versions that were not opened for a month."""
     for folder in parent.glob("kernels-" + "[0-9a-f]" * 16):
-        with suppress(FileNotFoundError):  # another start may have removed it just now
+        with suppress(FileNotFoundError):  # another process may have removed it just now
             if folder != current and time.time() - folder.lstat().st_mtime > _MONTH:
                 shutil.rmtree(folder, ignore_errors=True)
 
@@ -74,8 +73,8 @@ def _forget_old_caches(parent: Path, current: Path) -> None:
 def cache_folder() -> Path:
     """Return the private folder of compiled kernels for exactly these sources.
 
-    `ALPHAZERO_CACHE_DIR` moves it. Where no private folder can be had, a temporary one serves
-    this process alone.
+    `ALPHAZERO_CACHE_DIR` moves it. If no private folder is possible, this process gets a
+    temporary one.
     """
     chosen = os.environ.get("ALPHAZERO_CACHE_DIR")
     base = chosen or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "alphazero"
@@ -86,11 +85,11 @@ def cache_folder() -> Path:
         folder.mkdir(mode=0o700, exist_ok=True)
         if not _is_private(folder) or _lets_others_replace(parent):
             raise PermissionError("others may write there")
-        # Where numba cannot write it would quietly turn to __pycache__, which can go stale.
+        # If numba cannot write there, it silently uses __pycache__, which can go stale.
         tempfile.TemporaryFile(dir=folder).close()
         os.utime(folder)
         _forget_old_caches(parent, folder)
-    except (OSError, RuntimeError) as error:  # RuntimeError: there is no home
+    except (OSError, RuntimeError) as error:  # RuntimeError: no home folder
         warnings.warn(
             f"compiled kernels cannot be kept in {base} ({error}); compiling for this "
             "process alone; set ALPHAZERO_CACHE_DIR to a folder of your own",
@@ -103,9 +102,9 @@ def cache_folder() -> Path:
 
 
 class _HashedFiles(IndexDataCacheFile):  # type: ignore[misc]
-    """The two files of a cached kernel, each followed by its SHA-256, which pickle does not read.
+    """The two files of a cached kernel, each followed by its SHA-256, which pickle ignores.
 
-    numba writes and reads them by these methods from 0.61, the oldest that is allowed, to 0.68.
+    numba uses these methods from version 0.61, the oldest that is allowed, to 0.68.
     """
 
     @contextmanager
@@ -126,7 +125,6 @@ class _HashedFiles(IndexDataCacheFile):  # type: ignore[misc]
 
     @staticmethod
     def _verify(path: Path) -> None:
-        """Raise ValueError where a file is not as it was written."""
         with suppress(FileNotFoundError):
             data = path.read_bytes()
             if hashlib.sha256(data[:-_DIGEST_BYTES]).digest() != data[-_DIGEST_BYTES:]:
@@ -134,9 +132,9 @@ class _HashedFiles(IndexDataCacheFile):  # type: ignore[misc]
 
 
 class _KernelCache(FunctionCache):  # type: ignore[misc]
-    """numba's cache of one function, in files that are verified before anything is unpickled.
+    """numba's cache of one function, in files that are verified before they are unpickled.
 
-    Where it has nothing, compiling begins, and a line on a terminal says so: `bar`.
+    While a kernel that the cache lacks is compiled, a line on a terminal (`bar`) says so.
     """
 
     bar: "tqdm[Any] | None" = None
@@ -149,7 +147,6 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         self._cache_file = _HashedFiles(self._cache_path, base, locator.get_source_stamp())
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled function, or None; then it is about to be compiled."""
         found = super().load_overload(sig, target_context)
         if found is None:
             self.bar = tqdm(
@@ -162,7 +159,6 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         return found
 
     def finish(self) -> None:
-        """Take the line away."""
         if self.bar is not None:
             self.bar.close()
             _KernelCache.compiled += 1
@@ -170,7 +166,7 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
 
 @contextmanager
 def _numba_cache_in(folder: Path) -> Iterator[None]:
-    """Let numba place the cache of what is compiled here into `folder`."""
+    """Make numba put the cache of the functions compiled here into `folder`."""
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(folder)
     try:
@@ -226,19 +222,19 @@ def kernel(signature: Any) -> Callable[[Function], Function]:
 
 
 def inline_kernel(function: Function) -> Function:
-    """Mark a function that kernels call: it is compiled into each of them, where it is called.
+    """Mark a function that is compiled into each kernel that calls it.
 
-    Python calls its `py_func`: leaving out numba's wrapper saves a tenth of the time to compile.
-    It allocates nothing, so it need not count references to the arrays that it is given: numba
-    would do so with two locked instructions for each of a trees's arrays in every call, which
-    took half of the time of a search. So it must not return an array either, and it reaches a
-    game's rules through those marked as `rule_kernel` (`play_move` and its like in `game.py`).
+    Python calls its `py_func`: without numba's wrapper the compilation takes a tenth less time.
+    Reference counting is off: numba would spend two locked instructions for each of the trees'
+    arrays in every call, half of the time of a search. So the function must neither allocate nor
+    return an array, and it calls a game's rules through a `rule_kernel` (as `play_move` in
+    `game.py`).
     """
     return _compiled_into_kernels(function, forceinline=True, no_cpython_wrapper=True, _nrt=False)
 
 
 def rule_kernel(function: Function) -> Function:
-    """Mark a helper that calls one of a game's rules: to reach it, references must be counted."""
+    """Mark an inline function that calls one of a game's rules, which needs reference counting."""
     return _compiled_into_kernels(function, forceinline=True, no_cpython_wrapper=True, _nrt=True)
 
 

@@ -1,7 +1,7 @@
-"""Jobs side by side, one processor core each: how hundreds of games use every core.
+"""Parallel jobs, one thread and core each.
 
-Each job evaluates its own batches on one thread. Two cores that work apart never wait for each
-other, which two threads inside one evaluation do at every layer.
+Each job evaluates its own batches on one torch thread. Such jobs never wait for each other, while
+two threads inside one evaluation wait at every layer.
 """
 
 import threading
@@ -17,15 +17,15 @@ from alphazero.utils.interrupts import defer_interrupts
 Result = TypeVar("Result")
 
 LOOK = 0.5
-"""Seconds after which whoever waits for jobs looks whether there was a signal."""
+"""Seconds between two checks for signals while jobs run."""
 
 
 class JobsStopped(Exception):
-    """Raised inside a job when another one failed or the person stopped the work."""
+    """Raised inside a job when another one failed or the user stopped the work."""
 
 
 class Progress:
-    """What jobs tell while they run: `advance(n)`, from any of them; it may raise `JobsStopped`."""
+    """Progress of jobs: any job calls `advance(n)`, which may raise `JobsStopped`."""
 
     def __init__(self, show: Callable[[int], object] = bool) -> None:
         self._show = show
@@ -33,7 +33,7 @@ class Progress:
         self._stopping = False
 
     def advance(self, number: int) -> None:
-        """Count `number` more pieces of work; to be called often, with 0 as well."""
+        """Count `number` more units of work; to be called often, also with 0."""
         if self._stopping:
             raise JobsStopped
         if number:
@@ -41,15 +41,15 @@ class Progress:
                 self._show(number)
 
     def stop(self) -> None:
-        """Let every job end at its next `advance`."""
+        """End every job at its next `advance`."""
         self._stopping = True
 
 
 def run_jobs(jobs: Sequence[Callable[[], Result]], progress: Progress) -> list[Result]:
-    """Run `jobs` at once, a thread each; return their results in the order of the jobs.
+    """Run `jobs` in parallel, a thread each; return their results in the order of the jobs.
 
-    When one fails, or the person presses Ctrl-C, the others end at their next word to
-    `progress`, and what happened is raised here.
+    When one fails, or on Ctrl-C, the others end at their next `advance`, and the error is raised
+    here.
     """
     with (
         defer_interrupts(progress.stop),
@@ -60,8 +60,8 @@ def run_jobs(jobs: Sequence[Callable[[], Result]], progress: Progress) -> list[R
             futures = [pool.submit(job) for job in jobs]
             going = set(futures)
             while going:
-                # Asking for results in turn would wait for others when one has failed, and a
-                # signal that comes just before a wait without limit is heard only after it.
+                # Waiting for the results in order would miss that another job has failed, and an
+                # unlimited wait would delay a signal that comes just before it.
                 ended, going = wait(going, LOOK, FIRST_EXCEPTION)
                 if any(future.exception() for future in ended):
                     break
@@ -75,14 +75,14 @@ def run_jobs(jobs: Sequence[Callable[[], Result]], progress: Progress) -> list[R
 
 
 def split_evenly(total: int, workers: int) -> list[int]:
-    """Split `total` into at most `workers` shares that differ by one at most; none is empty."""
+    """Split `total` into at most `workers` shares that differ by at most 1, none 0; [0] for 0."""
     number = max(1, min(total, workers))
     return [total // number + (index < total % number) for index in range(number)]
 
 
 @contextmanager
 def threads_per_evaluation(threads: int) -> Iterator[None]:
-    """Let torch use `threads` processor cores for one operation, in threads begun meanwhile too."""
+    """Set torch's threads for one operation, also for threads that start meanwhile."""
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:

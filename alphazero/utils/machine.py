@@ -1,22 +1,21 @@
-"""What this process may use of the machine."""
+"""The resources that this process may use."""
 
 import os
 import sys
 
 
 def total_memory() -> int:
-    """Return the bytes of memory of this machine; 0 where that is not told."""
+    """Return the memory of this machine in bytes; 0 if it is unknown."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # another system than POSIX
+    except (AttributeError, ValueError, OSError):  # not a POSIX system
         return 0
 
 
 def usable_cores() -> int:
-    """Return how many cores this process may use: fewer than there are under `taskset` and its kin.
+    """Return how many cores this process may use: fewer than all under `taskset`, for example.
 
-    By `os.process_cpu_count`, which Python 3.13 brings, else by the affinity mask where the system
-    has one, else all.
+    The source is `os.process_cpu_count` (Python 3.13), else the affinity mask, else all cores.
     """
     if hasattr(os, "process_cpu_count"):
         return os.process_cpu_count() or 1
@@ -26,7 +25,7 @@ def usable_cores() -> int:
 
 
 def peak_megabytes() -> float:
-    """Return the most memory that this process has held, in MiB; NaN where no system call tells."""
+    """Return the peak memory of this process in MiB; NaN if no system call reports it."""
     try:
         import resource
     except ImportError:  # Windows

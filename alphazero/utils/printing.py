@@ -1,4 +1,4 @@
-"""Standard output that takes every text: a sign that its encoding lacks is spelled otherwise."""
+"""Standard output for every text: characters that its encoding lacks are spelled otherwise."""
 
 import codecs
 import io
@@ -18,20 +18,19 @@ SPELLINGS: Final = {
     "\N{EN DASH}": "-",
     "\N{EM DASH}": "-",
 }
-"""Of signs that Unicode does not decompose into ASCII ones, or not as a reader expects it."""
+"""For characters that Unicode decomposes into no ASCII ones, or not as readers expect."""
 
 SPELL: Final = "alphazero.spell"
-"""The name of the error handler."""
+"""The name of the error handler for `codecs`."""
 
 
 def _spell(error: UnicodeError) -> tuple[str, int]:
-    """Return what is written in place of signs that cannot be encoded, and where to go on."""
     assert isinstance(error, UnicodeEncodeError)
     return "".join(map(_spelling, error.object[error.start : error.end])), error.end
 
 
 def _spelling(sign: str) -> str:
-    """Return a sign in ASCII: without its accents, or a question mark where nothing is left."""
+    """Return a character in ASCII: without its accents, or a question mark if nothing is left."""
     if unicodedata.combining(sign):
         return ""
     parts = unicodedata.normalize("NFKD", sign)
@@ -39,7 +38,7 @@ def _spelling(sign: str) -> str:
 
 
 def make_stdout_lossless() -> None:
-    """Let standard output take every text from now on, if it is a stream with an encoding."""
+    """Make standard output accept every text, if it is a stream with an encoding."""
     codecs.register_error(SPELL, _spell)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors=SPELL)

@@ -16,11 +16,11 @@ import alphazero.games
 from alphazero.config.fields import Reader, WrongValueError, check_value, config_fields
 from alphazero.config.loader import (
     config_from,
-    describe_schema,
     dump_config,
     load_config,
     parse_config,
 )
+from alphazero.config.reference import describe_keys
 from alphazero.config.schema import (
     SECTIONS,
     Config,
@@ -230,7 +230,8 @@ def test_a_configuration_may_be_a_path_a_dict_or_a_config(tmp_path: Path) -> Non
     nested: dict[str, Any] = {"game": {"name": "connect_four"}, "budget": {"iterations": 1}}
     nested |= {"learner": {"learning_rate": 0.1}, "run": {"name": "mine"}}
     assert config_from(nested) == config_from(from_file) == from_file
-    with pytest.raises(ConfigError, match=r"^config: learner\.l2: must be at least 0, got -1"):
+    wrong = r"^config: learner\.l2_penalty: must be at least 0, got -1"
+    with pytest.raises(ConfigError, match=wrong):
         config_from(nested | {"learner": {"l2_penalty": -1}})
     with pytest.raises(ConfigError, match="or the path of a YAML file, got int"):
         config_from(3)  # type: ignore[arg-type]
@@ -659,7 +660,7 @@ def test_workers_on_ray_survive_being_written_and_read() -> None:
 
 
 def test_every_default_of_workers_in_the_documentation_may_be_written_in_a_file() -> None:
-    rows = [row for row in describe_schema() if row.section == "selfplay.distributed.ray"]
+    rows = [row for row in describe_keys() if row.section == "selfplay.distributed.ray"]
     keys = ", ".join(f"{row.key}: {row.default}" for row in rows)
     assert parse_config(SMALLEST + RAY % f"{{{keys}}}").selfplay.distributed == RayConfig()
     override = f"selfplay.distributed={{ray: {{{keys}}}}}"
@@ -684,7 +685,7 @@ def test_wrong_workers_are_told_where_they_are(value: str, complaint: str) -> No
 # --- the schema and the shipped files ----------------------------------------------------------
 
 
-@pytest.mark.parametrize("row", describe_schema(), ids=lambda row: f"{row.section}.{row.key}")
+@pytest.mark.parametrize("row", describe_keys(), ids=lambda row: f"{row.section}.{row.key}")
 def test_every_key_is_documented(row: Any) -> None:
     assert row.meaning
     assert row.type
@@ -703,7 +704,7 @@ def test_every_default_lies_in_its_own_range(name: str) -> None:
 
 def test_every_default_in_the_documentation_may_be_written_in_a_file() -> None:
     apart = ("game", "budget", "selfplay.distributed.ray")
-    rows = [row for row in describe_schema() if row.section not in apart]
+    rows = [row for row in describe_keys() if row.section not in apart]
     overrides = [f"{row.section}.{row.key}={row.default}" for row in rows]
     assert parse_config(SMALLEST, "x", overrides) == parse_config(SMALLEST)
 

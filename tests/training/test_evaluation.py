@@ -173,7 +173,9 @@ def test_who_knows_the_answers_is_right_at_every_stage(tmp_path: Path, honest: b
 
 def test_a_game_without_known_answers_is_told(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, "evaluation.solved_positions_per_stage=5")
-    with pytest.raises(ConfigError, match=r"evaluation\.solved_positions_per_stage: exact answers are not known"):
+    with pytest.raises(
+        ConfigError, match=r"evaluation\.solved_positions_per_stage: exact answers are not known"
+    ):
         SolvedPositionsCheck(make_game("gomoku"), config)
 
 

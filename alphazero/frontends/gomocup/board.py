@@ -1,7 +1,6 @@
 """Cells and stones in the Gomocup protocol.
 
-A cell is `column,row`, from 0 at the top left: `10,9`. A position is `BOARD`, a line for each
-stone, as `10,9,2`, and `DONE`.
+A cell is `column,row`, from 0 at the top left. A position is `BOARD`, `10,9,2` lines and `DONE`.
 """
 
 import itertools

@@ -22,8 +22,7 @@ OUT_OF_GAME = "not supported for this game"
 def final_score(engine: Engine, arguments: list[str]) -> str:
     """Return the result: B+3.5 or W+12 with points, B+ or W+ without, 0 for a draw.
 
-    Go is scored by area at any time, with all stones alive (Tromp-Taylor); other games at their
-    end.
+    Go is scored by area at any time, all stones alive (Tromp-Taylor); other games at their end.
     """
     expect(arguments, 0)
     return _score(engine.position)

@@ -1,9 +1,8 @@
 """The game of a GTP session, with undo and a drawing.
 
-GTP allows moves of either colour at any time, but turns alternate here. A move out of turn is
-preceded by a pass of the other side, if the game has one and it does not end the game. Handicap
-stones are placed in this way, and programs that skip a forced pass, such as gtp-rhino, are
-supported.
+GTP allows moves of either colour at any time, but turns alternate here: a move out of turn is
+preceded by a pass of the other side, if the game has one and it does not end the game. This places
+handicap stones and supports programs that skip a forced pass, such as gtp-rhino.
 """
 
 from alphazero.errors import GameError

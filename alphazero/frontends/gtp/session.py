@@ -1,8 +1,4 @@
-"""A GTP session: reads lines, answers commands and streams analyses.
-
-The commands are `COMMANDS`, the streaming commands of `analysis.py`, and those on the session
-itself.
-"""
+"""A GTP session: reads lines, answers `COMMANDS` and streams the analyses of `analysis.py`."""
 
 import sys
 import time

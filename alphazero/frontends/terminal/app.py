@@ -49,9 +49,7 @@ class Terminal:
         self.desk = CommandContext(sitting, self.screen, self.say)
 
     def run(self, save: Path | None = None) -> None:
-        """Play until the user leaves or wants no other game; then write the games to `save`, if
-        given.
-        """
+        """Play until the user leaves or wants no other game; then write the games to `save`."""
         sitting = self.sitting
         asks = any(sitting.sides)
         self.say(f"{write_game(sitting.game)}\n{seats(sitting)}")

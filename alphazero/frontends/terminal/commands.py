@@ -1,7 +1,6 @@
 """The commands that may be typed in place of a move.
 
-A word that is a legal move is a move: in Hex, `swap` is a move where the second player may take
-over the first stone, else this command.
+Legal moves come first: in Hex, `swap` is a move where the rules allow it, else this command.
 """
 
 import enum

@@ -84,9 +84,7 @@ class Analysis:
             return self._search(budget, interruption) if budget else self.sitting.current_result()
 
     def run_until_stopped(self) -> str | None:
-        """Search until Enter, Ctrl-C or, without a terminal, `ENOUGH` simulations; return the
-        input.
-        """
+        """Search until Enter, Ctrl-C or, without a terminal, `ENOUGH` visits; return the input."""
         live = self.screen.live and sys.stdin is not None and sys.stdin.isatty()
         if live:
             self.sitting.hint_analyzer()

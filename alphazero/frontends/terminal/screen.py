@@ -1,7 +1,6 @@
 """Output capabilities: colours, cursor movement, block characters, size.
 
-All information is available without them: in a pipe, with NO_COLOR (no-color.org), on a `dumb`
-terminal, or in ASCII.
+No information depends on them: pipes, NO_COLOR (no-color.org), `dumb` terminals and ASCII work.
 """
 
 import os

@@ -1,7 +1,6 @@
 """A terminal session without its output: turns, player moves, analysis, saved games.
 
-The opponent and the hint analyzer have separate trees, so that hints do not make the opponent
-stronger.
+The hint analyzer has a tree of its own, so that hints do not make the opponent stronger.
 """
 
 import time
@@ -86,13 +85,11 @@ class TerminalSession:
         return first, second
 
     def undo(self, turns: int = 1) -> bool:
-        """Go back `turns` turns of the user; return whether the position changed."""
+        """Go back `turns` turns of the user; return whether it moved."""
         return self._go(-1, turns)
 
     def redo(self, turns: int = 1) -> bool:
-        """Go forward `turns` turns of the user, at most to the end; return whether the position
-        changed.
-        """
+        """Go forward `turns` turns of the user, at most to the end; return whether it moved."""
         return self._go(1, turns)
 
     def _go(self, step: int, turns: int) -> bool:
@@ -115,8 +112,8 @@ class TerminalSession:
     # --- the player ---
 
     def answer(self, watch: Callable[[], object] = bool) -> tuple[str, SearchResult | None] | None:
-        """Play the opponent's move; return it and its search result, or None if it resigned or
-        failed.
+        """Play the opponent's move; return it and its search result, or None for a resignation or
+        error.
 
         `watch` is called during the search.
         """
@@ -224,8 +221,7 @@ class TerminalSession:
     def rates(self) -> list[float | None]:
         """Return the first player's win rate after each move, in [0, 1]; None if unknown.
 
-        A draw counts half. A position that was not searched has its move's value in the search
-        before.
+        Draws count half. An unsearched position has its move's value in the search before it.
         """
         values = [self.study.value(node) for node in self.study.path]
         return [None if value is None else (1 + value) / 2 for value in values]

@@ -123,7 +123,7 @@ def tree(
     depth: int,
     rows: int,
 ) -> str:
-    """Draw the most visited positions as a tree; `branches` returns the moves visited after a line."""
+    """Draw the most visited positions as a tree; `branches` returns the visited moves of a line."""
     kept: dict[tuple[int, ...], ChildStatistics] = {}
     order = itertools.count()  # ties: first found first
     known: list[tuple[int, int, tuple[int, ...], ChildStatistics]] = [

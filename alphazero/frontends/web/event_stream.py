@@ -1,7 +1,6 @@
-"""Server-Sent Events of a session for one page, sent as fast as the page reads.
+"""Server-Sent Events of a session for one page (WHATWG, HTML Living Standard, section 9.2).
 
-WHATWG, HTML Living Standard, section 9.2. Each event holds the current state: a slow page skips
-intermediate states, and no events pile up.
+Each event holds the current state: a slow page skips states, and no events pile up.
 """
 
 import asyncio
@@ -12,7 +11,7 @@ from typing import Final
 from starlette.types import Receive, Send
 
 from alphazero.frontends.web.session import WebSession
-from alphazero.frontends.web.view import Json, thought_json
+from alphazero.frontends.web.view import Json, thought_json, view_of
 
 HEARTBEAT: Final = 15.0
 """Seconds between heartbeats, which detect disconnected pages."""
@@ -59,7 +58,7 @@ class Stream:
         news, self._news = self._news, set()
         told: list[tuple[str, Json]] = []
         if "view" in news:
-            told.append(("view", self.session.view()))
+            told.append(("view", view_of(self.session)))
         elif "thought" in news:
             session, here = self.session, self.session.study.here
             thought = thought_json(session.game, here, here.thought, session.per_second)

@@ -1,8 +1,8 @@
 """Parallel searches of one player for many clients, on a thread of their own.
 
-Clients with the same player and game share a search pool, so they share a network and its cache.
-Results are as if each client searched alone. Results are delivered on the server's thread by
-`post`; the player is used only by the pool's thread.
+Clients with the same player and game share a pool, and so a network and its cache; results are as
+if each searched alone. They are delivered on the server's thread by `post`; the player is used only
+by the pool's thread.
 """
 
 import contextlib

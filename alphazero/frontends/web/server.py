@@ -35,6 +35,7 @@ from alphazero.frontends.web.security import (
 )
 from alphazero.frontends.web.session import Side, WebSession
 from alphazero.frontends.web.session_manager import SessionManager
+from alphazero.frontends.web.view import view_of
 from alphazero.games.registry import name_of
 from alphazero.utils.files import explain_os_error
 
@@ -122,11 +123,12 @@ class WebApp:
         seats = [Side(), Side()]
         if fields.has("seats"):
             seats = read_seats(self.house, game, fields.content["seats"])
-        return JSONResponse(self.house.add(game, seats, client_of(request.client)).view())
+        session = self.house.add(game, seats, client_of(request.client))
+        return JSONResponse(view_of(session))
 
     async def look(self, request: Request) -> Response:
         """Send a session's view."""
-        return JSONResponse(self._session(request).view())
+        return JSONResponse(view_of(self._session(request)))
 
     async def drop(self, request: Request) -> Response:
         """Close a session."""
@@ -147,7 +149,7 @@ class WebApp:
         if session.name not in self.house.sessions:
             raise RefusedError(404, "this session has ended")
         done()
-        return JSONResponse(session.view())
+        return JSONResponse(view_of(session))
 
     async def save(self, request: Request) -> Response:
         """Send the game as a file."""

@@ -1,14 +1,13 @@
 """A user's web session: the game tree, the sides and the running search.
 
-Sessions run on the event loop; searches run in search pools and report back to it. A session
-searches only while a page is connected.
+Sessions run on the event loop, searches in search pools, only while a page is connected.
 """
 
 import asyncio
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from alphazero.errors import AlphaZeroError, GameError
 from alphazero.frontends.game_tree import PERSON, GameNode, GameTree
@@ -19,7 +18,6 @@ from alphazero.frontends.web.search_pool import (
     SearchRequest,
     SearchResponse,
 )
-from alphazero.frontends.web.view import Json, view_of
 from alphazero.games.game import Game
 from alphazero.games.registry import name_of
 from alphazero.players.checkpoint_player import SEQUENTIAL_BELOW
@@ -56,7 +54,7 @@ class Side:
     simulations: int | None = None
     seconds: float | None = None
 
-    def json(self) -> Json:
+    def json(self) -> dict[str, Any]:
         """Return the JSON for the page."""
         name = "human" if self.offer is None else self.offer.name
         return {"player": name, "simulations": self.simulations, "seconds": self.seconds}
@@ -108,9 +106,7 @@ class WebSession:
         self.study = GameTree(game)
         self.seats = seats
         self.watchers: set[Callable[[str], None]] = set()
-        """Callbacks of the open streams, called with `view` or `thought` when there is a new one,
-        and with `end` at the end of the session.
-        """
+        """Callbacks of the open streams, called with `view`, `thought` or `end`."""
         self.paused = False
         self.analyzing = False
         self.analyst = host.catalogue.analyst(game)
@@ -119,7 +115,7 @@ class WebSession:
         """Increases with every change, so that a page can order views."""
         self.hinted: GameNode | None = None
         """Position of the last hint."""
-        self.recorded: dict[GameNode, Json] = {}
+        self.recorded: dict[GameNode, dict[str, Any]] = {}
         """Recorded search results and current network outputs, by position."""
         self.task: RunningSearch | None = None
         self.per_second = 0.0
@@ -151,10 +147,6 @@ class WebSession:
     def is_watched(self) -> bool:
         """Whether no side is the user's."""
         return all(seat.offer is not None for seat in self.seats)
-
-    def view(self) -> Json:
-        """Return the view for the page."""
-        return view_of(self)
 
     # --- actions: one method per request ---------------------------------------------------------
 
@@ -280,7 +272,7 @@ class WebSession:
         ]
         self.look()
 
-    def record(self, told: list[Json]) -> None:
+    def record(self, told: list[dict[str, Any]]) -> None:
         """Attach the recorded data of a run to the positions of the line; call after `load`."""
         self.recorded = dict(zip(self.study.line, told, strict=False))
         self.look()

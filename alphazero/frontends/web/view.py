@@ -1,7 +1,7 @@
 """The view of a session as JSON: the board, the line of moves, search results."""
 
 import functools
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -9,13 +9,11 @@ from alphazero.drawing.board import Geometry, board_svg, geometry_of, labels_of
 from alphazero.frontends.game_tree import GameNode, SearchResult
 from alphazero.frontends.terminal.replay_viewer import headline
 from alphazero.frontends.web.search_pool import LINES
+from alphazero.frontends.web.session import WebSession
 from alphazero.games.game import ONGOING, Game, State, to_play, value_of
 from alphazero.games.grid import SIGNS, stones_by_player
 from alphazero.games.registry import write_game
 from alphazero.records.sgf_export import has_sgf
-
-if TYPE_CHECKING:
-    from alphazero.frontends.web.session import WebSession
 
 WHO: Final = SIGNS[1], SIGNS[2]
 """Names of player 0 and player 1."""
@@ -26,7 +24,7 @@ COMMENT: Final = 500
 Json = dict[str, Any]
 
 
-def view_of(session: "WebSession") -> Json:
+def view_of(session: WebSession) -> Json:
     """Return the complete view."""
     study, task = session.study, session.task
     game, here = study.game, study.here
@@ -104,7 +102,7 @@ def legal_actions(game: Game, state: State) -> list[int]:
     return [int(action) for action in np.flatnonzero(game.legal_action_mask(state))]
 
 
-def _value(session: "WebSession", node: GameNode) -> float | None:
+def _value(session: WebSession, node: GameNode) -> float | None:
     """Return a position's value for player 0; the recorded one if it was not searched since."""
     recorded = session.recorded.get(node, {}).get("value")
     if recorded is not None and node.thought is None:
@@ -112,7 +110,7 @@ def _value(session: "WebSession", node: GameNode) -> float | None:
     return session.study.value(node)
 
 
-def _moves(session: "WebSession") -> list[Json]:
+def _moves(session: WebSession) -> list[Json]:
     study = session.study
     return [
         {
@@ -188,7 +186,7 @@ def _line(game: Game, state: State, actions: list[int]) -> list[Json]:
     return told
 
 
-def _status(session: "WebSession") -> str:
+def _status(session: WebSession) -> str:
     """Describe the player to move or the result."""
     loser = session.study.loser
     if loser is not None:

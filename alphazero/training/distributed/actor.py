@@ -31,10 +31,7 @@ PlainPairing: TypeAlias = tuple[tuple[int, int], tuple[int, ...], int]
 
 
 class Actor:
-    """Plays self-play and gate games of one run, one call after the other.
-
-    `config` is the run's, as YAML; `seed` is this actor's own; it plays on `cores` cores.
-    """
+    """Plays games of one run on `cores` cores; `config` is YAML, `seed` this actor's own."""
 
     def __init__(self, config: str, seed: Sequence[int], cores: int) -> None:
         torch.set_num_threads(1)
@@ -116,11 +113,7 @@ class Actor:
 
 
 def _read_observations(data: bytes, shape: tuple[int, int, int]) -> npt.NDArray[np.float32]:
-    """Return observations [B, *shape], B above 0, from their bytes.
-
-    Raises:
-        RunError: when the bytes do not have this form.
-    """
+    """Return observations [B, *shape], B above 0, from bytes; RunError if they are not valid."""
     each = int(np.prod(shape))
     if not data or len(data) % (4 * each):
         raise RunError(f"an actor was sent {len(data):,} bytes that are no observations {shape}")

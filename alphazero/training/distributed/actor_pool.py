@@ -130,7 +130,7 @@ class ActorPool:
         self._piece = max(1, min(piece, self._limit // (JOBS_PER_ACTOR * settings.actors)))
         self._inbox: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._news = threading.Condition()
-        """Guards what both threads access: the waiting games, the statistics and the failure."""
+        """Guards the state that both threads access: waiting games, statistics and failure."""
         self._waiting: deque[GameRecord] = deque()
         self._work = SelfPlayStats()
         self._failure: BaseException | None = None
@@ -144,7 +144,6 @@ class ActorPool:
         self._shared: dict[str, Any] = {}
         self._gate_jobs: deque[_Job] = deque()
         self.deaths = 0
-        """Actors that died so far."""
         self._places = [
             _ActorSlot(number, launcher.launch(number, 0)) for number in range(settings.actors)
         ]
@@ -221,7 +220,6 @@ class ActorPool:
     def _play_pairings(
         self, challenger: str, best: str, pairings: Sequence[Pairing], show: Show
     ) -> list[GameRecord]:
-        """Split gate games among the actors; return the records when all have arrived."""
         ordered = sorted(pairings, key=lambda each: (each.pair_id, each.players))
         parts, jobs, begin = [], [], 0
         for size in split_evenly(len(ordered), self._settings.actors):
@@ -254,15 +252,10 @@ class ActorPool:
                     raise self._failure from None
 
     def _verified(self, data: bytes) -> list[GameRecord]:
-        """Return the games that an actor sent, checked against the rules."""
         return GameBatch.from_bytes(self._game, data, "an actor").records()
 
     def _brought(self, answer: Any) -> tuple[list[GameRecord], SelfPlayStats]:
-        """Return the games and statistics that `Actor.play` returned.
-
-        Raises:
-            RunError: when the result is something else.
-        """
+        """Return the games and statistics of an `Actor.play`; raise RunError for anything else."""
         try:
             data, told = answer
             work, records = SelfPlayStats(**told), self._verified(data)
@@ -273,8 +266,7 @@ class ActorPool:
             raise RunError("an actor brought something else than games and the work done")
         return records, work
 
-    # --- what the dispatcher's thread does
-    # -----------------------------------------------------------
+    # --- run by the dispatcher's thread ----------------------------------------------------------
 
     def _supervise(self) -> None:
         """Handle the inbox in order, replace silent actors, and assign jobs."""
@@ -302,7 +294,6 @@ class ActorPool:
                 job.done.set_exception(error)
 
     def _share(self, name: str, data: bytes) -> None:
-        """Put a network where all actors fetch it, once."""
         if name not in self._shared:
             self._shared[name] = self._hiring.put(data)
 
@@ -315,10 +306,7 @@ class ActorPool:
     def _follow(
         self, best: str, data: bytes | None, calibration: bytes, resign_below: float
     ) -> None:
-        """Set the network and the resignation threshold for self-play.
-
-        A network is quantized only once, so its first calibration is kept while int8 is requested.
-        """
+        """Set self-play's network and threshold; a network keeps its first calibration."""
         if data is not None:
             self._share(best, data)
         if best != self._best or not calibration:
@@ -366,7 +354,6 @@ class ActorPool:
         self._watch(place, job, place.hand.ask(job.method, *job.arguments))
 
     def _watch(self, place: _ActorSlot, job: _Job, answer: ActorResult) -> None:
-        """Put the result into the inbox when it arrives."""
         incarnation = place.incarnation
 
         def arrive(answered: ActorResult) -> None:
@@ -405,7 +392,6 @@ class ActorPool:
         job.done.set_result(answer.result())
 
     def _replace_silent(self) -> None:
-        """Replace actors that have jobs but sent no result for `time_limit` seconds."""
         limit, now = self._settings.time_limit, self._clock()
         for place in self._places:
             if place.jobs and now - place.heard_at > limit:
@@ -416,11 +402,7 @@ class ActorPool:
                 )
 
     def _replace(self, place: _ActorSlot, words: str) -> None:
-        """Launch a new actor in the slot of a dead one, whose games under way are lost.
-
-        Raises:
-            RunError: at the third death in a row in this slot.
-        """
+        """Replace a dead actor; its games are lost. RunError at the third death in a row."""
         self.deaths += 1
         place.deaths += 1
         place.incarnation += 1

@@ -152,11 +152,7 @@ class RayLauncher:
         threading.Thread(target=watch, name="node", daemon=True).start()
 
     def check(self) -> None:
-        """Check that the cluster has room for all actors, and runs the same program.
-
-        Raises:
-            RunError: when it does not.
-        """
+        """Raise RunError unless the cluster has room for all actors and runs this program."""
         ray, settings = self._ray, self._settings
         _check_room(settings, ray.cluster_resources())
         try:
@@ -209,7 +205,6 @@ class _RayActorHandle:
         self._ray, self._handle = ray, handle
 
     def ask(self, method: str, *arguments: Any) -> "Future[Any]":
-        """Call a method; return its future result."""
         answer: Future[Any] = Future()
         inner = getattr(self._handle, method).remote(*arguments).future()
         exceptions = self._ray.exceptions
@@ -230,7 +225,6 @@ class _RayActorHandle:
         return answer
 
     def stop(self) -> None:
-        """Kill the actor."""
         with contextlib.suppress(self._ray.exceptions.RayError):
             self._ray.kill(self._handle)
 
@@ -259,7 +253,6 @@ class LocalRay:
             raise
 
     def _wait(self) -> str:
-        """Wait until Ray has started; return its address."""
         place, deadline = self._files / ray_supervisor.STARTED, time.monotonic() + STARTING
         while time.monotonic() < deadline:
             if self._guard.poll() is not None:
@@ -284,11 +277,7 @@ class LocalRay:
 
 
 def _make_folder() -> tuple[Path, Path]:
-    """Make a folder for this user only; return it, and the path in it for Ray's files.
-
-    Ray makes its own folder accessible to everybody. The names are short, since the paths of
-    sockets are limited.
-    """
+    """Return a new private folder, and a path in it for Ray, which makes that accessible to all."""
     place = tempfile.gettempdir()
     if len(place) > _LONGEST_PLACE:
         place = "/tmp"
@@ -297,7 +286,6 @@ def _make_folder() -> tuple[Path, Path]:
 
 
 def _warn_of_cores(settings: RayConfig) -> None:
-    """Print one line when the actors want more cores than this machine has."""
     wanted, there = settings.actors * settings.cpus_per_actor, os.cpu_count() or 1
     if wanted > there:
         tqdm.write(
@@ -310,7 +298,6 @@ def _warn_of_cores(settings: RayConfig) -> None:
 
 
 def _check_room(settings: RayConfig, there: Mapping[str, float]) -> None:
-    """Raise RunError unless all actors fit into the resources `there`, which have Ray's names."""
     for name, each in (("CPU", settings.cpus_per_actor), ("GPU", settings.gpus_per_actor)):
         wanted = settings.actors * each
         if wanted > there.get(name, 0):
@@ -333,7 +320,6 @@ def _program() -> str:
 
 
 def _connect(address: str) -> Any:
-    """Join the cluster at `address`; return the module `ray`."""
     import ray
 
     before = signal.getsignal(signal.SIGTERM)
@@ -356,11 +342,7 @@ def _connect(address: str) -> Any:
 
 
 def _check_token(address: str, allow_unauthenticated: bool) -> None:
-    """Check that the cluster at `address` refuses a caller without a token.
-
-    Raises:
-        RunError: when it does not refuse, unless `allow_unauthenticated`, or does not answer.
-    """
+    """Raise RunError unless the cluster refuses a caller without a token, or may be open."""
     if not re.fullmatch(r"[A-Za-z0-9.\-]+:[0-9]{1,5}", address):
         raise RunError(
             "selfplay.distributed.ray.address: expected local or host:port, as in "

@@ -27,10 +27,7 @@ _START = "start"
 
 
 def main(folder: str, files: str, *arguments: str) -> int:
-    """Run `ray start ARGUMENTS` with its files in `files`, a path in `folder`.
-
-    When the standard input ends, stop Ray and remove `folder`; when Ray ends by itself, keep it.
-    """
+    """Run `ray start ARGUMENTS` until the input ends; then remove `folder` with its `files`."""
     with (Path(folder) / "start.log").open("wb") as log:
         begun = subprocess.Popen(
             [sys.executable, __file__, _START, *arguments, f"--temp-dir={files}"],

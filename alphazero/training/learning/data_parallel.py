@@ -133,10 +133,7 @@ def _sum(tensor: Tensor) -> Tensor:
 
 
 class SharedNormalisation(nn.BatchNorm2d):
-    """Batch normalisation over the parts of all processes together.
-
-    torch's `SyncBatchNorm` needs GPUs; this class also runs on CPUs, where it is tested.
-    """
+    """Batch normalisation over all processes; unlike `SyncBatchNorm` it also runs on CPUs."""
 
     def forward(self, features: Tensor) -> Tensor:
         """Map features [b, F, H, W] to the same shape."""
@@ -162,10 +159,7 @@ class SharedNormalisation(nn.BatchNorm2d):
 
 
 def share_normalisation(network: nn.Module) -> None:
-    """Make every batch normalisation of `network` use the parts of all processes.
-
-    Its parameters and statistics stay the same tensors, under the same names.
-    """
+    """Share each batch normalisation of `network`; its tensors and their names stay the same."""
     for module in list(network.modules()):
         for name, child in list(module.named_children()):
             if type(child) is nn.BatchNorm2d:

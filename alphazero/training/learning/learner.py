@@ -1,7 +1,4 @@
-"""The learner: optimizer steps on the loss of AlphaGo Zero.
-
-Letters: B batch, A actions, [C, H, W] observation.
-"""
+"""The learner: optimizer steps on the loss of AlphaGo Zero."""
 
 import copy
 import math
@@ -28,10 +25,7 @@ SMALL_STEP = 10**9
 
 @contextmanager
 def _without_denormals() -> Iterator[None]:
-    """Flush denormals, floats below 1e-38, to zero: CPUs handle them slowly.
-
-    The weights and the momentum of dead filters decay into them.
-    """
+    """Flush floats below 1e-38 to zero: dead filters decay into them, and they are slow."""
     torch.set_flush_denormal(True)
     try:
         yield
@@ -54,10 +48,7 @@ class StepReport(NamedTuple):
 
 
 class Learner:
-    """A network, its optimizer, and the number of steps done.
-
-    In a `group` each process has one; all do the same steps, each on its part of a batch.
-    """
+    """A network and its optimizer; in a `group` each process has one, for its part of the batch."""
 
     def __init__(
         self,
@@ -84,10 +75,10 @@ class Learner:
 
     @property
     def useful_threads(self) -> int:
-        """The number of cores on which one step computes more than it waits.
+        """The most cores that make a step faster: one, or any number (1 << 16).
 
-        Threads inside a step wait for each other at every layer. Where layers are small, and other
-        programs run, that costs far more than it saves.
+        Threads wait for each other at every layer. With small layers, beside other programs, that
+        costs far more than it saves.
         """
         _, height, width = self.network.observation_shape
         weights = sum(each.numel() for each in self.network.parameters())
@@ -132,10 +123,7 @@ class Learner:
         return self._step_on(batch if self.group is None else self.group.scatter(batch))
 
     def run_follower(self) -> bool:
-        """Do the leader's steps on this process's parts, until the leader stops.
-
-        Returns True when another network follows, False when the run ends.
-        """
+        """Do the leader's steps on this process's parts; return whether another network follows."""
         assert self.group is not None
         network, size = self.network, self.settings.batch_size
         while True:
@@ -195,10 +183,7 @@ class Learner:
 
     @torch.no_grad()
     def _update_average(self) -> None:
-        """Move the EMA towards the network's weights, faster in a network's first steps.
-
-        The statistics of normalisation are averaged too; counters are copied.
-        """
+        """Move the EMA towards the network, faster in its first steps; counters are copied."""
         if self.player is self.network:
             return
         age = self.step - self.born

@@ -12,7 +12,7 @@ StepLosses: TypeAlias = dict[str, Tensor]
 
 
 class Losses(NamedTuple):
-    """The parts of the loss that come from a batch, and two other figures of it."""
+    """The policy and value parts of the loss, and two other figures of a batch."""
 
     policy: Tensor
     """-pi . log p, the cross-entropy, mean over the batch"""

@@ -18,7 +18,6 @@ class Chart(NamedTuple):
 
     title: str
     unit: str
-    """the label of the axis"""
     curves: Mapping[str, str]
     """legends by the curves' names in `METRICS`; a name's `<word>` is `{word}` in the legend"""
     interval: bool = False
@@ -140,10 +139,7 @@ def tensorboard_layout(config: Config) -> Layout:
 
 
 def _chart(panel: Chart) -> Sequence[str | Sequence[str]]:
-    """Return a chart's kind and its curves.
-
-    For the kind "Multiline", TensorBoard matches regular expressions with the beginning of names.
-    """
+    """Return a chart's kind and curves; TensorBoard matches patterns at the start of names."""
     if panel.interval:
         (name,) = panel.curves
         return ["Margin", [name, *interval_of(name)]]

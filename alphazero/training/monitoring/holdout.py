@@ -1,7 +1,6 @@
 """The value loss in games that the network has not learned from yet, beside games that it has.
 
 The newest games enter the window after this measurement, so no game has to be kept from training.
-Nothing here feeds back into training.
 """
 
 from collections.abc import Sequence
@@ -27,9 +26,8 @@ def holdout_value_loss(
 ) -> dict[str, float]:
     """Return the value's squared errors by metric name; empty if one kind has no positions.
 
-    `newest` are games that are not in the window of `replay` yet. Both kinds of positions are
-    drawn and have targets as in training, but without symmetries. The same network evaluates both:
-    the one that plays.
+    `newest` are games that are not in the window of `replay` yet. Positions of both kinds are drawn
+    as in training, but without symmetries, and evaluated by the same network, the one that plays.
     """
     alone = ReplayBuffer(replay.game, replay.settings)
     alone.add(0, newest)

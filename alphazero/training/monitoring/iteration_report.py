@@ -76,7 +76,6 @@ class IterationReport:
         return line
 
     def _learned(self) -> str:
-        """Describe the iteration's steps, or why there are none."""
         state, steps = self.state, self.steps
         if steps.steps:
             return f"loss {steps.total:.3f} (policy {steps.policy:.3f}, value {steps.value:.3f})"
@@ -155,10 +154,7 @@ class IterationReport:
 
 
 def sample_files(game: Game, kind: str, records: Sequence[GameRecord]) -> dict[str, str]:
-    """Return self-play or gate games as the contents of files, by suffix.
-
-    The formats are text, and for programs SGF, or one JSON line per game where the game has no SGF.
-    """
+    """Return games as file contents by suffix: text, and SGF or else JSON lines for programs."""
     text = "\n\n".join(record.describe(game) for record in records)
     names = ("challenger", "best") if kind == "gate" else ("best", "best")
     played = [PlayedGame.of(game, record, names) for record in records]

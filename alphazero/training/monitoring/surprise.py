@@ -45,7 +45,6 @@ class Surprise:
     """A position where the search policy differs from the network's policy."""
 
     record: GameRecord
-    """the game that contains it"""
     move: int
     """number of moves made before it"""
     prior: Doubles

@@ -27,7 +27,7 @@ class TensorBoardWriter:
     """Writes a run's TensorBoard folder; on resume, points after `iteration` are purged.
 
     TensorBoard's thread shares a queue with this class, so Ctrl-C is deferred inside its methods.
-    `layout` is what *Custom Scalars* shows; of several layouts TensorBoard takes the last.
+    *Custom Scalars* shows `layout`; of several layouts TensorBoard takes the last.
     """
 
     @defer_interrupts()
@@ -39,7 +39,7 @@ class TensorBoardWriter:
         self._hook = threading.excepthook
         threading.excepthook = self._on_thread_error
         try:
-            # TensorBoard reads files in the order of their names, which begin with the second.
+            # TensorBoard reads files in the order of names; these begin with the time in seconds.
             while list(folder.glob(f"events.out.tfevents.{int(time.time()):010d}.*")):
                 time.sleep(0.05)
             self._writer = SummaryWriter(str(folder), purge_step=iteration + 1)
@@ -60,10 +60,7 @@ class TensorBoardWriter:
         histograms: Mapping[str, npt.NDArray[Any]] | None = None,
         pictures: Mapping[str, Image.Image] | None = None,
     ) -> None:
-        """Add a point to each curve in `values`, and the texts, histograms and pictures.
-
-        `histograms` are the numbers themselves, [n]; an empty array gives no histogram.
-        """
+        """Add a point to each curve, and texts, pictures, and histograms of numbers [n]."""
         histograms, pictures = histograms or {}, pictures or {}
         for kind, given in (("curve", values), ("histogram", histograms), ("picture", pictures)):
             unknown = [name for name in given if kind_of(name) != kind]
@@ -121,10 +118,7 @@ class TensorBoardWriter:
 
 
 def _to_summary(name: str, picture: Image.Image) -> Any:
-    """Return a picture as TensorBoard stores it, with 256 colours: drawings have few.
-
-    The writer's `add_image` stores full colours, which take two and a half times the size.
-    """
+    """Return a picture in 256 colours: `add_image` would take two and a half times the size."""
     from tensorboard.compat.proto.summary_pb2 import Summary  # type: ignore[import-untyped]
 
     data = io.BytesIO()

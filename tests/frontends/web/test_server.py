@@ -231,7 +231,7 @@ def test_an_analysis_is_streamed_and_follows_the_position(served: Served) -> Non
 def halving() -> Iterator[Served]:
     """Serve a player that shares out the simulations of a planned search by halving."""
     game = make_game("connect_four")
-    player = entrant_with(UniformEvaluator(7), game, selection="gumbel_root", solver=False)
+    player = entrant_with(UniformEvaluator(7), game, selection="gumbel_root", mcts_solver=False)
     with serving([player]) as running:
         yield running
 

@@ -1,5 +1,5 @@
-// The page: one view of a session, shown by the parts; what a person does is sent as a command,
-// and whatever comes back, as an answer or as news, is shown the same way.
+// The page: components show one view of a session. User actions are sent as commands; responses
+// and streamed events both bring a view.
 
 import * as api from "./lib/api.js";
 import { Board } from "./components/board.js";
@@ -23,7 +23,7 @@ class Page {
     this.view = null;
     this.layer = "visits";
     this.line = null;
-    /** Commands go one after the other, so that answers cannot overtake each other. */
+    /** The last command: commands are sent in turn, so that responses keep their order. */
     this.last = Promise.resolve();
 
     const goTo = (ply) => this.goTo(ply);
@@ -76,7 +76,7 @@ class Page {
     });
   }
 
-  /** Arrow keys step through the game, except where they already mean something. */
+  /** Arrow keys step through the game, except in controls with their own arrow keys. */
   listenToKeys() {
     document.addEventListener("keydown", (event) => {
       if (event.target.closest("input, select, textarea, dialog")) return;
@@ -88,14 +88,14 @@ class Page {
     });
   }
 
-  /** Go on with the session of this window if the server still knows it, else begin one. */
+  /** Resume the session of this window if the server still has it, else open one. */
   async start() {
     const known = sessionStorage.getItem(KEPT);
     if (known) this.listen(known);
     else await this.begin(usualGame(this.setup), null);
   }
 
-  /** Sit down at a new table; `before` is the view of a lost one, whose game is taken along. */
+  /** Open a session; `before` is the view of a lost session, whose moves are replayed. */
   async begin(game, before) {
     try {
       const seats = before?.seats ?? usualSeats(this.setup, game);
@@ -121,13 +121,13 @@ class Page {
     });
   }
 
-  /** Send a command when those before it are done. */
+  /** Send a command after the pending ones. */
   send(name, body = {}) {
     this.last = this.last.then(() => this.command(name, body));
     return this.last;
   }
 
-  /** Send a command and show what it led to, or what was wrong with it. */
+  /** Send a command and show the new view or the error. */
   async command(name, body) {
     try {
       const view = await api.command(this.view.id, name, body);
@@ -138,7 +138,7 @@ class Page {
     }
   }
 
-  /** Step; while somebody drags along the graph, positions passed over are left out. */
+  /** Go to a position; while the user drags in the graph, intermediate ones are skipped. */
   goTo(ply) {
     if (!this.view || ply < 0 || ply > this.view.moves.length) return;
     const isGoing = this.wanted !== undefined;
@@ -155,12 +155,12 @@ class Page {
     this.wanted = undefined;
   }
 
-  /** Step from where the last step leads, though the server may not have answered it yet. */
+  /** Step from the target of the last step, whose response may be pending. */
   stepBy(plies) {
     if (this.view) this.goTo((this.wanted ?? this.view.ply) + plies);
   }
 
-  /** Hand the game over as a download, as browsers know it: a link that is pressed. */
+  /** Download the game, by a click on a temporary link. */
   async save(format) {
     try {
       const { name, content } = await api.readFile(this.view.id, format);
@@ -179,7 +179,7 @@ class Page {
   }
 
   receive(view) {
-    if (this.view?.id === view.id && view.serial < this.view.serial) return; // news overtook it
+    if (this.view?.id === view.id && view.serial < this.view.serial) return; // an event was newer
     const before = this.view;
     this.view = view;
     if (view.message) this.say(view.message);
@@ -191,7 +191,7 @@ class Page {
   think(thought) {
     if (!this.view || thought.ply !== this.view.ply) return;
     this.view.thought = thought;
-    // Once a frame is enough, whatever the server sends.
+    // Draw at most once per frame.
     this.frame ??= requestAnimationFrame(() => {
       this.frame = undefined;
       this.showThought();
@@ -277,19 +277,19 @@ class Page {
   }
 }
 
-/** Return the game to begin with: that of the first checkpoint, if there is one. */
+/** Return the initial game: that of the first checkpoint, if there is one. */
 function usualGame({ players, games }) {
   return players.find(({ game }) => game)?.game ?? games[0].name;
 }
 
-/** Return what a player who is to move is doing, if one is. */
+/** Describe what the engine to move is doing; empty if the user is to move. */
 function waiting({ seats, to_play, over, paused, thinking }) {
   if (over || seats[to_play].player === "human") return "";
   if (paused) return "waits for “Go on”";
   return thinking ? "is thinking" : "";
 }
 
-/** Return what a screen reader says of a change. */
+/** Return the screen reader announcement of a change. */
 function spoken(before, view) {
   const move = view.moves[view.ply - 1];
   if (before?.id === view.id && before.ply === view.ply) {

@@ -1,7 +1,7 @@
-// The board: the server's picture, what is drawn over it, and a button on every cell.
+// The board: the server's picture, an overlay, and a button on every cell.
 //
-// The picture is no more than that to a screen reader; the buttons are what is read and pressed.
-// One of them can be reached with Tab, the arrow keys go from there ("roving tabindex").
+// Screen readers skip the picture and read the buttons. Tab reaches one button, arrow keys move
+// from there ("roving tabindex").
 
 import { make, makeSvg, match, percent, setAttribute, signed } from "../lib/dom.js";
 import { drawLayer, drawLine } from "./overlay.js";
@@ -9,7 +9,7 @@ import { drawLayer, drawLine } from "./overlay.js";
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
 export class Board {
-  /** `play(actions)` is called with the moves of the cell that was pressed. */
+  /** `play(actions)` is called with the moves of a pressed cell. */
   constructor(root, play) {
     this.root = root;
     this.play = play;
@@ -22,11 +22,11 @@ export class Board {
     this.cells.addEventListener("pointerover", (event) => this.point(event));
     this.cells.addEventListener("pointerleave", (event) => this.point(event));
     this.here = 0;
-    /** The cell under the mouse, -1 where it is elsewhere. */
+    /** The cell under the mouse, or -1. */
     this.pointed = -1;
   }
 
-  /** Show a view, `layer` of an opinion on it ("off": none), or a line of play if one is given. */
+  /** Show a view, with `line` if given, else with `layer` of its search result ("off": none). */
   show(view, opinion, layer, line) {
     this.view = view;
     this.drawPicture(view.board);
@@ -75,12 +75,12 @@ export class Board {
     if (actions.length > 0) this.play(actions);
   }
 
-  /** Return the moves of the cell in which a stone would come to lie. */
+  /** Return the moves of the cell where the stone lands. */
   actionsOf(index) {
     return this.view.board.cells[this.landingOf(index)]?.actions ?? [];
   }
 
-  /** Return where a stone put into a cell comes to lie, further down where stones fall; or -1. */
+  /** Return the cell where a stone lands, below `index` in games with gravity; or -1. */
   landingOf(index) {
     const { board: { cells }, columns, look } = this.view;
     if (index < 0 || cells[index].actions.length > 0) return index;
@@ -95,7 +95,7 @@ export class Board {
     this.aim();
   }
 
-  /** Show the stone that a click would put, where it would lie. */
+  /** Preview the stone of a click in its landing cell. */
   aim() {
     const landing = this.landingOf(this.pointed);
     [...this.cells.children].forEach((button, index) => {
@@ -107,7 +107,7 @@ export class Board {
     const step = STEPS[event.key];
     if (!step) return;
     event.preventDefault();
-    event.stopPropagation(); // on the page, the same keys step through the game
+    event.stopPropagation(); // the page steps through the game with these keys
     const { rows, columns } = this.view;
     const row = Math.floor(this.here / columns) + step[0];
     const column = (this.here % columns) + step[1];
@@ -123,7 +123,7 @@ export class Board {
   }
 }
 
-/** Lay a button over its cell, in parts of the board, so that it follows every size. */
+/** Place a button over its cell, in per cent of the board, so that it scales with it. */
 function place(button, { x, y }, { width, height, radius }) {
   const key = [x, y, width, height, radius].join();
   if (button.dataset.place === key) return;
@@ -134,7 +134,7 @@ function place(button, { x, y }, { width, height, radius }) {
   button.style.height = `${(200 * radius) / height}%`;
 }
 
-/** Return what is said of each cell: its share of the visits, its value. */
+/** Return the announcement of each cell: its visit share and value. */
 function wordsFor(opinion) {
   const words = new Map();
   for (const { cell, share, value } of opinion?.candidates ?? []) {

@@ -1,16 +1,16 @@
-// What a search thinks, in numbers: the bare network beside it, and a table of candidate moves.
+// Search results: values with and without search, and a table of candidate moves.
 
 import { count, make, match, percent, setAttribute, setText, signed } from "../lib/dom.js";
 import { favourite } from "./search_result.js";
 
-/** Rows of the table: those whose lines the server sends. The board shows more. */
+/** Maximum rows: the server sends lines only for them. The board shows more moves. */
 const MOST = 8;
 const COLUMNS = ["Move", "Visits", "Share", "Value", "Prior", "Line"];
 
 export class Candidates {
   /**
-   * `play(action)` is called when a move's button is pressed, `show(candidate)` when somebody
-   * points at a row with the mouse or the keyboard, with null when no longer.
+   * `play(action)` is called when a move is pressed, `show(candidate)` when a row gets the mouse
+   * or the focus, `show(null)` when it loses them.
    */
   constructor(root, { play, show }) {
     this.play = play;
@@ -34,7 +34,7 @@ export class Candidates {
     this.rows.addEventListener("click", (event) => this.point(event));
     this.rows.addEventListener("pointerleave", () => this.leave());
     this.rows.addEventListener("focusout", () => this.leave());
-    /** The candidates of the rows, in their order. */
+    /** The candidates, in row order. */
     this.shown = [];
   }
 
@@ -50,10 +50,7 @@ export class Candidates {
     if (opinion) this.compare(view, opinion);
   }
 
-  /**
-   * The best first; but while somebody points at a row, rows stay where they are: they would be
-   * torn from under the mouse.
-   */
+  /** Best first; but while a row has the mouse or the focus, rows keep their order. */
   ordered(opinion, same) {
     const best = opinion.candidates.slice(0, MOST);
     if (!same || !this.pointed) return best;
@@ -101,7 +98,7 @@ export class Candidates {
   }
 }
 
-/** A value as a number, a bar from the middle, and words. */
+/** A value as a number, a centred bar and words. */
 class Opinion {
   constructor(name, colour) {
     this.number = make("strong");

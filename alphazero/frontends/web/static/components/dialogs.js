@@ -1,9 +1,9 @@
-// Three questions: what to play next, what to load, and which of several moves on one cell.
+// The dialogs: new game, load or paste, and the choice between several moves on one cell.
 
 import { byId, make, setOptions, title } from "../lib/dom.js";
 import { Seats, usualSeats } from "./players.js";
 
-/** Ask in a dialog; returns the value of the button that closed it, "" when it was left. */
+/** Show a dialog; returns the value of the button that closed it, "" if cancelled. */
 function ask(dialog) {
   dialog.returnValue = "";
   dialog.querySelector(".cancel").onclick = () => dialog.close("");
@@ -13,7 +13,7 @@ function ask(dialog) {
   });
 }
 
-/** "New game": which game, with which options, and who plays. */
+/** "New game": the game, its options and the players. */
 export class NewGame {
   constructor(setup) {
     this.setup = setup;
@@ -59,7 +59,7 @@ export class NewGame {
     this.options.lastElementChild.replaceChildren(...fields);
   }
 
-  /** The game as the server reads it: `connect_four:rows=7,columns=8`. */
+  /** The game in the server's syntax: `connect_four:rows=7,columns=8`. */
   get game() {
     const [name, own] = this.name.value.split(":");
     const options = new Map(own ? own.split(",").map((option) => option.split("=")) : []);
@@ -80,12 +80,12 @@ export async function askText() {
   return (chosen ? await chosen.text() : text.value).trim() || null;
 }
 
-/** Tell a whole game from moves alone: SGF begins with "(", JSON with "{". */
+/** Whether a text is a game, not moves: SGF starts with "(", JSON with "{". */
 export function isWholeGame(text) {
   return /^[({]/.test(text);
 }
 
-/** Return which of the moves on one cell is meant, or null. */
+/** Return the chosen one of the moves on a cell, or null. */
 export async function chooseAction(actions) {
   if (actions.length === 1) return actions[0].action;
   const buttons = actions.map(({ action, name }) =>

@@ -1,4 +1,4 @@
-// The moves of the game as a list to step through, and the branches that leave it.
+// The list of moves and the variations at the current position.
 
 import { make, match, setAttribute, setText, signed } from "../lib/dom.js";
 
@@ -30,7 +30,7 @@ export class Moves {
     return make("li", {}, make("button", { type: "button", click: () => this.goTo(ply) }));
   }
 
-  /** Scroll the list, and never the page, to the move that is shown. */
+  /** Scroll the list, but never the page, to the current move. */
   reveal(ply) {
     const item = this.list.children[ply - 1];
     if (!item) this.list.scrollTop = 0;
@@ -41,7 +41,7 @@ export class Moves {
     }
   }
 
-  /** Where several moves were tried from here, offer each; `next` is the one that is followed. */
+  /** Offer the variations, if several; `next` is the move of the line. */
   showBranches(children, ply, next) {
     const shown = children.length > 1 ? children : [];
     this.branches.hidden = shown.length === 0;

@@ -1,17 +1,14 @@
-// What is drawn over the board: tints and numbers from a search, or a line of play.
+// The overlay of the board: tints and numbers of a search, or a line of play.
 
 import { makeSvg, percent, signed } from "../lib/dom.js";
 
-/**
- * A smaller share gets a small ring instead of a number, which would be rounded to 0; no dot, which
- * would look like a star point.
- */
+/** Smaller shares, which round to 0, get a small ring: a dot would look like a star point. */
 const VISIBLE = 0.005;
 
-/** Return the shapes that show `layer` of an opinion on a board: the best move has a ring. */
+/** Return the shapes of `layer` of a search result; the best move has a ring. */
 export function drawLayer(board, opinion, layer) {
   const shapes = [];
-  // Several moves may be marked on one cell: the best of them speaks for it.
+  // A cell with several moves shows the best of them.
   const seen = new Set();
   opinion.candidates.forEach((candidate, place) => {
     if (candidate.cell === null || seen.has(candidate.cell)) return;
@@ -34,7 +31,7 @@ export function drawLayer(board, opinion, layer) {
   return shapes;
 }
 
-/** Return how a move is marked; null where nothing is known of it, or its share is none. */
+/** Return the mark of a move; null without a value, or with a share of 0. */
 function mark({ share, prior, value }, layer) {
   if (layer === "value") {
     if (value === null) return null;
@@ -44,11 +41,11 @@ function mark({ share, prior, value }, layer) {
   const [tint, part] = layer === "prior" ? ["tint-prior", prior] : ["tint-visits", share];
   if (!part) return null;
   if (part < VISIBLE) return { tint, text: "" };
-  // The root lets small shares be seen; the number tells the truth.
+  // The square root makes small shares visible; the number is exact.
   return { tint, strength: 0.15 + 0.7 * Math.sqrt(part), text: percent(part).replace(" %", "") };
 }
 
-/** Return the shapes of a line of play: stones that are not there yet, numbered. */
+/** Return the shapes of a line of play: numbered, translucent stones. */
 export function drawLine(board, line) {
   const shapes = [];
   const seen = new Set();
@@ -66,6 +63,6 @@ export function drawLine(board, line) {
 
 function write(x, y, text, radius, kind) {
   const size = radius * (text.length > 2 ? 0.7 : 0.86);
-  // SVG has no vertical middle that all browsers share: a third of the size below is one.
+  // Browsers differ in SVG's vertical centring; an offset of a third of the size approximates it.
   return makeSvg("text", { class: kind, x, y: y + size * 0.35, "font-size": size }, text);
 }

@@ -1,10 +1,10 @@
-// Who plays: a person, or a player with a level, a number of simulations or of seconds.
+// The players of both sides: a person, or an engine with a level or an own budget.
 
 import { make, press, setOptions } from "../lib/dom.js";
 
 const PERSON = "human";
 const OWN = { simulations: "own simulations", seconds: "own seconds" };
-/** Simulations that are offered to somebody who wants an own number. */
+/** Initial number for "own simulations". */
 const USUAL = 100;
 
 /** Return the players that can play a game. */
@@ -12,22 +12,22 @@ export function playersOf(setup, game) {
   return setup.players.filter((player) => player.game === null || player.game === game);
 }
 
-/** Return the seat that is offered for a player: its usual level. */
+/** Return a side with a player at its default level. */
 export function usualSeat(player) {
   const { simulations, seconds } = player.levels[player.usual] ?? {};
   return { player: player.name, simulations: simulations ?? null, seconds: seconds ?? null };
 }
 
-/** Write a level, with its strength where measured: "64 simulations · Elo 812 (790–834)". */
+/** Format a level, with its rating if measured: "64 simulations · Elo 812 (790–834)". */
 export function levelText({ label, elo, elo_low, elo_high, by_game }, game) {
-  // Players of every game have been measured in some of them.
+  // Players of any game have ratings by game.
   const rating = by_game?.[game] ?? { elo, low: elo_low, high: elo_high };
   if (typeof rating.elo !== "number") return label;
   const [most, low, high] = [rating.elo, rating.low, rating.high].map(Math.round);
   return `${label} · Elo ${most}${typeof rating.low === "number" ? ` (${low}–${high})` : ""}`;
 }
 
-/** The selects of one seat. */
+/** The controls of one side. */
 class Seat {
   constructor(index, changed) {
     this.changed = changed;
@@ -100,7 +100,7 @@ class Seat {
   }
 }
 
-/** Both seats; `changed(seats)` is called with the new ones. */
+/** Both sides; `changed(seats)` is called with the new ones. */
 export class Seats {
   constructor(root, changed) {
     this.pair = [0, 1].map(
@@ -119,7 +119,7 @@ export class Seats {
   }
 }
 
-/** Return seats to begin with: a person against the first player there is for the game. */
+/** Return the default sides: a person against the first suitable player of the game. */
 export function usualSeats(setup, game) {
   const players = playersOf(setup, game);
   const player = players.find((one) => one.game === game) ?? players.find((one) => one.searches)

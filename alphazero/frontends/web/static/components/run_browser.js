@@ -1,4 +1,4 @@
-// Browsing a run: its iterations, the games of each, and opening one on the board.
+// The run browser: iterations, their games, and opening one on the board.
 
 import { readGames, readRun } from "../lib/api.js";
 import { make, press, setEnabled, setOptions } from "../lib/dom.js";
@@ -6,7 +6,7 @@ import { make, press, setEnabled, setOptions } from "../lib/dom.js";
 const KINDS = { selfplay: "self-play", gate: "gate" };
 
 export class Runs {
-  /** `open({run, iteration, kind, game})` is called, or `fail(error)` with what went wrong. */
+  /** `open({run, iteration, kind, game})` is called for a game, `fail(error)` for an error. */
   constructor(root, runs, { open, fail }) {
     this.open = open;
     this.fail = fail;
@@ -35,7 +35,7 @@ export class Runs {
 
   async chooseRun() {
     const { iterations } = await this.read(() => readRun(this.run.value), { iterations: [] });
-    // Newest first, which is what somebody who watches a run wants to see.
+    // Newest first, for watching a run.
     const pairs = iterations.map(({ iteration, kind }) => [
       `${iteration} ${kind}`, `iteration ${iteration}, ${KINDS[kind]}`,
     ]);

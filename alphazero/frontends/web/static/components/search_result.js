@@ -1,14 +1,12 @@
-// What is thought of the position that is shown, in one form, whoever thought it.
+// The search result of the shown position, in one format for searches and run records.
 
 /**
- * Return what can be shown of a view, or null.
- *
- * A search that goes on, or went on here before, is preferred; a game from a run's archive brings
- * the search policy that was recorded, and the prior and value that the network of today gives.
+ * Return the search result of a view, or null: that of a search here, else that of a run's record,
+ * with the recorded search policy and value, and the prior and value of the current network.
  *
  * {value, first_value, simulations, per_second, recorded, candidates}: values for the player to
- * move; candidates best first, as the server's, each {action, name, cell, visits, share, value,
- * prior, line}, with null for what is not known.
+ * move; candidates best first, each {action, name, cell, visits, share, value, prior, line}, with
+ * null for unknown fields.
  */
 export function opinionOf(view) {
   if (view.thought) return { recorded: false, ...view.thought };
@@ -39,7 +37,7 @@ function fromRecord({ board, elsewhere, recorded }) {
   };
 }
 
-/** Return the candidate that the bare network likes best. */
+/** Return the candidate with the highest prior. */
 export function favourite({ candidates }) {
   return candidates.reduce((best, one) => (one.prior > best.prior ? one : best));
 }

@@ -1,18 +1,18 @@
-// The values over the game, as a curve: also a slider, the way to step through the game.
+// The values of the game as a curve, which is also a slider to step through the game.
 
 import { make, makeSvg, setAttribute, signed } from "../lib/dom.js";
 
 const HEIGHT = 104;
 const EDGE = 10;
-/** Room on the right for the words that say who wins where. */
+/** Width of the labels on the right. */
 const WORDS = 50;
-/** A shorter game does not fill the width, so that a curve grows instead of being squeezed. */
+/** Shorter games do not fill the width, so that the curve grows instead of being squeezed. */
 const SHORTEST = 12;
 const STEPS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 };
 const PAGE = 10;
 
 export class Graph {
-  /** `goTo(ply)` or `stepBy(plies)` is called when somebody steps. */
+  /** `goTo(ply)` or `stepBy(plies)` is called on user input. */
   constructor(root, { goTo, stepBy }) {
     this.goTo = goTo;
     this.stepBy = stepBy;
@@ -46,7 +46,7 @@ export class Graph {
     this.draw();
   }
 
-  /** Return the value for player 0 after each number of moves, null where it is not known. */
+  /** Return the value for player 0 after each move, from the start; null if unknown. */
   values() {
     return [this.view.start_value ?? null, ...this.view.moves.map(({ value }) => value)];
   }
@@ -104,6 +104,6 @@ export class Graph {
     else if (event.key in STEPS) this.stepBy(STEPS[event.key]);
     else return;
     event.preventDefault();
-    event.stopPropagation(); // the page would step a second time
+    event.stopPropagation(); // otherwise the page steps too
   }
 }

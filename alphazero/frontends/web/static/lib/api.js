@@ -1,6 +1,6 @@
-// Talking to the server: questions, commands to this page's session, and its stream of news.
+// The server API: queries, session commands and event streams.
 
-/** An error that can be shown as it is: one line. */
+/** An error with a one-line message for the user. */
 export class ApiError extends Error {}
 
 async function request(method, path, body) {
@@ -18,7 +18,7 @@ async function request(method, path, body) {
 
 const ask = async (...question) => (await request(...question)).json();
 
-/** Games, players and runs there are. */
+/** The games, players and runs. */
 export const readSetup = () => ask("GET", "/api/setup");
 
 /** A run's iterations. */
@@ -28,10 +28,10 @@ export const readRun = (run) => ask("GET", `/api/runs/${encodeURIComponent(run)}
 export const readGames = (run, iteration, kind) =>
   ask("GET", `/api/runs/${encodeURIComponent(run)}/${iteration}?kind=${kind}`);
 
-/** Sit down at a new table; answers its first view. */
+/** Open a session; returns its first view. */
 export const openSession = (game, seats) => ask("POST", "/api/sessions", { game, seats });
 
-/** Send one command to a session; answers the view after it. */
+/** Send a command to a session; returns its new view. */
 export const command = (id, name, body = {}) => ask("POST", `/api/sessions/${id}/${name}`, body);
 
 /** A session's game as a file: {name, content}. */
@@ -42,8 +42,8 @@ export async function readFile(id, format) {
 }
 
 /**
- * Listen to a session. The browser itself comes back after a broken connection; an answer that is
- * no stream at all (a session that the server no longer knows) ends it, and calls `gone`.
+ * Listen to a session. The browser reconnects by itself; a response that is no stream (the session
+ * has ended) closes the stream and calls `gone`.
  */
 export function listen(id, { view, thought, lost, back, gone }) {
   const stream = new EventSource(`/api/sessions/${id}/events`);

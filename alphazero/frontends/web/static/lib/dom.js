@@ -1,13 +1,13 @@
-// Making and changing elements, and writing numbers: what every other file needs.
+// Helpers that create and change elements and format numbers.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Make an HTML element; functions among `attributes` become listeners. */
+/** Create an HTML element; functions among `attributes` become listeners. */
 export function make(tag, attributes = {}, ...children) {
   return dress(document.createElement(tag), attributes, children);
 }
 
-/** Make an SVG element. */
+/** Create an SVG element. */
 export function makeSvg(tag, attributes = {}, ...children) {
   return dress(document.createElementNS(SVG, tag), attributes, children);
 }
@@ -21,25 +21,21 @@ function dress(element, attributes, children) {
   return element;
 }
 
-/** Return the element with this id, which index.html promises. */
 export function byId(id) {
   return document.getElementById(id);
 }
 
-/** Change a text only where it differs, so that screen readers hear what is new and no more. */
+/** Set a text only if it differs, so that screen readers announce only changes. */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** The same for an attribute. */
+/** Set an attribute only if it differs. */
 export function setAttribute(element, name, value) {
   if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
 }
 
-/**
- * Let a button be used or not. It keeps the focus either way, which `disabled` would take from
- * somebody who uses the keyboard; `press` is what asks whether it may.
- */
+/** Enable or disable a button for `press`; it keeps the keyboard focus, unlike with `disabled`. */
 export function setEnabled(button, enabled) {
   setAttribute(button, "aria-disabled", !enabled);
 }
@@ -52,8 +48,8 @@ export function press(button, action) {
 }
 
 /**
- * Give a list as many children as there are items, keeping those it has. Where the one with the
- * focus has to go, the focus goes to the status line: nobody is thrown back to the page's top.
+ * Give a list `count` children, reusing those it has. If the focused one is removed, the focus
+ * moves to the status line, not to the top of the page.
  */
 export function match(list, count, makeOne) {
   const focused = document.activeElement;
@@ -63,7 +59,7 @@ export function match(list, count, makeOne) {
   while (list.children.length < count) list.append(makeOne(list.children.length));
 }
 
-/** Fill a select with [value, text] pairs, and choose one; nothing happens when it has them. */
+/** Fill a select with [value, text] pairs, unless it has them, and choose one. */
 export function setOptions(select, pairs, chosen) {
   const key = JSON.stringify(pairs);
   if (select.dataset.key !== key) {
@@ -73,26 +69,26 @@ export function setOptions(select, pairs, chosen) {
   if (chosen !== undefined && select.value !== chosen) select.value = chosen;
 }
 
-/** Write a share from 0 to 1 as "43 %". */
+/** Format a share in [0, 1] as "43 %". */
 export function percent(share) {
   if (share > 0 && share < 0.005) return "<1 %";
   return `${Math.round(100 * share)} %`;
 }
 
-/** Write a value from -1 to 1 as "+0.24". */
+/** Format a value in [-1, 1] as "+0.24". */
 export function signed(value) {
   const digits = Math.abs(value).toFixed(2);
   if (Number(digits) === 0) return "0.00";
   return (value < 0 ? "−" : "+") + digits;
 }
 
-/** Write a count as "12,345" or "1.2 M", which fits a narrow column. */
+/** Format a count for a narrow column, as "12,345" or "1.2 M". */
 export function count(number) {
   if (number >= 1e6) return `${(number / 1e6).toFixed(1)} M`;
   return Math.round(number).toLocaleString("en");
 }
 
-/** Write a game's name in words: `gomoku:rows=8,columns=8` is "Gomoku (rows 8, columns 8)". */
+/** Format a game's name: `gomoku:rows=8,columns=8` as "Gomoku (rows 8, columns 8)". */
 export function title(name) {
   const [game, options] = name.replaceAll("_", " ").split(":");
   const told = options ? ` (${options.replaceAll("=", " ").replaceAll(",", ", ")})` : "";

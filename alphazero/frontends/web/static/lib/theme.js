@@ -1,9 +1,9 @@
-// Light or dark: as the system says, until somebody presses the switch.
+// The light or dark theme: that of the system until the user presses the switch.
 
 const KEPT = "alphazero-theme";
 const root = document.documentElement;
 
-/** Private windows may refuse to keep anything: then the choice lasts as long as the page. */
+/** Load or store the choice. Private windows may have no storage: it then lasts for the page. */
 function kept(value) {
   try {
     if (value !== undefined) localStorage.setItem(KEPT, value);
@@ -13,7 +13,7 @@ function kept(value) {
   }
 }
 
-/** Make `button` the switch, and take up what was chosen last time. */
+/** Make `button` the switch and restore the last choice. */
 export function followTheme(button) {
   const system = matchMedia("(prefers-color-scheme: dark)");
   let chosen = kept();

@@ -1,0 +1,58 @@
+"""The command that shows the configuration: its keys, a resolved file, or two files compared."""
+
+import argparse
+import json
+
+from alphazero.errors import AlphaZeroError
+
+
+def config_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the keys or files to show, and the other forms of the reference."""
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="KEY|FILE",
+        help="a key or a section: its meaning, range, default and source; a YAML file: all its "
+        "values, defaults included; two files: the values that differ (default: every key)",
+    )
+    parser.add_argument(
+        "overrides", nargs="*", metavar="section.key=value", help="replace values of the files"
+    )
+    parser.add_argument(
+        "--json-schema", action="store_true", help="print the JSON schema of the file, for editors"
+    )
+    parser.add_argument(
+        "--markdown", action="store_true", help="print the table of keys of configs/README.md"
+    )
+
+
+def config(options: argparse.Namespace) -> None:
+    """Show keys, a resolved configuration, or the differences of two."""
+    from alphazero.config.loader import dump_config, load_config
+    from alphazero.config.reference import (
+        describe_keys,
+        differences,
+        find_keys,
+        json_schema,
+        markdown_table,
+    )
+
+    overrides = [*options.overrides, *(name for name in options.names if "=" in name)]
+    names = [name for name in options.names if "=" not in name]
+    files = [name for name in names if name.endswith((".yaml", ".yml"))]
+    if options.json_schema:
+        print(json.dumps(json_schema(), indent=2))
+    elif options.markdown:
+        print(markdown_table())
+    elif not files:
+        if overrides:
+            raise AlphaZeroError(f"{overrides[0]!r} changes a file; name one, as in configs/")
+        rows = [row for name in names for row in find_keys(name)] if names else describe_keys()
+        print("\n\n".join(map(str, rows)))
+    elif len(files) != len(names) or len(files) > 2:
+        raise AlphaZeroError("name keys, or one YAML file, or two to compare")
+    elif len(files) == 1:
+        print(dump_config(load_config(files[0], overrides)), end="")
+    else:
+        first, second = (load_config(file, overrides) for file in files)
+        print("\n".join(differences(first, second)) or "no key differs")

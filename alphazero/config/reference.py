@@ -1,0 +1,176 @@
+"""The reference of the configuration: its keys in words, as a table, and as a JSON schema."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from types import UnionType
+from typing import Any, NamedTuple, get_args
+
+from alphazero.config.fields import (
+    GREATEST,
+    REQUIRED,
+    FieldInfo,
+    config_fields,
+    dotted,
+    type_words,
+)
+from alphazero.config.loader import written
+from alphazero.config.schema import SECTIONS, Config, RayConfig
+from alphazero.errors import ConfigError, did_you_mean
+
+SECTION_TYPES = {**SECTIONS, "selfplay.distributed.ray": RayConfig}
+"""The dataclass of each section, by the dotted name of the section."""
+
+JSON_TYPES = {int: "integer", float: "number", bool: "boolean", str: "string", type(None): "null"}
+
+RATE = {"type": "number", "exclusiveMinimum": 0}
+SPECIAL_SCHEMAS: dict[str, dict[str, Any]] = {
+    "learner.learning_rate": {
+        "anyOf": [
+            RATE,
+            {
+                "type": "array",
+                "minItems": 1,
+                "items": {
+                    "type": "object",
+                    "properties": {"step": {"type": "integer", "minimum": 0}, "rate": RATE},
+                    "required": ["step", "rate"],
+                    "additionalProperties": False,
+                },
+            },
+        ]
+    },
+    "evaluation.anchors": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
+}
+"""The JSON schemas of keys that are neither a number, a text, a truth value nor null."""
+
+
+class KeyDescription(NamedTuple):
+    """A key in words; `source` and `formerly` are empty where the key has none."""
+
+    section: str
+    key: str
+    type: str
+    default: str
+    range: str
+    meaning: str
+    source: str
+    formerly: str
+
+    @property
+    def name(self) -> str:
+        """The dotted name, as overrides spell it."""
+        return f"{self.section}.{self.key}"
+
+    def __str__(self) -> str:
+        parts = [f"{self.name}: {self.meaning}", f"  type: {self.type}", f"  range: {self.range}"]
+        parts += [f"  default: {self.default}", f"  source: {self.source}"]
+        parts += [f"  former name: {self.section}.{self.formerly}"] * bool(self.formerly)
+        return "\n".join(part for part in parts if not part.endswith(": "))
+
+
+def describe_keys() -> list[KeyDescription]:
+    """Return every key of every section, in the order of the file."""
+    rows = []
+    for name, section in SECTION_TYPES.items():
+        for each, kind, note in config_fields(section):
+            default = "required" if each.default is REQUIRED else written(each.default)
+            words = [note.unit, *note.bounds(), *([" or ".join(note.choices)] * bool(note.choices))]
+            limits = ", ".join(word for word in words if word)
+            row = (type_words(kind, note), default, limits, note.meaning, note.source)
+            rows.append(KeyDescription(name, each.name, *row, note.formerly))
+    return rows
+
+
+def find_keys(name: str) -> list[KeyDescription]:
+    """Return the key called `name`, under an old name too, or all keys of the section `name`.
+
+    Raises:
+        ConfigError: when there is neither.
+    """
+    rows = describe_keys()
+    found = [row for row in rows if name in (row.name, f"{row.section}.{row.formerly}")]
+    found = found or [row for row in rows if row.section == name]
+    found = found or [row for row in rows if row.key == name]
+    if not found:
+        known = [*(row.name for row in rows), *SECTION_TYPES, *(row.key for row in rows)]
+        raise ConfigError(f"no key or section {name[:60]!r}{did_you_mean(name, known)}")
+    return found
+
+
+def markdown_table() -> str:
+    """Return the table of all keys in Markdown."""
+    rows = ["| key | default | range | meaning | source |", "| --- | --- | --- | --- | --- |"]
+    for row in describe_keys():
+        limits = ", ".join(part for part in (row.type, row.range) if part)
+        cells = (f"`{row.name}`", f"`{row.default}`", limits, row.meaning, row.source)
+        rows.append(f"| {' | '.join(cells).replace('||', '&#124;&#124;')} |")
+    return "\n".join(rows)
+
+
+def differences(first: Config, second: Config) -> list[str]:
+    """Return a line `section.key: FIRST -> SECOND` for each key that differs."""
+
+    def values(config: Config) -> Iterator[tuple[str, Any]]:
+        for section in SECTIONS:
+            content = getattr(config, section)
+            plain = {each.name: getattr(content, each.name) for each in fields(content)}
+            for key, value in (plain | plain.pop("options", {})).items():
+                yield dotted((section, key)), value
+
+    one, two = dict(values(first)), dict(values(second))
+    told = {
+        name: [written(each[name]) if name in each else "-" for each in (one, two)]
+        for name in [*one, *(name for name in two if name not in one)]
+    }
+    return [f"{name}: {a} -> {b}" for name, (a, b) in told.items() if a != b]
+
+
+def json_schema() -> dict[str, Any]:
+    """Return a JSON schema (draft 7) of the YAML file, for completion and hints in editors."""
+    sections = {name: _section_schema(name) for name in SECTIONS}
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "alphazero configuration",
+        "type": "object",
+        "properties": sections,
+        "required": ["game", "budget"],
+        "additionalProperties": False,
+    }
+
+
+def _section_schema(name: str) -> dict[str, Any]:
+    """Return the schema of a section; only `game` takes further keys, the game's own options."""
+    keys, required = {}, []
+    for each, kind, note in config_fields(SECTION_TYPES[name]):
+        path = f"{name}.{each.name}"
+        keys[each.name] = {"description": _hint(note), **_key_schema(path, kind, note)}
+        if each.default is REQUIRED:
+            required.append(each.name)
+    schema: dict[str, Any] = {"type": ["object", "null"], "properties": keys}
+    if required:
+        schema |= {"type": "object", "required": required}
+    return schema | ({} if name == "game" else {"additionalProperties": False})
+
+
+def _key_schema(path: str, kind: Any, note: FieldInfo) -> dict[str, Any]:
+    if path == "selfplay.distributed":
+        ray = {"type": "object", "properties": {"ray": _section_schema("selfplay.distributed.ray")}}
+        return {"anyOf": [{"type": "null"}, {**ray, "additionalProperties": False}]}
+    if path in SPECIAL_SCHEMAS:
+        return SPECIAL_SCHEMAS[path]
+    kinds: Sequence[Any] = get_args(kind) if isinstance(kind, UnionType) else (kind,)
+    names = [JSON_TYPES[each] for each in kinds]
+    schema: dict[str, Any] = {"type": names if len(names) > 1 else names[0]}
+    if note.choices:
+        schema["enum"] = list(note.choices)
+    limits = {
+        "minimum": note.at_least,
+        "exclusiveMinimum": note.above,
+        "maximum": GREATEST[int] if int in kinds and note.at_most is None else note.at_most,
+        "exclusiveMaximum": note.below,
+    }
+    return schema | {word: limit for word, limit in limits.items() if limit is not None}
+
+
+def _hint(note: FieldInfo) -> str:
+    return note.meaning + (f" [{note.unit}]" if note.unit else "")

@@ -1,0 +1,96 @@
+"""The reference of the configuration agrees with its schema, its table and the shipped files."""
+
+import jsonschema
+import pytest
+import yaml
+from helpers.paths import CONFIGS
+
+from alphazero.cli.main import main
+from alphazero.config.loader import dump_config, load_config, parse_config
+from alphazero.config.reference import describe_keys, find_keys, json_schema, markdown_table
+from alphazero.errors import ConfigError
+
+SHIPPED = sorted(CONFIGS.glob("*.yaml"))
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    assert main(["config", *map(str, words)]) == 0
+    return capsys.readouterr().out
+
+
+def test_the_table_of_keys_is_the_one_of_the_readme() -> None:
+    text = (CONFIGS / "README.md").read_text(encoding="utf-8")
+    assert f"<!-- keys -->\n{markdown_table()}\n<!-- end -->" in text
+
+
+def test_the_shipped_schema_is_the_one_of_the_code(capsys: pytest.CaptureFixture[str]) -> None:
+    text = (CONFIGS / "schema.json").read_text(encoding="utf-8")
+    assert said(capsys, "--json-schema") == text
+    jsonschema.Draft7Validator.check_schema(json_schema())
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_the_schema_takes_shipped_files_and_what_they_resolve_to(path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("# yaml-language-server: $schema=schema.json\n")
+    for each in (text, dump_config(load_config(path))):
+        jsonschema.validate(yaml.safe_load(each), json_schema())
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "search: {num_simulation: 3}",
+        "search: {simulations: 0}",
+        "search: {simulations: 1.5}",
+        "search: {selection: puctt}",
+        "selfplay: {dirichlet_alpha: 0}",
+        "selfplay: {distributed: {ray: {actor: 2}}}",
+        "learner: {learning_rate: [{step: 0}]}",
+        "evaluation: {anchors: random}",
+        "searches: {}",
+    ],
+)
+def test_the_schema_refuses_what_the_reader_refuses(wrong: str) -> None:
+    text = f"game: {{name: nim}}\nbudget: {{iterations: 1}}\n{wrong}\n"
+    with pytest.raises(ConfigError):
+        parse_config(text)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(yaml.safe_load(text), json_schema())
+
+
+def test_a_key_is_found_by_its_name_its_old_name_and_its_section(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name in ("search.mcts_solver", "search.solver", "mcts_solver"):
+        assert [row.name for row in find_keys(name)] == ["search.mcts_solver"]
+    assert {row.section for row in find_keys("gate")} == {"gate"}
+    text = said(capsys, "search.c_puct")
+    for part in ("exploration constant", "default: 1.25", "range: at least 0", "pb_c_init"):
+        assert part in text
+    assert said(capsys).count("default: ") == len(describe_keys())
+
+
+def test_a_mistyped_key_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "search.cpuct"]) == 2
+    line = "error: no key or section 'search.cpuct'; did you mean 'search.c_puct'?\n"
+    assert capsys.readouterr().err == line
+    assert main(["config", "search.c_puct", str(SHIPPED[0])]) == 2
+    assert main(["config", "search.c_puct=3"]) == 2
+
+
+def test_a_file_is_shown_with_every_default_and_loads_to_the_same(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = CONFIGS / "nim.yaml"
+    assert parse_config(said(capsys, path)) == load_config(path)
+    changed = parse_config(said(capsys, path, "search.c_puct=3"))
+    assert changed == load_config(path, ["search.c_puct=3"])
+
+
+def test_two_files_are_compared_key_by_key(capsys: pytest.CaptureFixture[str]) -> None:
+    one, two = CONFIGS / "nim.yaml", CONFIGS / "tic_tac_toe.yaml"
+    lines = said(capsys, one, two).splitlines()
+    assert "game.name: nim -> tic_tac_toe" in lines
+    assert not [line for line in lines if line.startswith("search.c_puct:")]
+    assert said(capsys, one, one) == "no key differs\n"
