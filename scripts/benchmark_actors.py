@@ -108,7 +108,7 @@ class Sleepers:
         self._asked = 0
         threading.Thread(target=self._wake, daemon=True).start()
 
-    def hire(self, number: int, incarnation: int) -> "Sleepers.Hand":  # noqa: ARG002
+    def launch(self, number: int, incarnation: int) -> "Sleepers.Hand":  # noqa: ARG002
         """Start an actor."""
         return Sleepers.Hand(self)
 
@@ -147,11 +147,11 @@ class Sleepers:
                 future = heapq.heappop(self._due)[2]
             future.set_result(self.brought)
 
-    def share(self, data: bytes) -> bytes:
+    def put(self, data: bytes) -> bytes:
         """Return the bytes themselves."""
         return data
 
-    def last_words(self, error: BaseException) -> None:
+    def death_reason(self, error: BaseException) -> None:
         """Return None: no actor dies."""
 
     def close(self) -> None:
@@ -185,7 +185,7 @@ class RaySleepers(Sleepers):
         options = {"num_cpus": 0, "max_concurrency": 4 * actors}
         self.bed = ray.remote(**options)(Bed).remote(seconds, brought)
 
-    def hire(self, number: int, incarnation: int) -> Any:  # noqa: ARG002
+    def launch(self, number: int, incarnation: int) -> Any:  # noqa: ARG002
         """Start an actor."""
         bed = self.bed
 

@@ -1,1 +1,1 @@
-"""Pictures of positions, boards and curves."""
+"""Pictures of positions and boards, and charts."""

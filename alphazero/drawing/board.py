@@ -1,8 +1,8 @@
-"""How a game's board is drawn: its field, its stones, and the names of its rows and columns.
+"""The drawing of a board: its field, its stones, and the names of its rows and columns.
 
-Every game is drawn alike, from what it tells about itself: its `look`, its stones (planes 0 and 1
-of `observe`), the cells of its moves and their names. Lengths are the canvas's; most are given in
-units of a cell, the distance between the middles of two neighbours.
+Every game is drawn from the same data: its `board_style`, its stones (planes 0 and 1 of
+`observe`), the cells of its moves and their names. Lengths are the canvas's; most are in units of
+a cell, the distance between the centres of two neighbours.
 
 Letters: H rows and W columns of the board; cells are counted row by row.
 """
@@ -29,7 +29,7 @@ LABEL = Paint((110, 110, 110), "board-ink")
 MARK = Paint((214, 51, 32), "board-mark")
 
 CELL = 40.0
-"""A cell of `board_svg`."""
+"""The size of a cell in `board_svg`."""
 STONE = {
     BoardStyle.SQUARES: 0.4,
     BoardStyle.HOLES: 0.42,
@@ -44,38 +44,38 @@ PADDING = {
     BoardStyle.INTERSECTIONS: 0.16,
     BoardStyle.PILE: 0.14,
 }
-"""From the outer cells to the field's edge, in cells."""
+"""Distance from the outer cells to the field's edge, in cells."""
 LABELS = 0.62
-"""Room for labels beside the field, in cells."""
+"""Space for labels beside the field, in cells."""
 EDGE_WIDTH = 0.4
-"""Width of the coloured sides of a rhombus, in cells."""
+"""Width of two opposite coloured sides of a rhombus together, in cells."""
 CHIPS = 15
-"""Chips in a line of a heap, unless there are very many."""
+"""Chips per line of a heap, unless there are very many."""
 ROW = math.sqrt(3) / 2
-"""Distance of two rows of hexagons whose neighbours in a row are 1 apart."""
+"""Distance between two rows of hexagons, in cells."""
 
 
 @dataclass(frozen=True)
 class Geometry:
-    """Where things lie in `board_svg`, in its units."""
+    """Positions and lengths in `board_svg`, in its units."""
 
     width: float
     height: float
     radius: float
     """of a stone"""
     centres: tuple[Point, ...]
-    """the middle (x, y) of each cell, row by row"""
+    """the centre (x, y) of each cell, row by row"""
 
 
 @dataclass(frozen=True)
 class Labels:
-    """The names of rows and columns, where the names of moves are made of them."""
+    """The names of rows and columns, if the names of moves consist of them."""
 
     columns: tuple[str, ...] = ()
     rows: tuple[str, ...] = ()
     """from the top"""
     above: bool = False
-    """whether the columns' names stand above the board rather than below"""
+    """whether the columns' names are above the board, not below"""
 
 
 def board_svg(
@@ -83,8 +83,8 @@ def board_svg(
 ) -> str:
     """Return a position as an SVG element that fills the space that a page gives it.
 
-    `last_cell` gets a ring, cell `framed` a frame. The colours may be chosen by the page, as CSS
-    custom properties: --board-field, --board-line, --board-first and --board-second (the stones),
+    `last_cell` gets a ring, cell `framed` a frame. The page may choose the colours by CSS custom
+    properties: --board-field, --board-line, --board-first and --board-second (the stones),
     --board-edge (of stones), --board-ink (labels), --board-mark (ring and frame).
     """
     board = BoardDrawing(game)
@@ -94,13 +94,13 @@ def board_svg(
 
 
 def geometry_of(game: Game) -> Geometry:
-    """Return where the cells of `board_svg` lie."""
+    """Return the positions of the cells in `board_svg`."""
     board = BoardDrawing(game)
     return Geometry(board.width, board.height, board.radius, board.centres)
 
 
 def title_of(game: Game, state: State) -> str:
-    """Return a position in words: the game, the number of moves, and whose turn it is or who won.
+    """Return one line: the game, the number of moves, and whose turn it is or who won.
 
     Player 0 is called first, player 1 second.
     """
@@ -113,7 +113,7 @@ def title_of(game: Game, state: State) -> str:
 
 
 class BoardDrawing:
-    """A board that lies somewhere in a picture."""
+    """A board somewhere in a picture."""
 
     def __init__(self, game: Game, left: float = 0, top: float = 0, cell: float = CELL) -> None:
         self.game, self.look, self.cell = game, game.board_style, cell
@@ -171,7 +171,7 @@ class BoardDrawing:
         self._draw_labels(canvas)
 
     def tint(self, canvas: Canvas, cell: int, paint: Paint) -> None:
-        """Lay paint over an empty cell."""
+        """Paint an empty cell."""
         x, y = self.centres[cell]
         if self.look is BoardStyle.HEXAGONS:
             canvas.polygon(self._corners(cell), paint, GRID)
@@ -179,12 +179,12 @@ class BoardDrawing:
             half = self.cell / 2 - 0.5
             canvas.fill((x - half, y - half, x + half, y + half), paint)
         else:
-            if self.look is BoardStyle.INTERSECTIONS:  # lines would disturb what is written there
+            if self.look is BoardStyle.INTERSECTIONS:  # lines would disturb the text on the cell
                 canvas.disc(x, y, self.radius, FIELD, None)
             canvas.disc(x, y, self.radius, paint, None)
 
     def draw_stones(self, canvas: Canvas, state: State, last_cell: int | None = None) -> None:
-        """Draw the stones; what belongs to both players is a chip."""
+        """Draw the stones; a cell of both players gets a chip."""
         first, second = stones_by_player(self.game, state)
         for cell in np.flatnonzero(first | second).tolist():
             chip = first[cell] and second[cell]
@@ -212,7 +212,7 @@ class BoardDrawing:
         return left, top, left + width, top + height
 
     def _extent(self) -> Point:
-        """Return width and height of the field."""
+        """Return the width and height of the field."""
         if self.look is BoardStyle.HEXAGONS:
             rim, height = EDGE_WIDTH * self.cell, (self.rows - 1) * ROW + 2 / math.sqrt(3)
             wide = self.columns + (self.rows - 1) / 2
@@ -231,7 +231,7 @@ class BoardDrawing:
             yield self._field_left + x * self.cell, self._field_top + y * self.cell
 
     def _corners(self, cell: int) -> list[Point]:
-        """Return the corners of a hexagon: upper left, top, and so on clockwise."""
+        """Return the corners of a hexagon, clockwise from the upper left."""
         (x, y), half, tall = self.centres[cell], self.cell / 2, self.cell / math.sqrt(3)
         upper, lower = y - tall / 2, y + tall / 2
         return [
@@ -244,10 +244,10 @@ class BoardDrawing:
         ]
 
     def _draw_lines(self, canvas: Canvas, beyond: float) -> None:
-        """Draw lines through rows and columns of points, or between those of squares."""
+        """Draw lines through points or, with `beyond` above 0, between squares."""
         left, top = self.centres[0]
         right, bottom = self.centres[-1]
-        # Squares have lines between them only: the field has an edge of its own.
+        # Squares have lines only between them: the field has its own edge.
         shift, inner = beyond * self.cell, int(beyond > 0)
         for row in range(self.rows - inner):
             y = top + row * self.cell + shift
@@ -257,14 +257,14 @@ class BoardDrawing:
             canvas.line([(x, top - shift), (x, bottom + shift)], GRID)
 
     def _draw_sides(self, canvas: Canvas) -> None:
-        """Draw the players' sides of a rhombus, along the outer edges of its cells."""
+        """Draw the players' sides of a rhombus along the outer edges of its cells."""
         corners = [self._corners(cell) for cell in range(self.rows * self.columns)]
         # Clockwise, from the upper left corner; neighbours share corners.
         upper = [point for each in corners[: self.columns] for point in each[:2]]
         right = [point for each in corners[self.columns - 1 :: self.columns] for point in each[2:4]]
         lower = [point for each in corners[: -self.columns - 1 : -1] for point in each[4:6]][:-1]
         left = [point for each in corners[:: self.columns][::-1] for point in (each[5], each[0])]
-        # In the two sharp corners an edge is shared: each player has a half of it.
+        # The two sharp corners each share an edge: each player has half of it.
         sharp, other = _middle(upper[-1], right[0]), _middle(lower[-1], left[0])
         sides = [*upper, sharp], [sharp, *right], [right[-1], *lower, other], [other, *left]
         outer = _widened(
@@ -292,10 +292,10 @@ class BoardDrawing:
 
 @functools.lru_cache(maxsize=64)
 def labels_of(game: Game) -> Labels:
-    """Return the names of rows and columns of which the names of all first moves are made.
+    """Return the names of rows and columns of which all initial moves' names consist.
 
     A move's name is a letter for the column and a number for the row, counted from the bottom or
-    from the top, or just a number for the column. No labels where they are anything else.
+    from the top, or just a number for the column. Other names give no labels.
     """
     _, rows, columns = game.observation_shape
     state, names = game.initial_state(), {}
@@ -310,7 +310,7 @@ def labels_of(game: Game) -> Labels:
 
 
 def _labellings(rows: int, columns: int) -> Iterator[Labels]:
-    """Yield the ways to name rows and columns that games have."""
+    """Yield the ways in which games name rows and columns."""
     upwards = tuple(str(row + 1) for row in range(rows))
     for letters in (string.ascii_lowercase, VERTEX_LETTERS, string.ascii_uppercase):
         if columns <= len(letters):
@@ -326,7 +326,7 @@ def _name(labels: Labels, cell: int, columns: int) -> str:
 
 
 def _stars(rows: int, columns: int) -> Iterator[int]:
-    """Yield the cells that boards of lines mark for the eye, as Go's boards do."""
+    """Yield the star points, as on Go boards."""
 
     def marked(side: int) -> set[int]:
         inset = 3 if side >= 13 else 2
@@ -346,11 +346,11 @@ def _middle(one: Point, other: Point) -> Point:
 
 
 def _widened(points: Sequence[Point], width: float) -> list[Point]:
-    """Return where the corners of a polygon go, given clockwise, if it grows by `width`."""
+    """Return the corners of a polygon, given clockwise, after it has grown by `width`."""
     moved: list[Point] = []
     before, after = [points[-1], *points[:-1]], [*points[1:], points[0]]
     for begin, here, end in zip(before, points, after, strict=True):
-        # The outward normals of the two edges that meet here.
+        # The outward normals of the two edges at this corner.
         (x, y), (u, v) = _normal(begin, here), _normal(here, end)
         stretch = width / (1 + x * u + y * v)
         moved.append((here[0] + stretch * (x + u), here[1] + stretch * (y + v)))

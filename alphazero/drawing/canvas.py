@@ -1,7 +1,7 @@
-"""A canvas for pictures: smooth shapes, sharp texts, as large as what is drawn needs.
+"""A canvas for pictures: smooth shapes and sharp texts, as large as they need.
 
-What was drawn is finished as pixels, for PNG files and TensorBoard, or as SVG, for pages and
-notebooks. Lengths are pixels, from the top left; SVG's units are the same.
+The result is pixels, for PNG files and TensorBoard, or SVG, for pages and notebooks. Lengths are
+pixels, from the top left; SVG's units are the same.
 """
 
 import functools
@@ -23,22 +23,22 @@ Box = tuple[float, float, float, float]
 Point = tuple[float, float]
 
 COLOURS: tuple[Colour, ...] = ((230, 159, 0), (86, 180, 233), (120, 120, 120))
-"""Orange, sky blue, grey, which colour-blind people tell apart too (Okabe & Ito, *Color Universal
-Design*, 2008). Black text can be read on each."""
+"""Orange, sky blue, grey, which colour-blind people can distinguish too (Okabe & Ito, *Color
+Universal Design*, 2008). Black text is legible on each."""
 GRID: Colour = (200, 200, 198)
 
 MARGIN = 16
 LINE = 21
 """Height of a line of text."""
 SUPERSAMPLING = 3
-"""Shapes are drawn so many times larger and shrunk, which smooths their edges."""
+"""Shapes are drawn larger by this factor and shrunk, which smooths their edges."""
 FONTS = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
-"""Of an SVG's texts."""
+"""Of texts in SVG."""
 
 
 @dataclass(frozen=True)
 class Paint:
-    """A colour that shines through, or that has a name by which a page may choose another one."""
+    """A colour with an opacity, and a name by which a page may choose another colour."""
 
     colour: Colour
     name: str = ""
@@ -47,12 +47,12 @@ class Paint:
 
     @property
     def code(self) -> str:
-        """The colour as CSS writes it."""
+        """The colour for CSS."""
         return "#" + "".join(f"{part:02x}" for part in self.colour)
 
     @property
     def pixel(self) -> tuple[int, int, int, int]:
-        """The colour as Pillow takes it."""
+        """The colour for Pillow."""
         return *self.colour, round(255 * self.opacity)
 
     def with_opacity(self, opacity: float) -> "Paint":
@@ -67,12 +67,12 @@ FAINT: Colour = (150, 150, 150)
 
 
 class Shape(NamedTuple):
-    """A shape, in the two ways in which it can be finished."""
+    """A shape for both kinds of result, pixels and SVG."""
 
     draw: Callable[[ImageDraw.ImageDraw], None]
     tag: str
     numbers: dict[str, float | str]
-    """the attributes of the SVG element but its colours"""
+    """the attributes of the SVG element except its colours"""
     fill: Paint | None
     stroke: Paint | None = None
     width: float = 1
@@ -82,7 +82,7 @@ class Shape(NamedTuple):
 
 @functools.cache
 def _font(size: int) -> ImageFont.FreeTypeFont:
-    """Return Pillow's own font, so that pictures are alike wherever they are drawn."""
+    """Return Pillow's own font, so that pictures are the same on every machine."""
     font = ImageFont.load_default(size)
     assert isinstance(font, ImageFont.FreeTypeFont), "this Pillow was built without FreeType"
     return font
@@ -91,12 +91,12 @@ def _font(size: int) -> ImageFont.FreeTypeFont:
 class Canvas:
     """Collects shapes and texts; the picture becomes as large as they need.
 
-    Texts lie over the shapes. In pixels, shapes are drawn large and shrunk; then texts at their
-    true size, which is sharper.
+    Texts lie over shapes. In pixels, shapes are drawn large and shrunk, then texts at their true
+    size, which is sharper.
     """
 
     def __init__(self, size: tuple[float, float] | None = None) -> None:
-        """Begin a picture; of this width and height if they are given."""
+        """Begin a picture, of this width and height if given."""
         self._shapes: list[Shape] = []
         self._texts: list[Shape] = []
         self._size = size
@@ -109,7 +109,7 @@ class Canvas:
         edge: Colour | Paint | None = None,
         corner: float = 0,
     ) -> None:
-        """Fill a rectangle; one without breadth, like the bar of a draw, is not there.
+        """Fill a rectangle; one without width, like the bar of a draw, is left out.
 
         `corner` is the radius of its corners.
         """
@@ -183,7 +183,7 @@ class Canvas:
     def polygon(
         self, points: Sequence[Point], colour: Colour | Paint, edge: Colour | Paint | None = None
     ) -> None:
-        """Fill what `points` (x, y) enclose, with a thin edge if one is given."""
+        """Fill the polygon of `points` (x, y), with a thin edge if one is given."""
         large, inside = self._enlarge_points(points), _paint(colour)
         outline = _paint(edge) if edge else None
         pixels = (inside.pixel, outline.pixel if outline else None, SUPERSAMPLING if outline else 1)
@@ -220,9 +220,9 @@ class Canvas:
         anchor: str = "la",
         colour: Colour | Paint = INK,
     ) -> float:
-        """Write a line and return its width; `anchor`, in Pillow's letters: what (x, y) is of it.
+        """Write a line and return its width; `anchor`, in Pillow's letters, places it at (x, y).
 
-        By itself the upper left corner.
+        The default places its upper left corner.
         """
         font, paint = _font(size), _paint(colour)
         width = font.getlength(text)
@@ -232,7 +232,7 @@ class Canvas:
         baseline = y + {"a": ascent, "m": (ascent - descent) / 2, "s": 0}[anchor[1]]
         numbers: dict[str, float | str] = {"x": x, "y": baseline, "font-size": size}
         if anchor[0] == "l":
-            # Whatever font there is, the text shall be as wide as the picture expects it.
+            # Keep the text as wide as the picture expects it, whatever the font.
             numbers |= {"textLength": width, "lengthAdjust": "spacingAndGlyphs"}
         else:
             numbers["text-anchor"] = {"m": "middle", "r": "end"}[anchor[0]]
@@ -250,17 +250,17 @@ class Canvas:
     def write_lines(
         self, x: float, y: float, lines: Sequence[str], colour: Colour | Paint = INK
     ) -> None:
-        """Write lines one below the other."""
+        """Write lines one below another."""
         for index, text in enumerate(lines):
             self.write(x, y + LINE * index, text, 14, colour=colour)
 
     @property
     def size(self) -> tuple[float, float]:
-        """Width and height, with a margin around what was drawn unless they were given."""
+        """Width and height: as given, or those of the contents with a margin."""
         return self._size or (math.ceil(self._width) + MARGIN, math.ceil(self._height) + MARGIN)
 
     def to_image(self) -> Image.Image:
-        """Return the picture in pixels."""
+        """Return the picture as pixels."""
         width, height = map(round, self.size)
         image = Image.new("RGB", (width * SUPERSAMPLING, height * SUPERSAMPLING), PAPER)
         draw = ImageDraw.Draw(image, "RGBA")
@@ -273,11 +273,11 @@ class Canvas:
         return image
 
     def svg(self, title: str, dark: Mapping[str, Colour] | None = None) -> str:
-        """Return the picture as an SVG element, which screen readers call by `title`.
+        """Return the picture as an SVG element, with `title` for screen readers.
 
-        Without `dark` a page chooses the size and, by CSS custom properties, the named paints.
-        With it, the picture is one to stand alone: of its own size, on paper, and where people
-        prefer darkness named paints have the colours of `dark`.
+        Without `dark` a page chooses the size and, by CSS custom properties, the named paints. With
+        `dark` the picture stands alone: it has its own size and paper, and in dark mode named
+        paints have the colours of `dark`.
         """
         width, height = (_number(side) for side in self.size)
         attributes = [f'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"']
@@ -299,11 +299,11 @@ class Canvas:
         return "\n".join([*lines, "</svg>"])
 
     def reserve(self, right: float, bottom: float) -> None:
-        """Make the picture large enough for what lies left of `right` and above `bottom`."""
+        """Make the picture large enough for contents left of `right` and above `bottom`."""
         self._width, self._height = max(self._width, right), max(self._height, bottom)
 
     def _enlarge(self, box: Box) -> Box:
-        """Return where a box begins and where its last pixels are on the large image."""
+        """Return the beginning of a box and its last pixels on the large image."""
         self.reserve(box[2], box[3])
         left, top, right, bottom = (SUPERSAMPLING * side for side in box)
         return left, top, right - 1, bottom - 1
@@ -319,7 +319,7 @@ def _paint(colour: Colour | Paint) -> Paint:
 
 
 def _leave(_: ImageDraw.ImageDraw) -> None:
-    """Draw nothing: in pixels there is paper anyway."""
+    """Draw nothing: pixels have paper already."""
 
 
 def _number(number: float) -> str:
@@ -331,7 +331,7 @@ def _path(points: Sequence[Point]) -> str:
 
 
 def _rectangle(box: Box, inset: float) -> dict[str, float | str]:
-    """Return the attributes of a rectangle whose line, `2 * inset` wide, runs along its inside."""
+    """Return the attributes of a rectangle with a line, `2 * inset` wide, along its inside."""
     left, top, right, bottom = box
     return {
         "x": left + inset,
@@ -342,7 +342,7 @@ def _rectangle(box: Box, inset: float) -> dict[str, float | str]:
 
 
 def _element(shape: Shape, by_page: bool) -> str:
-    """Write a shape as SVG; `by_page`, its named paints are the page's choice."""
+    """Return a shape as SVG; with `by_page` the page chooses its named paints."""
     written = [
         f"{name}={quoteattr(value if isinstance(value, str) else _number(value))}"
         for name, value in shape.numbers.items()

@@ -1,4 +1,4 @@
-"""Charts: figures with their intervals, over an axis such as time, or side by side.
+"""Charts: values with their intervals, over an axis such as time, or side by side.
 
 Lengths are pixels, from the top left.
 """
@@ -14,15 +14,15 @@ from PIL import Image
 from alphazero.drawing.canvas import COLOURS, GRID, INK, LINE, MARGIN, PAPER, Canvas, Colour
 
 LEFT, TOP, WIDTH, HEIGHT = 76, 72, 560, 320
-"""Where the axes lie."""
+"""Position and size of the axes."""
 TICKS = 6
-"""Marks on an axis, about."""
+"""The approximate number of marks on an axis."""
 CLOSE = 17
-"""Names nearer than this would overlap."""
+"""Names closer than this would overlap."""
 
 
 class Point(NamedTuple):
-    """A figure and its interval, over `x`."""
+    """A value and its interval, at `x`."""
 
     x: float
     y: float
@@ -32,7 +32,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class _Axis:
-    """What an axis shows, from one end to the other, and where it lies."""
+    """The range of an axis, and its begin and end on the canvas."""
 
     first: float
     last: float
@@ -42,7 +42,7 @@ class _Axis:
 
     @classmethod
     def over(cls, values: Sequence[float], begin: int, end: int) -> "_Axis":
-        """Return an axis that holds `values`, its ends at multiples of a round step."""
+        """Return an axis for `values`, with ends at multiples of a round step."""
         low, high = min(values), max(values)
         span = max(high - low, 1e-6 * max(abs(low), abs(high), 1e-3))
         power = 10.0 ** math.floor(math.log10(span / TICKS))
@@ -55,7 +55,7 @@ class _Axis:
         return self.begin + share * (self.end - self.begin)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Return where the marks lie and what they say."""
+        """Return the positions of the marks and their texts."""
         number = round((self.last - self.first) / self.step)
         digits = max(0, -math.floor(math.log10(self.step) + 1e-9))
         values = [self.first + index * self.step for index in range(number + 1)]
@@ -71,7 +71,7 @@ def draw_chart(
 ) -> Image.Image:
     """Return a picture of `points`, at least one, joined by a line, each with its interval.
 
-    `levels` are horizontal lines by their names: figures that do not change.
+    `levels` are horizontal lines by their names, for constant values.
     """
     levels = levels or {}
     points = sorted(points)
@@ -80,7 +80,7 @@ def draw_chart(
     up = _Axis.over([*heights, *levels.values()], TOP + HEIGHT, TOP)
     canvas = _axes(title, y_label, up, across.ticks())
     canvas.write(LEFT + WIDTH / 2, TOP + HEIGHT + 30, x_label, 14, "ma")
-    canvas.line([(LEFT, TOP + HEIGHT + 46)] * 2, PAPER)  # room for the label
+    canvas.line([(LEFT, TOP + HEIGHT + 46)] * 2, PAPER)  # space for the label
     free = float("inf")
     for name, value in sorted(levels.items(), key=lambda level: -level[1]):
         y = up.place(value)
@@ -102,9 +102,9 @@ def draw_ranks(
     names: Sequence[str],
     series: Mapping[str, Mapping[int, Point]],
 ) -> Image.Image:
-    """Return a picture of figures side by side: above each of `names`, one for each series.
+    """Return a picture of values side by side: above each of `names`, one per series.
 
-    A series holds points by their places in `names`; two series at most are told apart.
+    A series holds points by their index in `names`; at most two series can be distinguished.
     """
     heights = [y for points in series.values() for point in points.values() for y in point[1:]]
     up = _Axis.over([0.0, *heights], TOP + HEIGHT, TOP)
@@ -114,7 +114,7 @@ def draw_ranks(
     for (x, _), name in zip(ticks, names, strict=True):
         for line, text in enumerate(textwrap.wrap(name, 11)):
             canvas.write(x, TOP + HEIGHT + 9 + 16 * line, text, 13, "ma")
-    canvas.line([(LEFT, TOP + HEIGHT + 58)] * 2, PAPER)  # room for three lines
+    canvas.line([(LEFT, TOP + HEIGHT + 58)] * 2, PAPER)  # space for three lines
     beside = room / 6
     for number, (heading, points) in enumerate(series.items()):
         x, colour = LEFT + WIDTH + 20, COLOURS[number]

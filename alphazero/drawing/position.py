@@ -1,8 +1,7 @@
-"""A position as a picture: its board, what is thought of its moves, and its values, side by side.
+"""A position as a picture: a board for each policy and a bar for each value, side by side.
 
-All of it comes from what every game tells about itself: the board is drawn as `drawing.py` draws
-it, `action_cell` says where a move is marked, `action_name` names the moves that have no such
-cell. The picture is finished as pixels or as SVG; see `canvas.py`.
+All data comes from the interface of `Game`: `board.py` draws the board, `action_cell` says where a
+move is marked, and `action_name` names the moves without a cell.
 
 Letters: A actions. Lengths are pixels, from the top left.
 """
@@ -17,11 +16,11 @@ from alphazero.drawing.canvas import COLOURS, INK, LINE, MARGIN, Canvas, Colour,
 from alphazero.games.game import ONGOING, BoardStyle, Game, State, to_play
 
 Sign = tuple[str, Paint, str]
-"""A shape in the legend, its colour, and what it means."""
+"""A shape in the legend, its colour, and its meaning."""
 Shares = npt.NDArray[np.floating]
 
 POLICY_COLOURS = tuple(map(Paint, COLOURS))
-"""Who thinks so, by place."""
+"""Of the policies and values, in order."""
 TEXT = Paint(INK, "ink")
 BAR = Paint((238, 236, 231), "bar")
 DOT = Paint((120, 110, 95))
@@ -35,23 +34,23 @@ DARK: dict[str, Colour] = {
     "board-line": (134, 111, 72),
     "board-edge": (165, 156, 144),
 }
-"""The colours of a picture in SVG where people prefer darkness."""
+"""The colours of an SVG picture in dark mode."""
 
 GAP = 26
 TITLE, LEGEND, HEADING, TOP = 14, 46, 80, 106
-"""Where each of them begins, from the top; the boards at `TOP`."""
+"""Where each of them begins, from the top; the boards begin at `TOP`."""
 VALUE_WIDTH, VALUE_HEIGHT = 190, 52
 LARGEST_BOARD = 340
-"""A board's longer side, as long as its cells are not smaller than `SMALLEST_CELL`."""
+"""A board's longer side, if its cells are then neither too small nor too large."""
 SMALLEST_CELL, LARGEST_CELL = 24, 56
 MAX_OFFBOARD_MOVES = 4
-"""Lines below a board, for moves that have no cell."""
+"""Lines below a board, for moves without a cell."""
 VISIBLE = 0.005
-"""A smaller share is a dot: it would be rounded to 0 %."""
+"""A smaller share is a dot: it would round to 0 %."""
 
 
 def board_at(game: Game, place: int) -> BoardDrawing:
-    """Return the board of the policy at `place`, from 0 at the left."""
+    """Return the board of policy number `place`, from 0 at the left."""
     unit = BoardDrawing(game, cell=1)
     cell = int(LARGEST_BOARD / max(unit.width, unit.height))
     cell = min(max(cell, SMALLEST_CELL), LARGEST_CELL)
@@ -72,11 +71,10 @@ def draw_position(
 ) -> Canvas:
     """Draw a position: a board for each policy, then a bar for each value.
 
-    `policies` [A] by their headings, one to `len(OPINIONS)`: shares that add up to 1 over the
-    legal actions; those of illegal ones are not looked at. `values` by their names, each from -1
-    to 1 for the player to move, in the colours of the policies. `last_cell` gets a ring, the cell
-    of action `played` a frame; the legend says
-    that it is `played_as`; `notes` are lines below.
+    `policies` [A] by their headings, one to `len(POLICY_COLOURS)`: shares that add up to 1 over the
+    legal actions; other shares are ignored. `values` by their names, each from -1 to 1 for the
+    player to move, in the colours of the policies. `last_cell` gets a ring, the cell of action
+    `played` a frame, which the legend calls `played_as`; `notes` are lines below.
     """
     player = to_play(state)
     framed = None if played is None else game.action_cell(state, played)
@@ -111,7 +109,7 @@ def draw_position(
 def _draw_policy(
     canvas: Canvas, board: BoardDrawing, state: State, shares: Shares, colour: Paint
 ) -> None:
-    """Draw each legal move's share in percent, and as a tint."""
+    """Draw each legal move's share in percent and as a tint."""
     game, on_cells = board.game, dict[int, float]()
     for action in np.flatnonzero(game.legal_action_mask(state)).tolist():
         cell = game.action_cell(state, action)
@@ -120,7 +118,7 @@ def _draw_policy(
     size = min(max(round(0.38 * board.cell), 11), 18)
     for cell, share in on_cells.items():
         if share >= VISIBLE:
-            # The root lets small shares be seen; the number tells the truth.
+            # The root makes small shares visible; the number is exact.
             board.tint(canvas, cell, colour.with_opacity(min(share, 1.0) ** 0.5))
             canvas.write(*board.centres[cell], f"{100 * share:.0f}", size, "mm")
         else:
@@ -128,7 +126,7 @@ def _draw_policy(
 
 
 def _draw_values(canvas: Canvas, left: float, values: Mapping[str, float], player: int) -> None:
-    """Draw a bar from the middle for each value, -1 at the left and 1 at the right."""
+    """Draw each value as a bar from the middle, with -1 at the left and 1 at the right."""
     width = canvas.write(left, HEADING, "values, for ", 15, colour=TEXT)
     canvas.disc(left + width + 12, HEADING + 9, 8, STONES[player], EDGE)
     right, middle = left + VALUE_WIDTH, left + VALUE_WIDTH // 2
@@ -145,7 +143,7 @@ def _draw_values(canvas: Canvas, left: float, values: Mapping[str, float], playe
 
 
 def _legend(game: Game, state: State) -> list[Sign]:
-    """Return whose the stones are, and who is to move."""
+    """Return the signs of both players' stones, with the player to move."""
     turn, over = to_play(state), game.outcome(state) != ONGOING
     return [
         ("disc", STONES[index], f"{name} player{', to move' * (not over and turn == index)}")
@@ -154,7 +152,6 @@ def _legend(game: Game, state: State) -> list[Sign]:
 
 
 def _draw_legend(canvas: Canvas, signs: Sequence[Sign]) -> None:
-    """Draw signs and their meanings in a line."""
     x, y = float(MARGIN), LEGEND + 9
     for sign, colour, text in signs:
         if sign == "frame":
@@ -169,7 +166,7 @@ def _draw_legend(canvas: Canvas, signs: Sequence[Sign]) -> None:
 
 
 def _elsewhere(game: Game, state: State, shares: Shares) -> list[str]:
-    """Name the likeliest legal actions that have no cell, with their shares."""
+    """Return the likeliest legal actions without a cell, with their shares."""
     legal = np.flatnonzero(game.legal_action_mask(state))
     nowhere = [int(action) for action in legal if game.action_cell(state, int(action)) is None]
     nowhere.sort(key=lambda action: -shares[action])

@@ -1,15 +1,17 @@
-"""The ideas that came before: tabular Monte Carlo, small enough to be checked to the last digit.
+"""Tabular Monte Carlo and tree search, small enough to be checked exactly.
 
-They stand apart and import nothing of the house. In the order of the path to the tree search:
+This package imports nothing else of `alphazero`. In the order of the path to Monte Carlo tree
+search:
 
-1. `boarding.py`: a probability found by playing out, and why work that cannot change the answer is
-   best not done. A rollout is no more than this.
-2. `blackjack.py`, `monte_carlo.py`: playing out under a policy tells what it is worth
-   (prediction), and acting by what was told improves it (control). `exact.py` knows the answers.
-3. `queens.py`: a tree searched by trying everything, and how soon that ends.
+1. `boarding_pass.py`: a probability found by simulation, and why to skip work that cannot change
+   the answer. A rollout is no more than this.
+2. `blackjack.py`, `monte_carlo.py`: simulation under a policy estimates its value (prediction), and
+   acting by the estimates improves it (control). `dynamic_programming.py` has the exact answers.
+3. `queens.py`: a tree searched exhaustively, and how soon that becomes impossible.
 
-A tree search joins them: playing out where the tree cannot be tried whole, improving the policy
-while it plays. AlphaGo Zero then learns the policy and the value that the averages gave.
+A tree search joins them: it simulates where the tree is too large to be searched exhaustively, and
+improves the policy meanwhile. AlphaGo Zero then learns the policy and the value that the averages
+gave.
 
-`alphazero foundations NAME` runs each; `exhibits.py` has the names.
+`alphazero foundations NAME` runs each; `demos.py` has the names.
 """

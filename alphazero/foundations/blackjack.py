@@ -1,12 +1,12 @@
-"""Blackjack by Sutton and Barto's rules, compiled: whole episodes, millions a second.
+"""Blackjack by Sutton and Barto's rules, compiled: millions of episodes a second.
 
 Sutton and Barto, *Reinforcement Learning: An Introduction*, 2nd edition (2018), example 5.1. Cards
 come from an infinite deck; the dealer shows one card and sticks on 17 or more; the player hits or
 sticks; a natural, an ace and a ten at once, wins unless the dealer has one too. Rewards are +1, 0
 and -1. The rules are those of Gymnasium's `Blackjack-v1` with `sab=True`, which
-`gymnasium_loop.py` plays; the same cards come in the same order and lead to the same episode.
+`gymnasium_baseline.py` plays; the same cards in the same order give the same episode.
 
-A state is where the player has a choice: the player's sum from 12 to 21 (below 12 one always
+A state is a choice of the player: the player's sum from 12 to 21 (below 12 the player always
 hits), the card that the dealer shows, and whether an ace counts as 11 (it is *usable*). Tables
 over the states have the axes [usable ace 2, sum 10, dealer 10]: `table[1, 18 - 12, 9 - 1]` is a
 soft 18 against a nine. Kernels see such a table flat, [S = 200].
@@ -25,12 +25,12 @@ STICK, HIT = 0, 1
 LOWEST_SUM, TARGET, DEALER_STICKS, TEN, ACE = 12, 21, 17, 10, 1
 
 SHAPE: Final = (2, TARGET - LOWEST_SUM + 1, TEN)
-"""Of a table over the states: usable ace, sum, dealer."""
+"""Axes of a table over the states: usable ace, sum, dealer."""
 
 NUM_STATES: Final = 200
 
 LONGEST: Final = 16
-"""No episode has more choices: hard and soft, each sum from 12 to 21 comes at most once."""
+"""Choices of an episode that fit into its arrays."""
 
 Policy: TypeAlias = npt.NDArray[np.int64]
 """[2, 10, 10] the action in each state."""
@@ -49,7 +49,7 @@ def sticks_on(least: int) -> Policy:
 
 
 def state_name(state: tuple[int, int, int]) -> str:
-    """Return a state's name at the table, as `soft 18 against 9` or `hard 16 against A`."""
+    """Return the name of a state, such as `soft 18 against 9` or `hard 16 against A`."""
     usable, total, dealer = state
     shown = "A" if dealer + 1 == ACE else str(dealer + 1)
     return f"{'soft' if usable else 'hard'} {total + LOWEST_SUM} against {shown}"
@@ -63,7 +63,7 @@ def draw_card(rng: np.random.Generator) -> int:
 
 @compiled
 def add_card(points: int, usable: int, card: int) -> tuple[int, int]:
-    """Return a hand's points and whether it has a usable ace, once `card` has been added."""
+    """Return a hand's points and whether it has a usable ace, after adding `card`."""
     if card == ACE and points + 11 <= TARGET:
         return points + 11, 1
     points += card
@@ -74,7 +74,7 @@ def add_card(points: int, usable: int, card: int) -> tuple[int, int]:
 
 @compiled
 def play_dealer(points: int, usable: int, rng: np.random.Generator) -> int:
-    """Let the dealer draw up to 17 or more; return the points, 0 when that was too much."""
+    """Let the dealer draw up to 17 or more; return the points, 0 for more than 21."""
     while points < DEALER_STICKS:
         points, usable = add_card(points, usable, draw_card(rng))
     return points if points <= TARGET else 0
@@ -89,12 +89,12 @@ def play_episode(
     states: Numbers,
     actions: Numbers,
 ) -> tuple[int, float]:
-    """Play one episode; return how many choices there were and the reward at its end.
+    """Play one episode; return the number of choices and the final reward.
 
-    `policy` [S] is followed, but with probability `epsilon` an action is drawn at random. With
-    `exploring_start` the first state and the first action are drawn, all of them equally likely,
-    whatever the policy says; a soft 21 is then an ace and a ten. What was met and chosen is
-    written to `states` and `actions`, both [LONGEST].
+    The player follows `policy` [S], but acts at random with probability `epsilon`. With
+    `exploring_start` the first sum, usable ace and action are drawn uniformly, whatever the policy
+    says; a soft 21 is then an ace and a ten. The states and actions are written to `states` and
+    `actions`, both [LONGEST].
     """
     shown, hidden = draw_card(rng), draw_card(rng)
     dealer, dealer_usable = add_card(0, 0, shown)

@@ -1,13 +1,13 @@
 """The lost boarding pass: one probability by brute force, by thought, and by proof.
 
 Passengers 1 to n board an aircraft of n seats, and seat i is passenger i's own. The first has lost
-the boarding pass and sits anywhere at random. Each later one takes the own seat or, where it is
-taken, a free one at random. How likely is it that the last one gets the own seat? (Winkler,
-*Mathematical Puzzles: A Connoisseur's Collection*, 2004, "The Lost Boarding Pass".)
+the boarding pass and takes a random seat. Each later one takes the own seat or, if it is taken, a
+random free one. How likely is it that the last one gets the own seat? (Winkler, *Mathematical
+Puzzles: A Connoisseur's Collection*, 2004, "The Lost Boarding Pass".)
 
 The three simulations draw from the same distribution, each with less work than the one before:
-first nothing is drawn that must be rejected, then nothing is walked that cannot change the answer.
-The recurrence needs no chance at all, and the closed form no work.
+the second rejects no draws, and the third skips every step that cannot change the answer. The
+recurrence needs no chance at all, and the closed form no work.
 
 In the code passengers and seats are numbered from 0.
 """
@@ -25,17 +25,17 @@ MOST_PASSENGERS = 1_000_000
 MOST_FLIGHTS = 10**9
 
 PIECE = 20_000_000
-"""Seats that are filled between two looks at the bar, in some tenth of a second."""
+"""Seats that are filled between two updates of the bar, in some tenth of a second."""
 
 Seats: TypeAlias = npt.NDArray[np.int64]
 
 
 @compiled
 def _board_by_trial(passengers: int, flights: int, rng: np.random.Generator, seats: Seats) -> int:
-    """Draw seats until a free one comes; return how many last passengers got their own.
+    """Draw seats until one is free; return how many last passengers got their own.
 
-    `seats` [2, n] is room to work in, zero at first; in its first row a seat holds the flight that
-    last filled it, so that nothing must be cleared in between.
+    `seats` [2, n] is scratch, zero at first; its first row holds for each seat the flight that last
+    filled it, so that nothing must be cleared between flights.
     """
     taken, hits = seats[0], 0
     for flight in range(1, flights + 1):
@@ -54,8 +54,8 @@ def _board_by_trial(passengers: int, flights: int, rng: np.random.Generator, sea
 def _board_from_list(passengers: int, flights: int, rng: np.random.Generator, seats: Seats) -> int:
     """Draw from a list of the free seats, so that no draw is rejected.
 
-    `seats` [2, n] is room to work in: the list of the free seats, whose first `n - passenger`
-    entries count, and where in it each seat stands.
+    `seats` [2, n] is scratch: the list of the free seats, whose first `n - passenger` entries
+    count, and the index of each seat in it.
     """
     free, place, hits = seats[0], seats[1], 0
     for _ in range(flights):
@@ -75,11 +75,11 @@ def _board_from_list(passengers: int, flights: int, rng: np.random.Generator, se
 
 @compiled
 def _follow_displaced(passengers: int, flights: int, rng: np.random.Generator, _: Seats) -> int:
-    """Follow only the one who has no seat of their own; no room to work in is needed.
+    """Follow only the passenger who is displaced; no scratch is needed.
 
-    Whoever finds the own seat taken may sit in seat 0, which ends it, or in any seat behind the
-    own one, whose owner is then the next to be displaced. All others sit where they should, and
-    seats before the own one, but for seat 0, have been taken by their owners.
+    A passenger whose seat is taken may take seat 0, which ends the chain, or any seat behind the
+    own one, whose owner is displaced next. All others sit in their own seats, so the seats before
+    the displaced passenger's own, except seat 0, are taken.
     """
     hits = 0
     for _flight in range(flights):
@@ -102,7 +102,7 @@ SIMULATIONS: Final[dict[str, Simulation]] = {
     "without rejected draws": _board_from_list,
     "the displaced alone": _follow_displaced,
 }
-"""From the plainest to the fastest."""
+"""From the simplest to the fastest."""
 
 
 def simulate(
@@ -130,11 +130,11 @@ def simulate(
 
 
 def recurrence(passengers: int) -> float:
-    """Return the exact probability, by adding up what may follow the first choice.
+    """Return the exact probability, as a sum over the first choice.
 
-    With n passengers the first sits in seat 0 (all is well), in the last seat (all is lost), or
-    displaces the one for whom n - k seats are left to choose from, k = 1 … n - 2, and who stands
-    before the same question as the first of n - k passengers:
+    With n passengers the first sits in seat 0 (the last gets the own seat), in the last seat (the
+    last does not), or displaces a passenger with n - k seats to choose from, k = 1 … n - 2, who
+    then faces the problem of the first of n - k passengers:
 
         p(1) = 1,    p(n) = (1 + p(n - 1) + p(n - 2) + … + p(2)) / n
 
@@ -152,8 +152,8 @@ def recurrence(passengers: int) -> float:
 def closed_form(passengers: int) -> float:
     """Return the exact probability: 1 for one passenger, else a half.
 
-    Seat 0 and the last seat are alike to everybody before the last passenger, who never chooses
-    between other seats than these two: whichever of them is taken first is so by a fair coin.
+    Seat 0 and the last seat are equivalent for all passengers before the last one, who always gets
+    one of the two: whichever is still free, with equal chances.
 
     Raises:
         FoundationsError: unless there are 1 to 1,000,000 passengers.
@@ -163,7 +163,7 @@ def closed_form(passengers: int) -> float:
 
 
 class Answer(NamedTuple):
-    """What one method says for one number of passengers."""
+    """The answer of one method for one number of passengers."""
 
     method: str
     passengers: int
@@ -171,13 +171,13 @@ class Answer(NamedTuple):
     error: float
     """standard error of the probability; 0 for the exact methods"""
     seconds: float
-    """for each flight, or for the whole of an exact answer"""
+    """per flight, or for the whole of an exact answer"""
 
 
 def compare(
     sizes: Sequence[int], flights: int, seed: int, show: Show | None = None
 ) -> list[Answer]:
-    """Ask every method for each number of passengers; show the flights.
+    """Run every method for each number of passengers; show the flights.
 
     Raises:
         FoundationsError: as `simulate`.

@@ -1,4 +1,4 @@
-"""What the foundations share: compilation, checked arguments, and work done in pieces."""
+"""Shared by the foundations: compilation, checks of arguments, and work in pieces."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
@@ -8,18 +8,18 @@ import numba
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 Show = Callable[[int], object]
-"""Is told how much more of the work is done, as a tqdm bar's `update`."""
+"""Receives the amount of work just done, as a tqdm bar's `update`."""
 
 PIECE = 100_000
-"""Episodes that are played between two looks at the bar, some hundredth of a second."""
+"""Episodes between two updates of the bar, some hundredth of a second."""
 
 
 class FoundationsError(ValueError):
-    """A wrong argument: one line that says which, what it is, and what would be right."""
+    """A wrong argument: one line with its name, its value, and the right values."""
 
 
 def compiled(function: Function) -> Function:
-    """Compile by numba when first called, which takes about a second, with no file kept."""
+    """Compile by numba at the first call, which takes about a second, without a file cache."""
     decorate = numba.njit(nogil=True, error_model="numpy")
     return decorate(function)  # type: ignore[no-any-return]
 
@@ -33,13 +33,13 @@ def check_number(name: str, value: int, least: int, most: int) -> None:
 
 
 def check_share(name: str, value: float) -> None:
-    """Raise FoundationsError unless `value` lies from 0 to 1; NaN does not."""
+    """Raise FoundationsError unless `value` is from 0 to 1; NaN is not."""
     if not 0 <= value <= 1:
         raise FoundationsError(f"{name} must lie from 0 to 1, got {value!r}")
 
 
 def pieces(total: int, size: int, show: Show | None) -> Iterator[int]:
-    """Yield how much to do next, `size` at a time, until `total` is done; show each piece."""
+    """Yield the next amount of work, at most `size`, until `total` is done; show each piece."""
     while total > 0:
         piece = min(size, total)
         yield piece

@@ -1,4 +1,4 @@
-"""The foundations as exhibits: each has a name, runs with a bar, tells what it found, draws it."""
+"""Demos of the foundations: each has a name, a progress bar, a text and a picture."""
 
 import time
 from collections.abc import Callable
@@ -22,16 +22,16 @@ from alphazero.foundations.monte_carlo import MOST_EPISODES, Control
 from alphazero.foundations.queens import MOST_QUEENS, search, widths
 
 LOOP_EPISODES = 10_000
-"""Played in Gymnasium's environment, within a second, to compare the speed."""
+"""Episodes in Gymnasium's environment, within a second, to compare the speed."""
 
 BOOK_EPISODES = 10_000
-"""Of the surfaces on the left of figure 5.1."""
+"""Episodes of the surfaces on the left of figure 5.1."""
 
 Result = TypeVar("Result")
 
 
 class Found(NamedTuple):
-    """What an exhibit has to show."""
+    """The result of a demo."""
 
     text: str
     picture: bytes
@@ -39,22 +39,22 @@ class Found(NamedTuple):
 
 
 class Exhibit(Protocol):
-    """One of the foundations with its settings, which are checked when it is made."""
+    """A demo with its settings, which are checked when it is made."""
 
     unit: ClassVar[str]
-    """what its bar counts"""
+    """the unit of its bar"""
 
     @property
     def total(self) -> int:
-        """How far its bar goes."""
+        """The total of its bar."""
 
     def run(self, show: Show) -> Found:
-        """Do the work, telling `show` of each piece."""
+        """Do the work; report each piece to `show`."""
 
 
 @dataclass(frozen=True)
 class BlackjackPrediction:
-    """What the policy that sticks on 20 and 21 is worth, by first and by every visit."""
+    """The values of the policy that sticks on 20 and 21, by first and by every visit."""
 
     episodes: int
     seed: int
@@ -65,7 +65,7 @@ class BlackjackPrediction:
 
     @property
     def total(self) -> int:
-        """Both ways of averaging, the book's few episodes, and the loop beside them."""
+        """Both averages, the book's few episodes, and the Gymnasium loop."""
         return 2 * self.episodes + min(BOOK_EPISODES, self.episodes) + LOOP_EPISODES
 
     def run(self, show: Show) -> Found:
@@ -113,7 +113,7 @@ class BlackjackExploringStarts:
 
     @property
     def total(self) -> int:
-        """The episodes, and those of the loop beside them."""
+        """The episodes, and those of the Gymnasium loop."""
         return self.episodes + LOOP_EPISODES
 
     def run(self, show: Show) -> Found:
@@ -142,7 +142,7 @@ class BlackjackEpsilonSoft:
 
     @property
     def total(self) -> int:
-        """The episodes, and those of the loop beside them."""
+        """The episodes, and those of the Gymnasium loop."""
         return self.episodes + LOOP_EPISODES
 
     def run(self, show: Show) -> Found:
@@ -173,7 +173,7 @@ class BoardingPass:
 
     @property
     def sizes(self) -> list[int]:
-        """Numbers of passengers that are tried: 1, 2, powers of ten, and the one asked for."""
+        """Numbers of passengers: 1, 2, powers of ten, and `passengers`."""
         smaller = [1, 2, *(10**power for power in range(1, 7))]
         return [*(size for size in smaller if size < self.passengers), self.passengers]
 
@@ -205,7 +205,7 @@ class Queens:
         return self.queens
 
     def run(self, show: Show) -> Found:
-        """Search, write how wide the tree is at each depth, and draw it."""
+        """Search, write the width of the tree at each depth, and draw it."""
         found, seconds = _timed(lambda: search(self.queens, show=show))
         lines = [
             f"{len(found.solutions):,} solutions, {sum(found.visited):,} placements visited in "
@@ -226,14 +226,14 @@ EXHIBITS: Final[dict[str, Callable[..., Exhibit]]] = {
     "boarding-pass": BoardingPass,
     "queens": Queens,
 }
-"""By name; each is made from its settings."""
+"""Demos by name, each made from its settings."""
 
 
 def make_exhibit(name: str, settings: dict[str, Any]) -> Exhibit:
-    """Return the exhibit of that name, with those settings that it has a field for.
+    """Return the demo called `name`, with the settings that it has a field for.
 
     Raises:
-        FoundationsError: for a setting out of range, or where what it needs is not installed.
+        FoundationsError: for a setting out of range, or a missing package.
     """
     made = EXHIBITS[name]
     fields = made.__dataclass_fields__  # type: ignore[attr-defined]
@@ -241,7 +241,7 @@ def make_exhibit(name: str, settings: dict[str, Any]) -> Exhibit:
 
 
 def _check_blackjack(episodes: int, seed: int) -> None:
-    """Ask, before the work, for all that it needs."""
+    """Check the settings and the packages before the work."""
     check_number("episodes", episodes, 1, MOST_EPISODES)
     check_number("seed", seed, 0, 2**63)
     plots.require_matplotlib()
@@ -249,14 +249,12 @@ def _check_blackjack(episodes: int, seed: int) -> None:
 
 
 def _timed(work: Callable[[], Result]) -> tuple[Result, float]:
-    """Return what `work` returns, and the seconds that it took."""
     begin = time.perf_counter()
     result = work()
     return result, time.perf_counter() - begin
 
 
 def _speeds(episodes: int, seconds: float, slowly: float) -> str:
-    """Return a line that compares the compiled rules with the loop."""
     return (
         f"{episodes:,} episodes in {seconds:.2f} s, {episodes / seconds:,.0f} a second; a Python "
         f"loop around Gymnasium's Blackjack-v1: {LOOP_EPISODES / slowly:,.0f} a second"
@@ -271,7 +269,7 @@ def _compare_control(
     title: str,
     show: Show,
 ) -> Found:
-    """Learn, and tell in which states the policy is not the best that explores as much."""
+    """Learn, and compare the policy with the best one that explores as much."""
     learn(1)  # compiles
     learned, seconds = _timed(lambda: learn(episodes, show))
     _, slowly = _timed(
@@ -291,7 +289,7 @@ def _compare_control(
 
 
 def _differences(learned: Control, exact: Solution) -> str:
-    """Return a line on the states where the policies differ, and how little it matters there."""
+    """Return a line on the states where the policies differ, and the loss in each."""
     states = [state for state in np.ndindex(SHAPE) if learned.policy[state] != exact.policy[state]]
     if not states:
         return "the learned policy is the exact one in every state"
@@ -307,7 +305,7 @@ def _differences(learned: Control, exact: Solution) -> str:
 
 
 def boarding_table(answers: list[Answer], flights: int) -> str:
-    """Return a table of probabilities, and one of times."""
+    """Return a table of probabilities and one of times."""
     sizes = list(dict.fromkeys(answer.passengers for answer in answers))
     methods = list(dict.fromkeys(answer.method for answer in answers))
     found = {(answer.method, answer.passengers): answer for answer in answers}

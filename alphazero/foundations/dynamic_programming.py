@@ -1,10 +1,10 @@
-"""Blackjack solved by dynamic programming: what Monte Carlo must find, to the last digit.
+"""Blackjack solved exactly by dynamic programming, as a reference for Monte Carlo.
 
 No hand comes back to a state it has left: a sum only grows, and an ace that ceases to be usable
 never becomes usable again. So one pass backwards, from hard 21 down to 12 and then from soft 21
 down to 12, gives every value, as Sutton and Barto's equations 4.3 and 4.10 would after many
-sweeps (*Reinforcement Learning*, 2nd edition, 2018); one pass forwards tells how often each state
-is met.
+sweeps (*Reinforcement Learning*, 2nd edition, 2018). One pass forwards gives the frequency of each
+state.
 
 Tables as in `blackjack.py`; action values have an axis [A = 2] before those of the states.
 """
@@ -32,23 +32,23 @@ from alphazero.foundations.blackjack import (
 from alphazero.foundations.common import check_share
 
 CHANCES: Final = {card: (4 if card == TEN else 1) / 13 for card in range(ACE, TEN + 1)}
-"""Of each card, from a deck that never ends."""
+"""Probability of each card, from an infinite deck."""
 
 NATURAL: Final = 2 * CHANCES[ACE] * CHANCES[TEN]
-"""The chance of being dealt an ace and a ten."""
+"""Probability of an ace and a ten as the first two cards."""
 
 BACKWARDS: Final = [
     (usable, total) for usable in (0, 1) for total in range(TARGET, LOWEST_SUM - 1, -1)
 ]
-"""Usable ace and sum of every state, each after all that a hit may lead to."""
+"""Usable ace and sum of every state, each after all states that a hit may lead to."""
 
 
 @dataclass(frozen=True)
 class Solution:
-    """The exact worth of a policy.
+    """The exact value of a policy.
 
-    Soft 21 is two things in one, since the state does not tell a natural from another 21: its
-    values are the averages over both, weighted by how often each is met.
+    Soft 21 joins two cases, because the state does not distinguish a natural from another 21: its
+    values are averages over both, weighted by their frequency.
     """
 
     policy: Policy
@@ -56,21 +56,21 @@ class Solution:
     values: Table
     """[2, 10, 10] expected return"""
     action_values: npt.NDArray[np.float64]
-    """[A, 2, 10, 10] expected return when the action is taken now"""
+    """[A, 2, 10, 10] expected return after the action"""
     chances: Table
-    """[2, 10, 10] chance that an episode comes by, given the card that the dealer shows"""
+    """[2, 10, 10] probability that an episode visits the state, given the dealer's card"""
     expected_return: float
     """of an episode, before the cards are dealt"""
 
     @property
     def margins(self) -> Table:
-        """[2, 10, 10] how much the better action gains over the other."""
+        """[2, 10, 10] the gain of the better action over the other."""
         margins: Table = np.abs(self.action_values[HIT] - self.action_values[STICK])
         return margins
 
 
 def evaluate(policy: Policy, epsilon: float = 0.0) -> Solution:
-    """Return what a policy is worth that acts at random with probability `epsilon`.
+    """Return the value of a policy that acts at random with probability `epsilon`.
 
     Raises:
         FoundationsError: unless `epsilon` lies in [0, 1].
@@ -79,7 +79,7 @@ def evaluate(policy: Policy, epsilon: float = 0.0) -> Solution:
 
 
 def optimum(epsilon: float = 0.0) -> Solution:
-    """Return the best policy among those that must act at random with probability `epsilon`.
+    """Return the best policy that must act at random with probability `epsilon`.
 
     With 0 it is the best of all. Ties go to sticking.
 
@@ -90,7 +90,7 @@ def optimum(epsilon: float = 0.0) -> Solution:
 
 
 def _solve(given: Policy | None, epsilon: float) -> Solution:
-    """Evaluate a policy, or find the best one."""
+    """Evaluate policy `given`, or the best one for None."""
     check_share("epsilon", epsilon)
     policy = np.zeros(SHAPE, np.int64) if given is None else given.copy()
     values, action_values = np.zeros(SHAPE), np.zeros((2, *SHAPE))
@@ -112,7 +112,7 @@ def _solve(given: Policy | None, epsilon: float) -> Solution:
         for chance, place in _after_hit(total, usable):
             if place is not None:
                 chances[place] += chance * hits[state] * chances[state]
-    # So far a natural was worth no more than another 21; what it wins besides is added here.
+    # So far a natural counts as any other 21; add its extra gain.
     soft = 1, TARGET - LOWEST_SUM
     gains = NATURAL * (natural_sticks - sticks[TARGET - LOWEST_SUM])
     of_each_card = (first * values).sum(axis=(0, 1)) + (1 - hits[soft]) * gains
@@ -123,14 +123,14 @@ def _solve(given: Policy | None, epsilon: float) -> Solution:
 
 
 def _after_hit(points: int, usable: int) -> Iterator[tuple[float, tuple[int, int] | None]]:
-    """Yield the chance of each card and the state it leads to, None when that is too much."""
+    """Yield the probability of each card and the state it leads to, None for more than 21."""
     for card, chance in CHANCES.items():
         total, still_usable = add_card(points, usable, card)
         yield chance, None if total > TARGET else (still_usable, total - LOWEST_SUM)
 
 
 def _first_chances() -> Table:
-    """Return the chances [2, 10, 10] that a dealt hand, hit up to 12 or more, begins there."""
+    """Return the probabilities [2, 10, 10] of the first state, after hits up to 12 or more."""
     chances = np.zeros(SHAPE)
 
     def deal(points: int, usable: int, cards: int, chance: float) -> None:
@@ -145,7 +145,7 @@ def _first_chances() -> Table:
 
 
 def _stick_values() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return what sticking is worth: [sum 10, dealer 10] in general, [dealer 10] on a natural."""
+    """Return the values of sticking: [sum 10, dealer 10] in general, [dealer 10] on a natural."""
     ends, naturals = np.zeros((TARGET + 1, TEN)), np.zeros(TEN)
 
     def draw(points: int, usable: int, cards: int, chance: float, shown: int) -> None:

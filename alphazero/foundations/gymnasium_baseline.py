@@ -1,7 +1,7 @@
-"""The same Monte Carlo methods in plain Python, on Gymnasium's `Blackjack-v1` as it is.
+"""The same Monte Carlo methods in plain Python, on Gymnasium's `Blackjack-v1`.
 
-This is how one would begin: an environment, a loop around it, averages. It is also what the
-compiled rules of `blackjack.py` are checked against, and what their speed is compared with.
+This is the obvious way: an environment, a loop around it, averages. The compiled rules of
+`blackjack.py` are checked against it, and their speed is compared with it.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     import gymnasium
 
 PIECE = 500
-"""Episodes between two looks at the bar."""
+"""Episodes between two updates of the bar."""
 
 Visit = tuple[int, tuple[int, int, int]]
-"""An action, and the state in which it was taken, as an index into tables."""
+"""An action, and its state as an index into tables."""
 
 
 def make_environment() -> "gymnasium.Env[Any, Any]":
@@ -49,10 +49,10 @@ def play_episode(
     epsilon: float,
     rng: np.random.Generator,
 ) -> tuple[list[Visit], float]:
-    """Play one episode; return the choices, in order, and the reward at its end.
+    """Play one episode; return the choices, in order, and the final reward.
 
-    `policy` is followed, but with probability `epsilon` an action is drawn at random; below 12
-    the player hits.
+    The player follows `policy`, but acts at random with probability `epsilon`, and always hits
+    below 12.
     """
     (total, shown, usable), _ = environment.reset()
     visits = []
@@ -70,7 +70,7 @@ def play_episode(
 
 
 def predict(policy: Policy, episodes: int, seed: int, show: Show | None = None) -> Prediction:
-    """Estimate what `policy` is worth, as `monte_carlo.predict` does.
+    """Estimate the values of `policy`, as `monte_carlo.predict` does.
 
     Raises:
         FoundationsError: unless there are 1 to 1,000,000,000 episodes, and Gymnasium.
@@ -97,7 +97,7 @@ def learn_by_soft_policies(
 def _learn(
     policy: Policy, episodes: int, epsilon: float, seed: int, improve: bool, show: Show | None
 ) -> Control:
-    """Average returns of state-action pairs; with `improve`, make `policy` greedy all along."""
+    """Average the returns of state-action pairs; with `improve`, keep `policy` greedy."""
     check_number("episodes", episodes, 1, MOST_EPISODES)
     environment = make_environment()
     environment.reset(seed=seed)

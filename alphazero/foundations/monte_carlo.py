@@ -1,7 +1,7 @@
-"""Monte Carlo prediction and control: averages of what episodes returned, and nothing else.
+"""Monte Carlo prediction and control: averages of the returns of episodes.
 
 Sutton and Barto, *Reinforcement Learning: An Introduction*, 2nd edition (2018), chapter 5. No
-model is needed, only episodes; here they are Blackjack's, whose returns are not discounted.
+model is needed, only episodes; here they are Blackjack's, without discounting.
 
 Tables as in `blackjack.py`; action values have an axis [A = 2] before those of the states.
 """
@@ -28,24 +28,24 @@ MOST_EPISODES = 10**9
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a policy was seen to be worth."""
+    """Estimated values of a policy."""
 
     values: Table
     """[2, 10, 10] mean return from each state"""
     visits: Numbers
-    """[2, 10, 10] returns that each mean is of"""
+    """[2, 10, 10] number of returns in each mean"""
 
 
 @dataclass(frozen=True)
 class Control:
-    """What was learned by acting."""
+    """A learned policy."""
 
     policy: Policy
     """[2, 10, 10] the action of the higher value"""
     action_values: npt.NDArray[np.float64]
     """[A, 2, 10, 10] mean return of each action in each state"""
     visits: Numbers
-    """[A, 2, 10, 10] returns that each mean is of"""
+    """[A, 2, 10, 10] number of returns in each mean"""
 
 
 @compiled
@@ -59,9 +59,9 @@ def average_returns(
 ) -> None:
     """Average an episode's returns into `values` and `visits`, by first or by every visit.
 
-    `visited` and `rewards` hold at each of `length` steps what was visited, as an index into the
-    two tables, and the reward that followed. As on page 92 of the book: backwards through the
-    episode, G ← G + R, and the mean is moved by (G - mean) / N.
+    `visited` and `rewards` hold for each of `length` steps an index into the two tables and the
+    reward that followed. As on page 92 of the book: backwards through the episode, G ← G + R, and
+    the mean moves by (G - mean) / N.
     """
     gain = 0.0
     for step in range(length - 1, -1, -1):
@@ -85,7 +85,7 @@ def _predict(
     visits: Numbers,
     values: npt.NDArray[np.float64],
 ) -> None:
-    """Average the returns of so many episodes under `policy` [S] into two tables [S]."""
+    """Average the returns of `episodes` episodes under `policy` [S] into two tables [S]."""
     states, actions = np.zeros(LONGEST, np.int64), np.zeros(LONGEST, np.int64)
     rewards = np.zeros(LONGEST)
     for _ in range(episodes):
@@ -105,7 +105,7 @@ def _control(
     visits: Numbers,
     values: npt.NDArray[np.float64],
 ) -> None:
-    """Play so many episodes, improving `policy` [S] after each; the tables are [A · S]."""
+    """Play `episodes` episodes, improving `policy` [S] after each; the tables are [A · S]."""
     states, actions = np.zeros(LONGEST, np.int64), np.zeros(LONGEST, np.int64)
     pairs, rewards = np.zeros(LONGEST, np.int64), np.zeros(LONGEST)
     for _ in range(episodes):
@@ -127,9 +127,9 @@ def predict(
     first_visit: bool = True,
     show: Show | None = None,
 ) -> Prediction:
-    """Estimate what `policy` is worth: first-visit Monte Carlo prediction, or every-visit.
+    """Estimate the values of `policy` by first-visit or every-visit Monte Carlo prediction.
 
-    In Blackjack no state comes twice in an episode, so both give the very same numbers.
+    In Blackjack no state comes twice in an episode, so both give exactly the same numbers.
 
     Raises:
         FoundationsError: unless there are 1 to 1,000,000,000 episodes.
@@ -144,7 +144,7 @@ def predict(
 def learn_by_exploring_starts(
     episodes: int, rng: np.random.Generator, show: Show | None = None
 ) -> Control:
-    """Learn to act by Monte Carlo ES (page 99): every episode begins with a random choice.
+    """Learn to act by Monte Carlo ES (page 99): every episode begins with a random action.
 
     The first policy is the book's: it sticks on 20 and 21.
 
@@ -157,10 +157,10 @@ def learn_by_exploring_starts(
 def learn_by_soft_policies(
     episodes: int, epsilon: float, rng: np.random.Generator, show: Show | None = None
 ) -> Control:
-    """Learn to act by on-policy first-visit control (page 101): explore all along the way.
+    """Learn to act by on-policy first-visit control (page 101), with exploration at every step.
 
-    With probability `epsilon` any action is taken, else the better one so far. What is learned is
-    the best of the policies that must explore so; `exact.optimum(epsilon)` knows it.
+    With probability `epsilon` the action is random, else the better one so far. The goal is the
+    best policy that must explore like this, `dynamic_programming.optimum(epsilon)`.
 
     Raises:
         FoundationsError: unless there are 1 to 1,000,000,000 episodes, and `epsilon` lies in

@@ -1,6 +1,6 @@
-"""Pictures of what the foundations found, drawn by matplotlib, as the bytes of a PNG file.
+"""Plots of the foundations' results, by matplotlib, as the bytes of a PNG file.
 
-matplotlib is imported when a picture is drawn; `require_matplotlib` asks for it beforehand.
+matplotlib is imported when a plot is drawn; `require_matplotlib` checks for it beforehand.
 """
 
 import importlib.util
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ORANGE, BLUE, GREEN, GREY = "#e69f00", "#56b4e9", "#009e73", "#787878"
-"""Okabe and Ito, *Color Universal Design*, 2008: colour-blind people tell them apart too."""
+"""Okabe and Ito, *Color Universal Design*, 2008: colour-blind people can distinguish them too."""
 COLOURS, NAMES = {STICK: BLUE, HIT: ORANGE}, {STICK: "stick", HIT: "hit"}
 """Of the actions."""
 MARKS = ("o", "s", "^", "D", "v")
@@ -39,7 +39,7 @@ DOTS_PER_INCH = 110
 DEALER = ["A", *map(str, range(2, TEN + 1))]
 SUMS = range(LOWEST_SUM, TARGET + 1)
 ACES = ((1, "usable ace"), (0, "no usable ace"))
-"""The rows of the book's figures: the place in a table, and what it is."""
+"""The rows of the book's figures: the index in a table, and its name."""
 
 
 def require_matplotlib() -> None:
@@ -51,7 +51,7 @@ def require_matplotlib() -> None:
 
 
 def _new_figure(width: float, height: float, title: str) -> "Figure":
-    """Return an empty figure of so many inches."""
+    """Return an empty figure; `width` and `height` are in inches."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
@@ -60,14 +60,13 @@ def _new_figure(width: float, height: float, title: str) -> "Figure":
 
 
 def _png(figure: "Figure") -> bytes:
-    """Return a figure as PNG."""
     data = io.BytesIO()
     figure.savefig(data, format="png", dpi=DOTS_PER_INCH)
     return data.getvalue()
 
 
 def draw_prediction(predictions: Sequence[tuple[int, Prediction]], exact: Solution) -> bytes:
-    """Draw values as surfaces, as figure 5.1 of the book: after so many episodes, and exactly."""
+    """Draw values as surfaces, as figure 5.1 of the book: after some episodes, and exact."""
     titles = [f"after {episodes:,} episodes" for episodes, _ in predictions]
     tables = [prediction.values for _, prediction in predictions]
     columns = [*zip(titles, tables, strict=True), ("exact, by dynamic programming", exact.values)]
@@ -82,9 +81,9 @@ def draw_prediction(predictions: Sequence[tuple[int, Prediction]], exact: Soluti
 
 
 def draw_control(learned: Control, exact: Solution, title: str) -> bytes:
-    """Draw policies and values, as figure 5.2 of the book: as learned, and exactly.
+    """Draw learned and exact policies and values, as figure 5.2 of the book.
 
-    The learned values are those of acting greedily; where the policies differ, a cross says so.
+    The learned values are those of acting greedily; a cross marks where the policies differ.
     """
     figure = _new_figure(15.5, 7.6, title)
     sides = (
@@ -105,7 +104,7 @@ def draw_control(learned: Control, exact: Solution, title: str) -> bytes:
 
 
 def _draw_surface(axes: Any, values: Table) -> None:
-    """Draw values [sum 10, dealer 10] as a surface over both."""
+    """Draw values [sum 10, dealer 10] as a surface."""
     dealer, total = np.meshgrid(range(1, TEN + 1), SUMS)
     axes.plot_surface(
         dealer, total, values, cmap="viridis", vmin=-1, vmax=1, edgecolor="#333333", linewidth=0.3
@@ -122,7 +121,7 @@ def _draw_surface(axes: Any, values: Table) -> None:
 
 
 def _draw_policy(axes: Any, policy: Policy, exact: Policy) -> None:
-    """Draw actions [sum 10, dealer 10] as a map, with a cross where they are not the exact ones."""
+    """Draw actions [sum 10, dealer 10] as a map, with a cross on each that is not exact."""
     from matplotlib.colors import ListedColormap
 
     extent = (0.5, TEN + 0.5, LOWEST_SUM - 0.5, TARGET + 0.5)
@@ -147,7 +146,6 @@ def _draw_policy(axes: Any, policy: Policy, exact: Policy) -> None:
 
 
 def _explain_policies(figure: "Figure") -> None:
-    """Say below the maps what their colours and crosses mean."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -201,7 +199,7 @@ def draw_boarding(answers: Sequence[Answer]) -> bytes:
 
 
 def draw_queens(found: Search) -> bytes:
-    """Draw how wide the tree of placements is at each depth, and the first solution."""
+    """Draw the width of the tree of placements at each depth, and the first solution."""
     queens = len(found.visited)
     figure = _new_figure(12.5, 5, f"{queens} queens: what is known of a solution cuts the tree")
     axes: Any
@@ -209,7 +207,7 @@ def draw_queens(found: Search) -> bytes:
     depths = range(1, queens + 1)
     colours = (GREY, ORANGE, BLUE, GREEN)
     for index, (name, counts) in enumerate(widths(queens, found).items()):
-        some = [count or math.nan for count in counts]  # no logarithm shows none
+        some = [count or math.nan for count in counts]  # a logarithmic axis has no 0
         axes.plot(depths, some, f"{MARKS[index]}-", color=colours[index], label=name)
     axes.set_yscale("log")
     axes.set_xticks(depths)
@@ -223,7 +221,6 @@ def draw_queens(found: Search) -> bytes:
 
 
 def _draw_board(axes: Any, queens: int, solutions: Sequence[Sequence[int]]) -> None:
-    """Draw a board, with the first solution if there is one."""
     squares = np.add.outer(np.arange(queens), np.arange(queens)) % 2
     axes.imshow(squares, cmap="Greys", vmin=0, vmax=4)
     axes.set_xticks([])

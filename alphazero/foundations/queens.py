@@ -1,11 +1,11 @@
-"""Eight queens by search: how pruning turns a number without end into an instant.
+"""Eight queens by search: how pruning turns an endless search into an instant.
 
-Place n queens on an n x n board so that none attacks another. A tree of placements is as wide as
-there are squares and as deep as there are queens: 64⁸, near 3 · 10¹⁴, for the usual board. Each
-thing that is known narrows it: one queen a row leaves 8⁸ = 16,777,216; one a column as well leaves
-8! = 40,320; and a branch that is cut where two queens attack each other, not at its end, leaves
-2,056 placements in all, and the 92 solutions. Chess and Go are too wide and too deep for any such
-cut to be exact: there a policy cuts the width, and a value the depth.
+Place n queens on an n x n board so that none attacks another. A tree of placements has one branch
+per square and one level per queen: 64⁸, near 3 · 10¹⁴, for the usual board. Each constraint narrows
+it: one queen per row leaves 8⁸ = 16,777,216; one per column as well leaves 8! = 40,320; and a branch
+that is cut as soon as two queens attack each other leaves 2,056 placements in all, and the 92
+solutions. Chess and Go are too wide and too deep for any exact cut: there a policy cuts the width,
+and a value the depth.
 """
 
 import math
@@ -19,20 +19,19 @@ MOST_QUEENS = 12
 
 @dataclass(frozen=True)
 class Search:
-    """What a search did."""
+    """The result of a search."""
 
     visited: tuple[int, ...]
-    """placements of 1, 2, … n queens that were looked at"""
+    """visited placements of 1, 2, … n queens"""
     solutions: tuple[tuple[int, ...], ...]
     """the column of the queen in each row"""
 
 
 def search(queens: int, prune: bool = True, show: Show | None = None) -> Search:
-    """Search depth first, a row at a time, columns from left to right.
+    """Search depth first, row by row, columns from left to right.
 
-    No column is used twice. With `prune`, diagonals are minded at every placement as well, else
-    only once all queens stand. Shows each square of the first row that is done.
-
+    No column is used twice. With `prune`, diagonals are checked at every placement as well, else
+    only with all queens. Shows each finished square of the first row.
     Raises:
         FoundationsError: unless there are 1 to 12 queens.
     """
@@ -61,13 +60,13 @@ def search(queens: int, prune: bool = True, show: Show | None = None) -> Search:
 
 
 def attacked(columns: list[int], column: int) -> bool:
-    """Whether a queen in the next row would stand on a diagonal of an earlier one."""
+    """Whether a queen in the next row would share a diagonal with an earlier one."""
     row = len(columns)
     return any(abs(column - other) == row - above for above, other in enumerate(columns))
 
 
 def widths(queens: int, pruned: Search) -> dict[str, list[int]]:
-    """Return how many placements of 1, 2, … n queens there are, by what is known of them."""
+    """Return how many placements of 1, 2, … n queens there are, under each constraint."""
     depths = range(1, queens + 1)
     return {
         "any square": [queens ** (2 * depth) for depth in depths],

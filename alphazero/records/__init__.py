@@ -1,1 +1,1 @@
-"""Played games as files: SGF, and one JSON line a game."""
+"""Played games as files: SGF and JSON lines."""

@@ -1,4 +1,4 @@
-"""Files of played games: SGF or one JSON line a game, by the name of the file."""
+"""Files of played games: SGF or JSON lines, by the suffix of the file."""
 
 import dataclasses
 import itertools
@@ -24,11 +24,11 @@ SUFFIX: Final = ".sgf"
 
 
 def check_savable(path: Path, game: Game) -> None:
-    """Raise an error where games could not be saved: to be asked before they are played.
+    """Check, before games are played, that they can be saved.
 
     Raises:
-        GameError: where `path` is SGF, and the game has none.
-        RunError: where no file can be put.
+        GameError: if `path` is SGF, and the game has none.
+        RunError: if no file can be written.
     """
     if _is_sgf(path):
         number_of(game)
@@ -36,7 +36,7 @@ def check_savable(path: Path, game: Game) -> None:
 
 
 def save_played(path: Path, games: Sequence[PlayedGame]) -> None:
-    """Write games, in place of what was there: as SGF, or a line each, by the file's name.
+    """Write games to `path`, over its old contents, in the format of its suffix.
 
     Raises:
         GameError, RunError: as `check_savable`.
@@ -54,9 +54,9 @@ def save_match(
     names: tuple[str, str],
     searched: tuple[bool, bool],
 ) -> None:
-    """Write the games of a match between two players, so called; SGF tells what they thought.
+    """Write the games of a match, in SGF with comments on the searches.
 
-    `searched` is whether they search, as in `commented`.
+    `names` are the players'; `searched` says which of them search, as in `commented`.
 
     Raises:
         GameError, RunError: as `check_savable`.
@@ -73,10 +73,10 @@ def holds_played(path: Path) -> bool:
 
 
 def load_played(path: Path) -> list[PlayedGame]:
-    """Read a file of games, of which there is at least one.
+    """Read a file of one or more games.
 
     Raises:
-        PlayerError: naming the game or line that is none.
+        PlayerError: for an invalid game or line, which it names.
         RunError: when the file cannot be read.
     """
     if not _is_sgf(path):
@@ -92,10 +92,10 @@ def load_played(path: Path) -> list[PlayedGame]:
 
 
 def load_start_position(path: Path, moves: int | None, game: Game | None) -> PlayedGame:
-    """Return a file's first game up to so many moves, to be gone on with in `game` if one is given.
+    """Return a file's first game up to `moves` moves, to be continued in `game` or in its own.
 
     Raises:
-        PlayerError: where the file has another game, fewer moves, or none that are legal there.
+        PlayerError: for another game, fewer moves, or a move that is illegal in `game`.
     """
     played = load_played(path)[0]
     count = len(played.actions)

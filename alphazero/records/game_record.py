@@ -1,4 +1,4 @@
-"""A game as it was played: what self-play learns from and what matches count."""
+"""The record of a game, which self-play learns from and matches count."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,27 +14,27 @@ NEVER_RESIGN = -1.0
 Floats = npt.NDArray[np.float32]
 
 RESIGNED = 3
-"""In place of an outcome: the player to move gives up."""
+"""A special outcome: the player to move resigns."""
 
 MISCOUNTED = 4
-"""In place of an outcome: the ply is not the number of moves played, or is beyond `max_moves`."""
+"""A special outcome: the ply is not the number of moves played, or exceeds `max_moves`."""
 
 
 @dataclass(frozen=True)
 class Pairing:
-    """A game to be played: who sits where, and the moves it begins with."""
+    """A game to play: its players and its opening."""
 
     players: tuple[int, int] = (0, 0)
-    """Indices into the match's players: who is player 0, who is player 1."""
+    """indices into the match's players: player 0, player 1"""
     opening: tuple[int, ...] = ()
     pair_id: int = 0
-    """For the caller's own use."""
+    """for the caller's own use"""
     may_resign: bool = False
-    """Whether the players may resign; otherwise they play to the end."""
+    """whether the players may resign; otherwise they play to the end"""
 
 
 class MoveData(NamedTuple):
-    """What is written down of the games on the tables, move by move, as `Decisions` tell it."""
+    """The data of the moves of T parallel games, as in `Decisions`."""
 
     actions: npt.NDArray[np.int32]
     """[T, length]"""
@@ -50,29 +50,29 @@ class MoveData(NamedTuple):
 
 @dataclass(frozen=True)
 class GameRecord:
-    """A game, finished or under way; T moves."""
+    """A game of T moves, finished or not."""
 
     pairing: Pairing
     actions: npt.NDArray[np.int32]
     """[T]"""
     policies: Floats
-    """[T, A] search policies; rows of zeros for moves that are not to be learned from"""
+    """[T, A] search policies; zeros if the policy is no training target"""
     values: Floats
     """[T] the searches' values, for the player to move; zeros for the opening's moves"""
     surprises: Floats
-    """[T] KL(search policy || network's prior), nats; 0 for moves not to be learned from"""
+    """[T] KL(search policy || network's prior), nats; 0 if the policy is no training target"""
     prospects: Floats
-    """[T] the better of the value and that of the best action; zeros for the opening's moves"""
+    """[T] the larger of the value and the best action's value; zeros for the opening's moves"""
     outcome: int
-    """For player 0: +1, 0, -1, or ONGOING."""
+    """for player 0: +1, 0, -1, or ONGOING"""
     resigned: bool = False
-    """Whether the player to move after the last move resigned."""
+    """whether the player to move after the last move resigned"""
     forfeit_reason: str = ""
-    """Why the game was taken from the player who lost it, in words; empty: it was not."""
+    """why the loser forfeited the game; empty if nobody did"""
 
     @classmethod
     def opening(cls, game: Game, pairing: Pairing) -> "GameRecord":
-        """Return a game under way that has only its opening's moves, which nobody searched."""
+        """Return an unfinished game with its opening's moves alone, which nobody searched."""
         length = len(pairing.opening)
         nothing = np.zeros(length, np.float32)
         policies = np.zeros((length, game.num_actions), np.float32)
@@ -81,7 +81,7 @@ class GameRecord:
 
     @property
     def move_data(self) -> MoveData:
-        """What was written down of each move, as a match writes it."""
+        """The data of the moves, without the axis of games."""
         return MoveData(self.actions, self.policies, self.values, self.surprises, self.prospects)
 
     def moves(self, game: Game) -> list[str]:
@@ -93,7 +93,7 @@ class GameRecord:
         return names
 
     def describe(self, game: Game) -> str:
-        """Write the game for people: who won, the moves, the last position."""
+        """Return the result, the moves and the last position as text."""
         winner = {1: "the first player won", 0: "a draw", -1: "the second player won"}
         result = "unfinished" if self.outcome == ONGOING else winner[self.outcome]
         if self.resigned:

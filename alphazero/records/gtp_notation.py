@@ -1,8 +1,8 @@
-"""Moves and colours as the Go Text Protocol writes them, for any game on a board of cells.
+"""Moves and colours in the notation of the Go Text Protocol, for any game on a board of cells.
 
 A vertex is a letter for the column, without I, and a number for the row: D4. Go counts rows from
-the bottom; games whose own notation counts them from the top, such as Othello and Hex, are
-written so by their programs too. A move that has no cell is written as the game names it: pass.
+the bottom. Games whose own notation counts from the top, such as Othello and Hex, do so in their
+GTP programs too. A move without a cell has the game's name for it: pass.
 
 *Specification of the Go Text Protocol, version 2, draft 2* (Farnebäck 2002), section 2.11.
 """
@@ -17,17 +17,17 @@ from alphazero.games.game import ONGOING, Game, State, to_play
 from alphazero.games.grid import VERTEX_LETTERS
 
 COLOURS: Final = ("black", "white")
-"""The colours of player 0 and player 1."""
+"""Of player 0 and player 1."""
 
 PASS: Final = "pass"
 RESIGN: Final = "resign"
 
 
 class GtpNotation:
-    """The moves of one game by their names.
+    """The names of one game's moves.
 
     Raises:
-        GameError: when the board is larger than the protocol has letters for.
+        GameError: when the protocol has too few letters for the board.
     """
 
     def __init__(self, game: Game) -> None:
@@ -39,9 +39,9 @@ class GtpNotation:
                 f"not {self.rows} x {self.columns}"
             )
         self.has_cells = False
-        """Whether moves are cells at all."""
+        """whether any move has a cell"""
         self.from_top = False
-        """Whether row 1 is the top one."""
+        """whether row 1 is the top row"""
         self._look_at_names()
 
     def cell_name(self, cell: int) -> str:
@@ -50,11 +50,11 @@ class GtpNotation:
         return f"{VERTEX_LETTERS[column]}{self.row_label(row)}"
 
     def row_label(self, row: int) -> int:
-        """Return the number of a row, counted from the top, from 0."""
+        """Return the number of a row that is counted from the top, from 0."""
         return row + 1 if self.from_top else self.rows - row
 
     def cell(self, text: str) -> int | None:
-        """Return the cell that a vertex names; None where there is no such cell on the board."""
+        """Return the cell of a vertex; None if the board has no such cell."""
         found = re.fullmatch(r"([A-Z])([1-9][0-9]?)", text.strip().upper())
         column = VERTEX_LETTERS.find(found[1]) if found else -1
         if found is None or not 0 <= column < self.columns or int(found[2]) > self.rows:
@@ -63,12 +63,12 @@ class GtpNotation:
         return row * self.columns + column
 
     def name(self, state: State, action: int) -> str:
-        """Return how a legal action is written."""
+        """Return the name of a legal action."""
         cell = self.game.action_cell(state, action)
         return self.game.action_name(state, action) if cell is None else self.cell_name(cell)
 
     def names(self, state: State, actions: list[int]) -> list[str]:
-        """Return how moves are written that are played one after the other from `state`."""
+        """Return the names of successive moves from `state`."""
         written = []
         for action in actions:
             written.append(self.name(state, action))
@@ -76,7 +76,7 @@ class GtpNotation:
         return written
 
     def action(self, state: State, text: str) -> int | None:
-        """Return the legal action that is written so, upper case or lower; None for no such."""
+        """Return the legal action with this name, upper case or lower; None if there is none."""
         wanted, cell = text.strip().lower(), self.cell(text)
         for action in map(int, np.flatnonzero(self.game.legal_action_mask(state))):
             own = self.game.action_cell(state, action)
@@ -85,14 +85,14 @@ class GtpNotation:
         return None
 
     def passing(self, state: State) -> int | None:
-        """Return the action that is a pass; None where there is none, or it is not legal."""
+        """Return the pass; None if there is none or it is illegal."""
         return self.action(state, PASS)
 
     def _plain_name(self, state: State, action: int) -> str:
         return self.game.action_name(state, action).lower()
 
     def _look_at_names(self) -> None:
-        """Find out from the first position's moves whether they are cells, and how rows count."""
+        """Set `has_cells` and `from_top` by the names of the initial moves."""
         state = self.game.initial_state()
         for action in map(int, np.flatnonzero(self.game.legal_action_mask(state))):
             cell = self.game.action_cell(state, action)
@@ -107,9 +107,9 @@ class GtpNotation:
 
 
 def pass_before(game: Game, state: State, player: int) -> tuple[int, ...]:
-    """Return the actions after which it is the player's turn: none, or the other side's pass.
+    """Return the actions before the player's turn: none, or the other side's pass.
 
-    Turns alternate strictly here; in the protocol and in SGF they need not.
+    Turns alternate strictly here, but not in GTP and SGF.
 
     Raises:
         GameError: when the game is over, has no pass, or the pass would end it.
@@ -127,5 +127,5 @@ def pass_before(game: Game, state: State, player: int) -> tuple[int, ...]:
 
 
 def normalize_name(name: str) -> str:
-    """Return a game's name without what spellings differ in."""
+    """Return a game's name in lower case, with letters and digits alone."""
     return "".join(letter for letter in name.lower() if letter.isalnum())

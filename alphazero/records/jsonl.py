@@ -1,10 +1,10 @@
-"""Games of matches in a file: text, one JSON object a line, to be replayed and counted again.
+"""Games as JSON lines: one object per line, which can be replayed and counted again.
 
     {"format": "alphazero-game", "game": "tic_tac_toe", "players": ["A", "B"], "result": "1-0",
      "moves": ["b2", ...], ...}
 
-The player named first moved first; `result` is 1-0 when it won, 0-1 when it lost, * while the game
-is not over, else 1/2-1/2. A game that was taken from its loser says why, as `fault`.
+The player named first moved first; `result` is 1-0 when it won, 0-1 when it lost, * for an
+unfinished game, else 1/2-1/2. `fault` says why the loser forfeited the game, if so.
 """
 
 import functools
@@ -20,7 +20,7 @@ from alphazero.records.played_game import FORMAT, RESULTS, PlayedGame
 from alphazero.utils.files import printable, read_limited, write_atomic
 
 BEGINNING: Final = b'{"format": "alphazero-game"'
-"""How every line begins, by which such a file is known."""
+"""The beginning of every line, which identifies such a file."""
 
 _OUTCOMES: Final = {result: outcome for outcome, result in RESULTS.items()}
 _SIZE_LIMIT: Final = 1 << 28
@@ -28,7 +28,7 @@ _LINE_LIMIT: Final = 1 << 20
 
 
 def save_games(path: Path, games: Iterable[PlayedGame]) -> None:
-    """Write games to `path`, in place of what was there.
+    """Write games to `path`, over its old contents.
 
     Raises:
         RunError: when it cannot be written.
@@ -37,7 +37,7 @@ def save_games(path: Path, games: Iterable[PlayedGame]) -> None:
 
 
 def holds_games(path: Path) -> bool:
-    """Whether `path` is a file that begins as one of games does."""
+    """Whether `path` is a file that begins like a file of games."""
     try:
         if not path.is_file():
             return False
@@ -48,10 +48,10 @@ def holds_games(path: Path) -> bool:
 
 
 def load_games(path: Path) -> list[PlayedGame]:
-    """Read games and play them through.
+    """Read games and replay them.
 
     Raises:
-        PlayerError: naming the line that is no game, or where one makes an illegal move.
+        PlayerError: for an invalid line or an illegal move, with the number of the line.
         RunError: when the file cannot be read.
     """
     games = []
@@ -70,10 +70,10 @@ def load_games(path: Path) -> list[PlayedGame]:
 
 
 def read_line(line: bytes, make: Callable[[str], Game] = read_game) -> PlayedGame:
-    """Read the game of a line, made by `make` from its name, and play it through.
+    """Read the game of a line, created by `make` from its name, and replay it.
 
     Raises:
-        PlayerError: when it is none, or makes an illegal move.
+        PlayerError: for an invalid line or an illegal move.
     """
     try:
         return _read_line(line, make)
@@ -110,13 +110,13 @@ def _read_line(line: bytes, make: Callable[[str], Game]) -> PlayedGame:
     if pair < 0:
         raise ValueError(f"pair: {pair} is below 0")
     outcome: int | None = game.outcome(state)
-    fault = _typed({"fault": "", **content}, "fault", str)  # older files do not tell it
+    fault = _typed({"fault": "", **content}, "fault", str)  # older files lack it
     told = _typed({"told": "", **content}, "told", str)
     ends = _OUTCOMES[result]
     if told:
         outcome = ends
     elif resigned or fault:
-        # Its moves leave it open, and yet it has a result.
+        # The moves leave the game open, but it has a result.
         outcome = ends if outcome == ONGOING and ends != ONGOING else None
     if outcome != ends:
         raise ValueError(f"its moves do not end with the result {result}")

@@ -1,4 +1,4 @@
-"""A played game: what is saved and loaded, whatever the file."""
+"""A played game, whatever the format of its file."""
 
 import json
 from dataclasses import dataclass
@@ -9,31 +9,31 @@ from alphazero.games.registry import write_game
 from alphazero.records.game_record import GameRecord
 
 RESULTS: Final = {1: "1-0", 0: "1/2-1/2", -1: "0-1", ONGOING: "*"}
-"""The results by the outcome."""
+"""Results by outcome."""
 
 
 @dataclass(frozen=True)
 class PlayedGame:
-    """A game, finished or not, and who played it."""
+    """A game, finished or not, with its players' names."""
 
     game: Game
     players: tuple[str, str]
-    """names: who moved first, who moved second"""
+    """of the players 0 and 1"""
     actions: tuple[int, ...]
     outcome: int
     resigned: bool = False
     opening: int = 0
-    """random moves that open it, before anybody thinks"""
+    """number of random moves at the start"""
     pair: int = 0
-    """which pair of games with one opening, of these two players, it belongs to"""
+    """number of the pair of games with the same opening"""
     player_hashes: tuple[str, str] = ("", "")
-    """what tells the players from others of the same names"""
+    """hashes that distinguish players of the same name"""
     forfeit_reason: str = ""
-    """why the game was taken from the player who lost it; empty: it was not"""
+    """why the loser forfeited the game; empty if nobody did"""
     comments: tuple[str, ...] = ()
-    """what is said of the moves, one by one; not kept in a line of a file"""
+    """one per move; not saved in JSON lines"""
     told: str = ""
-    """the result as another program's SGF has it, where the moves do not say the same"""
+    """the result in another program's SGF, if the moves do not imply it"""
 
     @classmethod
     def of(
@@ -43,7 +43,7 @@ class PlayedGame:
         names: tuple[str, str],
         fingerprints: tuple[str, str] = ("", ""),
     ) -> "PlayedGame":
-        """Return the game of a match between players 0 and 1, so called."""
+        """Return the game of a record; `names` and `fingerprints` are the match's players'."""
         first, second = record.pairing.players
         return cls(
             game,
@@ -58,7 +58,7 @@ class PlayedGame:
         )
 
     def states(self) -> list[State]:
-        """Return the first position and that after each move."""
+        """Return the initial position and the position after each move."""
         states = [self.game.initial_state()]
         for action in self.actions:
             states.append(self.game.play(states[-1], action))
@@ -70,7 +70,7 @@ class PlayedGame:
         return [self.game.action_name(state, action) for state, action in pairs]
 
     def to_line(self) -> str:
-        """Write the game as a line of the file."""
+        """Return the game as a JSON line."""
         content = {
             "format": FORMAT,
             "game": write_game(self.game),

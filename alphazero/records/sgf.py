@@ -1,19 +1,19 @@
-"""SGF, the Smart Game Format: a game's main line read, a game written.
+"""SGF, the Smart Game Format: reading a game's main line, and writing a game.
 
-FF[4], https://www.red-bean.com/sgf/. A file is a collection of trees, one for each game; what is
-read of a tree is its main line, which takes the first branch at every fork.
+FF[4], https://www.red-bean.com/sgf/. A file is a collection of trees, one per game. The reader
+follows the main line of a tree, which takes the first branch at every fork.
 
     game             GM   points                                 other moves
     Go               1    two letters, column and row, from the  [] passes, and [tt] up to 19 x 19
                           top left: dd
-    Othello          2    dd, which is what most games have, as  [] passes
-                          nothing is laid down; d4 is read too
+    Othello          2    dd, the usual form, as none is         [] passes
+                          specified; d4 is read too
     m,n,k-games      4    dd
     Hex              11   d4, rows from the top; dd is read too  [swap-pieces] is our swap
 
-In Hex Black joins top and bottom, as here. After `swap-sides` a file speaks of the players with
-their colours exchanged; it is read as the same game with pieces swapped, that is with the board
-reflected and the colours changed back. HexGui up to 0.9 wrote `swap-pieces` and meant that.
+In Hex Black joins top and bottom, as here. After `swap-sides` a file names the players by the
+exchanged colours; it is read as the same game with pieces swapped: the board is reflected and the
+colours are changed back. HexGui up to 0.9 wrote `swap-pieces` for `swap-sides`.
 
 The property AZ is our own: the game with its options, as `alphazero games` lists them.
 """
@@ -28,16 +28,16 @@ from alphazero.games.game import Game
 from alphazero.games.registry import name_of, write_game
 
 SIZE_LIMIT: Final = 1 << 23
-"""Bytes of a file, at most."""
+"""The most bytes of a file."""
 
 DEPTH_LIMIT: Final = 1000
-"""Branches within each other, at most."""
+"""The most nested branches."""
 
 COUNT_LIMIT: Final = 20_000
-"""Games of a file, and nodes of a main line, at most."""
+"""The most games of a file, and nodes of a main line."""
 
 GO, OTHELLO, LINES, HEX = "1", "2", "4", "11"
-"""What the property GM says."""
+"""Values of the property GM."""
 
 NUMBERS: Final = {
     "go": GO,
@@ -47,22 +47,22 @@ NUMBERS: Final = {
     "tic_tac_toe": LINES,
     "hex": HEX,
 }
-"""The property GM of the games that are known, by our name.
+"""The property GM by our name of the game.
 
-In all of them an action is a cell, counted row by row from the top left, or comes after the last.
+In all these games an action is a cell, counted row by row from the top left, or follows the last.
 """
 
 PASS, SWAP = "pass", "swap"
-"""Moves that have no cell, as our games name them."""
+"""Moves without a cell, as our games name them."""
 
 RULES: Final = {(1, 0): "Chinese", (1, 1): "Tromp-Taylor", (2, 0): "AGA", (2, 1): "NZ"}
-"""The property RU of Go, by our options `superko` and `suicide`: rules that forbid as much."""
+"""The property RU of Go, by our options `superko` and `suicide`: rules that forbid the same."""
 
 Node = dict[str, list[str]]
 """Properties and their values."""
 
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-"""Of a point: columns from the left, rows from the top."""
+"""Coordinates of a point: columns from the left, rows from the top."""
 
 _BEGIN = re.compile(r"\(\s*;")
 _TOKEN = re.compile(r"\s*(?:([(;)])|([A-Za-z]+)|\[([^\\\]]*(?:\\.[^\\\]]*)*)\])", re.DOTALL)
@@ -76,37 +76,37 @@ class SgfGame:
     rows: int
     columns: int
     number: str
-    """of the game, as `NUMBERS` has them"""
+    """the property GM, as in `NUMBERS`"""
     komi: float | None = None
     black: list[int] = field(default_factory=list)
-    """cells that hold black stones before the first move"""
+    """cells with black stones before the first move"""
     white: list[int] = field(default_factory=list)
     moves: list[tuple[int, int | str]] = field(default_factory=list)
     """player, and cell counted row by row from the top left, or PASS or SWAP"""
     comments: list[str] = field(default_factory=list)
-    """what is said of each move; empty: nothing"""
+    """one per move; empty if there is none"""
     players: tuple[str, str] = ("", "")
     """names of Black and White"""
     result: str = ""
     """as B+3.5 or W+R"""
     remark: str = ""
-    """what is said of the whole game"""
+    """the comment on the whole game"""
     rules: str = ""
     spelling: str = ""
-    """the game and its options, where we wrote the file"""
+    """the game and its options, if we wrote the file"""
 
 
 def read_sgf(text: str) -> SgfGame:
     """Read the main line of a file's first game.
 
     Raises:
-        GameError: for what is no SGF, naming the place.
+        GameError: for invalid SGF, with the line.
     """
     return next(read_collection(text))
 
 
 def read_collection(text: str) -> Iterator[SgfGame]:
-    """Read the main line of every game of a file, of which there is at least one.
+    """Read the main line of every game of a file, which has at least one.
 
     Raises:
         GameError: as `read_sgf`.
@@ -136,12 +136,12 @@ def write_sgf(
     comments: Sequence[str] = (),
     remark: str = "",
 ) -> str:
-    """Write a game; `comments` are said of its moves one by one, `remark` before them.
+    """Return a game as SGF; `comments` are by move, `remark` comes before the moves.
 
-    `setup` is the number of moves that are told as stones set up, their passes left out.
+    The first `setup` moves are written as stones that are set up, without passes.
 
     Raises:
-        GameError: for a game that has no number here.
+        GameError: for a game without SGF.
     """
     number, (_, rows, columns) = number_of(game), game.observation_shape
     size = str(columns) if rows == columns else f"{columns}:{rows}"
@@ -177,9 +177,9 @@ def number_of(game: Game) -> str:
 
 
 def _main_line(text: str, place: int) -> tuple[list[Node], int]:
-    """Return the nodes of the main line of the game that begins at `place`, and where it ends.
+    """Return the nodes of the main line of the game that begins at `place`, and its end.
 
-    The main line ends with the first branch that does; the others are looked at for brackets.
+    The main line ends at its first closing bracket; other branches are only scanned for brackets.
     """
     nodes: list[Node] = []
     name, depth, on_main_line = "", 0, True
@@ -201,7 +201,7 @@ def _main_line(text: str, place: int) -> tuple[list[Node], int]:
             if len(nodes) > COUNT_LIMIT:
                 raise GameError(f"{_where(text, place)}: more than {COUNT_LIMIT:,} nodes")
         if word:
-            # Before FF[4] names could have small letters, which do not count: Black is B.
+            # Before FF[4] names could have lower-case letters, which do not count: Black is B.
             name = "".join(letter for letter in word if letter.isupper())
             if name in nodes[-1]:
                 raise GameError(
@@ -221,7 +221,6 @@ def _where(text: str, place: int) -> str:
 
 
 def _game_of(nodes: list[Node]) -> SgfGame:
-    """Return what the main line tells."""
     root = nodes[0]
     number = _first(root, "GM", GO)
     if not re.fullmatch("[1-9][0-9]?", number):
@@ -257,7 +256,7 @@ def _game_of(nodes: list[Node]) -> SgfGame:
 
 
 class _Reader:
-    """Reads stones and moves, node by node, in one of the games."""
+    """Collects stones, moves and comments, node by node."""
 
     def __init__(self, rows: int, columns: int, number: str, old_hexgui: bool) -> None:
         self.rows, self.columns, self.number = rows, columns, number
@@ -267,12 +266,11 @@ class _Reader:
         self.moves: list[tuple[int, int | str]] = []
         self.comments: list[str] = []
         self.result = ""
-        """of a game of Hex whose last move gives it up"""
+        """of a Hex game whose last move resigns or forfeits"""
         self.sides_swapped = False
-        """whether the file now speaks of the players with their colours exchanged"""
+        """whether the file now names the players by exchanged colours"""
 
     def read(self, node: Node) -> None:
-        """Read one node."""
         for name, stones in (("AB", self.black), ("AW", self.white)):
             if node.get(name) and self.moves:
                 raise GameError("SGF: stones are set up after the first move; only moves can be")
@@ -289,7 +287,7 @@ class _Reader:
             self.comments[-1] = node["C"][0]
 
     def seen(self, result: str) -> str:
-        """Return a result, with the colours that the players have here."""
+        """Return a result with the colours that the players have here."""
         if self.sides_swapped and result[1:2] == "+":
             return {"B": "W", "W": "B"}.get(result[0], result[0]) + result[1:]
         return result
@@ -316,7 +314,6 @@ class _Reader:
         self.comments.append("")
 
     def _cell(self, text: str) -> int:
-        """Read a point."""
         by_number = self.number in (OTHELLO, HEX)
         text = text.lower() if by_number else text
         named = re.fullmatch(r"([a-z])([0-9]{1,2})", text, re.ASCII) if by_number else None
@@ -349,7 +346,7 @@ def _first(node: Node, name: str, default: str = "") -> str:
 
 
 def _write_move(action: int, rows: int, columns: int, number: str) -> str:
-    """Write a move; the action after the last cell swaps in Hex and passes elsewhere."""
+    """Return a move; the action after the last cell is the swap in Hex, else the pass."""
     if action >= rows * columns:
         return "swap-pieces" if number == HEX else ""
     row, column = divmod(action, columns)
@@ -361,5 +358,5 @@ def _escaped(text: str) -> str:
 
 
 def _unescaped(text: str) -> str:
-    """Return a text without its escapes; an escaped end of line is none."""
+    """Return a text without its escapes; an escaped line break disappears."""
     return re.sub(r"\\(\r\n|\n\r|.)", lambda found: found[1].strip("\r\n"), text, flags=re.DOTALL)

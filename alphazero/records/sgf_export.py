@@ -1,7 +1,4 @@
-"""Played games as SGF, with what the players thought; and files of games, SGF or a line each.
-
-A file whose name ends in `.sgf` is SGF; any other has a game a line, as in `gamelog.py`.
-"""
+"""Played games to SGF and back, with comments on the searches."""
 
 import dataclasses
 import re
@@ -31,22 +28,22 @@ REMARK: Final = (
 
 _OPENING: Final = "Moves drawn at random to open it: {}."
 _FAULT: Final = "Ended by adjudication: {}."
-"""What is said of the whole game, where there is something to say."""
+"""Remarks on the whole game."""
 
 _LONGEST_RESULT: Final = 40
 _VALUE = re.compile(r"win rate [0-9]{1,3}% \(value ([+-](?:0\.[0-9]{2}|1\.00))\)")
 
 
-# --- what was thought ----------------------------------------------------------------------------
+# --- comments ------------------------------------------------------------------------------------
 
 
 def search_comment(
     game: Game, state: State, action: int, value: float, policy: Any, visits: Any = None
 ) -> str:
-    """Say what a search found before a move.
+    """Return a comment on a search before a move.
 
-    `value` is the player's who moves; `policy` [A] is the search policy, of zeros where it is not
-    known; `visits` [A] are the visits behind it where they are.
+    `value` is for the player who moves; `policy` [A] is the search policy, zeros if it is unknown;
+    `visits` [A] are its visits if they are known.
     """
     said = f"win rate {(1 + value) / 2:.0%} (value {value:+.2f})"
     total = 0 if visits is None else int(visits.sum())
@@ -67,11 +64,7 @@ def search_comment(
 
 
 def value_in(comment: str) -> float | None:
-    """Return the value, the mover's, that a comment of `search_comment` tells; None where it is
-    none.
-
-    As it was written, with two digits.
-    """
+    """Return the mover's value in a comment of `search_comment`, with two digits, or None."""
     found = _VALUE.match(comment)
     return float(found[1]) if found else None
 
@@ -81,7 +74,7 @@ def commented(
 ) -> PlayedGame:
     """Return the game of a record with comments on the moves of the players who search.
 
-    `searched` are the match's players; the opening's moves nobody searched.
+    `searched` is by the match's players; nobody searched the opening's moves.
     """
     comments = []
     for ply, (state, action) in enumerate(zip(played.states(), played.actions, strict=False)):
@@ -91,14 +84,14 @@ def commented(
     return dataclasses.replace(played, comments=tuple(comments))
 
 
-# --- written -------------------------------------------------------------------------------------
+# --- writing -------------------------------------------------------------------------------------
 
 
 def to_sgf(played: PlayedGame) -> str:
-    """Write a game as SGF.
+    """Return a game as SGF.
 
     Raises:
-        GameError: for a game that has no SGF.
+        GameError: for a game without SGF.
     """
     state = played.states()[-1]
     ending = "F" if played.forfeit_reason else "R" if played.resigned else ""
@@ -116,10 +109,9 @@ def to_sgf(played: PlayedGame) -> str:
 
 
 def result_of(game: Game, state: State, outcome: int, ending: str = "") -> str:
-    """Return SGF's result: B+3.5 or W+12 where points are counted, else B+, W+; 0 for a draw.
+    """Return SGF's result: B+3.5 or W+12 if points are counted, else B+, W+; 0 for a draw.
 
-    `ending` is R where somebody resigned and F where the game was taken from a player. A game
-    that is not over has no result.
+    `ending` is R after a resignation and F after a forfeit. An unfinished game has an empty result.
     """
     if outcome == ONGOING:
         return ""
@@ -133,12 +125,12 @@ def result_of(game: Game, state: State, outcome: int, ending: str = "") -> str:
 
 
 def points_of(lead: float) -> str:
-    """Return the result of a game that Black leads by so many points."""
+    """Return the result of a game that Black leads by `lead` points."""
     return f"{'B' if lead > 0 else 'W'}+{abs(lead):g}" if lead else "0"
 
 
 def point_difference(game: Game, state: State) -> float | None:
-    """Return by how many points Black leads; None where none are counted."""
+    """Return Black's lead in points; None if the game counts none."""
     score = getattr(game, "score", None)
     if score is not None:
         return float(score(state))
@@ -148,13 +140,11 @@ def point_difference(game: Game, state: State) -> float | None:
     return None
 
 
-# --- read ----------------------------------------------------------------------------------------
+# --- reading -------------------------------------------------------------------------------------
 
 
 def from_sgf(record: SgfGame) -> PlayedGame:
-    """Return a record as a game that was played, with the result that it tells.
-
-    What `to_sgf` has written comes back as it was.
+    """Return a record as a played game with the record's result; the inverse of `to_sgf`.
 
     Raises:
         GameError: as `game_of` and `steps_of`.
@@ -174,7 +164,7 @@ def from_sgf(record: SgfGame) -> PlayedGame:
     elif result in ("0", "Draw"):
         outcome = 0
     ending = {"R": "R", "Resign": "R", "F": "F", "Forfeit": "F"}.get(how, "") if plus else ""
-    # Who resigns or forfeits does so before the rules have ended the game.
+    # A player resigns or forfeits only before the rules have ended the game.
     is_ours = result == result_of(game, state, outcome, ending) and outcome in (
         {1, -1} if ending and ends == ONGOING else {ends}
     )
@@ -194,23 +184,23 @@ def from_sgf(record: SgfGame) -> PlayedGame:
 
 
 def _said(remark: str, text: str, what: str = ".+") -> str:
-    """Return what stands in the gap of a remark of ours, on a line of a text; empty: nothing."""
+    """Return the text in the gap of our `remark` if a line of `text` is one; else an empty text."""
     before, after = map(re.escape, remark.split("{}"))
     found = re.search(f"^{before}({what}){after}$", text, re.MULTILINE)
     return found[1] if found else ""
 
 
 def _printable(text: str) -> str:
-    """Return a comment on one line without what a terminal would obey."""
+    """Return a comment on one line without control characters."""
     words = "".join(letter if letter.isprintable() else " " for letter in text).split()
     return " ".join(words)
 
 
-# --- files ---------------------------------------------------------------------------------------
+# --- support -------------------------------------------------------------------------------------
 
 
 def has_sgf(game: Game) -> bool:
-    """Whether games of this kind can be written as SGF."""
+    """Whether the game can be written as SGF."""
     try:
         return bool(number_of(game))
     except GameError:

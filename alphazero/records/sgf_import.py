@@ -1,8 +1,8 @@
-"""What an SGF record tells, as a game of ours and its actions.
+"""SGF records as our games and actions.
 
-Turns alternate strictly here, in SGF they need not: stones are set up, handicaps are given, and
-some programs leave a forced wait out. So a move out of turn is preceded by a pass of the other
-side, where the game has one.
+Turns alternate strictly here, but not in SGF: stones are set up, handicaps are given, and some
+programs leave out a forced wait. So before a move out of turn the other side passes, if the game
+has a pass.
 """
 
 from typing import Final
@@ -17,17 +17,17 @@ from alphazero.records.gtp_notation import COLOURS, pass_before
 from alphazero.records.sgf import GO, HEX, LINES, OTHELLO, RULES, SWAP, SgfGame, number_of
 
 BOARDS: Final = {GO: "Go", OTHELLO: "Othello", LINES: "gomoku", HEX: "Hex"}
-"""Names of the games by the property GM."""
+"""Names of games by the property GM."""
 
 
 def game_of(record: SgfGame) -> Game:
-    """Return the game that a record is of: the one it names if we wrote it, else by its board.
+    """Return the game of a record: the one it names if we wrote it, else by its board.
 
-    Go then has the komi of the file, and the rules it names where they are in `RULES`; lines of
-    five win in gomoku, and Hex knows the swap where one was played.
+    Go gets the file's komi, and its rules if `RULES` has them. Five in a line win in gomoku. Hex
+    gets the swap if one was played.
 
     Raises:
-        GameError: for a game that is not known, or has no such board.
+        GameError: for an unknown game, or a board that it cannot have.
     """
     sizes = {"rows": record.rows, "columns": record.columns}
     if record.spelling:
@@ -63,14 +63,14 @@ def game_of(record: SgfGame) -> Game:
 
 
 def steps_of(game: Game, record: SgfGame, last: int | None = None) -> list[tuple[int, ...]]:
-    """Return the actions by which a record is played in `game`, step by step.
+    """Return the actions that play a record in `game`, step by step.
 
-    The first step sets stones up, if there are any; each other is a move, with the pass before it
-    if that needs one. Only the first `last` moves are wanted.
+    The first step sets up stones, if there are any; every other step is a move, after a pass if it
+    needs one. `last` limits the number of moves.
 
     Raises:
-        GameError: for a record of another game, or naming the move that is not legal, or stones
-            that cannot be set up.
+        GameError: for a record of another game, for stones that cannot be set up, and for an
+            illegal move, which it names.
     """
     if number_of(game) != record.number:
         other = BOARDS.get(record.number, "another game")
@@ -114,19 +114,19 @@ def _set_up(game: Game, state: State, record: SgfGame) -> tuple[tuple[int, ...],
 
 
 def _step(game: Game, state: State, player: int, move: int | str) -> tuple[tuple[int, ...], State]:
-    """Return the actions by which a player makes a move, and the position after them."""
+    """Return the actions of a player's move, and the position after them."""
     actions = pass_before(game, state, player)
     state = game.play(state, *actions)
     action = _action(game, state, move)
     if action is None:
         raise GameError(f"{write_game(game)} has no such move")
-    # Which says what is wrong with a move that is not legal.
+    # `parse_action` explains an illegal move.
     action = game.parse_action(state, game.action_name(state, action))
     return (*actions, action), game.play(state, action)
 
 
 def _action(game: Game, state: State, move: int | str) -> int | None:
-    """Return the action of a cell, or of a move without one; None where the game has none."""
+    """Return the action of a cell or of a named move; None if the game lacks it."""
     if isinstance(move, int):
         return move
     last = game.num_actions - 1

@@ -26,7 +26,7 @@ from alphazero.training.int8 import QuantizationError, compare, draw_positions, 
 INT8 = "inference.selfplay_precision=int8"
 ANYTHING = ("inference.int8_min_agreement=0", "inference.int8_max_value_error=2")
 NOTHING = ("inference.int8_min_agreement=1", "inference.int8_max_value_error=0")
-CURVES = ("inference/int8_min_agreement", "inference/int8_max_value_error")
+CURVES = ("inference/int8_agreement", "inference/int8_value_error")
 
 pytestmark = pytest.mark.arithmetic
 

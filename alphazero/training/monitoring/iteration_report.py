@@ -126,8 +126,8 @@ class IterationReport:
         if self.config.selfplay.resign_enabled_fraction:
             figures |= measure_resignation(games.finished, self.resign_below)
         if self.int8:
-            figures["inference/int8_min_agreement"] = self.int8.agreement
-            figures["inference/int8_max_value_error"] = self.int8.value_error
+            figures["inference/int8_agreement"] = self.int8.agreement
+            figures["inference/int8_value_error"] = self.int8.value_error
         if self.gate is not None:
             figures |= {
                 "gate/score": self.gate.score,

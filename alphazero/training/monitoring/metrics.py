@@ -71,10 +71,10 @@ METRICS: Mapping[str, Metric] = {
     ),
     "speed/peak_memory": Metric("MiB", "the most memory that the process has held"),
     "speed/batch_fill": Metric("share", "rows of the evaluated batches that were used"),
-    "inference/int8_min_agreement": Metric(
+    "inference/int8_agreement": Metric(
         "share", "positions where int8 has the same best move as the ordinary precision"
     ),
-    "inference/int8_max_value_error": Metric(
+    "inference/int8_value_error": Metric(
         "", "distance between int8's values and those of the ordinary precision, mean"
     ),
     "replay/window": Metric("positions", "newest positions that training draws from"),
