@@ -38,10 +38,9 @@ class Position:
     """A position of a game, with an optional search result."""
 
     def __init__(self, game: Game | str, line: str = "") -> None:
-        """Play `line` from the initial position of `game`.
+        """Play the moves of `line`, as in `Game.from_text`, from the initial position.
 
-        `game` may be a text: `NAME` or `NAME:option=value,...`. `line` is a text for
-        `Game.from_text`.
+        `game` may be a text: `NAME` or `NAME:option=value,...`.
 
         Raises:
             GameError: for an unknown game or the first illegal move.
@@ -58,7 +57,7 @@ class Position:
         """Return the position after moves in the game's notation.
 
         Raises:
-                GameError: for the first illegal move.
+            GameError: for the first illegal move.
         """
         after = self._copy()
         for name in names:

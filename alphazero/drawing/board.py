@@ -212,7 +212,6 @@ class BoardDrawing:
         return left, top, left + width, top + height
 
     def _extent(self) -> Point:
-        """Return the width and height of the field."""
         if self.look is BoardStyle.HEXAGONS:
             rim, height = EDGE_WIDTH * self.cell, (self.rows - 1) * ROW + 2 / math.sqrt(3)
             wide = self.columns + (self.rows - 1) / 2

@@ -109,10 +109,7 @@ class Canvas:
         edge: Colour | Paint | None = None,
         corner: float = 0,
     ) -> None:
-        """Fill a rectangle; one without width, like the bar of a draw, is left out.
-
-        `corner` is the radius of its corners.
-        """
+        """Fill a rectangle with corners of radius `corner`; draw nothing if it has no width."""
         large, width = self._enlarge(box), SUPERSAMPLING if edge else 0
         inside, outline = _paint(colour), _paint(edge) if edge else None
         if large[0] <= large[2]:

@@ -143,7 +143,6 @@ def _draw_values(canvas: Canvas, left: float, values: Mapping[str, float], playe
 
 
 def _legend(game: Game, state: State) -> list[Sign]:
-    """Return the signs of both players' stones, with the player to move."""
     turn, over = to_play(state), game.outcome(state) != ONGOING
     return [
         ("disc", STONES[index], f"{name} player{', to move' * (not over and turn == index)}")

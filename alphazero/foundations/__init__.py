@@ -1,7 +1,6 @@
 """Tabular Monte Carlo and tree search, small enough to be checked exactly.
 
-This package imports nothing else of `alphazero`. In the order of the path to Monte Carlo tree
-search:
+This package imports nothing else of `alphazero`. In the order of the path to tree search:
 
 1. `boarding_pass.py`: a probability found by simulation, and why to skip work that cannot change
    the answer. A rollout is no more than this.
@@ -9,9 +8,8 @@ search:
    acting by the estimates improves it (control). `dynamic_programming.py` has the exact answers.
 3. `queens.py`: a tree searched exhaustively, and how soon that becomes impossible.
 
-A tree search joins them: it simulates where the tree is too large to be searched exhaustively, and
-improves the policy meanwhile. AlphaGo Zero then learns the policy and the value that the averages
-gave.
+Monte Carlo tree search joins them: it simulates where the tree is too large, and improves the
+policy meanwhile. AlphaGo Zero then learns the policy and the value that the averages gave.
 
 `alphazero foundations NAME` runs each; `demos.py` has the names.
 """

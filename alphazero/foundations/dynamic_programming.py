@@ -3,8 +3,7 @@
 No hand comes back to a state it has left: a sum only grows, and an ace that ceases to be usable
 never becomes usable again. So one pass backwards, from hard 21 down to 12 and then from soft 21
 down to 12, gives every value, as Sutton and Barto's equations 4.3 and 4.10 would after many
-sweeps (*Reinforcement Learning*, 2nd edition, 2018). One pass forwards gives the frequency of each
-state.
+sweeps (*Reinforcement Learning*, 2nd edition, 2018). One pass forwards gives the frequencies.
 
 Tables as in `blackjack.py`; action values have an axis [A = 2] before those of the states.
 """

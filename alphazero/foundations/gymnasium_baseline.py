@@ -51,8 +51,7 @@ def play_episode(
 ) -> tuple[list[Visit], float]:
     """Play one episode; return the choices, in order, and the final reward.
 
-    The player follows `policy`, but acts at random with probability `epsilon`, and always hits
-    below 12.
+    The player follows `policy`, acts at random with probability `epsilon`, and hits below 12.
     """
     (total, shown, usable), _ = environment.reset()
     visits = []

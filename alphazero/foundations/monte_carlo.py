@@ -144,7 +144,7 @@ def predict(
 def learn_by_exploring_starts(
     episodes: int, rng: np.random.Generator, show: Show | None = None
 ) -> Control:
-    """Learn to act by Monte Carlo ES (page 99): every episode begins with a random action.
+    """Learn to act by Monte Carlo ES (page 99): every episode begins with random choices.
 
     The first policy is the book's: it sticks on 20 and 21.
 

@@ -104,7 +104,6 @@ def draw_control(learned: Control, exact: Solution, title: str) -> bytes:
 
 
 def _draw_surface(axes: Any, values: Table) -> None:
-    """Draw values [sum 10, dealer 10] as a surface."""
     dealer, total = np.meshgrid(range(1, TEN + 1), SUMS)
     axes.plot_surface(
         dealer, total, values, cmap="viridis", vmin=-1, vmax=1, edgecolor="#333333", linewidth=0.3

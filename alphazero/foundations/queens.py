@@ -1,11 +1,11 @@
 """Eight queens by search: how pruning turns an endless search into an instant.
 
 Place n queens on an n x n board so that none attacks another. A tree of placements has one branch
-per square and one level per queen: 64⁸, near 3 · 10¹⁴, for the usual board. Each constraint narrows
-it: one queen per row leaves 8⁸ = 16,777,216; one per column as well leaves 8! = 40,320; and a branch
-that is cut as soon as two queens attack each other leaves 2,056 placements in all, and the 92
-solutions. Chess and Go are too wide and too deep for any exact cut: there a policy cuts the width,
-and a value the depth.
+per square and one level per queen: 64⁸, near 3 · 10¹⁴, for the usual board. Each constraint
+narrows it: one queen per row leaves 8⁸ = 16,777,216; one per column as well leaves 8! = 40,320;
+and a branch that is cut as soon as two queens attack each other leaves 2,056 placements in all,
+and the 92 solutions. Chess and Go are too wide and too deep for any exact cut: there a policy cuts
+the width, and a value the depth.
 """
 
 import math
@@ -32,6 +32,7 @@ def search(queens: int, prune: bool = True, show: Show | None = None) -> Search:
 
     No column is used twice. With `prune`, diagonals are checked at every placement as well, else
     only with all queens. Shows each finished square of the first row.
+
     Raises:
         FoundationsError: unless there are 1 to 12 queens.
     """

@@ -38,7 +38,6 @@ HEADER = 3
 """Entries at the front of every state, before the game's own."""
 
 ONGOING = 2
-"""The outcome of an unfinished game."""
 
 _state = types.int64[::1]
 LEGAL_RULE = types.int64(_state, types.boolean[::1])
@@ -183,8 +182,7 @@ class Game(ABC):
     def one_sided(self) -> bool:
         """Whether one player never or hardly ever wins random games.
 
-        Otherwise the contract check takes such a game for one whose outcome is for the wrong
-        player.
+        Otherwise the contract check concludes that its outcome is for the wrong player.
         """
         return False
 

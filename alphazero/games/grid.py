@@ -32,9 +32,9 @@ def observe_stones(cells: State, columns: int, player: int, planes: Planes) -> N
 
 
 def board_symmetries(rows: int, columns: int) -> npt.NDArray[np.int64]:
-    """Return a board's symmetries as cell permutations: 8 if square, else 4; identity first.
+    """Return the cell that each cell moves to, `int64 [K, rows * columns]`, identity first.
 
-    Returns `int64 [K, rows * columns]`: the cell that each cell moves to.
+    K is 8 for a square board, else 4.
     """
     cells = np.arange(rows * columns).reshape(rows, columns)
     images = [cells, cells[::-1], cells[:, ::-1], cells[::-1, ::-1]]

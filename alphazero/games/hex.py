@@ -1,8 +1,7 @@
 """Hex: a player wins by joining the own two sides of the board with a chain; there is no draw.
 
-The board is a rhombus of hexagons: each cell touches those left, right, above and below, and
-those above to the right and below to the left. Player 0 joins top and bottom, player 1 left and
-right.
+The board is a rhombus of hexagons: a cell touches those left, right, above and below, above to the
+right and below to the left. Player 0 joins top and bottom, player 1 left and right.
 
 An action is a cell, counted row by row from the top left. The option `swap` adds one action, legal
 only as the second move: player 1 takes over the first stone. The stone is reflected across the

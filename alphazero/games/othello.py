@@ -1,8 +1,7 @@
 """Othello: a disc goes where it encloses the opponent's discs in a line; these change colour.
 
 An action is a cell, counted row by row from the top left; the last action is the pass, which is
-legal only when no cell is. The game is over when neither player can enclose anything; more discs
-win.
+legal only when no cell is. The game is over when neither player can enclose any; more discs win.
 
 State after the header: size, then the discs of player 0 and of player 1, each as the 64 bits of
 one number: bit c is cell c. A shift moves all discs of a player at once, which makes the rules
@@ -234,7 +233,6 @@ class Othello(Game):
         return self.size * self.size
 
     def _middle(self) -> State:
-        """Return the four cells in the middle, row by row."""
         corner = (self.size // 2 - 1) * (self.size + 1)
         return np.array([corner, corner + 1, corner + self.size, corner + self.size + 1])
 

@@ -111,7 +111,6 @@ def _place(error: BaseException, entry: EntryPoint) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """Return an error's type and text on one line."""
     text = " ".join(re.sub(r"\x1b\[[0-9;]*m", "", str(error)).split())
     text = "".join(c if c.isprintable() else " " for c in text)[:_REASON_LIMIT]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
@@ -176,7 +175,7 @@ def read_game(text: str) -> Game:
     """Return the game written as `NAME` or `NAME:option=value,...`.
 
     Raises:
-            GameError: as `make_game`, and for malformed options.
+        GameError: as `make_game`, and for malformed options.
     """
     name, _, rest = text.partition(":")
     options = {}

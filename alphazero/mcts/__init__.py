@@ -1,1 +1,1 @@
-"""Floor 2: from a state to a distribution over actions; `mcts.py` is the way in."""
+"""Tree search: from states to move policies and values. Start with `network_search.py`."""

@@ -1,4 +1,4 @@
-"""What the search asks of a network: the only thing it knows about one.
+"""The search's interface to a network.
 
 Letters: R rows of a batch, A actions, [C, H, W] the game's observation.
 """
@@ -14,34 +14,33 @@ Floats = npt.NDArray[np.float32]
 
 
 class Evaluator(Protocol):
-    """A judge of positions."""
+    """Evaluates batches of positions."""
 
     def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
         """Return policy logits [R, A] and values [R] in [-1, 1], for the player to move.
 
-        `observations`: float32 [R, C, H, W]. Logits of illegal actions are not looked at.
+        `observations`: float32 [R, C, H, W]. Logits of illegal actions are ignored.
         """
         ...
 
 
 class UniformEvaluator:
-    """Knows nothing: every action alike, every value 0."""
+    """Evaluates every position as value 0 with equal logits."""
 
     def __init__(self, num_actions: int) -> None:
         self.num_actions = num_actions
 
     def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
-        """Return zeros: `logits` [R, A] and `values` [R]."""
+        """Return zeros: logits [R, A] and values [R]."""
         rows = len(observations)
         return np.zeros((rows, self.num_actions), np.float32), np.zeros(rows, np.float32)
 
 
 class FixedBatches:
-    """Asks another evaluator in batches of exactly `size` positions, filled up with empty ones.
+    """Calls another evaluator in batches of exactly `size` positions, padded with zeros.
 
-    A network's answer to a position may differ in its last bits between batches of two sizes. A
-    search that remembers evaluations asks in batches of any size, so these bits would depend on
-    what was searched before.
+    A network's output may differ in its last bits between batch sizes. With an evaluation cache
+    the batch size depends on earlier searches, and without padding so would these bits.
     """
 
     def __init__(self, evaluator: Evaluator, size: int) -> None:
@@ -61,10 +60,9 @@ class FixedBatches:
 
 
 class SymmetricEvaluator:
-    """Asks another evaluator about positions as the game's symmetries show them.
+    """Transforms positions by the game's symmetries before another evaluator sees them.
 
-    About each under a random one, or, without `rng`, under all of them, whose logits and values
-    are averaged.
+    With `rng`, one random symmetry per position; without, the mean logits and values over all.
     """
 
     def __init__(
@@ -77,7 +75,7 @@ class SymmetricEvaluator:
         self._cells = np.argsort(symmetries.cells, axis=1)
 
     def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
-        """Return logits [R, A] and values [R] for the positions as they are."""
+        """Return logits [R, A] and values [R]; logits are for the untransformed positions."""
         if self.rng is not None:
             drawn = self.rng.integers(len(self._actions), size=len(observations))
             return self._ask(observations, drawn)
@@ -91,7 +89,7 @@ class SymmetricEvaluator:
     def _ask(
         self, observations: Floats, symmetries: npt.NDArray[np.int64]
     ) -> tuple[Floats, Floats]:
-        """Show each position under its symmetry [R]; turn the logits back."""
+        """Evaluate each position under its symmetry [R]; transform the logits back."""
         flat = observations.reshape(*observations.shape[:2], -1)
         turned = np.take_along_axis(flat, self._cells[symmetries][:, None, :], axis=2)
         logits, values = self.evaluator.evaluate(turned.reshape(observations.shape))
@@ -101,7 +99,7 @@ class SymmetricEvaluator:
 def with_symmetries(
     game: Game, evaluator: Evaluator, symmetry: str, rng: np.random.Generator
 ) -> Evaluator:
-    """Return the evaluator that `search.leaf_symmetry` asks for."""
+    """Wrap the evaluator as `search.leaf_symmetry`, here `symmetry`, requires."""
     if symmetry == "none":
         return evaluator
     return SymmetricEvaluator(game, evaluator, rng if symmetry == "random" else None)

@@ -1,4 +1,4 @@
-"""How self-play explores at the root: Dirichlet noise, forced playouts, Gumbel draws."""
+"""Root exploration in self-play: Dirichlet noise, prior temperature, forced playouts."""
 
 from dataclasses import dataclass
 
@@ -9,10 +9,10 @@ from alphazero.utils.arrays import Doubles
 
 @dataclass(frozen=True)
 class Exploration:
-    """What makes a root look beyond what it believes, in self-play.
+    """Parameters of root exploration.
 
-    Its priors become P = (1 - `fraction`) p^(1/`temperature`) + `fraction` Dir(`alpha`), and
-    actions that were tried are forced to get sqrt(`forced` P sum N) visits.
+    Root priors become P = (1 - `fraction`) p^(1/`temperature`) + `fraction` Dir(`alpha`), and each
+    visited action gets at least sqrt(`forced` P sum N) visits. `shaped`: see `shaped_alphas`.
     """
 
     fraction: float = 0.0
@@ -26,12 +26,12 @@ NO_EXPLORATION = Exploration()
 
 
 def shaped_alphas(priors: Doubles, alpha: float) -> Doubles:
-    """Return the concentrations of shaped noise: `alpha` on the mean of the legal actions.
+    """Return the concentrations [n, A] of shaped noise, with mean `alpha` over legal actions.
 
-    `priors` [n, A] are 0 exactly where an action is not legal, and there the result is 0. Half is
-    spread evenly, half in proportion to how far the logarithm of the prior, cut at 4 times the
-    even share, stands above the mean. KataGo, docs/KataGoMethods.md, "Shaped Dirichlet Noise",
-    cuts at 0.01, which is 3.6 times the even share on its board of 19 x 19.
+    `priors` [n, A] are 0 exactly at illegal actions, and so is the result. Half is spread
+    uniformly, half in proportion to the excess of the log prior, capped at 4 times the uniform
+    prior, over its mean. KataGo, docs/KataGoMethods.md, "Shaped Dirichlet Noise", caps at 0.01,
+    which is 3.6 times the uniform prior on a 19 x 19 board.
     """
     legal = priors > 0
     counts = legal.sum(axis=1, keepdims=True)

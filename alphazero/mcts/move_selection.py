@@ -1,7 +1,4 @@
-"""From search policies to moves, and from visits and values to the final one.
-
-Letters: n positions, A actions.
-"""
+"""Move selection from policies, or from visits and values. Letters: n positions, A actions."""
 
 import math
 
@@ -13,7 +10,7 @@ from alphazero.utils.arrays import Doubles, Masks, Slots
 from alphazero.utils.jit import kernel
 
 LEAST_PRIOR = float(np.finfo(np.float32).tiny)
-"""The least normal number of float32."""
+"""Smallest normal float32."""
 
 _numbers = types.float64[::1]
 _rows = types.float64[:, ::1]
@@ -21,7 +18,7 @@ _rows = types.float64[:, ::1]
 
 @kernel(types.void(_rows, _numbers, _rows))
 def _temper(policies: Doubles, temperatures: Doubles, shares: Doubles) -> None:
-    """Write pi^(1/tau), renormalised, of each of `policies` [n, A] into `shares` [n, A]."""
+    """Write the renormalised pi^(1/tau) of `policies` [n, A] into `shares` [n, A]."""
     for row in range(len(policies)):
         highest, total = policies[row].max(), 0.0
         for action in range(policies.shape[1]):
@@ -40,8 +37,8 @@ def apply_temperature(policies: npt.NDArray[np.floating], temperatures: Doubles)
     """Return pi^(1/tau), renormalised: `policies` [n, A] at `temperatures` [n] >= 0.
 
     pi is proportional to the visits N, so this is N^(1/tau) of Silver et al., Nature 550 (2017),
-    Methods, "Play". Computed in logarithms, so that tau -> 0 is safe; at 0 the most visited
-    actions share everything.
+    Methods, "Play". Computed in logarithms, which is safe for tau -> 0; at 0 the most visited
+    actions have equal shares.
     """
     shares = np.empty(policies.shape)
     _temper(np.ascontiguousarray(policies, np.float64), temperatures, shares)
@@ -57,13 +54,13 @@ def _diverge(policies: Doubles, priors: Doubles, sums: Doubles) -> None:
             share = policies[row, action]
             if share > 0:
                 total += share * math.log(share / max(priors[row, action], LEAST_PRIOR))
-        sums[row] = max(total, 0.0)  # rounding may leave less than nothing
+        sums[row] = max(total, 0.0)  # rounding may make it negative
 
 
 def kl_divergences(policies: npt.NDArray[np.floating], priors: Doubles) -> Doubles:
     """Return KL(pi || p) = sum of pi log(pi / p), in nats, [n]; both are [n, A].
 
-    A prior that rounding has made 0 counts as the least number that float32 holds: all is finite.
+    A prior rounded to 0 counts as `LEAST_PRIOR`, so the result is finite.
     """
     sums = np.empty(len(policies))
     _diverge(np.ascontiguousarray(policies, np.float64), priors, sums)
@@ -72,7 +69,7 @@ def kl_divergences(policies: npt.NDArray[np.floating], priors: Doubles) -> Doubl
 
 @kernel(types.void(_rows, _numbers, types.int64[::1]))
 def _draw(shares: Doubles, points: Doubles, actions: Slots) -> None:
-    """Write the action of each row of `shares` [n, A] that its point, in [0, 1), falls on."""
+    """Write the action at which each row's cumulative `shares` [n, A] pass its point in [0, 1)."""
     for row in range(len(shares)):
         point, passed = points[row] * shares[row].sum(), 0.0
         for action in range(shares.shape[1]):
@@ -84,9 +81,9 @@ def _draw(shares: Doubles, points: Doubles, actions: Slots) -> None:
 def sample_actions(
     policies: npt.NDArray[np.floating], temperatures: Doubles, rng: np.random.Generator
 ) -> Slots:
-    """Draw one action a row from `policies` [n, A] at `temperatures` [n].
+    """Draw one action per row from `policies` [n, A] at `temperatures` [n].
 
-    At temperature 0 no random number decides: the first of the most visited actions is taken.
+    At temperature 0 the first of the most visited actions is taken.
     """
     shares = apply_temperature(policies, temperatures)
     points = np.where(temperatures > 0, rng.random(len(policies)), 0.0)
@@ -96,9 +93,9 @@ def sample_actions(
 
 
 def lower_bounds(visits: Slots, action_values: Doubles, confidence: float) -> Doubles:
-    """Return v - A / sqrt(n), [n, A], for A = `confidence`; -inf where nothing was visited.
+    """Return v - A / sqrt(n), [n, A], for A = `confidence`; -inf for unvisited actions.
 
-    Chaslot et al. (2008), "secure child"; with A = 0 the values themselves.
+    Chaslot et al. (2008), "secure child". With A = 0, the bounds are the values.
     """
     bounds = action_values - confidence / np.sqrt(np.maximum(visits, 1))
     return np.where(visits > 0, bounds, -np.inf)
@@ -107,11 +104,12 @@ def lower_bounds(visits: Slots, action_values: Doubles, confidence: float) -> Do
 def final_actions(
     final_move: str, visits: Slots, action_values: Doubles, confidence: float
 ) -> Slots:
-    """Return the action that each root plays: one of `FINAL_MOVES`, by `visits` [n, A] > 0.
+    """Return the action of each root by the rule `final_move`, one of `FINAL_MOVES`.
 
-    `action_values` [n, A] are NaN where not visited. Of equal values the more visited action is
-    taken, of equal visits the one with the higher value, then the first. `max_robust` takes the
-    robust child: whether it is the max child too is for `is_max_robust` to say.
+    Each row of `visits` [n, A] has a visit; `action_values` [n, A] are NaN for unvisited actions.
+    Ties between values go to more visits, ties between visits to the higher value, then to the
+    first action. `max_robust` returns the robust child; `is_max_robust` checks whether it is the
+    max child too.
     """
     values = lower_bounds(visits, action_values, confidence if final_move == "secure" else 0.0)
     by_visits = final_move in ("robust", "max_robust")
@@ -122,7 +120,7 @@ def final_actions(
 
 
 def is_max_robust(visits: Slots, action_values: Doubles) -> Masks:
-    """Return whether one child has both the most visits and the highest value, [n]."""
+    """Return whether one action has both the most visits and the highest value, [n]."""
     robust = final_actions("robust", visits, action_values, 0.0)[:, None]
     values = lower_bounds(visits, action_values, 0.0)
     highest: Masks = np.take_along_axis(values, robust, axis=1)[:, 0] == values.max(axis=1)

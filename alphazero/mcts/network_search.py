@@ -1,11 +1,10 @@
-"""The tree search with a network, of many games at once, batched continuously.
+"""Batched tree search with a network, one tree per slot.
 
-Every slot holds one position and its tree. One turn of the wheel is `step`: select leaves in
-every searching slot, evaluate them in one batch, back them up. `collect` names the slots that are
-done. A slot that is done can be moved on and asked again before the next `step`, so
-the batch stays full whatever number of simulations each slot has.
+`step()` selects leaves in all active slots, evaluates them as one batch and backs them up;
+`pop_finished()` returns the slots whose budget is spent. A finished slot can begin its next search
+before the next `step()`, so the batch stays full even if slots have different budgets.
 
-Letters: G slots, n some of them, A actions, S state size.
+Letters: G slots, n selected slots, A actions, S state size.
 """
 
 import time
@@ -27,12 +26,12 @@ from alphazero.utils.arrays import Slots
 
 
 class NetworkSearch(TreeSearch):
-    """A trees, an evaluator, and the wheel that turns them.
+    """Trees and the evaluator of their leaves.
 
-    `leaves` is how many simulations of one tree make a round, kept apart by virtual loss: 1 with
-    many games, more with one. `rows` is how many leaves a batch may hold, by default all there
-    are; with fewer, slots take turns, each with one leaf. What the cache holds changes the work,
-    never the answer, where an evaluation does not depend on its batch (`FixedBatches`).
+    `leaves` is the number of simulations per round of one tree, kept apart by virtual loss: 1 with
+    many games, more with one. `rows` is the maximum batch size, by default all leaves; with fewer,
+    slots take turns, with one leaf each. The evaluation cache never changes the result if an
+    evaluation does not depend on its batch (`FixedBatches`).
     """
 
     def __init__(
@@ -60,11 +59,11 @@ class NetworkSearch(TreeSearch):
         self.evaluator = with_symmetries(game, evaluator, settings.leaf_symmetry, self.rng)
         self.batches = 0
         self.seconds_evaluating = 0.0
-        """Time spent inside the evaluator, by the clock; reported, and nothing more."""
+        """Wall-clock time spent inside the evaluator; only reported."""
         self.kept_visits = 0
-        """Visits that the roots of exploring searches had before these began."""
+        """Earlier visits at the roots of exploring searches, kept with the subtree."""
         self.new_visits = 0
-        """Simulations that were asked of exploring searches."""
+        """Simulations requested from exploring searches."""
         self._cache = new_cache(settings.evaluation_cache_mib, game.num_actions, self.rows)
         self._context = make_context(trees, self._cache, selection)
         self._observations = np.zeros((self.rows, *game.observation_shape), np.float32)
@@ -74,11 +73,11 @@ class NetworkSearch(TreeSearch):
     def begin_search(
         self, slots: Slots, simulations: int | None = None, explore: bool = True
     ) -> None:
-        """Start searching `slots`, for so many simulations (default: the configured number).
+        """Start searches in `slots`, by default with the configured number of simulations.
 
-        What the roots get of this search's exploration, if it has any and `explore` wants it, is
-        drawn once per move, never per simulation. Gumbel search halves at every root, also at one
-        that was kept; where the number is `UNLIMITED` it cannot plan, and chooses by PUCT.
+        With `explore`, root noise is drawn once per move, if the search has an `exploration`.
+        Gumbel search uses sequential halving at every root, also a kept one. With `UNLIMITED`
+        simulations halving has no budget to divide, so the root is selected by PUCT.
         """
         wanted = self.settings.simulations if simulations is None else simulations
         exploring = self.exploration if explore else None
@@ -106,10 +105,7 @@ class NetworkSearch(TreeSearch):
             self.new_visits += wanted * len(slots)
 
     def step(self) -> int:
-        """Turn the wheel once: select leaves in every searching slot, evaluate them, back them up.
-
-        Returns their number.
-        """
+        """Select leaves in every active slot, evaluate them, back them up; return their number."""
         searching = self._searching.nonzero()[0]
         if self._shaped:
             self._draw_shaped_noise(searching)
@@ -122,26 +118,26 @@ class NetworkSearch(TreeSearch):
         return rows
 
     def evaluate_states(self, states: State) -> Floats:
-        """Return the network's values [n] of `states` [n, S], apart from any tree."""
+        """Return the network's values [n] of `states` [n, S], without a search."""
         planes = np.stack([self.game.observe(state) for state in states])
         batches = range(0, len(planes), self.rows)
         return np.concatenate([self._evaluate(planes[at : at + self.rows])[1] for at in batches])
 
     @property
     def cache_hits(self) -> tuple[int, int]:
-        """How many positions were looked up among the remembered evaluations, and found."""
+        """Lookups in the evaluation cache, and hits."""
         return int(self._cache.counts[0]), int(self._cache.counts[1])
 
     def clear_cache(self) -> None:
-        """Remember no evaluation any more, as when the network is another one; trees stay."""
+        """Empty the evaluation cache, as for a new network; trees are kept."""
         self._cache.keys[:] = 0
 
     def root_statistics(self, slots: Slots) -> RootStatistics:
-        """Return what the search of `slots` has found so far; their roots must be evaluated."""
+        """Return the current statistics of `slots`, whose roots must be evaluated."""
         return self._read_roots(self.trees, slots)
 
     def _evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
-        """Ask the network, and count what was asked."""
+        """Evaluate one batch and update the counters."""
         begin = time.perf_counter()
         answers = self.evaluator.evaluate(observations)
         self.seconds_evaluating += time.perf_counter() - begin
@@ -150,7 +146,7 @@ class NetworkSearch(TreeSearch):
         return answers
 
     def _draw_shaped_noise(self, slots: Slots) -> None:
-        """Draw the noise of those roots whose priors it waited for."""
+        """Draw shaped noise for evaluated roots: it depends on their priors."""
         trees = self.trees
         ready = slots[trees.slots["awaits_noise"][slots] & (trees.slots["num_nodes"][slots] > 0)]
         if len(ready):
@@ -164,7 +160,7 @@ class NetworkSearch(TreeSearch):
 
 
 def network_statistics(game: Game, evaluator: Evaluator, states: State) -> RootStatistics:
-    """Return what the bare network says of `states` [n, S]: a search of no simulations."""
+    """Return the network's own statistics of `states` [n, S]: a search of 0 simulations."""
     slots = np.arange(len(states))
     settings = SearchConfig(evaluation_cache_mib=0)
     search = NetworkSearch(game, evaluator, settings, slots=len(states), nodes=1)
@@ -175,7 +171,7 @@ def network_statistics(game: Game, evaluator: Evaluator, states: State) -> RootS
 
 
 def selection_params(settings: SearchConfig) -> SelectionParams:
-    """Return the constants that the configuration asks for."""
+    """Return the selection rule and constants of the configuration."""
     return SelectionParams(
         PUCT if settings.selection == "puct" else GUMBEL,
         c_puct=float(settings.c_puct),

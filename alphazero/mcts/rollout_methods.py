@@ -1,4 +1,4 @@
-"""Searches that need no network, as they are told apart and configured: nothing compiled."""
+"""Methods and configuration of the rollout searches; importing this compiles nothing."""
 
 import math
 from dataclasses import dataclass
@@ -7,22 +7,21 @@ from typing import NamedTuple
 from alphazero.config.fields import config_field
 
 PUCT, GUMBEL, UCB1, UNIFORM = 0, 1, 2, 3
-"""The rules of selection."""
+"""Selection rules."""
 
 UNLIMITED_DEPTH = 2**30
-"""Plies that no path reaches."""
+"""Sentinel for "no depth limit"."""
 
 UNLIMITED = 2**40
-"""Simulations that no search reaches: something else ends it."""
+"""Sentinel for "no simulation limit"."""
 
 FINAL_MOVES = ("max", "robust", "max_robust", "secure")
-"""How a move is chosen in the end: by the highest value, by the most visits, by both, by the
-highest lower bound. Chaslot et al., *Progressive Strategies for Monte-Carlo Tree Search* (2008);
+"""Rules for the final move: highest value, most visits, both, highest lower bound. Chaslot et al., *Progressive Strategies for Monte-Carlo Tree Search* (2008);
 Browne et al., *A Survey of Monte Carlo Tree Search Methods* (2012), section 3.1."""
 
 
 class RolloutMethod(NamedTuple):
-    """One search of the method's history."""
+    """A search method without a network."""
 
     title: str
     selection: str
@@ -30,7 +29,7 @@ class RolloutMethod(NamedTuple):
     rule: int
     depth: int
     final_move: str
-    """how its move is chosen where nobody says; even shares of visits tell nothing"""
+    """default rule for the final move; equal visits cannot decide"""
 
 
 METHODS = {
@@ -38,12 +37,12 @@ METHODS = {
     "flat_ucb": RolloutMethod("flat UCB", "UCB1", "random rollout", UCB1, 1, "robust"),
     "uct": RolloutMethod("UCT", "UCB1", "random rollout", UCB1, UNLIMITED_DEPTH, "robust"),
 }
-"""Searches without a network by their names, from the oldest to the newest."""
+"""Search methods without a network, from the oldest to the newest."""
 
 
 @dataclass(frozen=True)
 class RolloutConfig:
-    """A search without a network. It ends with its simulations, or when its memory is full."""
+    """Configuration of a rollout search. A search ends when its budget or memory is used up."""
 
     method: str = config_field(
         "uct",

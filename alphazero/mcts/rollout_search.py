@@ -1,9 +1,9 @@
-"""Searches that need no network: flat Monte Carlo, flat UCB and UCT, on the tree of all searches.
+"""Tree search with random rollouts: flat Monte Carlo, flat UCB and UCT.
 
-They differ from one another, and from the search with a network, in three things only, which
-`METHODS` lists: how an action is selected, how a leaf is evaluated, how deep the tree may grow.
+`METHODS` lists the differences, also to the network search: the selection rule, the leaf
+evaluation and the depth of the tree.
 
-Letters: G slots, n some of them, A actions.
+Letters: G slots, n selected slots, A actions.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -19,18 +19,17 @@ from alphazero.mcts.search import NODES_PER_SIMULATION, RootStatistics, TreeSear
 from alphazero.utils.arrays import Slots
 
 MOVES_PER_STEP = 1 << 15
-"""Moves played in one turn of the wheel, shared out among the slots: some milliseconds, after
-which somebody may look at the clock."""
+"""Moves played per step and thread, divided among the active slots: some milliseconds, so that the
+caller can check the clock."""
 
 
 class RolloutSearch(TreeSearch):
-    """UCT and its flat forerunners, all inside compiled code.
+    """UCT and its flat predecessors.
 
-    With `threads` above 1 each position has as many trees, which share its simulations; in the
-    end their visits are added (root parallelism: Chaslot, Winands & van den Herik, *Parallel
-    Monte-Carlo Tree Search*, 2008, who measured it to be the strongest). No lock is needed, and
-    the result depends only on the seed and the number of threads, not on which one is faster; a
-    tree shared by several threads has neither of these.
+    Each position has one tree per thread. The trees divide its simulations, and their visits are
+    summed (root parallelism, the strongest variant measured by Chaslot, Winands & van den Herik,
+    *Parallel Monte-Carlo Tree Search*, 2008). Unlike a shared tree, this needs no lock, and the
+    result depends only on the seed and the number of threads.
     """
 
     def __init__(
@@ -44,14 +43,14 @@ class RolloutSearch(TreeSearch):
         self.settings = settings
         method = METHODS[settings.method]
         depth = min(method.depth, settings.depth or UNLIMITED_DEPTH)
-        # Values are twice as wide as the rewards that the constant is meant for: see `ucb1`.
+        # The constant is for rewards in [0, 1]; values span twice that range, see `ucb1`.
         selection = SelectionParams(method.rule, depth, 2 * settings.exploration)
         nodes = nodes_per_tree(game, settings, slots) if depth > 1 else 1
-        from alphazero.mcts.kernels.rollouts import run_rollouts  # compiled when it is first wanted
+        from alphazero.mcts.kernels.rollouts import run_rollouts  # compiled at first use
 
         self._run_rollouts = run_rollouts
         trees_per_thread = [allocate_trees(game, slots, nodes) for _ in range(settings.threads)]
-        # Where depth is limited, edges that lead nowhere have visits: no node may follow later.
+        # With a depth limit, the deepest edges have visits but no node: subtrees cannot be reused.
         keep_trees = settings.reuse_tree and depth == UNLIMITED_DEPTH
         super().__init__(game, selection, trees_per_thread, keep_trees, rng)
         for trees in trees_per_thread:
@@ -59,7 +58,7 @@ class RolloutSearch(TreeSearch):
         self._final_move = settings.final_move or method.final_move
         self._wanted = np.zeros(slots, np.int64)
         self._extra = np.zeros(slots, np.int64)
-        """Simulations that may still be added, until one child is both."""
+        """Simulations that `max_robust` may still add per slot."""
         self._pool = ThreadPoolExecutor(settings.threads) if settings.threads > 1 else None
 
     def begin_search(
@@ -68,9 +67,9 @@ class RolloutSearch(TreeSearch):
         simulations: int | None = None,
         explore: bool = True,  # noqa: ARG002
     ) -> None:
-        """Start searching `slots`, for so many simulations (default: the configured number).
+        """Start searches in `slots`, by default with the configured number of simulations.
 
-        There is nothing to `explore` with but UCB1.
+        `explore` has no effect: only UCB1 explores.
         """
         self._wanted[slots] = self.settings.simulations if simulations is None else simulations
         for trees in self._trees_per_thread:
@@ -81,12 +80,12 @@ class RolloutSearch(TreeSearch):
             self._extra[slots] = np.floor(self.settings.patience * self._wanted[slots])
 
     def stop(self, slots: Slots) -> None:
-        """End the search of `slots` with what it has, whether its children agree or not."""
+        """End the searches in `slots`, also where `max_robust` would add simulations."""
         super().stop(slots)
         self._extra[slots] = 0
 
     def step(self) -> int:
-        """Run simulations for some milliseconds; return how many rollouts they were."""
+        """Run simulations for some milliseconds; return the number of rollouts."""
         searching = self._searching.nonzero()[0]
         if not len(searching):
             return 0
@@ -102,10 +101,10 @@ class RolloutSearch(TreeSearch):
         return rollouts
 
     def root_statistics(self, slots: Slots) -> RootStatistics:
-        """Return what the trees of `slots` have found together so far.
+        """Return the statistics of `slots`, summed over the trees of each.
 
-        `policies` hold the one action that the final rule chooses; for `robust` the shares of the
-        visits, of which the greatest is the same action.
+        `move_policies` are one-hot on the final move. For `robust` they are visit shares, whose
+        maximum is at a most visited action.
         """
         visits, priors, action_values, policies, targets, values = self._merged_roots(slots)
         seen = visits.any(axis=1)
@@ -117,7 +116,7 @@ class RolloutSearch(TreeSearch):
         return RootStatistics(visits, priors, action_values, policies, targets, values)
 
     def _merged_roots(self, slots: Slots) -> RootStatistics:
-        """Add up what the trees of each slot have seen."""
+        """Merge the root statistics of each slot's trees."""
         found = [self._read_roots(trees, slots) for trees in self._trees_per_thread]
         if len(found) == 1:
             return found[0]
@@ -138,7 +137,7 @@ class RolloutSearch(TreeSearch):
             trees.slots["remaining"][slots] += shares
 
     def _search_on(self) -> None:
-        """Let those go on whose most visited child is not the best one, as far as they may."""
+        """Add simulations to finished `max_robust` searches without a max-robust action."""
         slots = self._finished()
         slots = slots[self._extra[slots] > 0]
         if len(slots):
@@ -150,7 +149,7 @@ class RolloutSearch(TreeSearch):
 
 
 def nodes_per_tree(game: Game, settings: RolloutConfig, slots: int) -> int:
-    """Return how many nodes each tree may have: what the simulations need, if memory allows."""
+    """Return the capacity of each tree in nodes: enough for its simulations, if memory allows."""
     node = NODE.itemsize + EDGE.itemsize * game.num_actions
     room = (settings.memory << 20) // (node * slots * settings.threads)
     share = -(-settings.simulations // settings.threads)

@@ -1,9 +1,9 @@
-"""What every search of many games offers: positions in slots, and a wheel that is turned.
+"""Base class of the batched tree searches: `network_search.py` and `rollout_search.py`.
 
-Each slot holds one position and its trees: one, or as many as there are threads. Who searches
-with a network is in `mcts.py`, who plays to the end at random in `montecarlo.py`.
+Each slot holds one position and its trees, one per thread. `step()` advances every active search;
+`pop_finished()` returns the slots whose search is finished.
 
-Letters: G slots, n some of them, A actions, S state size.
+Letters: G slots, n selected slots, A actions, S state size.
 """
 
 from abc import ABC, abstractmethod
@@ -20,49 +20,47 @@ from alphazero.mcts.kernels.tree import Trees
 from alphazero.utils.arrays import Doubles, Records, Slots
 
 NODES_PER_SIMULATION = 4
-"""Nodes per simulation that a tree has room for: what is kept between moves needs some."""
+"""Capacity of a tree in nodes per simulation; above 1 for the subtree kept between moves."""
 
 
 class RootStatistics(NamedTuple):
-    """What searches found at their roots, action by action; all for the player to move."""
+    """Statistics of roots per action; values are for the player to move."""
 
     visits: Slots
     """[n, A]"""
     priors: Doubles
-    """[n, A] the network's, without noise"""
+    """[n, A] priors of the network, without noise"""
     action_values: Doubles
-    """[n, A] mean values, NaN where not visited"""
+    """[n, A] mean values, NaN for unvisited actions"""
     move_policies: Doubles
-    """[n, A] by which the move is drawn: the shares of the visits, or the one action that Gumbel
-    search has chosen; the priors where nothing was visited. What is proven to be worse has none.
-    """
+    """[n, A] distribution of the move: visit shares, or one-hot on the choice of Gumbel search;
+    the priors of a root without visits. Actions proven to be worse have 0."""
     policy_targets: Doubles
-    """[n, A] the search policies, to be learned: as `move_policies`, without forced visits, or the
-    improved policy of Gumbel search"""
+    """[n, A] `move_policies` without forced visits, or the improved policy of Gumbel search"""
     values: Doubles
-    """[n] means over everything below the root, of Gumbel search those of its actions under the
-    improved policy, or exact where proven"""
+    """[n] mean over all evaluations in the tree; for Gumbel search, the mean of the action values
+    under the improved policy; exact for solved roots"""
 
     def best_values(self) -> Doubles:
-        """Return the better of the root's value and that of its best action, [n]."""
+        """Return the larger of the root's value and its best action's value, [n]."""
         best = self.move_policies.argmax(axis=1)
         prospects: Doubles = np.fmax(self.values, self.action_values[np.arange(len(best)), best])
         return prospects
 
 
 class ChildStatistics(NamedTuple):
-    """What a tree holds of one move in one of its positions."""
+    """Statistics of one move in a position of the tree."""
 
     action: int
     visits: int
     value: float
-    """mean, for the player who makes the move"""
+    """mean value, for the player who makes the move"""
 
 
 class TreeSearch(ABC):
-    """Trees that grow in slots, asked and answered in any order.
+    """Searches in slots that start and finish independently.
 
-    A slot that is done can be moved on and asked again before the next `step`.
+    A finished slot can advance and begin its next search before the next `step`.
     """
 
     def __init__(
@@ -77,7 +75,7 @@ class TreeSearch(ABC):
         self.rng = rng or np.random.default_rng(0)
         self.slots = len(trees_per_thread[0].slots)
         self.rows = len(trees_per_thread[0].rows)
-        """How many leaves a batch may hold."""
+        """Maximum number of leaves in a batch."""
         self.evaluations = 0
         self._selection = selection
         self._trees_per_thread = trees_per_thread
@@ -90,7 +88,7 @@ class TreeSearch(ABC):
         return self._trees_per_thread[0]
 
     def reset(self, slots: Slots, states: State) -> None:
-        """Put new positions `states` [n, S] into `slots`, with empty trees."""
+        """Load positions `states` [n, S] into `slots`, with empty trees."""
         self._cancel(slots)
         for trees in self._trees_per_thread:
             trees.root_state[slots] = states
@@ -98,7 +96,7 @@ class TreeSearch(ABC):
             trees.slots["num_edges"][slots] = 0
 
     def advance(self, slots: Slots, actions: Slots) -> None:
-        """Play `actions` [n] in `slots`; what the tree knows of the new position is kept."""
+        """Play `actions` [n] in `slots`; keep the subtrees if the search is set to."""
         self._cancel(slots)
         for trees in self._trees_per_thread:
             advance_trees(self.game.rules, trees, slots, actions, self._keep_trees)
@@ -107,36 +105,36 @@ class TreeSearch(ABC):
     def begin_search(
         self, slots: Slots, simulations: int | None = None, explore: bool = True
     ) -> None:
-        """Start searching `slots`, for so many simulations (default: the configured number).
+        """Start searches in `slots`, by default with the configured number of simulations.
 
-        `explore` is for searches that look beyond what they believe, to learn.
+        `explore` enables self-play exploration at the roots.
         """
 
     def stop(self, slots: Slots) -> None:
-        """End the search of `slots` with what it has: the next `pop_finished` names them as done.
+        """End the searches in `slots`, so that the next `pop_finished` returns them.
 
-        A root that was never evaluated needs one more `step` before that.
+        A root that is not evaluated yet needs one more `step` before that.
         """
         for trees in self._trees_per_thread:
             trees.slots["remaining"][slots] = 0
 
     @abstractmethod
     def step(self) -> int:
-        """Turn the wheel once, for every searching slot; return the number of evaluations."""
+        """Advance every active search by one batch; return the number of evaluations."""
 
     @property
     def has_finished(self) -> bool:
-        """Whether `pop_finished` would name a slot."""
+        """Whether `pop_finished` would return any slot."""
         return len(self._finished()) > 0
 
     @property
     def batch_would_be_partial(self) -> bool:
-        """Whether slots are done, without which the others may not fill a batch."""
+        """Whether finished slots leave too few active ones to fill a batch."""
         done = len(self._finished())
         return done > 0 and int(np.count_nonzero(self._searching)) - done < self.rows
 
     def pop_finished(self) -> Slots:
-        """Return the slots whose search is done, each once; they rest from now on."""
+        """Return the slots whose search is finished, and deactivate them."""
         done = self._finished()
         self._searching[done] = False
         return done
@@ -148,22 +146,20 @@ class TreeSearch(ABC):
         return done.nonzero()[0]
 
     def root_is_evaluated(self, slot: int) -> bool:
-        """Whether the root of `slot` has been evaluated, so that `root_statistics` can tell "
-        "of it.
-        """
+        """Whether the root of `slot` is evaluated, as `root_statistics` requires."""
         return all(trees.slots["num_nodes"][slot] > 0 for trees in self._trees_per_thread)
 
     @property
     def simulations(self) -> int:
-        """How many were run so far."""
+        """Simulations run so far, over all slots."""
         return sum(int(trees.slots["simulations"].sum()) for trees in self._trees_per_thread)
 
     @abstractmethod
     def root_statistics(self, slots: Slots) -> RootStatistics:
-        """Return what the search of `slots` has found so far; their roots must be evaluated."""
+        """Return the current statistics of `slots`, whose roots must be evaluated."""
 
     def _read_roots(self, trees: Trees, slots: Slots) -> RootStatistics:
-        """Return what the trees of one trees hold at their roots."""
+        """Return the root statistics of one thread's trees."""
         shape = len(slots), self.game.num_actions
         visits, values = np.zeros(shape, np.int64), np.zeros(len(slots))
         priors, policies, targets = np.zeros((3, *shape))
@@ -172,16 +168,16 @@ class TreeSearch(ABC):
         return roots
 
     def root_network_value(self, slot: int) -> float:
-        """Return what the evaluator said of the root, which must be evaluated, before any search.
+        """Return the evaluator's value of the root, or the exact one if solved.
 
-        For the player to move; the exact value once that is proven.
+        It is for the player to move. The root must be evaluated.
         """
         return float(self._trees_per_thread[0].nodes[slot, 0]["value"])
 
     def principal_variation(self, slot: int, action: int, length: int = 8) -> list[int]:
-        """Return the most visited line that begins with `action`, at most `length` long.
+        """Return the most visited line after `action`, itself included, of at most `length` moves.
 
-        From the slot's tree that has looked at the action most.
+        Of the slot's trees, the one with the most visits of `action` is read.
         """
 
         def begin_in(trees: Trees) -> Records:
@@ -203,9 +199,9 @@ class TreeSearch(ABC):
         return line
 
     def children_of(self, slot: int, line: Sequence[int] = ()) -> list[ChildStatistics]:
-        """Return the moves that were visited after `line` from the root, the most visited first.
+        """Return the visited moves after `line` from the root, the most visited first.
 
-        The trees of the slot are added up; the root must be evaluated.
+        Visits are summed over the slot's trees. The root must be evaluated.
         """
         visits: dict[int, int] = {}
         sums: dict[int, float] = {}
@@ -222,7 +218,7 @@ class TreeSearch(ABC):
         return sorted(seen, key=lambda branch: -branch.visits)
 
     def _cancel(self, slots: Slots) -> None:
-        """Give up what is left of a search of `slots`."""
+        """Stop and deactivate the searches in `slots`."""
         self.stop(slots)
         self._searching[slots] = False
 

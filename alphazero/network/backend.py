@@ -58,8 +58,7 @@ threads on two cores."""
 def num_selfplay_threads(settings: InferenceConfig, cores: int, tables: int) -> int:
     """Return how many threads should play `tables` games: one per core; on a GPU 2 or more.
 
-    Two take turns: while one waits for the GPU, the other grows its trees, and the GPU waits for
-    neither.
+    Two take turns: while one waits for the GPU, the other grows its trees; the GPU never waits.
     """
     if resolve_device(settings.device) == "cpu":
         return cores

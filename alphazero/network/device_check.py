@@ -27,13 +27,11 @@ _SEED: Final = 2017
 TOLERANCES: Final = {"float32": 0.02, "bfloat16": 0.2}
 """The largest error allowed, by precision, as a share of the spread of the outputs over positions.
 Measured on CPUs for networks of every size shipped here, new and trained: 0.000001 and 0.04. A
-GPU's float32 may be TF32, with a mantissa as short as float16's; unrelated outputs are off by 1
-and more."""
+GPU's float32 may be TF32, with a mantissa as short as float16's; unrelated outputs are off by 1."""
 
 _LEAST_SPREAD: Final = 0.02
-"""The smallest spread to divide by, as that of a new network. Outputs of a network that is sure of
-every game hardly differ between positions; bfloat16 alone puts a win-draw-loss value off by up to
-0.003."""
+"""The smallest spread to divide by, that of a new network. A network that is sure of every game has
+nearly equal outputs; bfloat16 alone shifts a win-draw-loss value by up to 0.003."""
 
 
 class Evaluator(Protocol):
@@ -87,10 +85,7 @@ def check_device(evaluator: Evaluator, network: ResNet, game: Game) -> DeviceChe
 
 
 def fixed_positions(game: Game) -> Floats:
-    """Return the observations [B, C, H, W] of positions spread over one random game.
-
-    The same game gives the same positions at every start.
-    """
+    """Return observations [B, C, H, W] spread over one random game, the same at every start."""
     rng = np.random.default_rng(_SEED)
     state = game.initial_state()
     seen: list[Floats] = []

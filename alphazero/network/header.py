@@ -43,10 +43,7 @@ def find_checkpoint(path: Path) -> Path:
 
 
 def check_checkpoint(path: Path | str) -> None:
-    """Raise CheckpointError if a file's header is not that of a player.
-
-    A quick check before anything is compiled; `load_checkpoint` checks the contents too.
-    """
+    """Raise CheckpointError unless a file's header is a player's: a check before compilation."""
     data, name = read_file(path), printable(path)
     header = header_of(name, data)
     metadata_of(name, header, PLAYER_FORMAT)
@@ -104,7 +101,7 @@ def metadata_of(name: str, header: dict[str, Any], expected_format: str) -> dict
 
 
 def parse_object(text: str) -> dict[str, Any]:
-    """Return the JSON object in `text`; raise ValueError or TypeError for any other text."""
+    """Return the JSON object in `text`; raise ValueError for invalid JSON, TypeError for others."""
     try:
         found = json.loads(text, parse_constant=_no_constant, parse_float=_finite, parse_int=_whole)
     except RecursionError:

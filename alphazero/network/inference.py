@@ -65,10 +65,7 @@ def check_answers(logits: Floats, values: Floats) -> None:
 
 
 def resolve_device(device: str) -> str:
-    """Return the name of a device that this torch can use; "auto" prefers a CUDA device.
-
-    Raises ConfigError for an unknown or absent device.
-    """
+    """Return a device that this torch can use ("auto" prefers CUDA), or raise ConfigError."""
     if device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     try:
@@ -119,8 +116,7 @@ class BatchRunner(Protocol):
 class BatchedEvaluator(ABC):
     """Evaluates positions with a frozen, folded copy of a network; later training has no effect.
 
-    Several threads may call `evaluate` at once: each uses its own runner, which any thread can
-    reuse later.
+    Several threads may call `evaluate` at once; a runner serves one thread at a time.
     """
 
     device: str

@@ -1,8 +1,8 @@
 """Moves and colours in the notation of the Go Text Protocol, for any game on a board of cells.
 
 A vertex is a letter for the column, without I, and a number for the row: D4. Go counts rows from
-the bottom. Games whose own notation counts from the top, such as Othello and Hex, do so in their
-GTP programs too. A move without a cell has the game's name for it: pass.
+the bottom. Where a game's own notation counts from the top, as in Othello and Hex, its GTP programs
+do so too. A move without a cell has the game's name for it: pass.
 
 *Specification of the Go Text Protocol, version 2, draft 2* (Farnebäck 2002), section 2.11.
 """

@@ -1,8 +1,7 @@
 """SGF records as our games and actions.
 
 Turns alternate strictly here, but not in SGF: stones are set up, handicaps are given, and some
-programs leave out a forced wait. So before a move out of turn the other side passes, if the game
-has a pass.
+programs leave out a forced wait. So before a move out of turn the other side passes, if it can.
 """
 
 from typing import Final

@@ -241,7 +241,7 @@ def begin(rules: Any, tree: SearchArrays, depth: int, alpha: int, beta: int) -> 
 
 @kernel(types.boolean(RulesType, SearchArraysType, types.int64))
 def run(rules: Any, tree: SearchArrays, nodes: int) -> bool:
-    """Search `nodes` more positions; return whether the search is over."""
+    """Search up to `nodes` more positions; return whether the search is over."""
     last = tree.counters[NODES] + nodes
     while tree.counters[NODES] < last:
         top = tree.counters[TOP]
@@ -273,8 +273,7 @@ def is_proven(score: int) -> bool:
 class AlphaBeta:
     """A search that deepens ply by ply and has a best move at any time.
 
-    Its results depend only on the position, the depth and `preference`, unless `start` keeps the
-    table.
+    Its results depend on position, depth and `preference` only, unless `start` keeps the table.
     """
 
     def __init__(self, game: Game, entries: int = TABLE_ENTRIES) -> None:

@@ -93,7 +93,7 @@ SolverArraysType = types.NamedTuple(
 def winning_cells(stones: int, filled: int, height: int, board: int) -> int:
     """Return the free cells that complete a line of four `stones`, reachable or not.
 
-    `height` is the number of a column's bits with the empty one, `board` the bits of all cells.
+    `height` is the number of bits of a column with the empty one, `board` the bits of all cells.
     """
     found = (stones << 1) & (stones << 2) & (stones << 3)
     for step in (height - 1, height, height + 1):
@@ -180,7 +180,7 @@ def begin(work: SolverArrays, alpha: int, beta: int) -> bool:
 
 @kernel(types.boolean(SolverArraysType, types.int64))
 def run(work: SolverArrays, nodes: int) -> bool:
-    """Search `nodes` more positions; return whether the search is over."""
+    """Search up to `nodes` more positions; return whether the search is over."""
     counters = work.counters
     last = counters[NODES] + nodes
     while counters[NODES] < last:
@@ -271,5 +271,5 @@ class BitboardSolver:
 
 
 def fits(rows: int, columns: int) -> bool:
-    """Whether a board fits, also shifted by three columns and rows, as tall boards may not."""
+    """Whether the bits of a board fit, also when shifted by three columns and rows."""
     return (rows + 1) * columns <= LARGEST_BOARD and 3 * (rows + 2) <= LARGEST_BOARD

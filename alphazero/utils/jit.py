@@ -73,8 +73,7 @@ def _forget_old_caches(parent: Path, current: Path) -> None:
 def cache_folder() -> Path:
     """Return the private folder of compiled kernels for exactly these sources.
 
-    `ALPHAZERO_CACHE_DIR` moves it. If no private folder is possible, this process gets a
-    temporary one.
+    `ALPHAZERO_CACHE_DIR` moves it. If none can be private, this process gets a temporary one.
     """
     chosen = os.environ.get("ALPHAZERO_CACHE_DIR")
     base = chosen or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "alphazero"

@@ -48,8 +48,7 @@ class Progress:
 def run_jobs(jobs: Sequence[Callable[[], Result]], progress: Progress) -> list[Result]:
     """Run `jobs` in parallel, a thread each; return their results in the order of the jobs.
 
-    When one fails, or on Ctrl-C, the others end at their next `advance`, and the error is raised
-    here.
+    When one fails, or on Ctrl-C, the others end at their next `advance`, and this raises the error.
     """
     with (
         defer_interrupts(progress.stop),

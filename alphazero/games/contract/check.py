@@ -65,7 +65,7 @@ class Report:
 
 
 def check_game(game: Game | str, effort: Effort = FULL) -> Report:
-    """Check a game against the contract; `game` may be a text for `read_game`.
+    """Check a game, or a text for `read_game`, against the contract.
 
     Whether the rules are those of the intended game is outside the check.
 

@@ -171,7 +171,6 @@ def _legal(trial: Trial, state: State) -> list[int]:
 
 
 def _read(reader: str, given: str, read: Callable[..., Any], *arguments: Any) -> Any:
-    """Call `read` on a text that it must understand."""
     try:
         return read(*arguments)
     except GameError as error:

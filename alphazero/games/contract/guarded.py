@@ -37,8 +37,6 @@ class Breach(Exception):
 
 
 class _Run(NamedTuple):
-    """The result of one call of a rule."""
-
     result: int
     """0 for a rule that returns nothing"""
     state: State
@@ -187,7 +185,6 @@ class _Framed:
         self.inner[:] = array
 
     def is_whole(self) -> bool:
-        """Whether the margins are unchanged."""
         return all((margin == _MARK).all() for margin in self._margins)
 
 
@@ -202,7 +199,6 @@ def _given(
 
 
 def _written(name: str, action: int | None) -> str:
-    """Return the call of a rule as source text."""
     return f"{name}(state)" if action is None else f"{name}(state, {action})"
 
 
@@ -229,7 +225,6 @@ def place_of(error: Exception) -> str:
 
 
 def _compare(name: str, slow: _Run, fast: _Run, state: State) -> None:
-    """Raise Breach unless a rule's results agree between Python and compiled code."""
     told = ""
     if slow.result != fast.result:
         told = f"the result is {fast.result} and {slow.result}"

@@ -49,10 +49,7 @@ def sources_of(function: Any) -> set[str]:
 
 
 def _plain(thing: Any, known: dict[int, Any]) -> Any:
-    """Return the counterpart without numba of a value in a rule's source.
-
-    `known` holds the functions found so far, by the id of their compiled form.
-    """
+    """Return a value in a rule's source without numba; `known` has functions by compiled id."""
     if isinstance(thing, types.ModuleType) and thing.__name__ not in _KNOWN_MODULES:
         return _PlainModule(thing, known)
     if not isinstance(thing, numba.core.dispatcher.Dispatcher):

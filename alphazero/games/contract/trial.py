@@ -19,9 +19,8 @@ class Effort(NamedTuple):
     """How much the check looks at."""
 
     games: int
-    """random games; every second one avoids moves that end it"""
+    """random games, of `plies` moves in all; every second one avoids moves that end it"""
     plies: int
-    """moves in all of these games together"""
     work: int
     """array entries that each rule may touch in Python, estimated"""
     positions: int
@@ -54,7 +53,6 @@ class Ending(NamedTuple):
     after: State
     outcome: int
     last_player: int
-    """the player of the last move"""
 
 
 class Trial:

@@ -196,7 +196,6 @@ def _flip(state: State, now: int, point: int, colour: int) -> None:
 
 @inline_kernel
 def _join(state: State, stone: int, other: int) -> None:
-    """Merge the chains of two stones."""
     head, gone = state[other + HEAD], state[stone + HEAD]
     if head == gone:
         return
@@ -212,7 +211,6 @@ def _join(state: State, stone: int, other: int) -> None:
 
 @inline_kernel
 def _remove(state: State, now: int, stone: int) -> None:
-    """Remove a chain from the board."""
     colour, down = state[stone], 4 * (state[COLUMNS] + 1)
     lost = captured_at(state, colour)
     while state[stone] == colour:

@@ -223,7 +223,6 @@ class Go(Game):
         return state
 
     def _forbid(self, state: State, names: list[str]) -> None:
-        """Forbid the points of these names by ko."""
         actions = [self._read_point(name) for name in names[: state[PLY]]]
         if not self.legal_action_mask(state)[actions].all():
             raise GameError("the diagram names a ko where no stone may be laid anyway")

@@ -89,7 +89,6 @@ def area(state: State) -> int:
 
 @inline_kernel
 def _limit(state: State) -> int:
-    """Return the game's limit of moves."""
     moves = state[MOVES]
     return moves if moves > 0 else 2 * state[ROWS] * state[COLUMNS]  # type: ignore[no-any-return]
 

@@ -1,7 +1,6 @@
-"""Which action a simulation tries next: the equations, each with its source.
+"""Equations of action selection, each with its source.
 
-`value` below is always relative to the player who chooses, so selection maximises and no sign
-appears here.
+Every `value` is for the player who chooses the action, so selection maximises it.
 """
 
 import math
@@ -14,11 +13,11 @@ from alphazero.utils.jit import inline_kernel
 
 
 class SelectionParams(NamedTuple):
-    """The rule of selection and its constants, as kernels take them."""
+    """The selection rule and its constants, as a tuple for kernels."""
 
     rule: int
     depth: int = UNLIMITED_DEPTH
-    """plies that a walk may be long; 1 for flat methods"""
+    """maximum depth of the tree in plies; 1 for flat methods"""
     exploration: float = 0.0
     """c of UCB1"""
     c_puct: float = 0.0
@@ -31,9 +30,9 @@ class SelectionParams(NamedTuple):
     gumbel_value_scale: float = 0.0
     backup_value_weighting: float = 0.0
     ignored_state_index: int = -1
-    """in a graph, the number of a state that two positions may differ in and yet be one"""
+    """index of the state entry that transposition keys leave out, -1 for none"""
     gumbel_below: bool = False
-    """whether Gumbel search chooses by the improved policy below the root too"""
+    """whether nodes below the root are selected by the improved policy of Gumbel search"""
 
 
 SelectionParamsType = types.NamedTuple(
@@ -49,18 +48,17 @@ SelectionParamsType = types.NamedTuple(
 def puct(value: float, prior: float, visits: int, total_visits: int, c_puct: float) -> float:
     """Return Q(s,a) + c_puct P(s,a) sqrt(sum_b N(s,b)) / (1 + N(s,a)).
 
-    `total_visits` is the sum over the node's actions. Silver et al., Nature 550 (2017), Methods,
-    "Select".
+    `total_visits` is sum_b N(s,b). Silver et al., Nature 550 (2017), Methods, "Select".
     """
     return value + c_puct * prior * math.sqrt(total_visits) / (1 + visits)
 
 
 @inline_kernel
 def puct_constant(total_visits: int, c_puct: float, base: float) -> float:
-    """Return c_puct, or with `base` > 0 log((1 + N(s) + base) / base) + c_puct.
+    """Return c_puct, or for `base` > 0 log((1 + N(s) + base) / base) + c_puct.
 
-    The growth with N(s) is AlphaZero's: Silver et al., Science 362 (2018), pseudocode,
-    `pb_c_base` 19652 and `pb_c_init` 1.25. AlphaGo Zero's is constant.
+    The log term is AlphaZero's: Silver et al., Science 362 (2018), pseudocode, `pb_c_base` 19652
+    and `pb_c_init` 1.25. AlphaGo Zero uses a constant.
     """
     if base > 0:
         return math.log((1 + total_visits + base) / base) + c_puct
@@ -71,10 +69,10 @@ def puct_constant(total_visits: int, c_puct: float, base: float) -> float:
 def first_play_value(
     node_value: float, total_value: float, total_visits: int, parent: bool, reduction: float
 ) -> float:
-    """Return the value that an unvisited action is given.
+    """Return the value of an unvisited action (first play urgency).
 
-    Zero, as in AlphaGo Zero ("each edge is initialised to Q = 0"), or the mean of every
-    evaluation below the node, its own included, less `reduction` (Leela Zero's "FPU reduction").
+    Zero, as in AlphaGo Zero ("each edge is initialised to Q = 0"), or with `parent` the node's
+    mean value, its own evaluation included, minus `reduction` (Leela Zero's "FPU reduction").
     """
     if not parent:
         return 0.0
@@ -83,9 +81,9 @@ def first_play_value(
 
 @inline_kernel
 def ucb1_width(reached: int, c: float) -> float:
-    """Return c sqrt(2 ln N(s)), the part of UCB1 that is the same for all actions of a node.
+    """Return c sqrt(2 ln N(s)), the factor of UCB1 that all actions of a node share.
 
-    N(s), `reached`, counts how often the node was, its own evaluation included.
+    `reached` is N(s), the visits of the node, its own evaluation included.
     """
     return c * math.sqrt(2 * math.log(reached))
 
@@ -96,39 +94,37 @@ def ucb1(value_sum: float, visits: int, width: float) -> float:
 
     Browne et al., *A Survey of Monte Carlo Tree Search Methods* (2012), algorithm 2, BESTCHILD,
     with c = C_p = 1 / sqrt(2) for rewards in [0, 1] (Kocsis & Szepesvari, 2006); with c = 1 it is
-    UCB1 of Auer, Cesa-Bianchi & Fischer (2002). The survey's equation in section 3.3 has 2 C_p in
-    place of c; its pseudocode, which is followed here, has not. Values v = 2 r - 1 lie in
-    [-1, 1], twice as wide as rewards r, so here c is twice as large: 2 C_p = sqrt(2) chooses the
-    same actions.
+    UCB1 of Auer, Cesa-Bianchi & Fischer (2002). We follow the survey's pseudocode; its equation
+    in section 3.3 has 2 C_p instead of c. Values v = 2 r - 1 lie in [-1, 1], twice as wide as
+    rewards r, so c doubles too: c = 2 C_p = sqrt(2) chooses the same actions.
     """
     return (value_sum + width * math.sqrt(visits)) / visits
 
 
 @inline_kernel
 def uniform(visits: int) -> float:
-    """Return -N(s,a): every action is tried as often as any other, whatever it has brought.
+    """Return -N(s,a), which gives all actions the same number of visits.
 
-    Flat Monte Carlo: Browne et al. (2012), section 2.3. Even shares in place of random ones have
-    the same means with less noise.
+    Flat Monte Carlo: Browne et al. (2012), section 2.3. Equal visits give the same means as random
+    ones, with less noise.
     """
     return -float(visits)
 
 
 @inline_kernel
 def forced_visits(prior: float, total_visits: int, forced: float) -> float:
-    """Return the visits that exploration owes a root action: sqrt(k P(c) sum_b N(b)).
+    """Return the forced visits of a root action: sqrt(k P(c) sum_b N(b)), k = `forced`.
 
-    Wu, *Accelerating Self-Play Learning in Go* (arXiv:1902.10565), section 3.2, k = 2.
+    Wu, *Accelerating Self-Play Learning in Go* (arXiv:1902.10565), section 3.2, with k = 2.
     """
     return math.sqrt(forced * prior * total_visits)
 
 
 @inline_kernel
 def sigma(value: float, most_visits: int, gumbel_maxvisit_init: float, scale: float) -> float:
-    """Return the monotone transformation of a value, which is comparable to logits.
+    """Scale a value to be comparable with logits.
 
     sigma(q) = (c_visit + max_b N(b)) c_scale q, for q = (value + 1) / 2 in [0, 1].
-
     Danihelka et al., *Policy improvement by planning with Gumbel* (ICLR 2022), equation 8.
     """
     return (gumbel_maxvisit_init + most_visits) * scale * (value + 1) / 2
@@ -138,11 +134,10 @@ def sigma(value: float, most_visits: int, gumbel_maxvisit_init: float, scale: fl
 def mixed_value(
     node_value: float, visits: int, visited_prior: float, visited_value: float
 ) -> float:
-    """Return v_mix, the value that actions without visits are given.
+    """Return v_mix = (v + N / sum_b P(b) sum_b P(b) Q(b)) / (1 + N), for unvisited actions.
 
-    (v + N / sum_b P(b) sum_b P(b) Q(b)) / (1 + N), sums over the visited actions, N all their
-    visits: `visited_prior` is the first sum, `visited_value` the second. Danihelka et al. (ICLR
-    2022), appendix D, equation 33.
+    Sums run over visited actions: `visited_prior` is sum_b P(b), `visited_value` is
+    sum_b P(b) Q(b), and N is `visits`. Danihelka et al. (ICLR 2022), appendix D, equation 33.
     """
     if visited_prior <= 0:
         return node_value
@@ -151,10 +146,11 @@ def mixed_value(
 
 @inline_kernel
 def considered_visits(simulation: int, simulations: int, actions: int) -> int:
-    """Return how often sequential halving has tried the actions whose turn it is.
+    """Return the visits of the actions that sequential halving selects at `simulation`.
 
-    `simulation` counts from 0 to `simulations`; `actions` are considered at first, and half as
-    many in each of log2(actions) phases of about equal length, never fewer than two.
+    `simulation` counts from 0 to `simulations`. The first phase considers `actions`, each of the
+    log2(actions) phases half as many as the one before, at least two; phases are about equally
+    long.
     Danihelka et al. (ICLR 2022), algorithm 2; Karnin, Koren & Somekh (ICML 2013).
     """
     if actions <= 1:
@@ -173,11 +169,11 @@ def considered_visits(simulation: int, simulations: int, actions: int) -> int:
 
 @inline_kernel
 def visit_weight(shortfall: float, weighting: float) -> float:
-    """Return 1 / (1 + k d): what a visit counts in a mean, `shortfall` d below the best value.
+    """Return 1 / (1 + k d), the weight of a visit whose value is `shortfall` d below the best.
 
-    With k = 0 all visits count alike, as in AlphaGo Zero. Between that and the maximum lie many
-    means: Coulom, *Efficient Selectivity and Backup Operators in Monte-Carlo Tree Search* (2006),
-    section 3. KataGo (docs/KataGoMethods.md) lessens the weight of bad children too, by other
+    With k = 0 all visits weigh the same, as in AlphaGo Zero. For backups between mean and maximum
+    see Coulom, *Efficient Selectivity and Backup Operators in Monte-Carlo Tree Search* (2006),
+    section 3. KataGo (docs/KataGoMethods.md) also reduces the weight of bad children, by other
     formulas.
     """
     return 1 / (1 + weighting * shortfall)

@@ -16,11 +16,11 @@ from alphazero.utils.jit import inline_kernel
 
 @inline_kernel
 def select_puct(trees: Trees, selection: SelectionParams, slot: int, node: int) -> int:
-    """Return the edge with the highest PUCT score, or at the root one whose visits are forced.
+    """Return the edge with the highest PUCT score, or at the root one that is owed forced visits.
 
-    Ties go to the higher prior, then to the earlier action; so the first visit of a node, where
-    the exploration term is zero, follows the prior. An edge's pending simulations count as
-    visits that were lost (virtual loss). Edges that are proven to lose are not walked.
+    Ties go to the higher prior, then to the earlier action: at a node's first visit the
+    exploration term is zero, and the prior decides. Pending simulations count as lost visits
+    (virtual loss). Edges proven to lose are skipped.
     """
     first = trees.nodes[slot, node].first_edge
     last = first + trees.nodes[slot, node].edge_count

@@ -1,7 +1,4 @@
-"""The kernels for the roots of the trees: their noise, their moves, and what was found there.
-
-Letters as in `trees.py`; n slots.
-"""
+"""Kernels for the roots: noise, budget, and statistics. Letters as in `tree.py`; n slots."""
 
 import math
 
@@ -27,11 +24,11 @@ from alphazero.utils.jit import inline_kernel, kernel
 
 @inline_kernel
 def set_root_priors(trees: Trees, slot: int) -> None:
-    """Set the root's priors to (1 - epsilon) p + epsilon eta, eta ~ Dirichlet(alpha).
+    """Set `root_prior` to (1 - epsilon) p + epsilon eta, eta ~ Dirichlet(alpha).
 
     Silver et al., Nature 550 (2017), Methods, "Self-play". Gamma draws divided by their sum are
-    a Dirichlet draw; only legal actions have edges, so only they receive noise. Before that, p
-    becomes p^(1/T), renormalised, at the root's temperature T.
+    a Dirichlet draw. Only legal actions have edges and receive noise. p is the prior^(1/T),
+    renormalised, at the root temperature T.
     """
     first, count = trees.nodes[slot, 0].first_edge, trees.nodes[slot, 0].edge_count
     fraction, power = trees.slots[slot].dirichlet_fraction, 1 / trees.slots[slot].root_temperature
@@ -50,10 +47,7 @@ def set_root_priors(trees: Trees, slot: int) -> None:
 
 @kernel(types.void(TreesType, SlotsType))
 def apply_root_noise(trees: Trees, slots: Slots) -> None:
-    """Give the roots of `slots` the noise that `root_noise` holds now.
-
-    A root that waits for its evaluation gets it when it is expanded.
-    """
+    """Mix `root_noise` into the root priors of `slots`; other roots get it when expanded."""
     for slot in slots:
         if trees.slots[slot].num_nodes > 0:
             set_root_priors(trees, slot)
@@ -81,11 +75,11 @@ def begin_searches(
     forced_playouts: float,
     awaits_noise: bool,
 ) -> int:
-    """Want so many simulations in each of `slots` [n], whose roots get `noise` [n, A] or, [0, A],
-    none; return how many visits their roots have already.
+    """Start searches of `wanted` simulations in `slots` [n]; return the roots' earlier visits.
 
-    With `halves`, sequential halving shares the simulations out among the root's actions. Visits
-    that a root has already tell it what an action is worth, and count no further.
+    `noise` is [n, A], or [0, A] for none. With `halves`, sequential halving divides the
+    simulations among the root's actions; visits from earlier searches then inform the values but
+    not the halving.
     """
     kept = 0
     for index in range(len(slots)):
@@ -110,7 +104,7 @@ def begin_searches(
 
 @inline_kernel
 def _root_score(trees: Trees, slot: int, edge: int, visits: int, total: int, c: float) -> float:
-    """Return the PUCT score that a root's visited edge would have with so many visits."""
+    """Return the PUCT score of a visited root edge if it had `visits` visits."""
     value = trees.edges[slot, edge].value_sum / trees.edges[slot, edge].visits
     return puct(value, trees.root_prior[slot, edge], visits, total, c)
 
@@ -119,11 +113,11 @@ def _root_score(trees: Trees, slot: int, edge: int, visits: int, total: int, c: 
 def _pruned_visits(
     trees: Trees, selection: SelectionParams, slot: int, edge: int, best: int
 ) -> int:
-    """Return the visits of a root's edge less those that it only got because they were forced.
+    """Return the visits of a root edge after policy target pruning.
 
-    As many of its forced visits are taken back as leave its PUCT score, at the end of the search,
-    below that of `best`, the most visited edge; a single visit that is left goes too. Wu,
-    *Accelerating Self-Play Learning in Go* (arXiv:1902.10565), section 3.2.
+    Forced visits are removed while the edge's PUCT score stays below that of `best`, the most
+    visited edge; a single remaining visit is removed too. Wu, *Accelerating Self-Play Learning in
+    Go* (arXiv:1902.10565), section 3.2.
     """
     visits = trees.edges[slot, edge].visits
     if edge == best or visits == 0:
@@ -145,10 +139,10 @@ def _pruned_visits(
 
 @inline_kernel
 def _is_playable(trees: Trees, selection: SelectionParams, slot: int, edge: int) -> bool:
-    """Whether what is proven leaves a root's edge worth playing.
+    """Whether the solver's bounds allow playing a root edge.
 
-    It is not when another one guarantees more than it can still bring, nor at a proven root when
-    it is not proven to keep the root's value.
+    They exclude an edge whose upper bound is below the root's lower bound, and at a solved root
+    each edge that is not proven to reach the root's value.
     """
     if not selection.solver:
         return True
@@ -168,7 +162,7 @@ def _write_policies(
     policy: npt.NDArray[np.float64],
     target: npt.NDArray[np.float64],
 ) -> None:
-    """Write by which shares [A] the root's move is drawn, and its search policy [A]."""
+    """Write the root's move policy [A] and policy target [A]."""
     best, most = 0, -1
     if selection.rule == GUMBEL:
         completed_q_logits(trees, selection, slot, 0)
@@ -207,8 +201,8 @@ def _improved_value(
 ) -> float:
     """Return the mean of the visited actions' `values` [A] under the improved policy `target` [A].
 
-    Halving tries actions alike whatever they bring, so the `mean` over its visits is too low; it
-    is returned where the policy gives all to actions without visits.
+    Halving visits good and bad actions equally, so the `mean` over visits is too low. `mean` is
+    returned if the policy is zero on all visited actions.
     """
     share, value = 0.0, 0.0
     for action in range(len(target)):
@@ -239,9 +233,9 @@ def read_roots(
     targets: Doubles,
     root_values: Doubles,
 ) -> None:
-    """Write the statistics of the roots of `slots` [n], action by action [n, A].
+    """Write the root statistics of `slots` [n] into the arrays of `RootStatistics`, in its order.
 
-    The arrays are those of `wheel.Roots`, in its order; all but `action_values` come as zeros.
+    `action_values` must come filled with NaN, the other arrays with zeros.
     """
     for index in range(len(slots)):
         slot = slots[index]

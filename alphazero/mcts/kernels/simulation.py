@@ -1,7 +1,4 @@
-"""The kernels that grow the trees: walk down, expand, back up.
-
-Letters as in `trees.py`.
-"""
+"""Kernels of a simulation: selection, expansion and backup. Letters as in `tree.py`."""
 
 import math
 from typing import Any
@@ -50,11 +47,11 @@ from alphazero.utils.arrays import Floats, Slots
 from alphazero.utils.jit import inline_kernel, kernel
 
 LEAF, TERMINAL, BLOCKED = 0, 1, 2
-"""How a walk ends: at a leaf to evaluate, at a finished game, at a leaf already under way."""
+"""How a descent ends: at a leaf to evaluate, at a known value, at a leaf that is pending."""
 
 MAX_FREE_SIMULATIONS = 1000
-"""Simulations of one tree in one step that may do without an evaluation: a solved tree asks for
-none, and would hold up the other slots and the clock until its budget is spent."""
+"""Limit per tree and step on simulations without an evaluation. A tree whose leaves need none
+would otherwise spend its whole budget in one step, while other slots and the clock wait."""
 
 
 @structref.register
@@ -63,7 +60,7 @@ class _SearchContextTypeClass(types.StructRef):  # type: ignore[misc]
 
 
 class SearchContext(structref.StructRefProxy):  # type: ignore[misc]
-    """Trees, cache and selection parameters: one object, which a kernel unboxes in one step."""
+    """Trees, evaluation cache and selection parameters, unboxed by a kernel as one object."""
 
 
 structref.define_boxing(_SearchContextTypeClass, SearchContext)
@@ -86,7 +83,7 @@ def make_context(trees: Trees, cache: Cache, selection: SelectionParams) -> Any:
 def _select_edge(
     trees: Trees, selection: SelectionParams, slot: int, node: int, reached: int
 ) -> int:
-    """Return the edge of `node`, which was `reached` so often, that the simulation goes through."""
+    """Return the edge of `node` that the rule selects; `reached`: visits of the edge to `node`."""
     if selection.rule == PUCT:
         return select_puct(trees, selection, slot, node)
     if selection.rule != GUMBEL:
@@ -100,7 +97,7 @@ def _select_edge(
 
 @inline_kernel
 def add_node(trees: Trees, slot: int, depth: int, leaf: int, value: float, edges: int) -> int:
-    """Append a node behind the last edge of a path; return it, or -1 when the tree is full."""
+    """Append a node below the last edge of the path; return it, or -1 if the tree is full."""
     node = trees.slots[slot].num_nodes
     first = trees.slots[slot].num_edges
     if node == trees.nodes.shape[1] or first + edges > trees.edges.shape[1]:
@@ -126,7 +123,7 @@ def add_node(trees: Trees, slot: int, depth: int, leaf: int, value: float, edges
 def add_solved_node(
     trees: Trees, selection: SelectionParams, slot: int, depth: int, leaf: int, value: int
 ) -> None:
-    """Append a node without edges, whose exact value is known."""
+    """Append a node without edges whose exact value is `value`, for its player to move."""
     node = add_node(trees, slot, depth, leaf, float(value), 0)
     if node >= 0:
         trees.nodes[slot, node].lower = trees.nodes[slot, node].upper = value
@@ -136,7 +133,7 @@ def add_solved_node(
 
 @inline_kernel
 def reset_state(trees: Trees, slot: int) -> None:
-    """Copy the root's state to the scratch state; a loop, which compiles faster than a slice."""
+    """Copy the root's state to `trees.state`. A loop compiles faster than a slice."""
     for index in range(len(trees.state)):
         trees.state[index] = trees.root_state[slot, index]
 
@@ -145,12 +142,14 @@ def reset_state(trees: Trees, slot: int) -> None:
 def descend(
     rules: Any, trees: Trees, selection: SelectionParams, slot: int, leaf: int
 ) -> tuple[int, int, float]:
-    """Walk from the root to a leaf; `trees.state` becomes the leaf's state.
+    """Select edges from the root to a leaf; `trees.state` becomes the leaf's state.
 
-    A walk as deep as `selection.depth` ends at a leaf, and leaves nothing there. In a graph, an
-    edge that leads to a node which others have reached is joined to it, and the walk goes on.
-    Returns how the walk ended, its depth, and at a finished game the value for its `to_play`.
-    A game that outgrows its `max_moves` ends there: nothing is written beyond the path's room.
+    At `selection.depth` plies no node is added. In a graph, an edge to a known position is
+    linked to its node, and the descent continues. A path of D edges ends the descent, so a game
+    that exceeds its `max_moves` writes nothing past the array.
+
+    Returns the end (LEAF, TERMINAL or BLOCKED), the depth, and for TERMINAL the value for the
+    player to move there.
     """
     reset_state(trees, slot)
     trees.leaf_key[slot, leaf] = 0
@@ -183,15 +182,14 @@ def descend(
             selection.solver and is_proven(trees, slot, node)
         ):
             if selection.solver and has_transpositions(trees):
-                backup_bounds(
-                    trees, slot, leaf, depth
-                )  # what others have proven is news on this path
+                # Bounds proven through another parent may be new to this path.
+                backup_bounds(trees, slot, leaf, depth)
             return TERMINAL, depth, trees.nodes[slot, node].value
 
 
 @inline_kernel
 def add_finished_root(rules: Any, trees: Trees, selection: SelectionParams, slot: int) -> None:
-    """Give an empty tree its root, without edges, where the game is finished already."""
+    """Add the root of an empty tree, without edges, if its game is finished."""
     reset_state(trees, slot)
     trees.leaf_key[slot, 0] = 0
     outcome = outcome_of(rules, trees.state)
@@ -201,9 +199,9 @@ def add_finished_root(rules: Any, trees: Trees, selection: SelectionParams, slot
 
 @inline_kernel
 def is_idle(trees: Trees, selection: SelectionParams, slot: int) -> bool:
-    """Whether the root wants no simulation now: it is done, or waits for its noise.
+    """Whether the root needs no simulation now: its budget is spent, or its noise is not drawn.
 
-    It is done at once where its game is finished or its value proven.
+    A finished or solved root ends the search: its remaining budget is set to 0.
     """
     if trees.nodes[slot, 0].edge_count == 0 or (selection.solver and is_proven(trees, slot, 0)):
         trees.slots[slot].remaining = 0
@@ -212,7 +210,7 @@ def is_idle(trees: Trees, selection: SelectionParams, slot: int) -> bool:
 
 @inline_kernel
 def _has_winning_move(rules: Any, trees: Trees, slot: int, leaf: int) -> bool:
-    """Whether a move in `trees.state`, whose legal actions are known, ends the game and wins."""
+    """Whether a legal move of `trees.state` wins at once; `leaf_mask` holds the legal actions."""
     mask = trees.leaf_mask[slot, leaf]
     for action in range(len(mask)):
         if mask[action]:
@@ -227,9 +225,9 @@ def _has_winning_move(rules: Any, trees: Trees, slot: int, leaf: int) -> bool:
 
 @inline_kernel
 def _walk(rules: Any, trees: Trees, selection: SelectionParams, slot: int, leaf: int) -> int:
-    """Run a simulation down to a leaf, and return how it ended; BLOCKED also where none is wanted.
+    """Run the descent of one simulation; return its end, BLOCKED also for an idle root.
 
-    The first walk of an empty tree stays at its root, and is no simulation.
+    In an empty tree it evaluates the root, which does not count as a simulation.
     """
     end, depth, value = LEAF, 0, 0.0
     if trees.slots[slot].num_nodes > 0:
@@ -262,12 +260,12 @@ def _walk(rules: Any, trees: Trees, selection: SelectionParams, slot: int, leaf:
 def backup(
     trees: Trees, selection: SelectionParams, slot: int, leaf: int, depth: int, value: float
 ) -> None:
-    """Credit a simulation to every edge of its path.
+    """Add a simulation to every edge of its path.
 
-    `value` is for the player to move at the leaf; each edge receives it for the player who
-    chose the edge, so it is negated once per ply. The one flip of sign in the search. What the
-    solver has proven of a node on the way takes the place of the value from below. In a graph,
-    or where bad moves count less, an edge's value becomes that of the node behind it.
+    `value` is for the player to move at the leaf. Each edge stores values for the player who
+    chooses the edge, so `value` is negated once per ply: the only sign flip in the search.
+    The value of a solved node replaces the value from below it. With transpositions or
+    `backup_value_weighting`, an edge's mean is recomputed from its child node.
     """
     anew = has_transpositions(trees) or selection.backup_value_weighting > 0
     for ply in range(depth - 1, -1, -1):
@@ -288,7 +286,7 @@ def backup(
 
 @inline_kernel
 def init_edge(trees: Trees, slot: int, edge: int, action: int, prior: float) -> None:
-    """Begin an edge that nothing went through yet."""
+    """Reset an edge to zero visits."""
     trees.edges[slot, edge].action = action
     trees.edges[slot, edge].prior = prior
     trees.edges[slot, edge].visits = 0
@@ -299,9 +297,9 @@ def init_edge(trees: Trees, slot: int, edge: int, action: int, prior: float) -> 
 
 @inline_kernel
 def _expand(trees: Trees, slot: int, leaf: int) -> None:
-    """Give the leaf a node whose priors are the softmax of its logits over legal actions.
+    """Add the leaf's node; its priors are the softmax of the logits over legal actions.
 
-    In a graph, another leaf of the same round may have given its position a node already.
+    In a graph, another leaf of the round may have added the node already: link to that one.
     """
     depth = trees.leaves[slot, leaf].depth
     if has_transpositions(trees) and depth > 0:
@@ -334,7 +332,7 @@ def _expand(trees: Trees, slot: int, leaf: int) -> None:
 
 @inline_kernel
 def _write_answer(trees: Trees, slot: int, leaf: int, logits: Floats, value: float) -> None:
-    """Keep a leaf's evaluation, `logits` [A] and `value`, until its round is backed up."""
+    """Store a leaf's evaluation, `logits` [A] and `value`, until its round is backed up."""
     for action in range(len(logits)):
         trees.leaf_logits[slot, leaf, action] = logits[action]
     trees.leaves[slot, leaf].value = value
@@ -342,7 +340,7 @@ def _write_answer(trees: Trees, slot: int, leaf: int, logits: Floats, value: flo
 
 @inline_kernel
 def _backup_round(trees: Trees, selection: SelectionParams, slot: int) -> None:
-    """Expand and back up the walks of a tree's round, in the order in which they were made."""
+    """Expand and back up the simulations of a tree's round, in the order of selection."""
     for leaf in range(trees.slots[slot].walks):
         depth = trees.leaves[slot, leaf].depth
         if trees.leaves.shape[1] > 1:
@@ -356,7 +354,7 @@ def _backup_round(trees: Trees, selection: SelectionParams, slot: int) -> None:
 
 @inline_kernel
 def _round_robin_start(trees: Trees, slots: Slots) -> int:
-    """Return the place in `slots`, which ascend, of the first that the last full batch left out."""
+    """Return the index in `slots` (ascending) of the first slot that the last batch left out."""
     last = trees.rows[len(trees.rows) - 1].slot
     for place in range(len(slots)):
         if slots[place] > last:
@@ -380,19 +378,17 @@ def select_leaves(
     observations: Floats,
     words: Words,
 ) -> int:
-    """Run simulations in every one of `slots` until each waits for an evaluation.
+    """Run simulations in each of `slots` until it waits for an evaluation.
 
-    A tree's simulations come in rounds of as many as it has leaves. Virtual loss keeps the walks of
-    a round apart. All are backed up together, in the order of the walks, whether they ended at a
-    leaf to evaluate, at a remembered position or at a finished game: so what is remembered never
-    changes the answer. A round that asks for no evaluation is backed up at once, and the next one
-    begins, for at most `MAX_FREE_SIMULATIONS` simulations. A round ends early where a walk is
-    blocked. A root that is a finished game, or proven, needs no simulation; one whose noise has not
-    been drawn yet waits for it.
+    A tree runs rounds of up to K simulations, kept apart by virtual loss; a blocked descent ends
+    the round early. A round is backed up as a whole, in the order of selection, whether a leaf
+    needs an evaluation, has one in the cache, or is a finished game: the cache therefore never
+    changes the result. A round without evaluations is backed up at once and the next one begins,
+    up to `MAX_FREE_SIMULATIONS`. Idle roots are skipped.
 
-    Writes one observation per evaluation into `observations` [R, C, H, W], whose bits `words`
-    [R, C * H * W] are, and returns their number. Slots for which no row was left come first in
-    the next batch.
+    Writes one observation per evaluation into `observations` [R, C, H, W] and returns their
+    number. `words` [R, C * H * W] is a view of the same bits. Slots that found no free row come
+    first in the next batch.
     """
     trees, cache, selection = context.trees, context.cache, context.selection
     leaves, rows, first = trees.leaves.shape[1], 0, _round_robin_start(trees, slots)
@@ -438,9 +434,9 @@ def select_leaves(
     )
 )
 def backup_leaves(context: Any, rows: int, logits: Floats, values: Floats) -> None:
-    """Back up the rounds that waited for the last batch, whose evaluations these are.
+    """Back up the rounds that wait for the last batch, and cache its evaluations.
 
-    `logits` [R, A], `values` [R]: for the player to move at each leaf.
+    `logits` [R, A] and `values` [R] are for the player to move at each leaf.
     """
     trees, cache, selection = context.trees, context.cache, context.selection
     for row in range(rows):

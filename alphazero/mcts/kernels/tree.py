@@ -1,13 +1,13 @@
-"""The trees: one search tree per slot, all as arrays of records.
+"""The search trees, one per slot, as arrays of records.
 
-Letters: G slots (games at once), N nodes and E edges a tree may hold, K walks of a round
-in one tree, D the longest path, A actions, S state size, R rows of a batch.
+Letters: G slots, N nodes and E edges per tree, K simulations per round of one tree, D maximum
+path length, A actions, S state size, R rows of a batch.
 
-A node owns a contiguous block of edges, one for each legal action, and stores no state: the
-state is replayed from the root along the path, so a game's history is always right. Node 0 is
-the root; its edges come first, in room for A of them, and the blocks of the others follow in the
-order of their nodes. In a graph (`graph.py`), several edges may lead to one node.
-All that a walk needs of an edge lies together, in one record: memory is what it waits for.
+A node has a contiguous block of edges, one per legal action. It stores no state: the state is
+replayed from the root, so a game's history is always right. Node 0 is the root. Its edges come
+first, in a block of A; the blocks of the other nodes follow in node order. In a graph
+(`transpositions.py`), several edges may lead to one node. Edges are records, not one array per
+field, because selection is memory-bound.
 """
 
 from typing import Any, NamedTuple
@@ -21,32 +21,32 @@ from alphazero.utils.arrays import Doubles, Floats, Integers, Keys, Masks, Recor
 
 SLOT = np.dtype(
     [
-        # what is wanted: written from outside
+        # the request: written by the search
         ("remaining", np.int64),  # simulations still to run
-        ("halved", np.int64),  # simulations that sequential halving shares out, 0 for none
+        ("halved", np.int64),  # budget of sequential halving, 0 without halving
         ("dirichlet_fraction", np.float64),  # the epsilon of root noise, 0 for none
-        ("root_temperature", np.float64),  # that of the root's priors
-        ("forced_playouts", np.float64),  # k of the visits that root actions are forced to get
-        ("awaits_noise", np.bool_),  # the root may not be searched before its noise is drawn
-        # what has become: written by the kernels
-        ("simulations", np.int64),  # ever run
-        ("walks", np.int32),  # of the round under way, which wait to be backed up
-        ("random", np.uint64),  # the state of the slot's random numbers; seeded from outside
+        ("root_temperature", np.float64),  # temperature of the root's priors
+        ("forced_playouts", np.float64),  # k of `forced_visits`, 0 for none
+        ("awaits_noise", np.bool_),  # no simulations until the root noise is drawn
+        # the progress: written by the kernels
+        ("simulations", np.int64),  # run since allocation
+        ("walks", np.int32),  # simulations of the current round, not backed up yet
+        ("random", np.uint64),  # random state of the slot; seeded by the search
         ("num_nodes", np.int32),  # in use; 0 until the root has been evaluated
-        ("num_edges", np.int32),  # in use
+        ("num_edges", np.int32),  # in use, the root's block counted as A
     ],
     align=True,
 )
 NODE = np.dtype(
     [
-        # for the node's player to move: the evaluator's value, or the exact one where the game
-        # is finished or the solver has proven it
+        # the evaluator's value, or the exact one of a finished or solved position; this and the
+        # bounds are for the node's player to move
         ("value", np.float64),
-        ("key", np.uint64),  # in a graph, the hash of its position, 0 for none
-        ("first_edge", np.int32),  # where the node's block of edges begins
-        ("edge_count", np.int32),  # legal actions; 0 where the game is finished
-        ("lower", np.int8),  # the least value that is proven
-        ("upper", np.int8),  # the greatest value that is possible
+        ("key", np.uint64),  # in a graph, the hash of the position, 0 for none
+        ("first_edge", np.int32),  # start of the node's block of edges
+        ("edge_count", np.int32),  # legal actions; 0 for a finished game or a solved leaf
+        ("lower", np.int8),  # proven lower bound on the exact value
+        ("upper", np.int8),  # proven upper bound on the exact value
     ],
     align=True,
 )
@@ -55,17 +55,17 @@ EDGE = np.dtype(
         ("action", np.int32),
         ("prior", np.float32),
         ("visits", np.int32),  # finished simulations through the edge
-        ("pending", np.int32),  # those that wait for their evaluation: the virtual loss
-        ("value_sum", np.float64),  # of the values backed up, for the player who chooses the edge
-        ("child", np.int32),  # the node behind the edge, -1 while there is none
+        ("pending", np.int32),  # simulations not backed up yet: the virtual loss
+        ("value_sum", np.float64),  # sum of backed-up values, for the player who chooses the edge
+        ("child", np.int32),  # node below the edge, -1 for none
     ],
     align=True,
 )
 LEAF = np.dtype(
     [
-        ("depth", np.int32),  # edges on the way to it
-        ("expands", np.bool_),  # whether it becomes a node; a finished game has one already
-        ("value", np.float64),  # for its player to move; once it was evaluated, if it must be
+        ("depth", np.int32),  # edges from the root
+        ("expands", np.bool_),  # whether to add a node in backup
+        ("value", np.float64),  # for the player to move; set by the evaluation if it expands
     ],
     align=True,
 )
@@ -73,7 +73,7 @@ ROW = np.dtype([("slot", np.int32), ("leaf", np.int32)])
 
 
 class Trees(NamedTuple):
-    """The arrays of all trees. Only kernels write to them, bar what is said to be wanted."""
+    """The arrays of all trees. Only kernels write to them, apart from the request fields."""
 
     slots: Records
     """[G] of SLOT"""
@@ -84,27 +84,26 @@ class Trees(NamedTuple):
     root_state: State
     """[G, S]"""
     root_noise: Doubles
-    """[G, A] wanted: random draws, edge by edge; gamma for Dirichlet noise, Gumbel for Gumbel
-    search"""
+    """[G, A] request: random draws per edge; gamma for Dirichlet noise, Gumbel for Gumbel search"""
     root_prior: Floats
-    """[G, A] the root's priors, edge by edge, with noise: used at the root in place of `prior`"""
+    """[G, A] the root's priors per edge, with noise; PUCT uses them instead of `prior`"""
     root_kept: Integers
-    """[G, A] visits that the root's edges had, edge by edge, before sequential halving began"""
+    """[G, A] visits per root edge before sequential halving began"""
     leaves: Records
-    """[G, K] of LEAF: where the walks of the round under way have ended"""
+    """[G, K] of LEAF: leaves of the current round"""
     leaf_path: Integers
-    """[G, K, D] the edges on the way there"""
+    """[G, K, D] edges from the root to the leaf"""
     leaf_logits: Floats
-    """[G, K, A] its policy logits, once it was evaluated"""
+    """[G, K, A] policy logits of the leaf, once evaluated"""
     leaf_key: Keys
-    """[G, K] in a graph, the hash of its position, 0 for none"""
+    """[G, K] in a graph, the hash of the leaf's position, 0 for none"""
     leaf_mask: Masks
-    """[G, K, A] the leaf's legal actions"""
+    """[G, K, A] legal actions of the leaf"""
     rows: Records
-    """[R] of ROW: the slot and the leaf that each row of the last batch belongs to"""
+    """[R] of ROW: slot and leaf of each row of the last batch"""
     transposition_table: Integers
-    """[G, T] in a graph, 1 + the node at the place of its key or the next free one, 0 for none. T:
-    a power of two, more than twice N, or 0 in a tree"""
+    """[G, T] in a graph, a hash table with linear probing: 1 + node, 0 for none. T is a power of
+    two above 2 N, or 0 in a tree"""
     state: State
     """[S] scratch"""
     next_state: State
@@ -125,10 +124,10 @@ def allocate_trees(
     graph: bool = False,
     rows: int | None = None,
 ) -> Trees:
-    """Allocate `slots` empty trees, or with `graph` graphs, of at most `nodes` nodes each.
+    """Allocate `slots` empty trees (graphs with `graph`) of at most `nodes` nodes each.
 
-    A batch has at most `rows`; by default it holds every leaf that there can be. All memory is
-    taken here; pages that no tree reaches are never touched.
+    `rows` is the maximum batch size, by default `slots * leaves`. All memory is reserved here;
+    the operating system provides a page when a tree first writes to it.
     """
     size, actions = game.state_size, game.num_actions
     return Trees(
