@@ -103,12 +103,12 @@ class Ablation:
 def _compare(
     players: Sequence[CheckpointPlayer], games: int, simulations: int, seed: int, workers: int
 ) -> MatchResult:
-    def seat_players(tables: int) -> list[Player]:
+    def make_players(tables: int) -> list[Player]:
         return [player.create(tables, simulations=simulations) for player in players]
 
     game = players[0].game
     schedule = paired_openings(game, games, 4, np.random.default_rng(seed))
-    return play_match(game, seat_players, schedule, workers=workers)[0]
+    return play_match(game, make_players, schedule, workers=workers)[0]
 
 
 @dataclass(frozen=True)

@@ -83,12 +83,12 @@ def compare(
     """Play `games` games between every two methods with a budget; return standings by title."""
     names = {row.title: player_name(row, budget, amount) for row in rows}
     names = {title: name for title, name in names.items() if name}
-    entrants = [parse_player(name) for name in names.values()]
-    tournament = Tournament(common_game(entrants), entrants, games, seed=seed)
+    specs = [parse_player(name) for name in names.values()]
+    tournament = Tournament(common_game(specs), specs, games, seed=seed)
     tournament.play(workers, show)
     found, _ = standings(tournament, anchor=list(names).index(BASELINE))
     by_name = {standing.name: standing for standing in found}
-    return {title: by_name[entrant.name] for title, entrant in zip(names, entrants, strict=True)}
+    return {title: by_name[spec.name] for title, spec in zip(names, specs, strict=True)}
 
 
 def player_name(row: Row, budget: str, amount: float) -> str:

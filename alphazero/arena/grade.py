@@ -60,7 +60,7 @@ class Answers(NamedTuple):
 
 def grade(
     game: Game,
-    seat_player: Callable[[int], Player],
+    make_player: Callable[[int], Player],
     solution: SolvedPositions,
     tables: int = DEFAULT_PARALLEL_GAMES,
     workers: int = 1,
@@ -68,12 +68,12 @@ def grade(
 ) -> Grade:
     """Request a move in every solved position and grade the moves, as `collect_answers`."""
     return grade_answers(
-        game, solution, collect_answers(seat_player, solution, tables, workers, show)
+        game, solution, collect_answers(make_player, solution, tables, workers, show)
     )
 
 
 def collect_answers(
-    seat_player: Callable[[int], Player],
+    make_player: Callable[[int], Player],
     solution: SolvedPositions,
     tables: int = DEFAULT_PARALLEL_GAMES,
     workers: int = 1,
@@ -88,7 +88,7 @@ def collect_answers(
     parts = [np.arange(worker, count, workers) for worker in range(min(workers, count))]
     tables = min(tables, len(parts[-1]))
     jobs = [
-        functools.partial(_answer, seat_player(tables), tables, solution, part, progress)
+        functools.partial(_answer, make_player(tables), tables, solution, part, progress)
         for part in parts
     ]
     actions, values = np.zeros(count, np.int64), np.zeros(count)
@@ -137,12 +137,12 @@ def _answer(
         player.step()
         answers = player.take_decisions()
         for table, action, value in zip(
-            answers.tables, answers.actions, answers.values, strict=True
+            answers.slots, answers.actions, answers.values, strict=True
         ):
             index = asked.pop(int(table))
             actions[index], values[index] = action, value
             ask_next(int(table))
-        progress.advance(len(answers.tables))
+        progress.advance(len(answers.slots))
     return Answers(actions, values)
 
 

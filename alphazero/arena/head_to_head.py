@@ -19,7 +19,7 @@ FEWEST = 16
 
 def play_match(
     game: Game,
-    seat_players: Callable[[int], Sequence[Player]],
+    make_players: Callable[[int], Sequence[Player]],
     schedule: Sequence[Pairing],
     *,
     tables: int = DEFAULT_PARALLEL_GAMES,
@@ -34,7 +34,7 @@ def play_match(
     """
 
     def play(pairings: Sequence[Pairing]) -> list[GameRecord]:
-        return play_schedule(game, seat_players, pairings, tables, workers, show)
+        return play_schedule(game, make_players, pairings, tables, workers, show)
 
     return play_until_decided(play, schedule, sprt)
 

@@ -53,27 +53,27 @@ def _play_all(
     A move whose outcome is already `RESIGNED` is recorded but not played.
     """
     length = notes.actions.shape[1]
-    for index in range(len(decisions.tables)):
-        table, action = decisions.tables[index], decisions.actions[index]
-        ply = states[table, PLY]
+    for index in range(len(decisions.slots)):
+        slot, action = decisions.slots[index], decisions.actions[index]
+        ply = states[slot, PLY]
         if not 0 <= ply < length:
             outcomes[index] = MISCOUNTED
             continue
-        notes.actions[table, ply] = action
+        notes.actions[slot, ply] = action
         for each in range(decisions.policies.shape[1]):
-            notes.policies[table, ply, each] = decisions.policies[index, each]
-        notes.values[table, ply] = decisions.values[index]
-        notes.surprises[table, ply] = decisions.surprises[index % len(decisions.surprises)]
-        notes.prospects[table, ply] = decisions.prospects[index % len(decisions.prospects)]
+            notes.policies[slot, ply, each] = decisions.policies[index, each]
+        notes.values[slot, ply] = decisions.values[index]
+        notes.surprises[slot, ply] = decisions.surprises[index % len(decisions.surprises)]
+        notes.prospects[slot, ply] = decisions.prospects[index % len(decisions.prospects)]
         if outcomes[index] != RESIGNED:
-            rules.play(states[table], action)
-            outcomes[index] = rules.outcome(states[table])
-            if states[table, PLY] != ply + 1:
+            rules.play(states[slot], action)
+            outcomes[index] = rules.outcome(states[slot])
+            if states[slot, PLY] != ply + 1:
                 outcomes[index] = MISCOUNTED
 
 
 class _FinishedGame(NamedTuple):
-    table: int
+    slot: int
     outcome: int
     resigned: bool = False
     fault: str = ""
@@ -114,15 +114,15 @@ class Match:
     @property
     def playing(self) -> list[int]:
         """Indices of the games in progress."""
-        return [table for table, pairing in enumerate(self._pairings) if pairing is not None]
+        return [slot for slot, pairing in enumerate(self._pairings) if pairing is not None]
 
     def start_games(self) -> None:
         """Start a game at every free index, while the schedule lasts."""
-        for table, pairing in enumerate(self._pairings):
+        for slot, pairing in enumerate(self._pairings):
             if pairing is None:
-                self._begin_next(table)
+                self._begin_next(slot)
 
-    def load(self, table: int, game: GameRecord) -> None:
+    def load(self, slot: int, game: GameRecord) -> None:
         """Load a game in progress as game `table`, replacing the game there.
 
         Raises:
@@ -131,26 +131,26 @@ class Match:
         length = len(game.actions)
         if length > self.game.max_moves:
             raise self._miscounted()
-        self._pairings[table] = game.pairing
-        self._seats[table] = game.pairing.players
-        self._may_resign[table] = game.pairing.may_resign
+        self._pairings[slot] = game.pairing
+        self._seats[slot] = game.pairing.players
+        self._may_resign[slot] = game.pairing.may_resign
         for notes, known in zip(self._notes, game.move_data, strict=True):
-            notes[table, :length] = known
-        place = np.array([table])
-        self.states[table] = self.game.play(self.game.initial_state(), *map(int, game.actions))
+            notes[slot, :length] = known
+        place = np.array([slot])
+        self.states[slot] = self.game.play(self.game.initial_state(), *map(int, game.actions))
         for player in self.players:
             player.load_games(place, self.states[place], game.actions.astype(np.int64))
-        outcome = self.game.outcome(self.states[table])
+        outcome = self.game.outcome(self.states[slot])
         if outcome == ONGOING:
             self._ask(place)
         else:
-            self._finished.append(_FinishedGame(table, outcome))
+            self._finished.append(_FinishedGame(slot, outcome))
 
     def step(self) -> list[GameRecord]:
         """Advance all games and searches once; return the games that ended."""
         for index, player in enumerate(self.players):
             decisions = player.take_decisions()
-            if len(decisions.tables):
+            if len(decisions.slots):
                 self.play(decisions)
             for forfeit in player.forfeits():
                 self._end_early(index, forfeit)
@@ -158,7 +158,7 @@ class Match:
         finished, self._finished = self._finished, []
         for ending in finished:
             records.append(self.record(*ending))
-            self._begin_next(ending.table)
+            self._begin_next(ending.slot)
         for player in self.players:
             player.step()
         return records
@@ -169,40 +169,40 @@ class Match:
         Raises:
             GameError: when a game does not count its moves, or exceeds `max_moves`.
         """
-        tables, actions = decisions.tables, decisions.actions
-        given_up = self._may_resign[tables] & (decisions.prospects < self.resign_below)
+        slots, actions = decisions.slots, decisions.actions
+        given_up = self._may_resign[slots] & (decisions.prospects < self.resign_below)
         outcomes = np.where(given_up, RESIGNED, ONGOING)
         _play_all(self.game.rules, self.states, self._notes, decisions, outcomes)
         if (outcomes == MISCOUNTED).any():
             raise self._miscounted()
         for index in np.flatnonzero(outcomes != ONGOING):
-            table, outcome = int(tables[index]), int(outcomes[index])
+            slot, outcome = int(slots[index]), int(outcomes[index])
             resigned = outcome == RESIGNED
             if resigned:
                 # The outcome with value -1 for the player to move; `value_of` is its own inverse.
-                outcome = value_of(-1, int(self.states[table, PLY]) % 2)
-            self._finished.append(_FinishedGame(table, outcome, resigned))
+                outcome = value_of(-1, int(self.states[slot, PLY]) % 2)
+            self._finished.append(_FinishedGame(slot, outcome, resigned))
         played = outcomes != RESIGNED
-        tables, actions, outcomes = tables[played], actions[played], outcomes[played]
-        self.moves_made += len(tables)
+        slots, actions, outcomes = slots[played], actions[played], outcomes[played]
+        self.moves_made += len(slots)
         for player in self.players:
-            player.advance(tables, actions)
-        self._ask(tables[outcomes == ONGOING])
+            player.advance(slots, actions)
+        self._ask(slots[outcomes == ONGOING])
 
     def record(
-        self, table: int, outcome: int = ONGOING, resigned: bool = False, fault: str = ""
+        self, slot: int, outcome: int = ONGOING, resigned: bool = False, fault: str = ""
     ) -> GameRecord:
         """Return game `table` so far."""
-        pairing = self._pairings[table]
-        assert pairing is not None, f"no game on table {table}"
-        length = int(self.states[table, PLY])
+        pairing = self._pairings[slot]
+        assert pairing is not None, f"no game on table {slot}"
+        length = int(self.states[slot, PLY])
         return GameRecord(
             pairing,
-            self._notes.actions[table, :length].copy(),
-            self._notes.policies[table, :length].copy(),
-            self._notes.values[table, :length].copy(),
-            self._notes.surprises[table, :length].copy(),
-            self._notes.prospects[table, :length].copy(),
+            self._notes.actions[slot, :length].copy(),
+            self._notes.policies[slot, :length].copy(),
+            self._notes.values[slot, :length].copy(),
+            self._notes.surprises[slot, :length].copy(),
+            self._notes.prospects[slot, :length].copy(),
             outcome,
             resigned,
             fault,
@@ -217,39 +217,39 @@ class Match:
 
     def _end_early(self, index: int, forfeit: Forfeit) -> None:
         """End a game that player `index` forfeits, unless it is over already."""
-        table, fault = forfeit
-        if self._pairings[table] is None or table in {ending.table for ending in self._finished}:
+        slot, fault = forfeit
+        if self._pairings[slot] is None or slot in {ending.slot for ending in self._finished}:
             return
-        seats = self._seats[table].tolist()
+        seats = self._seats[slot].tolist()
         loser = seats.index(index)
         if seats[0] == seats[1]:
-            loser = int(self.states[table, PLY]) % 2
+            loser = int(self.states[slot, PLY]) % 2
         lost = value_of(-1, loser)
-        self._finished.append(_FinishedGame(table, lost, resigned=not fault, fault=fault))
+        self._finished.append(_FinishedGame(slot, lost, resigned=not fault, fault=fault))
         # Drop move requests of this game at the other players.
         for player in self.players:
             if player is not self.players[index]:
-                player.reset(np.array([table]), self.game.initial_state()[None])
+                player.reset(np.array([slot]), self.game.initial_state()[None])
 
-    def _ask(self, tables: Slots) -> None:
-        to_move = self._seats[tables, self.states[tables, PLY] % 2]
+    def _ask(self, slots: Slots) -> None:
+        to_move = self._seats[slots, self.states[slots, PLY] % 2]
         for index, player in enumerate(self.players):
-            asked = tables[to_move == index]
+            asked = slots[to_move == index]
             if len(asked):
                 player.begin_moves(asked)
 
-    def _begin_next(self, table: int) -> None:
+    def _begin_next(self, slot: int) -> None:
         """Start the schedule's next game at index `table`, or leave the index free."""
-        pairing = self._pairings[table] = next(self.schedule, None)
+        pairing = self._pairings[slot] = next(self.schedule, None)
         if pairing is not None:
-            self.load(table, GameRecord.opening(self.game, pairing))
+            self.load(slot, GameRecord.opening(self.game, pairing))
 
 
 def play_schedule(
     game: Game,
-    seat_players: Callable[[int], Sequence[Player]],
+    make_players: Callable[[int], Sequence[Player]],
     schedule: Sequence[Pairing],
-    tables: int,
+    slots: int,
     workers: int = 1,
     show: Callable[[int], object] = bool,
 ) -> list[GameRecord]:
@@ -277,8 +277,8 @@ def play_schedule(
     jobs = []
     for part in parts:
         if part:
-            places = min(len(part), max(1, tables // workers))
-            match = Match(game, seat_players(places), places, iter(part))
+            places = min(len(part), max(1, slots // workers))
+            match = Match(game, make_players(places), places, iter(part))
             jobs.append(functools.partial(play_part, match))
     return [record for part in run_jobs(jobs, progress) for record in part] if jobs else []
 
@@ -288,10 +288,10 @@ def player_factory(
 ) -> "Callable[[int], list[Player]]":
     """Return a function from a number of games to new players, each with a spawned generator."""
 
-    def seat_players(tables: int) -> "list[Player]":
-        return [player.create(game, tables, rng.spawn(1)[0]) for player in players]
+    def make_players(slots: int) -> "list[Player]":
+        return [player.create(game, slots, rng.spawn(1)[0]) for player in players]
 
-    return seat_players
+    return make_players
 
 
 def parallel_games_for(players: Sequence[PlayerSpec], workers: int) -> int:

@@ -53,7 +53,7 @@ class Tournament:
     """
 
     game: Game
-    entrants: Sequence[PlayerSpec]
+    specs: Sequence[PlayerSpec]
     games: int
     """games per pairing, even: each opening is played twice, colours swapped"""
     opening_moves: int = 4
@@ -67,7 +67,7 @@ class Tournament:
     """All games in the folder, including those of players outside this tournament."""
 
     def __post_init__(self) -> None:
-        names = [entrant.name for entrant in self.entrants]
+        names = [spec.name for spec in self.specs]
         for name, times in Counter(names).items():
             if times > 1:
                 raise PlayerError(f"{name} is named twice; a player meets others, not itself")
@@ -88,7 +88,7 @@ class Tournament:
     @property
     def pairings(self) -> list[tuple[int, int]]:
         """Pairs of player indices."""
-        everyone = range(len(self.entrants))
+        everyone = range(len(self.specs))
         if self.gauntlet:
             return [(0, other) for other in everyone[1:]]
         return list(itertools.combinations(everyone, 2))
@@ -109,12 +109,12 @@ class Tournament:
 
     def counts(self) -> Counts:
         """Count games of i, moving first, against j by outcome -1, 0, +1: [N, N, 3]."""
-        return count_games([entrant.name for entrant in self.entrants], self.counted)
+        return count_games([spec.name for spec in self.specs], self.counted)
 
     @property
     def counted(self) -> list[PlayedGame]:
         """The games between players of this tournament."""
-        names = {entrant.name for entrant in self.entrants}
+        names = {spec.name for spec in self.specs}
         return [each for each in self.played if names.issuperset(each.players)]
 
     def _meet(
@@ -125,7 +125,7 @@ class Tournament:
         show: Callable[[int], object],
     ) -> Iterator[PlayedGame]:
         """Play the pairs of games with these numbers."""
-        players = [self.entrants[place] for place in pairing]
+        players = [self.specs[place] for place in pairing]
         names = players[0].name, players[1].name
         schedule = []
         for pair in pairs:
@@ -145,7 +145,7 @@ class Tournament:
 
     def _missing_pairs(self, first: int, second: int) -> list[int]:
         """Return the numbers of the pairs of games that are not complete."""
-        names = {self.entrants[first].name, self.entrants[second].name}
+        names = {self.specs[first].name, self.specs[second].name}
         done = [each.pair for each in self.played if set(each.players) == names]
         return [pair for pair in range(self.games // 2) if done.count(pair) < 2]
 
@@ -164,7 +164,7 @@ class Tournament:
 
     def _check(self, each: PlayedGame) -> None:
         """Raise PlayerError unless a stored game fits this tournament."""
-        known = {entrant.name: entrant for entrant in self.entrants}
+        known = {spec.name: spec for spec in self.specs}
         place = f"{printable(self._file or '')}: "
         if each.game != self.game:
             raise PlayerError(f"{place}holds games of another game; choose another folder")
@@ -213,7 +213,7 @@ def standings(tournament: Tournament, anchor: int) -> tuple[list[Standing], Rati
     totals = counts.sum(axis=1) + counts.sum(axis=0)[:, ::-1]
     rows = [
         Standing(
-            entrant.name,
+            spec.name,
             float(ratings.elo[place]),
             float(ratings.low[place]),
             float(ratings.high[place]),
@@ -222,7 +222,7 @@ def standings(tournament: Tournament, anchor: int) -> tuple[list[Standing], Rati
             draws=int(totals[place, 1]),
             losses=int(totals[place, 0]),
         )
-        for place, entrant in enumerate(tournament.entrants)
+        for place, spec in enumerate(tournament.specs)
     ]
     return sorted(rows, key=lambda row: -row.elo), ratings
 

@@ -92,11 +92,11 @@ def grade(options: argparse.Namespace) -> int:
     grades: list[str] = []
     passed = True
     for simulations in options.simulations or [saved.settings.simulations]:
-        seat_player = functools.partial(saved.create, simulations=simulations)
+        make_player = functools.partial(saved.create, simulations=simulations)
         for name, solution in sets:
             total = len(solution.states)
             with tqdm(total=total, unit="position", leave=False, disable=None) as bar:
-                result = grade(game, seat_player, solution, workers=usable_cores(), show=bar.update)
+                result = grade(game, make_player, solution, workers=usable_cores(), show=bar.update)
             grades.append(f"{name}, {simulations} simulations: {result}")
             print(grades[-1])
             if result.first_mistake and not options.positions:
@@ -264,13 +264,13 @@ def rate(options: argparse.Namespace) -> int:
     from alphazero.diagnostics.run_pictures import draw_progress
     from alphazero.drawing.canvas import save_picture
 
-    entrants, minutes = expand_players(
+    specs, minutes = expand_players(
         options.players, options.checkpoints, options.simulations, options.seconds
     )
-    anchor = anchor_index(entrants, options.anchor)
+    anchor = anchor_index(specs, options.anchor)
     tournament = Tournament(
-        common_game(entrants, asked),
-        entrants,
+        common_game(specs, asked),
+        specs,
         options.games,
         options.opening_moves,
         options.seed,

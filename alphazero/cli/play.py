@@ -77,8 +77,8 @@ def play(options: argparse.Namespace) -> None:
     game = common_game([player], asked)
     if options.save:
         check_savable(options.save, game)
-    sitting = TerminalSession(player, game, SIDES[options.side], opening)
-    Terminal(sitting, Screen.of(sys.stdout)).run(options.save)
+    session = TerminalSession(player, game, SIDES[options.side], opening)
+    Terminal(session, Screen.of(sys.stdout)).run(options.save)
 
 
 def serve_arguments(parser: argparse.ArgumentParser) -> None:
@@ -141,17 +141,17 @@ def serve(options: argparse.Namespace) -> None:
     from alphazero.frontends.web.catalog import Catalog
     from alphazero.frontends.web.ratings import RatingTable
 
-    entrants = [parse_player(name) for name in options.players]
+    specs = [parse_player(name) for name in options.players]
     if not options.players:
         for path in sorted(Path("checkpoints").glob("*.safetensors")):
             try:
-                entrants.append(parse_player(str(path)))
+                specs.append(parse_player(str(path)))
             except AlphaZeroError as error:
                 print(f"left out: {error}", file=sys.stderr)
     named = map(Path, options.players)
     folders = [folder for folder in named if folder.is_dir() and holds_run(folder)]
     catalogue = Catalog(
-        entrants, [RunArchive(folder) for folder in folders], RatingTable(options.ratings)
+        specs, [RunArchive(folder) for folder in folders], RatingTable(options.ratings)
     )
     serve(catalogue, options.host, options.port, browse=options.open)
 

@@ -1,4 +1,4 @@
-"""Documented keys: dataclass fields with unit, range and source, by which values are checked."""
+"""Configuration keys as dataclass fields with unit, range and source, and checks against them."""
 
 import dataclasses
 import math
@@ -26,7 +26,7 @@ Field = tuple[dataclasses.Field[Any], Any, "FieldInfo"]
 
 @dataclasses.dataclass(frozen=True)
 class FieldInfo:
-    """What is known of a key besides its type and default; `read` overrides how it is read."""
+    """Metadata of a key besides its type and default; `read` replaces `check_value`."""
 
     meaning: str
     unit: str = ""
@@ -38,11 +38,11 @@ class FieldInfo:
     source: str = ""
     kind: str = ""
     formerly: str = ""
-    """the key's name in older files, which is read as well"""
+    """name of the key in older files, still accepted"""
     read: "Callable[[Reader, KeyPath, Any], Any] | None" = None
 
     def bounds(self) -> list[str]:
-        """The range in words, such as `at least 1`."""
+        """Return the limits in words, such as `at least 1`."""
         words = ("at least", "above", "at most", "below")
         limits = (self.at_least, self.above, self.at_most, self.below)
         return [f"{w} {limit}" for w, limit in zip(words, limits, strict=True) if limit is not None]
@@ -59,7 +59,7 @@ class FieldInfo:
 
 REQUIRED: Any = dataclasses.MISSING
 GREATEST = {int: 2**63 - 1, float: 1e30}
-"""The largest numbers of a configuration: what 64 bits count, and far below an overflow."""
+"""Largest absolute values of a configuration: 64-bit integers, and floats far from overflow."""
 KIND_WORDS = {
     int: "a whole number",
     float: "a number",
@@ -70,26 +70,26 @@ KIND_WORDS = {
 
 
 def config_field(default: Any, meaning: str, **details: Any) -> Any:
-    """A documented key: a dataclass field with a `FieldInfo`; `REQUIRED` as default means none."""
+    """Return a dataclass field with a `FieldInfo`; the default `REQUIRED` means none."""
     return dataclasses.field(default=default, metadata={"note": FieldInfo(meaning, **details)})
 
 
 def config_fields(section: type) -> list[Field]:
-    """Each documented key of a section: its field, its type and its note."""
+    """Return the field, type and `FieldInfo` of each key of a section."""
     hints = get_type_hints(section)
     fields = dataclasses.fields(section)
     return [(f, hints[f.name], f.metadata["note"]) for f in fields if "note" in f.metadata]
 
 
 def type_words(kind: Any, note: FieldInfo) -> str:
-    """A key's type in words, such as `a whole number or null`."""
+    """Return a key's type in words, such as `a whole number or null`."""
     if isinstance(kind, UnionType) and not note.kind:
         return " or ".join(KIND_WORDS[option] for option in get_args(kind))
     return note.kind or KIND_WORDS[kind]
 
 
 def check_value(kind: Any, note: FieldInfo, value: Any) -> Any:
-    """The value as its key's type (a whole number becomes a float where one is expected)."""
+    """Return the value in its key's type (int to float if needed), or raise WrongValueError."""
     if isinstance(kind, UnionType):  # only `X | None`
         if value is None:
             return None
@@ -114,7 +114,7 @@ def check_value(kind: Any, note: FieldInfo, value: Any) -> Any:
 
 
 def _wrong_type(kind: Any, value: Any) -> str:
-    """What to say of a value of the wrong type, `1e-3` as text above all."""
+    """Describe a value of the wrong type, with a hint for numbers that YAML reads as text."""
     if isinstance(value, str) and kind in (int, float):
         try:
             number = float(value)
@@ -135,18 +135,18 @@ def _wrong_type(kind: Any, value: Any) -> str:
 
 
 class Reader:
-    """Builds sections from a document and collects every problem on the way."""
+    """Builds sections from a document and collects all problems."""
 
     def __init__(self, source: str, document: Document) -> None:
         self.source = source
         self.lines = document.lines
-        self.overridden: dict[KeyPath, str] = {}  # key path -> the override as it was typed
+        self.overridden: dict[KeyPath, str] = {}  # key path -> override as typed
         self.wrong: set[KeyPath] = set()  # key paths already reported
         self.problems = [Problem(n, f"{source}:{n}: {text}") for n, text in document.problems]
-        self.renamed: list[str] = []  # keys under their old names: the old and the new one
+        self.renamed: list[str] = []  # "old is now new" per renamed key
 
     def report(self, path: KeyPath, message: str) -> None:
-        """Add a problem of the value at `path`, placed by its override or its nearest line."""
+        """Add a problem of the value at `path`, with its override or the nearest known line."""
         self.wrong.add(path)
         for length in range(len(path), 0, -1):
             if path[:length] in self.overridden:
@@ -160,7 +160,7 @@ class Reader:
         self.problems.append(Problem(NO_LINE - 1, f"{self.source}: {message}"))
 
     def finish(self) -> None:
-        """Raise one ConfigError for all problems, by line; without any, name renamed keys."""
+        """Raise one ConfigError for all problems, by line; without any, print renamed keys."""
         if not self.problems:
             if self.renamed:
                 names = ", ".join(self.renamed)
@@ -173,7 +173,7 @@ class Reader:
         raise ConfigError("\n".join(texts))
 
     def read(self, section: type[Section], path: KeyPath, values: Mapping[str, Any]) -> Section:
-        """A section built from a mapping; keys with problems are left out or keep their default."""
+        """Build a section from a mapping; keys with problems get their default, or None."""
         fields = config_fields(section)
         values = self._under_new_names(fields, path, values)
         names = [field.name for field, _, _ in fields]
@@ -200,7 +200,6 @@ class Reader:
     def _under_new_names(
         self, fields: Sequence[Field], path: KeyPath, values: Mapping[str, Any]
     ) -> Mapping[str, Any]:
-        """Return a section's values with each old name replaced by the new one."""
         given = dict(values)
         for field, _, note in fields:
             if not note.formerly or note.formerly not in given:
@@ -217,7 +216,7 @@ class Reader:
         return given
 
     def read_value(self, path: KeyPath, kind: Any, note: FieldInfo, value: Any) -> Any:
-        """One checked value, or None with a problem reported."""
+        """Return the checked value, or report a problem and return None."""
         try:
             return note.read(self, path, value) if note.read else check_value(kind, note, value)
         except WrongValueError as error:
@@ -226,9 +225,9 @@ class Reader:
 
 
 def dotted(path: KeyPath) -> str:
-    """A key path as people write it: `learner.learning_rate[1].step`."""
+    """Format a key path: `learner.learning_rate[1].step`."""
     return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path).lstrip(".")
 
 
 class WrongValueError(Exception):
-    """A value that its key does not take; the text says why. `Reader` turns it into a problem."""
+    """An invalid value, with the reason; `Reader` reports it as a problem."""

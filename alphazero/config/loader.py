@@ -1,4 +1,4 @@
-"""YAML files and `section.key=value` overrides turned into a `Config`, and back."""
+"""Convert YAML files and `section.key=value` overrides to a `Config`, and back."""
 
 import re
 import sys
@@ -23,19 +23,19 @@ from alphazero.errors import ConfigError, GameError, did_you_mean
 
 
 def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
-    """The configuration in a YAML file, with `section.key=value` overrides; raises ConfigError."""
+    """Load a YAML file with `section.key=value` overrides; raise ConfigError."""
     path = Path(path)
     document = parse_mapping(read_text(path), str(path))
     return _read(document, str(path), overrides, default_name=path.stem)
 
 
 def parse_config(text: str, source_name: str = "config", overrides: Sequence[str] = ()) -> Config:
-    """The configuration in YAML text; `source_name` stands in errors; raises ConfigError."""
+    """Parse YAML text; raise ConfigError. `source_name` is the file name in error messages."""
     return _read(parse_mapping(text, source_name), source_name, overrides, default_name="")
 
 
 def config_from(source: Config | Mapping[str, Any] | Path | str) -> Config:
-    """The configuration itself, or that in nested dicts, or in a YAML file; raises ConfigError."""
+    """Convert nested dicts or the path of a YAML file to a Config; raise ConfigError."""
     if isinstance(source, Config):
         return source
     if isinstance(source, Path | str):
@@ -49,14 +49,14 @@ def config_from(source: Config | Mapping[str, Any] | Path | str) -> Config:
 
 
 def _plain(value: Any) -> Any:
-    """What a YAML file could say in place of a Python value: lists and dicts alone."""
+    """Convert sequences and mappings to lists and dicts, as YAML has them."""
     if isinstance(value, Mapping):
         return {str(name): _plain(each) for name, each in value.items()}
     return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _read(document: Document, source: str, overrides: Sequence[str], default_name: str) -> Config:
-    """Override, build, cross-check: every problem ends up in one ConfigError."""
+    """Apply overrides, build and cross-check; raise one ConfigError for all problems."""
     reader = Reader(source, document)
     values: dict[str, dict[str, Any]] = {}
     for name, content in document.value.items():
@@ -80,7 +80,7 @@ def _read(document: Document, source: str, overrides: Sequence[str], default_nam
     for paths, message in _cross_checks(config):
         if reader.wrong.isdisjoint([*paths, *(path[:1] for path in paths)]):
             reader.report(_given(reader, paths), message)
-    # Games that are not loaded yet are compiled, perhaps for a minute: other mistakes go before.
+    # Importing games may compile for a minute: report other mistakes first.
     if not reader.wrong or "alphazero.games" in sys.modules:
         _check_game(reader, config.game)
     reader.finish()
@@ -88,12 +88,10 @@ def _read(document: Document, source: str, overrides: Sequence[str], default_nam
 
 
 def _is_game(section: str, content: Any) -> bool:
-    """Whether a section that should be a mapping is the name of a game."""
     return section == "game" and isinstance(content, str) and content.isidentifier()
 
 
 def _apply_override(reader: Reader, values: dict[str, dict[str, Any]], override: str) -> None:
-    """Put one `section.key=value` over what the file says."""
     path_text, equals, value_text = override.partition("=")
     section, dot, name = path_text.strip().partition(".")
     path = (section, name)
@@ -115,7 +113,7 @@ def _apply_override(reader: Reader, values: dict[str, dict[str, Any]], override:
 
 
 def _read_game(reader: Reader, values: dict[str, Any]) -> GameConfig:
-    """The game section, but for what only the game knows of its options."""
+    """Read the game section; `_check_game` checks the options."""
     options = {name: value for name, value in values.items() if name != "name"}
     for name, value in options.items():
         path = ("game", name)
@@ -127,7 +125,7 @@ def _read_game(reader: Reader, values: dict[str, Any]) -> GameConfig:
 
 
 def _check_game(reader: Reader, game: GameConfig) -> None:
-    """Let the game itself check its name and its options, where these could be read."""
+    """Create the game to check its name and options, unless reading them failed."""
     if any(path[:1] == ("game",) for path in reader.wrong):
         return
     from alphazero.games import make_game
@@ -143,7 +141,7 @@ def _check_game(reader: Reader, game: GameConfig) -> None:
 
 
 def _given(reader: Reader, paths: Sequence[KeyPath]) -> KeyPath:
-    """Of several keys that disagree, the one to point at: overridden, else in the file."""
+    """Choose the key to report of conflicting ones: an overridden one, else one in the file."""
     for known in (reader.overridden, reader.lines):
         for path in paths:
             if path in known:
@@ -152,7 +150,7 @@ def _given(reader: Reader, paths: Sequence[KeyPath]) -> KeyPath:
 
 
 def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
-    """What no single key can tell: the keys concerned, and what is wrong."""
+    """Check conditions across keys; yield the keys concerned and a message."""
     run, learner, replay, gate = config.run, config.learner, config.replay, config.gate
     if run.name and not re.fullmatch(r"(?!\.+$)(?!-)[A-Za-z0-9._-]{1,100}", run.name):
         yield (
@@ -226,7 +224,7 @@ def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
 
 
 def dump_config(config: Config) -> str:
-    """YAML that loads back to an equal configuration."""
+    """Write YAML that loads back to an equal configuration."""
     lines = []
     for name in SECTIONS:
         section = getattr(config, name)
@@ -238,7 +236,7 @@ def dump_config(config: Config) -> str:
 
 
 def written(value: Any) -> str:
-    """A value of a section as YAML on one line."""
+    """Write a value of a section as YAML on one line."""
     if isinstance(value, RayConfig):
         keys = [f"{each.name}: {written(getattr(value, each.name))}" for each in fields(value)]
         return f"{{ray: {{{', '.join(keys)}}}}}"

@@ -1,7 +1,7 @@
-"""YAML text read strictly: every value keeps its line, and nothing is executed.
+"""Strict YAML parser: records the line of each value, and accepts no tags, anchors or aliases.
 
-A *key path* is the tuple of keys and list positions that leads to a value; a *problem* is a line
-number and a sentence. Problems are collected, so that a person hears of all of them at once.
+A *key path* is the tuple of keys and list indices of a value. Problems are collected, so that an
+error lists all of them.
 """
 
 import math
@@ -24,14 +24,14 @@ KeyPath = tuple[str | int, ...]
 
 
 class Problem(NamedTuple):
-    """One thing that is wrong, and the line it stands on."""
+    """An error message and its line."""
 
     line: int
     message: str
 
 
 class Document(NamedTuple):
-    """What a YAML text says: its value, the line of each key path, the repeated or odd keys."""
+    """A parsed YAML text: its value, the line of each key path, and the problems found."""
 
     value: Any
     lines: dict[KeyPath, int]
@@ -39,7 +39,7 @@ class Document(NamedTuple):
 
 
 def read_text(path: Path) -> str:
-    """The text of a file of at most 1 MiB of UTF-8; raises ConfigError."""
+    """Read a UTF-8 file of at most 1 MiB; raise ConfigError."""
     try:
         check_regular(path)
         with path.open("rb") as file:
@@ -61,9 +61,9 @@ def read_text(path: Path) -> str:
 
 
 def parse_yaml(text: str) -> Document:
-    """The value of a YAML text, by the safe loader alone; text that is no YAML raises ConfigError.
+    """Parse YAML text with the safe loader; raise ConfigError for invalid YAML.
 
-    The error's text is then one line for each problem, each starting with its line number.
+    The error message has one line per problem, each starting with the line number.
     """
     problems = _forbidden(text)
     if problems:
@@ -78,7 +78,7 @@ def parse_yaml(text: str) -> Document:
 
 
 def parse_mapping(text: str, source: str) -> Document:
-    """The YAML text of a whole file, whose value is a mapping; raises ConfigError."""
+    """Parse the YAML text of a file, whose value must be a mapping; raise ConfigError."""
     try:
         document = parse_yaml(text)
     except ConfigError as error:
@@ -95,7 +95,7 @@ def parse_mapping(text: str, source: str) -> Document:
 
 
 def _forbidden(text: str) -> list[Problem]:
-    """Everything that stops the reading: syntax errors, aliases, tags, too much of anything."""
+    """Return problems that stop parsing: syntax errors, anchors, aliases, tags, exceeded limits."""
     if len(text) > MAXIMUM_BYTES:
         return [Problem(1, f"larger than {MAXIMUM_BYTES} characters")]
     problems: list[Problem] = []
@@ -134,7 +134,7 @@ def _forbidden(text: str) -> list[Problem]:
 def _value(
     node: yaml.Node, path: KeyPath, lines: dict[KeyPath, int], problems: list[Problem]
 ) -> Any:
-    """The plain value of a node; fills in `lines` and adds to `problems`."""
+    """Return the Python value of a node; add to `lines` and `problems`."""
     lines.setdefault(path, node.start_mark.line + 1)
     if isinstance(node, yaml.SequenceNode):
         return [_value(item, (*path, i), lines, problems) for i, item in enumerate(node.value)]
@@ -159,7 +159,7 @@ def _value(
 
 
 def _scalar(node: yaml.ScalarNode, problems: list[Problem]) -> Any:
-    """None, bool, int, float or str; YAML 1.1's odd numbers 1:30 (90) and 010 (8) stay text."""
+    """Return None, bool, int, float or str; YAML 1.1's numbers 1:30 (90) and 010 (8) stay text."""
     kind = node.tag.rpartition(":")[2]
     if kind == "null":
         return None
@@ -177,7 +177,7 @@ def _scalar(node: yaml.ScalarNode, problems: list[Problem]) -> Any:
 
 
 def yaml_scalar(value: float | str | bool | None) -> str:
-    """A scalar as YAML that PyYAML reads back as the same value: `1.0e-04`, never `1e-04`."""
+    """Format a scalar as YAML that PyYAML reads back equally: `1.0e-04`, never `1e-04`."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, float):
@@ -192,7 +192,7 @@ def yaml_scalar(value: float | str | bool | None) -> str:
 
 
 def describe_value(value: Any) -> str:
-    """A value as an error names it, such as `text 'many'`."""
+    """Describe a value for an error message, such as `text 'many'`."""
     if value is None:
         return "nothing"
     if isinstance(value, str):
@@ -205,5 +205,5 @@ def describe_value(value: Any) -> str:
 
 
 def quote(text: str) -> str:
-    """Text in quotes, on one line and short, whatever it holds."""
+    """Quote text as ASCII on one line, at most 60 characters of it."""
     return ascii(text if len(text) <= 60 else text[:57] + "...")

@@ -177,13 +177,13 @@ def _time_gate(
     settings = config.gate
     games = settings.games or config.evaluation.games
 
-    def seat_players(tables: int) -> list[Player]:
+    def make_players(tables: int) -> list[Player]:
         simulations = settings.simulations or None
         return [
             seat(bench.game, bench.evaluator, config.search, simulations, tables) for _ in range(2)
         ]
 
-    matches = _seat(bench, seat_players, games, settings.opening_moves, workers, rng)
+    matches = _seat(bench, make_players, games, settings.opening_moves, workers, rng)
     time_matches(matches, seconds / 4)  # compiles and warms up
     before = _simulations(matches)
     played = time_matches(matches, 3 * seconds / 4)
@@ -208,15 +208,15 @@ def _time_ladder(
         return 0.0
     settings, anchors = config.evaluation, evaluation.anchors.anchors
 
-    def seat_against(anchor: PlayerSpec, tables: int) -> list[Player]:
+    def make_opponents(anchor: PlayerSpec, tables: int) -> list[Player]:
         simulations = settings.simulations or None
         player = seat(bench.game, bench.evaluator, config.search, simulations, tables)
         return [player, anchor.create(bench.game, tables, rng.spawn(1)[0])]
 
     spent, each = 0.0, seconds / len(anchors)
     for anchor in anchors:
-        seat_players = functools.partial(seat_against, anchor)
-        matches = _seat(bench, seat_players, settings.games, OPENING_MOVES, workers, rng)
+        make_players = functools.partial(make_opponents, anchor)
+        matches = _seat(bench, make_players, settings.games, OPENING_MOVES, workers, rng)
         played = Played()
         while played.moves < settings.games:
             # A short measurement may end before the first move, or just after many.
@@ -229,7 +229,7 @@ def _time_ladder(
 
 def _seat(
     bench: SelfPlayBenchmark,
-    seat_players: Callable[[int], Sequence[Player]],
+    make_players: Callable[[int], Sequence[Player]],
     games: int,
     opening_moves: int,
     workers: int,
@@ -238,7 +238,7 @@ def _seat(
     """Return one endless match per worker, with `games` games in progress in all."""
     openings = paired_openings(bench.game, 2 * games, opening_moves, rng)
     matches = [
-        Match(bench.game, seat_players(tables), tables, itertools.cycle(openings))
+        Match(bench.game, make_players(tables), tables, itertools.cycle(openings))
         for tables in split_evenly(games, workers)
     ]
     for match in matches:

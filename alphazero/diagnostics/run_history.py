@@ -81,28 +81,28 @@ def expand_players(
     Raises:
         AlphaZeroError: for a text that names no player.
     """
-    entrants: list[PlayerSpec] = []
+    specs: list[PlayerSpec] = []
     minutes: dict[str, float] = {}
     for text in texts:
         paths = step_checkpoints(Path(text), checkpoints)
         times = training_minutes(Path(text)) if paths else {}
         for name in [str(path) for path in paths] or [text]:
-            entrant = parse_player(name, simulations=simulations, seconds=seconds)
-            entrants.append(entrant)
-            if isinstance(entrant.options, CheckpointOptions) and times:
-                iteration = entrant.options.saved.checkpoint.iteration
+            spec = parse_player(name, simulations=simulations, seconds=seconds)
+            specs.append(spec)
+            if isinstance(spec.options, CheckpointOptions) and times:
+                iteration = spec.options.saved.checkpoint.iteration
                 # A power cut may have lost the last iteration's curves.
-                minutes[entrant.name] = max(at for i, at in times.items() if i <= iteration)
-    return entrants, minutes
+                minutes[spec.name] = max(at for i, at in times.items() if i <= iteration)
+    return specs, minutes
 
 
-def anchor_index(entrants: Sequence[PlayerSpec], text: str | None) -> int:
+def anchor_index(specs: Sequence[PlayerSpec], text: str | None) -> int:
     """Return the index of the player with rating 0: the one named, else `random`, else the first.
 
     Raises:
         PlayerError: when no player has that name.
     """
-    names = [entrant.name for entrant in entrants]
+    names = [spec.name for spec in specs]
     if text is None:
         return names.index("random") if "random" in names else 0
     wanted = {text, parse_player(text).name}

@@ -29,9 +29,8 @@ SHAPE: Final = (2, TARGET - LOWEST_SUM + 1, TEN)
 
 NUM_STATES: Final = 200
 
-LONGEST: Final = 16
-"""The choices that an episode stores. Up to 20 are possible, hard and soft, each sum from 12 to 21
-once, but more than 16 have a probability below 10^-14."""
+LONGEST: Final = 20
+"""The choices of the longest episode: hard and soft, each sum from 12 to 21 once."""
 
 Policy: TypeAlias = npt.NDArray[np.int64]
 """[2, 10, 10] the action in each state."""

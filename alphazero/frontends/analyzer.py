@@ -41,19 +41,19 @@ class Analyzer:
     """Searches one game."""
 
     def __init__(
-        self, entrant: PlayerSpec, game: Game, player: Player | None = None, table: int = 0
+        self, spec: PlayerSpec, game: Game, player: Player | None = None, table: int = 0
     ) -> None:
         """`player` is a shared player, in which this game has index `table`.
 
         Without it, a new player is created. A shared player is stepped by its owner, who
         distributes its decisions; then `choose`, `step` and `end` must not be used.
         """
-        self.simulations = entrant.options.default_simulations
+        self.simulations = spec.options.default_simulations
         """Simulations per move without a clock; None if `seconds` decide"""
-        self.is_told = getattr(entrant.options, "simulations", None) is not None
+        self.is_told = getattr(spec.options, "simulations", None) is not None
         """Whether the user set `simulations`, which then hold despite a clock."""
-        self.seconds: float | None = getattr(entrant.options, "seconds", None)
-        self.player: Player = player or without_limit(entrant).create(game)
+        self.seconds: float | None = getattr(spec.options, "seconds", None)
+        self.player: Player = player or without_limit(spec).create(game)
         self.game = game
         self.table = np.array([table])
         self.moves: list[int] | None = None
@@ -105,7 +105,7 @@ class Analyzer:
         if seconds is not None and hasattr(self.player, "seconds"):
             self.player.seconds = seconds
         self.player.begin_moves(self.table)
-        while not len((decisions := self.player.take_decisions()).tables):
+        while not len((decisions := self.player.take_decisions()).slots):
             for _, fault in self.player.forfeits():
                 if fault:
                     raise PlayerError(f"no move: {fault}")
@@ -186,6 +186,6 @@ class Analyzer:
         ]
 
 
-def without_limit(entrant: PlayerSpec) -> PlayerSpec:
+def without_limit(spec: PlayerSpec) -> PlayerSpec:
     """Return the spec with an unlimited budget, for front ends that set their own."""
-    return dataclasses.replace(entrant, options=entrant.options.unlimited())
+    return dataclasses.replace(spec, options=spec.options.unlimited())

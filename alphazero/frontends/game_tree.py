@@ -33,18 +33,18 @@ class SearchResult:
     """all legal moves, best first"""
 
     @classmethod
-    def of(cls, thinker: Analyzer, state: State, lines: int = EVERY) -> "SearchResult | None":
+    def of(cls, analyzer: Analyzer, state: State, lines: int = EVERY) -> "SearchResult | None":
         """Return the analyzer's result for `state`, its position; None if it was never searched.
 
         `lines` is as in `Analyzer.candidates`.
         """
-        roots = thinker.roots if thinker.searches else None
+        roots = analyzer.roots if analyzer.searches else None
         if roots is None:
             return None
-        candidates = thinker.candidates(state, lines)
+        candidates = analyzer.candidates(state, lines)
         return cls(
             float(roots.values[0]),
-            thinker.first_value,
+            analyzer.first_value,
             sum(candidate.visits for candidate in candidates),
             candidates,
         )
@@ -111,14 +111,14 @@ class GameTree:
     @classmethod
     def of(cls, played: PlayedGame) -> "GameTree":
         """Create the tree of a recorded game, at its end."""
-        study = cls(played.game)
+        game_tree = cls(played.game)
         comments = played.comments or ("",) * len(played.actions)
         for action, comment in zip(played.actions, comments, strict=True):
-            study.make(action, comment)
+            game_tree.make(action, comment)
         if (played.resigned or played.forfeit_reason) and played.outcome != ONGOING:
-            study.resign(0 if value_of(played.outcome, 0) < 0 else 1, played.forfeit_reason)
-        study._read, study._read_end = played, study.here
-        return study
+            game_tree.resign(0 if value_of(played.outcome, 0) < 0 else 1, played.forfeit_reason)
+        game_tree._read, game_tree._read_end = played, game_tree.here
+        return game_tree
 
     @property
     def source(self) -> PlayedGame | None:

@@ -1,8 +1,8 @@
 """Batched tree search with a network, one tree per slot.
 
 `step()` selects leaves in all active slots, evaluates them as one batch and backs them up;
-`pop_finished()` returns the slots whose budget is spent. A finished slot can begin its next search
-before the next `step()`, so the batch stays full even if slots have different budgets.
+`pop_finished()` returns the slots whose budget is spent. They can begin their next search before
+the next `step()`, so the batch stays full even if slots have different budgets.
 
 Letters: G slots, n selected slots, A actions, S state size.
 """
@@ -137,7 +137,6 @@ class NetworkSearch(TreeSearch):
         return self._read_roots(self.trees, slots)
 
     def _evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
-        """Evaluate one batch and update the counters."""
         begin = time.perf_counter()
         answers = self.evaluator.evaluate(observations)
         self.seconds_evaluating += time.perf_counter() - begin

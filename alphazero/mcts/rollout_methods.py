@@ -16,8 +16,9 @@ UNLIMITED = 2**40
 """Sentinel for "no simulation limit"."""
 
 FINAL_MOVES = ("max", "robust", "max_robust", "secure")
-"""Rules for the final move: highest value, most visits, both, highest lower bound. Chaslot et al., *Progressive Strategies for Monte-Carlo Tree Search* (2008);
-Browne et al., *A Survey of Monte Carlo Tree Search Methods* (2012), section 3.1."""
+"""Rules for the final move: highest value, most visits, both, highest lower bound. Chaslot et al.,
+*Progressive Strategies for Monte-Carlo Tree Search* (2008); Browne et al., *A Survey of Monte Carlo
+Tree Search Methods* (2012), section 3.1."""
 
 
 class RolloutMethod(NamedTuple):

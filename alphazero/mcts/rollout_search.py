@@ -116,7 +116,6 @@ class RolloutSearch(TreeSearch):
         return RootStatistics(visits, priors, action_values, policies, targets, values)
 
     def _merged_roots(self, slots: Slots) -> RootStatistics:
-        """Merge the root statistics of each slot's trees."""
         found = [self._read_roots(trees, slots) for trees in self._trees_per_thread]
         if len(found) == 1:
             return found[0]

@@ -58,10 +58,7 @@ class ChildStatistics(NamedTuple):
 
 
 class TreeSearch(ABC):
-    """Searches in slots that start and finish independently.
-
-    A finished slot can advance and begin its next search before the next `step`.
-    """
+    """Searches in slots; a finished slot can begin its next search before the next `step`."""
 
     def __init__(
         self,
@@ -96,7 +93,7 @@ class TreeSearch(ABC):
             trees.slots["num_edges"][slots] = 0
 
     def advance(self, slots: Slots, actions: Slots) -> None:
-        """Play `actions` [n] in `slots`; keep the subtrees if the search is set to."""
+        """Play `actions` [n] in `slots`; keep the subtrees if `keep_trees` is set."""
         self._cancel(slots)
         for trees in self._trees_per_thread:
             advance_trees(self.game.rules, trees, slots, actions, self._keep_trees)
@@ -111,10 +108,7 @@ class TreeSearch(ABC):
         """
 
     def stop(self, slots: Slots) -> None:
-        """End the searches in `slots`, so that the next `pop_finished` returns them.
-
-        A root that is not evaluated yet needs one more `step` before that.
-        """
+        """End the searches in `slots`; an unevaluated root needs a `step` before `pop_finished`."""
         for trees in self._trees_per_thread:
             trees.slots["remaining"][slots] = 0
 
@@ -159,7 +153,6 @@ class TreeSearch(ABC):
         """Return the current statistics of `slots`, whose roots must be evaluated."""
 
     def _read_roots(self, trees: Trees, slots: Slots) -> RootStatistics:
-        """Return the root statistics of one thread's trees."""
         shape = len(slots), self.game.num_actions
         visits, values = np.zeros(shape, np.int64), np.zeros(len(slots))
         priors, policies, targets = np.zeros((3, *shape))
@@ -168,16 +161,13 @@ class TreeSearch(ABC):
         return roots
 
     def root_network_value(self, slot: int) -> float:
-        """Return the evaluator's value of the root, or the exact one if solved.
-
-        It is for the player to move. The root must be evaluated.
-        """
+        """Return the evaluator's value of an evaluated root (exact if solved), for its player."""
         return float(self._trees_per_thread[0].nodes[slot, 0]["value"])
 
     def principal_variation(self, slot: int, action: int, length: int = 8) -> list[int]:
-        """Return the most visited line after `action`, itself included, of at most `length` moves.
+        """Return the most visited line that starts with `action`, of at most `length` moves.
 
-        Of the slot's trees, the one with the most visits of `action` is read.
+        Read the slot's tree with the most visits of `action`.
         """
 
         def begin_in(trees: Trees) -> Records:
@@ -218,13 +208,11 @@ class TreeSearch(ABC):
         return sorted(seen, key=lambda branch: -branch.visits)
 
     def _cancel(self, slots: Slots) -> None:
-        """Stop and deactivate the searches in `slots`."""
         self.stop(slots)
         self._searching[slots] = False
 
 
 def _edges_of(trees: Trees, slot: int, node: int) -> Records:
-    """Return the block of edges below a node."""
     first = trees.nodes[slot, node]["first_edge"]
     block: Records = trees.edges[slot, first : first + trees.nodes[slot, node]["edge_count"]]
     return block

@@ -24,7 +24,7 @@ _NO_TABLES = np.zeros(0, np.int64)
 class Decisions(NamedTuple):
     """Finished moves. Players that do not search leave `surprises` and `prospects` out."""
 
-    tables: Slots
+    slots: Slots
     """[n]"""
     actions: Slots
     """[n]"""
@@ -45,7 +45,7 @@ NOTHING = Decisions(_NO_TABLES, _NO_TABLES, np.zeros((0, 0), np.float32), _NO_SE
 class Forfeit(NamedTuple):
     """A game that a player loses by resignation or by a fault."""
 
-    table: int
+    slot: int
     fault: str = ""
     """what went wrong, as a message; empty for a resignation, possible only on the own turn"""
 
@@ -54,23 +54,23 @@ class Player(ABC):
     """Plays many games at once."""
 
     @abstractmethod
-    def reset(self, tables: Slots, states: State) -> None:
+    def reset(self, slots: Slots, states: State) -> None:
         """Start games `tables` [n], or set their positions, at `states` [n, S]."""
 
-    def load_games(self, tables: Slots, states: State, actions: Slots) -> None:
+    def load_games(self, slots: Slots, states: State, actions: Slots) -> None:
         """Load game `tables` [1] at `states` [1, S], after `actions` from the initial state.
 
         As `reset`, but for players that need the move history.
         """
         del actions
-        self.reset(tables, states)
+        self.reset(slots, states)
 
     @abstractmethod
-    def advance(self, tables: Slots, actions: Slots) -> None:
+    def advance(self, slots: Slots, actions: Slots) -> None:
         """Apply `actions` [n], of either player, in games `tables` [n]."""
 
     @abstractmethod
-    def begin_moves(self, tables: Slots) -> None:
+    def begin_moves(self, slots: Slots) -> None:
         """Request a move in games `tables` [n]."""
 
     @abstractmethod
@@ -96,10 +96,10 @@ class Player(ABC):
         """
         if state[OUTCOME] != ONGOING:
             raise GameError("the game is over: there is no move to choose")
-        table = np.array([0])
-        self.reset(table, state[None])
-        self.begin_moves(table)
-        while not len((decisions := self.take_decisions()).tables):
+        slot = np.array([0])
+        self.reset(slot, state[None])
+        self.begin_moves(slot)
+        while not len((decisions := self.take_decisions()).slots):
             self.step()
         return int(decisions.actions[0])
 
@@ -107,34 +107,34 @@ class Player(ABC):
 class RandomPlayer(Player):
     """Plays a uniformly random legal move."""
 
-    def __init__(self, game: Game, tables: int, rng: np.random.Generator) -> None:
+    def __init__(self, game: Game, slots: int, rng: np.random.Generator) -> None:
         self.game = game
         self.rng = rng
-        self._states = np.zeros((tables, game.state_size), np.int64)
+        self._states = np.zeros((slots, game.state_size), np.int64)
         self._asked: Slots = np.zeros(0, np.int64)
 
-    def reset(self, tables: Slots, states: State) -> None:
+    def reset(self, slots: Slots, states: State) -> None:
         """Store the positions; drop pending requests."""
-        self._states[tables] = states
-        self._asked = np.setdiff1d(self._asked, tables)
+        self._states[slots] = states
+        self._asked = np.setdiff1d(self._asked, slots)
 
-    def advance(self, tables: Slots, actions: Slots) -> None:
+    def advance(self, slots: Slots, actions: Slots) -> None:
         """Update the stored positions."""
-        for table, action in zip(tables, actions, strict=True):
-            self._states[table] = self.game.play(self._states[table], int(action))
+        for slot, action in zip(slots, actions, strict=True):
+            self._states[slot] = self.game.play(self._states[slot], int(action))
 
-    def begin_moves(self, tables: Slots) -> None:
+    def begin_moves(self, slots: Slots) -> None:
         """Store the requests."""
-        self._asked = np.union1d(self._asked, tables)
+        self._asked = np.union1d(self._asked, slots)
 
     def step(self) -> None:
         """Do nothing: moves are drawn in `take_decisions`."""
 
     def take_decisions(self) -> Decisions:
         """Draw a move for every request."""
-        tables, self._asked = self._asked, np.zeros(0, np.int64)
-        masks = [self.game.legal_action_mask(self._states[table]) for table in tables]
-        policies = np.array(masks, np.float32).reshape(len(tables), self.game.num_actions)
+        slots, self._asked = self._asked, np.zeros(0, np.int64)
+        masks = [self.game.legal_action_mask(self._states[slot]) for slot in slots]
+        policies = np.array(masks, np.float32).reshape(len(slots), self.game.num_actions)
         policies /= np.maximum(policies.sum(axis=1, keepdims=True), 1)
-        actions = sample_actions(policies, np.ones(len(tables)), self.rng)
-        return Decisions(tables, actions, policies, np.zeros(len(tables), np.float32))
+        actions = sample_actions(policies, np.ones(len(slots)), self.rng)
+        return Decisions(slots, actions, policies, np.zeros(len(slots), np.float32))

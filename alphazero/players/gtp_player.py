@@ -44,12 +44,12 @@ class GtpPlayer(Player):
         PlayerError: when the program cannot be started, or does not play this game.
     """
 
-    def __init__(self, game: Game, tables: int, command: str, patience: float = PATIENCE) -> None:
+    def __init__(self, game: Game, slots: int, command: str, patience: float = PATIENCE) -> None:
         self.game = game
         self.command = command
         self.patience = patience
         self.vertices = GtpNotation(game)
-        self._seats = [_Game(game.initial_state()) for _ in range(tables)]
+        self._seats = [_Game(game.initial_state()) for _ in range(slots)]
         self._forfeits: list[Forfeit] = []
         # Start one program now, so that a bad command fails before any game.
         try:
@@ -57,54 +57,54 @@ class GtpPlayer(Player):
         except ProgramError as error:
             raise PlayerError(f"gtp:{printable(command)}: {error}") from None
 
-    def reset(self, tables: Slots, states: State) -> None:
+    def reset(self, slots: Slots, states: State) -> None:
         """Start games; only from the initial state, because GTP sets no positions."""
-        for table, state in zip(tables.tolist(), states, strict=True):
+        for slot, state in zip(slots.tolist(), states, strict=True):
             if state[PLY] != 0:
                 raise PlayerError(
                     "a GTP program needs to see a game from its first move, not a position alone"
                 )
-            self._begin(table, state)
+            self._begin(slot, state)
 
-    def load_games(self, tables: Slots, states: State, actions: Slots) -> None:
+    def load_games(self, slots: Slots, states: State, actions: Slots) -> None:
         """Start a game and replay its moves."""
         del states
-        self.reset(tables, self.game.initial_state()[None])
+        self.reset(slots, self.game.initial_state()[None])
         for action in actions:
-            self.advance(tables, np.array([action]))
+            self.advance(slots, np.array([action]))
 
-    def advance(self, tables: Slots, actions: Slots) -> None:
+    def advance(self, slots: Slots, actions: Slots) -> None:
         """Send the moves to the programs, except the moves they made."""
-        for table, action in zip(tables.tolist(), actions.tolist(), strict=True):
-            seat = self._seats[table]
+        for slot, action in zip(slots.tolist(), actions.tolist(), strict=True):
+            seat = self._seats[slot]
             if seat.found != action and not seat.lost:
                 name = self.vertices.name(seat.state, action)
                 self._send(seat, f"play {self._colour(seat)} {name}")
             seat.found = None
             seat.state = self.game.play(seat.state, action)
 
-    def begin_moves(self, tables: Slots) -> None:
+    def begin_moves(self, slots: Slots) -> None:
         """Request moves from the programs."""
-        for table in tables.tolist():
-            seat = self._seats[table]
+        for slot in slots.tolist():
+            seat = self._seats[slot]
             seat.asked = True
             if not seat.lost:
                 self._send(seat, f"genmove {self._colour(seat)}")
 
     def step(self) -> None:
         """Read pending replies; sleep briefly if there are none."""
-        heard = [self._listen(table) for table in range(len(self._seats))]
+        heard = [self._listen(slot) for slot in range(len(self._seats))]
         if not any(heard) and any(seat.asked and not seat.lost for seat in self._seats):
             time.sleep(PAUSE)
 
     def take_decisions(self) -> Decisions:
         """Return the moves received."""
-        tables = [t for t, seat in enumerate(self._seats) if seat.asked and seat.found is not None]
-        for table in tables:
-            self._seats[table].asked = False
-        actions = np.array([self._seats[table].found for table in tables], np.int64)
-        nothing = np.zeros((len(tables), self.game.num_actions), np.float32)
-        return Decisions(np.array(tables, np.int64), actions, nothing, nothing[:, 0].copy())
+        slots = [t for t, seat in enumerate(self._seats) if seat.asked and seat.found is not None]
+        for slot in slots:
+            self._seats[slot].asked = False
+        actions = np.array([self._seats[slot].found for slot in slots], np.int64)
+        nothing = np.zeros((len(slots), self.game.num_actions), np.float32)
+        return Decisions(np.array(slots, np.int64), actions, nothing, nothing[:, 0].copy())
 
     def forfeits(self) -> list[Forfeit]:
         """Return the games lost by resignation or by a fault of the program."""
@@ -118,17 +118,17 @@ class GtpPlayer(Player):
                 seat.program.close()
                 seat.program = None
 
-    def _begin(self, table: int, state: State) -> None:
+    def _begin(self, slot: int, state: State) -> None:
         """Clear the program's board, starting a new process if there is none."""
-        program = self._seats[table].program
+        program = self._seats[slot].program
         if program and not program.is_running:
             program.close()
             program = None
-        seat = self._seats[table] = _Game(state.copy(), program)
+        seat = self._seats[slot] = _Game(state.copy(), program)
         try:
             seat.program = program or self._launch()
         except (ProgramError, PlayerError) as error:
-            self._give_up(table, f"it cannot be started again: {error}")
+            self._give_up(slot, f"it cannot be started again: {error}")
             return
         seat.old_answers = seat.program.pending
         seat.program.send("clear_board")
@@ -172,9 +172,9 @@ class GtpPlayer(Player):
             )
         return answer
 
-    def _listen(self, table: int) -> bool:
+    def _listen(self, slot: int) -> bool:
         """Handle the replies of a game's program; return whether there were any."""
-        seat = self._seats[table]
+        seat = self._seats[slot]
         if seat.program is None:
             return False
         try:
@@ -182,37 +182,37 @@ class GtpPlayer(Player):
             if seat.program.silence > self.patience:
                 raise ProgramError(f"the program has not answered for {self.patience:g} s")
         except ProgramError as error:
-            self._give_up(table, str(error))
+            self._give_up(slot, str(error))
             return True
         for answer in answers:
             if seat.old_answers:
                 seat.old_answers -= 1
             elif not seat.lost:
-                self._take(table, answer)
+                self._take(slot, answer)
         return bool(answers)
 
-    def _take(self, table: int, answer: GtpReply) -> None:
-        seat, word = self._seats[table], answer.text.lower()
+    def _take(self, slot: int, answer: GtpReply) -> None:
+        seat, word = self._seats[slot], answer.text.lower()
         if not answer.succeeded:
             # gtp-rhino and similar programs skip a forced pass and do not know the move.
             if not answer.command.endswith(PASS):
-                self._give_up(table, f"refused '{answer.command}': {answer.text[:100]!r}")
+                self._give_up(slot, f"refused '{answer.command}': {answer.text[:100]!r}")
         elif answer.command.startswith("genmove"):
             seat.found = self.vertices.action(seat.state, word)
             if word == RESIGN:
-                self._give_up(table)
+                self._give_up(slot)
             elif seat.found is None:
-                self._give_up(table, f"illegal move {answer.text[:40]!r}")
+                self._give_up(slot, f"illegal move {answer.text[:40]!r}")
 
     def _send(self, seat: _Game, command: str) -> None:
         if seat.program:
             seat.program.send(command)
 
-    def _give_up(self, table: int, fault: str = "") -> None:
+    def _give_up(self, slot: int, fault: str = "") -> None:
         """After a fault the program is ended too."""
-        seat = self._seats[table]
+        seat = self._seats[slot]
         if not seat.lost:
-            self._forfeits.append(Forfeit(table, fault))
+            self._forfeits.append(Forfeit(slot, fault))
         seat.lost = True
         if fault and seat.program:
             seat.program.close()

@@ -187,11 +187,11 @@ def parse_player(
             `human` unless `person`.
         CheckpointError: for a file that is no checkpoint.
     """
-    entrant = name_player(
+    spec = name_player(
         text, simulations=simulations, seconds=seconds, patience=patience, person=person
     )
-    _ = entrant.game  # fails here for an unreadable checkpoint
-    return entrant
+    _ = spec.game  # fails here for an unreadable checkpoint
+    return spec
 
 
 def name_player(
@@ -220,9 +220,9 @@ def name_player(
         values |= {k: v for k, v in budget.items() if v is not None and k in takes}
     if patience is not None and "patience" in takes:
         values["patience"] = patience
-    entrant = PlayerSpec(_write(kind, values), kind, kind.options(**values))
-    entrant.options.check()
-    return entrant
+    spec = PlayerSpec(_write(kind, values), kind, kind.options(**values))
+    spec.options.check()
+    return spec
 
 
 def name_checkpoint(text: str) -> CheckpointOptions:
@@ -241,7 +241,7 @@ def name_checkpoint(text: str) -> CheckpointOptions:
     return named
 
 
-def common_game(entrants: Iterable[PlayerSpec], game: "Game | None" = None) -> "Game":
+def common_game(specs: Iterable[PlayerSpec], game: "Game | None" = None) -> "Game":
     """Return the game that all players share; `game` is the requested one, if any.
 
     Raises:
@@ -250,16 +250,16 @@ def common_game(entrants: Iterable[PlayerSpec], game: "Game | None" = None) -> "
     from alphazero.games.registry import game_names, write_game
 
     chosen, whose = game, "the game asked for is"
-    for entrant in entrants:
-        own = entrant.game
+    for spec in specs:
+        own = spec.game
         if own is not None and chosen not in (None, own):
             assert chosen is not None
             raise PlayerError(
-                f"{entrant.name} plays {write_game(own)}, but {whose} {write_game(chosen)}: "
+                f"{spec.name} plays {write_game(own)}, but {whose} {write_game(chosen)}: "
                 "players need one game"
             )
         if chosen is None:
-            chosen, whose = own, f"{entrant.name} plays"
+            chosen, whose = own, f"{spec.name} plays"
     if chosen is None:
         raise PlayerError(
             "these players play any game: name one, as with --game "

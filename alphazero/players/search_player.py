@@ -59,28 +59,28 @@ class SearchPlayer(Player):
         self._full = np.ones(search.slots, np.bool_)
         self._deadlines = np.full(search.slots, np.inf)
 
-    def reset(self, tables: Slots, states: State) -> None:
+    def reset(self, slots: Slots, states: State) -> None:
         """Start with empty trees."""
-        self._plies[tables] = states[:, PLY]
-        self.search.reset(tables, states)
+        self._plies[slots] = states[:, PLY]
+        self.search.reset(slots, states)
 
-    def advance(self, tables: Slots, actions: Slots) -> None:
+    def advance(self, slots: Slots, actions: Slots) -> None:
         """Advance the trees, keeping the subtrees of the moves."""
-        self._plies[tables] += 1
-        self.search.advance(tables, actions)
+        self._plies[slots] += 1
+        self.search.advance(slots, actions)
 
-    def begin_moves(self, tables: Slots) -> None:
+    def begin_moves(self, slots: Slots) -> None:
         """Start searches, fast or full if there is a playout cap."""
         if self.cap is None:
-            self.search.begin_search(tables)
+            self.search.begin_search(slots)
         else:
-            full = self._full[tables] = (
-                self.rng.random(len(tables)) < self.cap.full_search_probability
+            full = self._full[slots] = (
+                self.rng.random(len(slots)) < self.cap.full_search_probability
             )
-            self.search.begin_search(tables[full])
-            self.search.begin_search(tables[~full], self.cap.fast_simulations, explore=False)
+            self.search.begin_search(slots[full])
+            self.search.begin_search(slots[~full], self.cap.fast_simulations, explore=False)
         if self.seconds is not None:
-            self._deadlines[tables] = time.monotonic() + self.seconds
+            self._deadlines[slots] = time.monotonic() + self.seconds
 
     def step(self) -> None:
         """Search until moves are ready and the rest fill no batch, or `STEPS_PER_POLL` steps."""
@@ -95,19 +95,19 @@ class SearchPlayer(Player):
 
     def take_decisions(self) -> Decisions:
         """Return a move for every finished search."""
-        tables = self.search.pop_finished()
-        if not len(tables):
+        slots = self.search.pop_finished()
+        if not len(slots):
             return NOTHING
-        roots = self.search.root_statistics(tables)
-        early = self._plies[tables] < self.temperature.moves
+        roots = self.search.root_statistics(slots)
+        early = self._plies[slots] < self.temperature.moves
         temperatures = np.where(early, self.temperature.early, self.temperature.late)
         actions = sample_actions(roots.move_policies, temperatures, self.rng)
         surprises = kl_divergences(roots.policy_targets, roots.priors).astype(np.float32)
         targets = roots.policy_targets.astype(np.float32)
-        quick = ~self._full[tables]
+        quick = ~self._full[slots]
         targets[quick], surprises[quick] = 0, 0
         return Decisions(
-            tables,
+            slots,
             actions,
             targets,
             roots.values.astype(np.float32),

@@ -30,10 +30,10 @@ Steps = Generator[None, None, tuple[int, float]]
 class SequentialPlayer(Player):
     """Searches one game after the other, so that all games share one transposition table."""
 
-    def __init__(self, game: Game, tables: int, rng: np.random.Generator) -> None:
+    def __init__(self, game: Game, slots: int, rng: np.random.Generator) -> None:
         self.game = game
         self.rng = rng
-        self._states = np.zeros((tables, game.state_size), np.int64)
+        self._states = np.zeros((slots, game.state_size), np.int64)
         self._waiting: deque[int] = deque()
         self._steps: Steps | None = None
         self._answers: dict[int, tuple[int, float]] = {}
@@ -42,24 +42,24 @@ class SequentialPlayer(Player):
     def work(self, state: State) -> Steps:
         """Find a move in an unfinished position `int64 [S]`."""
 
-    def reset(self, tables: Slots, states: State) -> None:
+    def reset(self, slots: Slots, states: State) -> None:
         """Store the positions; drop pending requests and results."""
-        self._states[tables] = states
-        for table in map(int, tables):
-            self._answers.pop(table, None)
-            if table in self._waiting:
-                if table == self._waiting[0]:
+        self._states[slots] = states
+        for slot in map(int, slots):
+            self._answers.pop(slot, None)
+            if slot in self._waiting:
+                if slot == self._waiting[0]:
                     self._steps = None
-                self._waiting.remove(table)
+                self._waiting.remove(slot)
 
-    def advance(self, tables: Slots, actions: Slots) -> None:
+    def advance(self, slots: Slots, actions: Slots) -> None:
         """Update the stored positions."""
-        for table, action in zip(tables, actions, strict=True):
-            self._states[table] = self.game.play(self._states[table], int(action))
+        for slot, action in zip(slots, actions, strict=True):
+            self._states[slot] = self.game.play(self._states[slot], int(action))
 
-    def begin_moves(self, tables: Slots) -> None:
+    def begin_moves(self, slots: Slots) -> None:
         """Queue the requests."""
-        self._waiting.extend(map(int, tables))
+        self._waiting.extend(map(int, slots))
 
     def step(self) -> None:
         """Search one slice of the first queued game."""
@@ -76,12 +76,12 @@ class SequentialPlayer(Player):
     def take_decisions(self) -> Decisions:
         """Return the moves found."""
         answers, self._answers = self._answers, {}
-        tables = np.array(list(answers), np.int64)
+        slots = np.array(list(answers), np.int64)
         actions = np.array([action for action, _ in answers.values()], np.int64)
-        policies = np.zeros((len(tables), self.game.num_actions), np.float32)
-        policies[np.arange(len(tables)), actions] = 1
+        policies = np.zeros((len(slots), self.game.num_actions), np.float32)
+        policies[np.arange(len(slots)), actions] = 1
         values = np.array([value for _, value in answers.values()], np.float32)
-        return Decisions(tables, actions, policies, values)
+        return Decisions(slots, actions, policies, values)
 
 
 class MinimaxPlayer(SequentialPlayer):
@@ -90,13 +90,13 @@ class MinimaxPlayer(SequentialPlayer):
     def __init__(
         self,
         game: Game,
-        tables: int,
+        slots: int,
         rng: np.random.Generator,
         *,
         depth: int | None = None,
         seconds: float | None = None,
     ) -> None:
-        super().__init__(game, tables, rng)
+        super().__init__(game, slots, rng)
         if depth is None and seconds is None:
             raise GameError("minimax needs a depth in plies or seconds a move, such as depth=5")
         if depth is not None and depth < 1:
@@ -126,12 +126,12 @@ class SolverPlayer(SequentialPlayer):
     def __init__(
         self,
         game: Game,
-        tables: int,
+        slots: int,
         rng: np.random.Generator,
         *,
         positions: int = SOLVER_POSITIONS,
     ) -> None:
-        super().__init__(game, tables, rng)
+        super().__init__(game, slots, rng)
         self.positions = positions
         self.solver = solver_for(game)
         self.search = AlphaBeta(game)

@@ -116,12 +116,12 @@ class AnchorMatches:
                 first, second = (place * seat for seat in pairing.players)
                 schedule.append(dataclasses.replace(pairing, players=(first, second)))
 
-        def seat_players(tables: int) -> list[Player]:
+        def make_players(tables: int) -> list[Player]:
             anchors = [each.create(self.game, tables, rng.spawn(1)[0]) for each in self.anchors]
             return [seat(self.game, evaluator, config.search, thinking, tables), *anchors]
 
         tables = config.selfplay.parallel_games
-        records = play_schedule(self.game, seat_players, schedule, tables, workers, show)
+        records = play_schedule(self.game, make_players, schedule, tables, workers, show)
         figures, counts = {}, self._between.copy()
         for place, name in enumerate(config.evaluation.anchors, 1):
             against = [record for record in records if place in record.pairing.players]

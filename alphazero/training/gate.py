@@ -42,14 +42,14 @@ def play_gate(
 ) -> list[GameRecord]:
     """Play gate games; `challenger` is player 0 and `best` is player 1."""
 
-    def seat_players(tables: int) -> list[Player]:
+    def make_players(tables: int) -> list[Player]:
         return [
             seat(game, evaluator, config.search, config.gate.simulations or None, tables)
             for evaluator in (challenger, best)
         ]
 
     tables = config.selfplay.parallel_games
-    return play_schedule(game, seat_players, pairings, tables, workers, show)
+    return play_schedule(game, make_players, pairings, tables, workers, show)
 
 
 def run_gate(

@@ -159,9 +159,9 @@ def _play_share(
     target: int,
     progress: Progress,
 ) -> _Share:
-    hall = SelfPlayWorker(game, config, evaluator, rng, tables, unfinished, resign_below)
-    finished = hall.play(target, progress)
-    return _Share(finished, hall.leave(), hall.work)
+    worker = SelfPlayWorker(game, config, evaluator, rng, tables, unfinished, resign_below)
+    finished = worker.play(target, progress)
+    return _Share(finished, worker.leave(), worker.work)
 
 
 def make_selfplay_match(

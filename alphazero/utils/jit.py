@@ -147,13 +147,12 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         found = super().load_overload(sig, target_context)
-        if found is None:
+        if found is None and sys.stderr is not None and sys.stderr.isatty():
             self.bar = tqdm(
                 desc=f"compiling for later starts too: {self._py_func.__name__}",
                 initial=_KernelCache.compiled,
                 unit="kernel",
                 leave=False,
-                disable=None,
             )
         return found
 

@@ -380,7 +380,7 @@ def test_a_question_to_the_random_player_is_void_when_its_table_begins_anew():
     player.reset(tables, states)
     player.begin_moves(tables)
     player.reset(tables[:2], states[:2])
-    assert player.take_decisions().tables.tolist() == [2]
+    assert player.take_decisions().slots.tolist() == [2]
 
 
 def test_the_random_player_plays_every_legal_move_and_no_other():

@@ -43,7 +43,7 @@ class Sharp(RandomPlayer):
 
     def take_decisions(self) -> Decisions:
         decided = super().take_decisions()
-        for index, place in enumerate(decided.tables):
+        for index, place in enumerate(decided.slots):
             if self.rng.random() < self.share:
                 win = winning_move(self._states[place])
                 decided.actions[index] = decided.actions[index] if win is None else win
@@ -73,7 +73,7 @@ def sharp(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def entrants(*texts: str) -> list[PlayerSpec]:
+def specs(*texts: str) -> list[PlayerSpec]:
     return [parse_player(text) for text in texts]
 
 
@@ -81,7 +81,7 @@ THREE = ("random", "sharp:share=0.5", "sharp:share=1")
 
 
 def tournament(texts: Sequence[str] = THREE, games: int = 8, **more: object) -> Tournament:
-    return Tournament(GAME, entrants(*texts), games, 2, **more)  # type: ignore[arg-type]
+    return Tournament(GAME, specs(*texts), games, 2, **more)  # type: ignore[arg-type]
 
 
 def play(each: Tournament, workers: int = 1) -> int:
@@ -189,16 +189,16 @@ def test_games_of_another_tournament_are_refused(
     play(tournament(texts, games=2, folder=tmp_path))
     usual = {"game": GAME, "opening_moves": 2, "seed": 0}
     with pytest.raises(PlayerError, match=said) as caught:
-        Tournament(entrants=entrants(*texts), games=2, folder=tmp_path, **(usual | more))  # type: ignore[arg-type]
+        Tournament(specs=specs(*texts), games=2, folder=tmp_path, **(usual | more))  # type: ignore[arg-type]
     assert str(tmp_path / GAMES_FILE) in str(caught.value)
 
 
 def test_games_of_a_player_that_has_changed_are_refused(tmp_path: Path) -> None:
     each = tournament(THREE[:2], games=2, folder=tmp_path)
     play(each)
-    changed = dataclasses.replace(each.entrants[1], options=Skill(share=0.5, fingerprint="other"))
+    changed = dataclasses.replace(each.specs[1], options=Skill(share=0.5, fingerprint="other"))
     with pytest.raises(PlayerError, match=r"holds games of an earlier sharp:share=0\.5"):
-        Tournament(GAME, [each.entrants[0], changed], 2, 2, folder=tmp_path)
+        Tournament(GAME, [each.specs[0], changed], 2, 2, folder=tmp_path)
 
 
 def test_players_that_are_too_few_or_named_twice_are_refused(tmp_path: Path) -> None:

@@ -64,15 +64,15 @@ def test_the_minutes_of_training_add_up_over_stages_and_iterations(run: Path) ->
 def test_a_runs_folder_stands_for_its_checkpoints_and_their_times(run: Path) -> None:
     for path in run.glob("step-*"):
         saved_player(path)  # of iteration 3
-    entrants, minutes = expand_players([str(run), "random"], 2, simulations=5)
+    specs, minutes = expand_players([str(run), "random"], 2, simulations=5)
     first, last = (f"{path}:simulations=5" for path in step_checkpoints(run, 2))
-    assert [entrant.name for entrant in entrants] == [first, last, "random"]
+    assert [spec.name for spec in specs] == [first, last, "random"]
     assert minutes == pytest.approx({first: 7.5, last: 7.5})
     best = saved_player(run / "best.safetensors").parent
     for path in run.glob("step-*"):
         path.unlink()
-    entrants, minutes = expand_players([str(best)], 2)
-    assert [entrant.name for entrant in entrants] == [str(best)]
+    specs, minutes = expand_players([str(best)], 2)
+    assert [spec.name for spec in specs] == [str(best)]
     assert minutes == {}
 
 

@@ -32,8 +32,8 @@ class Talk:
         ponder: bool = False,
     ) -> None:
         self.said = ""
-        entrant, made = parse_player(player), read_game(game)
-        self.engine = Engine(entrant, made)
+        spec, made = parse_player(player), read_game(game)
+        self.engine = Engine(spec, made)
         given = lines(self) if callable(lines) else lines
         self.session = GtpSession(self.engine, given, self._say, ponder)
 

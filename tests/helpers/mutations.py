@@ -710,8 +710,8 @@ TRAINING = (
 PLAYERS = (
     Mutation(
         "arena/match.py",
-        "outcome = value_of(-1, int(self.states[table, PLY]) % 2)",
-        "outcome = value_of(1, int(self.states[table, PLY]) % 2)",
+        "outcome = value_of(-1, int(self.states[slot, PLY]) % 2)",
+        "outcome = value_of(1, int(self.states[slot, PLY]) % 2)",
         "who resigns wins",
         (
             "training/test_resignation.py::"
@@ -720,7 +720,7 @@ PLAYERS = (
     ),
     Mutation(
         "arena/match.py",
-        "given_up = self._may_resign[tables] & (decisions.prospects < self.resign_below)",
+        "given_up = self._may_resign[slots] & (decisions.prospects < self.resign_below)",
         "given_up = decisions.prospects < self.resign_below",
         "players resign where they may not",
         (
@@ -752,8 +752,8 @@ PLAYERS = (
     ),
     Mutation(
         "arena/match.py",
-        "to_move = self._seats[tables, self.states[tables, PLY] % 2]",
-        "to_move = self._seats[tables, 1 - self.states[tables, PLY] % 2]",
+        "to_move = self._seats[slots, self.states[slots, PLY] % 2]",
+        "to_move = self._seats[slots, 1 - self.states[slots, PLY] % 2]",
         "the other player is asked",
         ("arena/test_match.py::test_two_scripted_players_play_the_known_game",),
     ),
@@ -778,8 +778,8 @@ PLAYERS = (
     ),
     Mutation(
         "arena/match.py",
-        "        notes.values[table, ply] = decisions.values[index]\n",
-        "        notes.values[table, ply] = decisions.values[0]\n",
+        "        notes.values[slot, ply] = decisions.values[index]\n",
+        "        notes.values[slot, ply] = decisions.values[0]\n",
         "all tables note the value of the first",
         (
             "arena/test_match.py::test_hundreds_of_tables_play_the_same_game_as_one",
@@ -788,7 +788,7 @@ PLAYERS = (
     ),
     Mutation(
         "arena/match.py",
-        "        self._may_resign[table] = game.pairing.may_resign\n",
+        "        self._may_resign[slot] = game.pairing.may_resign\n",
         "",
         "a game may be resigned if the one before it could",
         (
@@ -798,8 +798,8 @@ PLAYERS = (
     ),
     Mutation(
         "arena/match.py",
-        "self._notes.policies[table, :length].copy(),",
-        "self._notes.policies[table, :length],",
+        "self._notes.policies[slot, :length].copy(),",
+        "self._notes.policies[slot, :length],",
         "a record's policies change with the next game on its table",
         (
             "arena/test_match.py::test_games_do_not_depend_on_the_number_of_tables",
@@ -808,15 +808,15 @@ PLAYERS = (
     ),
     Mutation(
         "players/search_player.py",
-        "early = self._plies[tables] < self.temperature.moves",
-        "early = self._plies[tables] <= self.temperature.moves",
+        "early = self._plies[slots] < self.temperature.moves",
+        "early = self._plies[slots] <= self.temperature.moves",
         "the early temperature lasts a ply too long",
         ("arena/test_match.py::test_the_early_temperature_ends_after_its_moves",),
     ),
     Mutation(
         "players/search_player.py",
-        "self._plies[tables] = states[:, PLY]",
-        "self._plies[tables] = 0",
+        "self._plies[slots] = states[:, PLY]",
+        "self._plies[slots] = 0",
         "a game gone on with begins its temperatures anew",
         (
             "arena/test_match.py::test_a_game_carried_over_keeps_its_place_in_the_temperature_schedule",
@@ -838,8 +838,8 @@ PLAYERS = (
     ),
     Mutation(
         "players/search_player.py",
-        "self.search.begin_search(tables[~full], self.cap.fast_simulations, explore=False)",
-        "self.search.begin_search(tables[~full], self.cap.fast_simulations)",
+        "self.search.begin_search(slots[~full], self.cap.fast_simulations, explore=False)",
+        "self.search.begin_search(slots[~full], self.cap.fast_simulations)",
         "quick searches explore",
         ("config/test_options.py::test_quick_searches_have_no_noise",),
     ),
@@ -865,7 +865,7 @@ PLAYERS = (
     ),
     Mutation(
         "players/base.py",
-        "self._asked = np.setdiff1d(self._asked, tables)",
+        "self._asked = np.setdiff1d(self._asked, slots)",
         "self._asked = self._asked",
         "the random player answers questions that are void",
         (

@@ -40,41 +40,41 @@ class ScriptedPlayer(Player):
     def __init__(
         self,
         game: Game,
-        tables: int,
+        slots: int,
         rule: Callable[[State], int],
         patience: Callable[[State], int] = lambda state: 1,
     ) -> None:
         self.game, self.rule, self.patience = game, rule, patience
-        self.states: State = np.zeros((tables, game.state_size), np.int64)
+        self.states: State = np.zeros((slots, game.state_size), np.int64)
         self.waiting: dict[int, int] = {}
         self.asked_to_play: list[int] = []
         self.owed: list[int] = []
 
-    def reset(self, tables: Slots, states: State) -> None:
-        self.states[tables] = states
-        for table in tables.tolist():
-            self.waiting.pop(table, None)
+    def reset(self, slots: Slots, states: State) -> None:
+        self.states[slots] = states
+        for slot in slots.tolist():
+            self.waiting.pop(slot, None)
 
-    def advance(self, tables: Slots, actions: Slots) -> None:
-        for table, action in zip(tables.tolist(), actions.tolist(), strict=True):
-            self.states[table] = self.game.play(self.states[table], action)
+    def advance(self, slots: Slots, actions: Slots) -> None:
+        for slot, action in zip(slots.tolist(), actions.tolist(), strict=True):
+            self.states[slot] = self.game.play(self.states[slot], action)
 
-    def begin_moves(self, tables: Slots) -> None:
-        for table in tables.tolist():
-            assert table not in self.waiting, "asked twice"
-            assert self.game.outcome(self.states[table]) == ONGOING
-            self.asked_to_play.append(to_play(self.states[table]))
-            self.waiting[table] = self.patience(self.states[table])
+    def begin_moves(self, slots: Slots) -> None:
+        for slot in slots.tolist():
+            assert slot not in self.waiting, "asked twice"
+            assert self.game.outcome(self.states[slot]) == ONGOING
+            self.asked_to_play.append(to_play(self.states[slot]))
+            self.waiting[slot] = self.patience(self.states[slot])
 
     def step(self) -> None:
         self.owed.append(len(self.waiting))
-        self.waiting = {table: turns - 1 for table, turns in self.waiting.items()}
+        self.waiting = {slot: turns - 1 for slot, turns in self.waiting.items()}
 
     def take_decisions(self) -> Decisions:
-        ready = [table for table, turns in self.waiting.items() if turns <= 0]
-        for table in ready:
-            del self.waiting[table]
-        actions = np.array([self.rule(self.states[table]) for table in ready], np.int64)
+        ready = [slot for slot, turns in self.waiting.items() if turns <= 0]
+        for slot in ready:
+            del self.waiting[slot]
+        actions = np.array([self.rule(self.states[slot]) for slot in ready], np.int64)
         policies = np.eye(self.game.num_actions, dtype=np.float32)[actions]
         values = (self.states[ready, PLY] / 100).astype(np.float32)
         return Decisions(np.array(ready, np.int64), actions, policies, values)

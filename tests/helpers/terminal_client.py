@@ -77,8 +77,8 @@ class Talk:
                 actions.append(self.game.parse_action(state, name))
                 state = self.game.play(state, actions[-1])
             begun = PlayedGame(self.game, ("", ""), tuple(actions), ONGOING)
-        self.sitting = TerminalSession(player or uniform(simulations), self.game, sides, begun)
-        self.terminal = Terminal(self.sitting, screen, self._read, self.said.append)
+        self.session = TerminalSession(player or uniform(simulations), self.game, sides, begun)
+        self.terminal = Terminal(self.session, screen, self._read, self.said.append)
         self._words = words(self) if callable(words) else iter(words)
 
     def run(self) -> "Talk":
@@ -88,7 +88,7 @@ class Talk:
     @property
     def moves(self) -> list[str]:
         """The moves that lead to the position that is looked at."""
-        path = self.sitting.study.path
+        path = self.session.game_tree.path
         return [
             self.game.action_name(before.state, after.action)
             for before, after in itertools.pairwise(path)

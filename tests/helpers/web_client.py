@@ -25,8 +25,8 @@ SECONDS = 120.0
 class Served:
     """A running server."""
 
-    def __init__(self, house: SessionManager, server: Server, port: int) -> None:
-        self.house, self.server, self.port = house, server, port
+    def __init__(self, manager: SessionManager, server: Server, port: int) -> None:
+        self.manager, self.server, self.port = manager, server, port
 
     def ask(
         self,
@@ -132,25 +132,25 @@ class Visitor:
 
 @contextmanager
 def serving(
-    entrants: Sequence[PlayerSpec] = (),
+    specs: Sequence[PlayerSpec] = (),
     archives: Sequence[Archive] = (),
     *,
     sessions: int = SESSIONS,
     send_buffer: int = 0,
 ) -> Iterator[Served]:
     """Run a server in a thread; connections hold `send_buffer` bytes, 0 for as many as usual."""
-    house = SessionManager(Catalog(entrants, archives), pace=0.0, sessions=sessions)
+    manager = SessionManager(Catalog(specs, archives), pace=0.0, sessions=sessions)
     listener = listen("127.0.0.1", 0)
     if send_buffer:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
     port = listener.getsockname()[1]
     started = threading.Event()
-    server = make_server(WebApp(house), "127.0.0.1", started.set)
+    server = make_server(WebApp(manager), "127.0.0.1", started.set)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener])))
     thread.start()
     assert started.wait(SECONDS)
     try:
-        yield Served(house, server, port)
+        yield Served(manager, server, port)
     finally:
         server.should_exit = True
         thread.join(SECONDS)

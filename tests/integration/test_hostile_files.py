@@ -185,7 +185,7 @@ FAULTS: dict[str, list[tuple[str, str]]] = {
         ),
         ("search", "c_pukt: 3|unknown key 'c_pukt' in 'search'; did you mean 'c_puct'"),
         ("learner", "batchsize: 3|unknown key 'batchsize' in 'learner'; did you mean 'batch_size'"),
-        ("replay", "re_use: 3|unknown key 're_use' in 'replay'; did you mean 'ratio'"),
+        ("replay", "ratoi: 3|unknown key 'ratoi' in 'replay'; did you mean 'ratio'"),
         ("", "learnr: {}|unknown section 'learnr'; did you mean 'learner'"),
         ("", "serch: {a: 1}|unknown section 'serch'; did you mean 'search'"),
     ],

@@ -325,7 +325,7 @@ def test_full_batches_wait_for_no_move_and_moves_are_made_together(
     play = Match.play
 
     def count_and_play(match: Match, decisions: Decisions) -> None:
-        made.append(len(decisions.tables))
+        made.append(len(decisions.slots))
         play(match, decisions)
 
     monkeypatch.setattr(Match, "play", count_and_play)

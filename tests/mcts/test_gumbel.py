@@ -198,7 +198,7 @@ def test_a_player_records_the_improved_policy_not_the_move_it_plays() -> None:
     player.reset(FIRST, game.initial_state()[None])
     player.begin_moves(FIRST)
     decisions = player.take_decisions()
-    while not len(decisions.tables):
+    while not len(decisions.slots):
         player.step()
         decisions = player.take_decisions()
     # Nothing is known of any column, so none is better than another, though one is played.

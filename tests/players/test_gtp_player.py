@@ -36,7 +36,7 @@ def fake(*arguments: object) -> str:
 def play_match(command: str, patience: float = 20.0, tables: int = 2) -> list[GameRecord]:
     """Let the program meet a random player for `GAMES` games."""
 
-    def seat_players(tables: int) -> list[Player]:
+    def make_players(tables: int) -> list[Player]:
         rng = np.random.default_rng(1)
         return [
             GtpPlayer(TIC_TAC_TOE, tables, command, patience),
@@ -44,7 +44,7 @@ def play_match(command: str, patience: float = 20.0, tables: int = 2) -> list[Ga
         ]
 
     schedule = paired_openings(TIC_TAC_TOE, GAMES, 2, np.random.default_rng(0))
-    return play_schedule(TIC_TAC_TOE, seat_players, schedule, tables)
+    return play_schedule(TIC_TAC_TOE, make_players, schedule, tables)
 
 
 def test_a_program_plays_a_match_by_the_rules_and_each_move_is_its_own() -> None:
@@ -159,10 +159,10 @@ def test_a_position_without_its_moves_is_refused() -> None:
 
 
 def test_commands_are_named_like_players_and_mistyped_ones_are_told() -> None:
-    entrant = parse_player(f"gtp:{fake('illegal', 3)}", patience=7)
-    assert entrant.name == f"gtp:{fake('illegal', 3)}"
-    assert entrant.is_timed
-    assert entrant.options.patience == 7  # type: ignore[attr-defined]
+    spec = parse_player(f"gtp:{fake('illegal', 3)}", patience=7)
+    assert spec.name == f"gtp:{fake('illegal', 3)}"
+    assert spec.is_timed
+    assert spec.options.patience == 7  # type: ignore[attr-defined]
     for text, said in {
         "gtp:": "gtp:COMMAND",
         "gtp: ": "needs a command",
@@ -206,6 +206,6 @@ def test_the_time_of_programs_at_several_tables_is_spent_side_by_side() -> None:
     deadline = time.monotonic() + 60
     while len(decided) < 4 and time.monotonic() < deadline:
         player.step()
-        decided |= set(player.take_decisions().tables.tolist())
+        decided |= set(player.take_decisions().slots.tolist())
     assert decided == {0, 1, 2, 3}
     player.close()

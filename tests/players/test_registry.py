@@ -61,12 +61,12 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_word_and_its_options_are_read_and_written_in_one_way(
     text: str, options: dict[str, object], written: str
 ) -> None:
-    entrant = parse_player(text)
-    assert {name: getattr(entrant.options, name) for name in options} == options
-    assert entrant.name == written
-    assert parse_player(written) == entrant
-    assert entrant.game is None
-    assert entrant.is_timed == ("seconds" in options)
+    spec = parse_player(text)
+    assert {name: getattr(spec.options, name) for name in options} == options
+    assert spec.name == written
+    assert parse_player(written) == spec
+    assert spec.game is None
+    assert spec.is_timed == ("seconds" in options)
 
 
 @pytest.mark.parametrize(
@@ -117,10 +117,10 @@ def test_what_exists_as_a_path_is_that_path(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     saved_player(Path(name))
-    entrant = parse_player(name)
-    assert entrant.name == name
-    assert entrant.game == TIC_TAC_TOE
-    assert entrant.fingerprint
+    spec = parse_player(name)
+    assert spec.name == name
+    assert spec.game == TIC_TAC_TOE
+    assert spec.fingerprint
     word = name.partition(":")[0]
     if word not in registry.PLAYER_KINDS:
         for text, option in ((":simulations=3", 3), (":3", 3)):
@@ -187,10 +187,10 @@ def test_each_spelling_seats_the_player_that_it_says(tmp_path: Path) -> None:
 
 
 def test_the_random_player_is_settled_by_its_random_numbers() -> None:
-    entrant, game = parse_player("random"), make_game("gomoku")
+    spec, game = parse_player("random"), make_game("gomoku")
 
     def moves(seed: int) -> list[int]:
-        player = entrant.create(game, 1, np.random.default_rng(seed))
+        player = spec.create(game, 1, np.random.default_rng(seed))
         return [player.choose(game.initial_state()) for _ in range(5)]
 
     assert moves(1) == moves(1) != moves(2)
@@ -226,10 +226,10 @@ def test_players_agree_on_the_one_game_that_any_of_them_plays(tmp_path: Path) ->
     ],
 )
 def test_every_kind_that_needs_no_checkpoint_plays_any_game(name: str) -> None:
-    entrant = parse_player(name)
-    assert entrant.name == name
+    spec = parse_player(name)
+    assert spec.name == name
     for game in (TIC_TAC_TOE, make_game("nim", heap=5)):
-        player = entrant.create(game, 1, np.random.default_rng(1))
+        player = spec.create(game, 1, np.random.default_rng(1))
         state = game.initial_state()
         while game.outcome(state) == ONGOING:
             state = game.play(state, player.choose(state))

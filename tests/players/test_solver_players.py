@@ -134,7 +134,7 @@ def test_values_are_the_movers() -> None:
         while len(answers) < 2:
             make.step()
             found = make.take_decisions()
-            answers.update(zip(found.tables.tolist(), found.values.tolist(), strict=True))
+            answers.update(zip(found.slots.tolist(), found.values.tolist(), strict=True))
             assert (found.policies.sum(axis=1) == 1).all()
         assert answers[0] == 1
         assert answers[1] < 1
@@ -150,7 +150,7 @@ def test_a_question_is_void_when_its_table_begins_anew() -> None:
     player.reset(tables[:2], states[:2])
     for _ in range(100):
         player.step()
-    assert player.take_decisions().tables.tolist() == [2]
+    assert player.take_decisions().slots.tolist() == [2]
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ class Pessimist(ScriptedPlayer):
 
     def take_decisions(self) -> Decisions:
         decisions = super().take_decisions()
-        plies = self.states[decisions.tables, PLY]
+        plies = self.states[decisions.slots, PLY]
         return decisions._replace(prospects=(-plies / 10).astype(np.float32))
 
 

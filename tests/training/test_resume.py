@@ -135,7 +135,7 @@ def child(arguments, kind, number, afterwards):
         return call
     for name in ("open", "fsync", "replace", "unlink"):
         setattr(os, name, deadly(name, getattr(os, name)))
-    Progress.done = deadly("tick", Progress.done)
+    Progress.advance = deadly("tick", Progress.advance)
     loop.Learner.train_step = deadly("step", loop.Learner.train_step)
     code = main(arguments)
     (place / "counts.json").write_text(json.dumps(counts))

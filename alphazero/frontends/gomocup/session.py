@@ -39,29 +39,29 @@ LONE: Final = ("RESTART", "BEGIN", "ABOUT", *BLOCKS)
 OVER: Final = "the game is over: there is no move to make"
 
 
-def engine_of(entrant: PlayerSpec) -> Engine:
+def engine_of(spec: PlayerSpec) -> Engine:
     """Return an engine for a gomoku player; START sets its board.
 
     Raises:
         PlayerError: when it plays another game.
     """
-    game = entrant.game or make_game("gomoku")
+    game = spec.game or make_game("gomoku")
     if not isinstance(game, Mnk) or game.length != LENGTH:
         raise PlayerError(
-            f"{entrant.name} plays {write_game(game)}, but the Gomocup protocol is for gomoku, "
+            f"{spec.name} plays {write_game(game)}, but the Gomocup protocol is for gomoku, "
             f"where {LENGTH} in a row win"
         )
-    return Engine(entrant, game)
+    return Engine(spec, game)
 
 
-def serve(entrant: PlayerSpec) -> None:
+def serve(spec: PlayerSpec) -> None:
     """Serve the protocol on standard input and output until the end of the input or END."""
 
     def say(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
 
-    GomocupSession(engine_of(entrant), lines_of(0), say).run()
+    GomocupSession(engine_of(spec), lines_of(0), say).run()
 
 
 class GomocupSession:

@@ -76,7 +76,7 @@ def read_request(arguments: list[str], to_play: int) -> Request:
 
 def info_line(engine: Engine, state: State, request: Request, fractions: bool) -> str:
     """Format the search result for `state`, best move first; empty without a result."""
-    candidates = engine.thinker.candidates(state)
+    candidates = engine.analyzer.candidates(state)
     seen = sum(candidate.visits > 0 for candidate in candidates)
     told = candidates[: min(max(seen, request.least), request.most)]
     return " ".join(
@@ -137,10 +137,10 @@ def _map(
     if position.is_over or not vertices.has_cells:
         raise GtpError("there are no moves on cells here")
     engine.sync()
-    if engine.thinker.roots is None:
+    if engine.analyzer.roots is None:
         engine.think(None)
     words = [nothing] * (vertices.rows * vertices.columns)
-    for candidate in engine.thinker.candidates(position.state):
+    for candidate in engine.analyzer.candidates(position.state):
         cell = engine.game.action_cell(position.state, candidate.action)
         if cell is not None:
             words[cell] = write(candidate)

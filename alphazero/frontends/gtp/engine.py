@@ -28,10 +28,10 @@ KGS_SYSTEMS = {"none": 0, "absolute": 1, "byoyomi": 3, "canadian": 3}
 class Engine:
     """The state of a GTP session: one player, one game and two clocks."""
 
-    def __init__(self, entrant: PlayerSpec, game: Game) -> None:
-        self.entrant = entrant
+    def __init__(self, spec: PlayerSpec, game: Game) -> None:
+        self.spec = spec
         self.position = GtpPosition(game)
-        self.thinker = Analyzer(entrant, game)
+        self.analyzer = Analyzer(spec, game)
         self.clocks: list[Clock] | None = None
         """clocks of player 0 and 1; None without time limits"""
         self.handicap = 0
@@ -52,21 +52,21 @@ class Engine:
             GtpError: when the player does not play it, or GTP cannot name its cells.
         """
         if game != self.game:
-            if self.entrant.game is not None:
+            if self.spec.game is not None:
                 raise GtpError(f"this player plays {_difference(self.game, game)} only")
             try:
-                self.position, self.thinker = GtpPosition(game), Analyzer(self.entrant, game)
+                self.position, self.analyzer = GtpPosition(game), Analyzer(self.spec, game)
             except GameError as error:
                 raise GtpError(str(error)) from None
         self.position = GtpPosition(game)
-        self.thinker.set_position([])
+        self.analyzer.set_position([])
         self.handicap = 0
         if self.clocks:
             self.clocks = [Clock(clock.settings) for clock in self.clocks]
 
     def sync(self, more: tuple[int, ...] = ()) -> None:
         """Set the analyzer to the position, after `more` moves if given."""
-        self.thinker.sync([*self.position.moves, *more])
+        self.analyzer.sync([*self.position.moves, *more])
 
     def choose(self, player: int, watch: Callable[[], object] = bool) -> tuple[int, ...] | None:
         """Search the player's move; return its actions, or None to resign.
@@ -98,11 +98,11 @@ class Engine:
         def look() -> None:
             watch()
             if self.has_left(began):
-                if not self.thinker.searches:
+                if not self.analyzer.searches:
                     raise GtpError("stopped: nobody waits for this move")
-                self.thinker.stop()
+                self.analyzer.stop()
 
-        return self.thinker.choose(seconds, look)[0]
+        return self.analyzer.choose(seconds, look)[0]
 
     def make(self, step: tuple[int, ...] | None) -> str:
         """Play the result of `choose`; return its GTP name."""
@@ -315,7 +315,7 @@ def _set_clocks(engine: Engine, settings: TimeSettings | None) -> None:
 
 
 def _games(engine: Engine) -> list[str]:
-    return [name_of(engine.game)] if engine.entrant.game else game_names()
+    return [name_of(engine.game)] if engine.spec.game else game_names()
 
 
 def _title(name: str) -> str:

@@ -31,14 +31,14 @@ IDLE = 0.05
 """Seconds between polls for input when a search has nothing left to do."""
 
 
-def serve(entrant: PlayerSpec, game: Game, ponder: bool = False) -> None:
+def serve(spec: PlayerSpec, game: Game, ponder: bool = False) -> None:
     """Serve GTP on standard input and output until the end of the input or `quit`."""
 
     def say(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
 
-    GtpSession(Engine(entrant, game), lines_of(0), say, ponder).run()
+    GtpSession(Engine(spec, game), lines_of(0), say, ponder).run()
 
 
 class GtpSession:
@@ -105,18 +105,18 @@ class GtpSession:
 
     def _analyze(self, command: GtpCommand, fractions: bool) -> None:
         """Stream the search result until the next line arrives."""
-        engine, thinker = self.engine, self.engine.thinker
+        engine, analyzer = self.engine, self.engine.analyzer
         request = read_request(command.arguments, engine.position.to_play)
         waits = engine.position.before(request.player)
-        search = thinker.search
+        search = analyzer.search
         engine.sync(waits)
         tell = self._reporter(request, waits, fractions)
         self.say(f"={command.number}\n")
-        thinker.begin()
+        analyzer.begin()
         while not self.lines.is_waiting(IDLE if search.has_finished else 0.0):
-            thinker.step()
+            analyzer.step()
             tell()
-        thinker.end()
+        analyzer.end()
         tell(last=True)
         self.say("\n")
 
@@ -125,7 +125,7 @@ class GtpSession:
         engine = self.engine
         request = read_request(command.arguments, engine.position.to_play)
         waits = engine.position.before(request.player)
-        _ = engine.thinker.search  # raises when the player has no search
+        _ = engine.analyzer.search  # raises when the player has no search
         tell = self._reporter(request, waits, fractions)
         self.say(f"={command.number}\n")
         step = engine.choose(request.player, tell)
@@ -154,13 +154,17 @@ class GtpSession:
         """Search until a line arrives, if the last move was the engine's."""
         engine = self.engine
         position = engine.position
-        if len(position.moves) != self._own_move or position.is_over or not engine.thinker.searches:
+        if (
+            len(position.moves) != self._own_move
+            or position.is_over
+            or not engine.analyzer.searches
+        ):
             return
         engine.sync()
-        engine.thinker.begin()
-        while not (engine.thinker.search.has_finished or self.lines.is_waiting()):
-            engine.thinker.step()
-        engine.thinker.end()
+        engine.analyzer.begin()
+        while not (engine.analyzer.search.has_finished or self.lines.is_waiting()):
+            engine.analyzer.step()
+        engine.analyzer.end()
 
 
 def _is_quit(line: str) -> bool:

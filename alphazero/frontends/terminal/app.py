@@ -36,23 +36,23 @@ class Terminal:
 
     def __init__(
         self,
-        sitting: TerminalSession,
+        session: TerminalSession,
         screen: Screen | None = None,
         read: Callable[[str], str] | None = None,
         say: Callable[[str], None] | None = None,
     ) -> None:
         """Without a `screen`, output is plain text."""
-        self.sitting = sitting
+        self.session = session
         self.screen = screen or Screen()
         self.read = read or input
         self.say = say or functools.partial(print, flush=True)
-        self.desk = CommandContext(sitting, self.screen, self.say)
+        self.desk = CommandContext(session, self.screen, self.say)
 
     def run(self, save: Path | None = None) -> None:
         """Play until the user leaves or wants no other game; then write the games to `save`."""
-        sitting = self.sitting
-        asks = any(sitting.sides)
-        self.say(f"{write_game(sitting.game)}\n{seats(sitting)}")
+        session = self.session
+        asks = any(session.sides)
+        self.say(f"{write_game(session.game)}\n{seats(session)}")
         if asks and self.screen.live:
             with contextlib.suppress(ImportError):
                 import readline  # noqa: F401  (line editing and history)
@@ -61,18 +61,18 @@ class Terminal:
         try:
             going = True
             while going:
-                if sitting.is_over:
+                if session.is_over:
                     self.say(drawn(self.desk))
                     self.say(self._result())
                     going = asks and self._attend(self._after_the_game)
-                elif sitting.persons_turn:
+                elif session.persons_turn:
                     self.say(drawn(self.desk))
                     going = self._attend(self._on_the_turn)
                 else:
                     self._let_player_move()
         finally:
-            sitting.close()
-            played = sitting.played()
+            session.close()
+            played = session.played()
             if save and played:
                 save_played(save, played)
 
@@ -83,10 +83,10 @@ class Terminal:
         return following is CommandResult.PLAY
 
     def _on_the_turn(self) -> CommandResult:
-        study = self.sitting.study
-        text = self._ask(f"{sign_of(study.to_play)} to move: ").strip()
+        game_tree = self.session.game_tree
+        text = self._ask(f"{sign_of(game_tree.to_play)} to move: ").strip()
         try:
-            study.make(study.game.parse_action(study.state, text))
+            game_tree.make(game_tree.game.parse_action(game_tree.state, text))
             return CommandResult.PLAY
         except GameError as error:
             return self._command(text, f"{error}")
@@ -117,7 +117,7 @@ class Terminal:
             return CommandResult.ASK
 
     def _let_player_move(self) -> None:
-        player = self.sitting.to_play
+        player = self.session.to_play
         side, began, told = sign_of(player), time.monotonic(), False
 
         def watch() -> None:
@@ -126,10 +126,10 @@ class Terminal:
                 self.say(self.screen.paint(f"{side} thinks ...", "faint"))
                 told = True
 
-        answer = self.sitting.answer(watch)
+        answer = self.session.answer(watch)
         over = self.screen.over(1) if told else ""
         if answer is None:
-            fault = self.sitting.study.fault
+            fault = self.session.game_tree.fault
             self.say(f"{over}{side} gives up: {fault}" if fault else f"{over}{side} resigns.")
             return
         name, thought = answer
@@ -140,10 +140,10 @@ class Terminal:
         self.say(f"{over}{self.screen.paint(f'{side} plays {name}', PLAYERS[player])}{thoughts}")
 
     def _result(self) -> str:
-        winner = self.sitting.study.winner
+        winner = self.session.game_tree.winner
         if winner is None:
             return "The game is a draw."
-        whose = " (you)" if self.sitting.sides[winner] else ""
+        whose = " (you)" if self.session.sides[winner] else ""
         return self.screen.paint(f"{sign_of(winner)}{whose} wins.", PLAYERS[winner])
 
     def _ask(self, prompt: str) -> str:

@@ -32,7 +32,7 @@ class CommandResult(enum.Enum):
 class CommandContext:
     """The objects that commands work on."""
 
-    sitting: TerminalSession
+    session: TerminalSession
     screen: Screen
     say: Callable[[str], None]
     typed: str | None = None
@@ -54,8 +54,8 @@ class TerminalCommand(NamedTuple):
 
 def hint(desk: CommandContext, _: str) -> CommandResult:
     """Search with the opponent's budget and print the candidates."""
-    analysis = Analysis(desk.sitting, desk.screen, desk.say)
-    analysis.show(analysis.search(desk.sitting.remaining_budget(again=True)))
+    analysis = Analysis(desk.session, desk.screen, desk.say)
+    analysis.show(analysis.search(desk.session.remaining_budget(again=True)))
     return CommandResult.ASK
 
 
@@ -64,40 +64,40 @@ def go(desk: CommandContext, text: str) -> CommandResult:
     budget = Budget.read(text)
     if budget.simulations == 0:
         raise PlayerError("expected one simulation at least, as go 200, or seconds, as go 5s")
-    analysis = Analysis(desk.sitting, desk.screen, desk.say)
+    analysis = Analysis(desk.session, desk.screen, desk.say)
     analysis.show(analysis.search(budget))
     return CommandResult.ASK
 
 
 def analyze(desk: CommandContext, _: str) -> CommandResult:
     """Search until Enter or Ctrl-C."""
-    desk.typed = Analysis(desk.sitting, desk.screen, desk.say).run_until_stopped()
+    desk.typed = Analysis(desk.session, desk.screen, desk.say).run_until_stopped()
     return CommandResult.ASK
 
 
 def policy(desk: CommandContext, _: str) -> CommandResult:
     """Print the network's policy beside the search's."""
-    sitting, screen = desk.sitting, desk.screen
-    analysis = Analysis(sitting, screen, desk.say)
-    thought = analysis.search(sitting.remaining_budget())
+    session, screen = desk.session, desk.screen
+    analysis = Analysis(session, screen, desk.say)
+    thought = analysis.search(session.remaining_budget())
     rows = max(1, screen.height - 4)
-    table = views.policy(screen, sitting.game, sitting.study.state, thought, rows)
+    table = views.policy(screen, session.game, session.game_tree.state, thought, rows)
     analysis.tell(f"{analysis.headline(thought)}\n{table}")
     return CommandResult.ASK
 
 
 def tree(desk: CommandContext, text: str) -> CommandResult:
     """Print the most visited lines."""
-    sitting, screen = desk.sitting, desk.screen
+    session, screen = desk.session, desk.screen
     depth = _number(text, 4)
-    analysis = Analysis(sitting, screen, desk.say)
-    analysis.search(sitting.remaining_budget())
-    search, rows = sitting.hint_analyzer().search, max(1, screen.height - 4)
+    analysis = Analysis(session, screen, desk.say)
+    analysis.search(session.remaining_budget())
+    search, rows = session.hint_analyzer().search, max(1, screen.height - 4)
     analysis.tell(
         views.tree(
             screen,
-            sitting.game,
-            sitting.study.state,
+            session.game,
+            session.game_tree.state,
             lambda line: search.children_of(0, line),
             depth,
             rows,
@@ -108,35 +108,35 @@ def tree(desk: CommandContext, text: str) -> CommandResult:
 
 def undo(desk: CommandContext, text: str) -> CommandResult:
     """Take moves back."""
-    if desk.sitting.undo(_number(text, 1)):
+    if desk.session.undo(_number(text, 1)):
         return CommandResult.PLAY
     raise PlayerError("there is no move of yours to take back")
 
 
 def redo(desk: CommandContext, text: str) -> CommandResult:
     """Replay moves taken back."""
-    if desk.sitting.redo(_number(text, 1)):
+    if desk.session.redo(_number(text, 1)):
         return CommandResult.PLAY
     raise PlayerError("there is no move to make again")
 
 
 def moves(desk: CommandContext, _: str) -> CommandResult:
     """Print the moves of the game."""
-    desk.say(views.moves(desk.screen, desk.sitting.study))
+    desk.say(views.moves(desk.screen, desk.session.game_tree))
     return CommandResult.ASK
 
 
 def level(desk: CommandContext, text: str) -> CommandResult:
     """Print or set the opponent's strength."""
     if text:
-        desk.sitting.set_level(text)
-    desk.say(f"  {printable(desk.sitting.entrant.name)}: {desk.sitting.level}")
+        desk.session.set_level(text)
+    desk.say(f"  {printable(desk.session.spec.name)}: {desk.session.level}")
     return CommandResult.ASK
 
 
 def swap(desk: CommandContext, _: str) -> CommandResult:
     """Swap sides with the opponent."""
-    sides = desk.sitting.sides
+    sides = desk.session.sides
     if sides[0] == sides[1]:
         raise PlayerError("you play both sides; see: sides")
     return _sit(desk, (sides[1], sides[0]))
@@ -156,19 +156,19 @@ def sides(desk: CommandContext, text: str) -> CommandResult:
     if text and text not in SIDES:
         hint = did_you_mean(text, SIDES)
         raise PlayerError(f"expected {', '.join(SIDES)}; got {text[:20]!r}{hint}")
-    return _sit(desk, SIDES[text]) if text else _sit(desk, desk.sitting.sides)
+    return _sit(desk, SIDES[text]) if text else _sit(desk, desk.session.sides)
 
 
 def _sit(desk: CommandContext, chosen: tuple[bool, bool]) -> CommandResult:
-    changed = chosen != desk.sitting.sides
-    desk.sitting.sides = chosen
-    desk.say(seats(desk.sitting))
+    changed = chosen != desk.session.sides
+    desk.session.sides = chosen
+    desk.say(seats(desk.session))
     return CommandResult.PLAY if changed else CommandResult.ASK
 
 
-def seats(sitting: TerminalSession) -> str:
+def seats(session: TerminalSession) -> str:
     """Describe the sides."""
-    who = ["you" if side else printable(sitting.entrant.name) for side in sitting.sides]
+    who = ["you" if side else printable(session.spec.name) for side in session.sides]
     return f"  X, who moves first: {who[0]}.  O: {who[1]}."
 
 
@@ -180,20 +180,20 @@ def draw(desk: CommandContext, _: str) -> CommandResult:
 
 def drawn(desk: CommandContext) -> str:
     """Return the board and the graph of win rates."""
-    sitting, here = desk.sitting, desk.sitting.study.here
+    session, here = desk.session, desk.session.game_tree.here
     cell = None
     if here.parent and here.action is not None:
-        cell = sitting.game.action_cell(here.parent.state, here.action)
-    text = f"\n{views.board(desk.screen, sitting.game, here.state, cell)}\n"
-    alone = sitting.sides[0] != sitting.sides[1]
-    whose = 1 if alone and sitting.sides[1] else 0
-    line = views.graph(desk.screen, sitting.rates(), whose, alone)
+        cell = session.game.action_cell(here.parent.state, here.action)
+    text = f"\n{views.board(desk.screen, session.game, here.state, cell)}\n"
+    alone = session.sides[0] != session.sides[1]
+    whose = 1 if alone and session.sides[1] else 0
+    line = views.graph(desk.screen, session.rates(), whose, alone)
     return f"{text}\n{line}" if line else text
 
 
 def new(desk: CommandContext, _: str) -> CommandResult:
     """Start a new game."""
-    desk.sitting.begin_new()
+    desk.session.begin_new()
     return CommandResult.PLAY
 
 
@@ -203,15 +203,15 @@ def load(desk: CommandContext, text: str) -> CommandResult:
         raise PlayerError("type a file's name as well, as in: load game.sgf")
     found = re.fullmatch(r"(.*\S)\s+([0-9]{1,9})", text)
     name, count = (found[1], int(found[2])) if found else (text, None)
-    desk.sitting.load(Path(name), count)
-    number = desk.sitting.ply
+    desk.session.load(Path(name), count)
+    number = desk.session.ply
     desk.say(f"loaded {printable(name)}: {number} move{'s' * (number != 1)}; undo steps back")
     return CommandResult.PLAY
 
 
 def save(desk: CommandContext, text: str) -> CommandResult:
     """Save all games in a file."""
-    played = desk.sitting.played()
+    played = desk.session.played()
     if not text:
         raise PlayerError("type a file's name as well, as in: save game.sgf")
     if not played:
@@ -223,11 +223,11 @@ def save(desk: CommandContext, text: str) -> CommandResult:
 
 def show_help(desk: CommandContext, _: str) -> CommandResult:
     """List the commands."""
-    study = desk.sitting.study
-    mask = desk.sitting.game.legal_action_mask(study.state)
+    game_tree = desk.session.game_tree
+    mask = desk.session.game.legal_action_mask(game_tree.state)
     lines = []
     if mask.any():
-        name = desk.sitting.game.action_name(study.state, int(mask.argmax()))
+        name = desk.session.game.action_name(game_tree.state, int(mask.argmax()))
         lines.append(f"  {'MOVE':{WIDE}} make a move, as {name}")
     for word, command in COMMANDS.items():
         if command.meaning:

@@ -61,9 +61,9 @@ class Analysis:
     """Searches for the user and prints the results."""
 
     def __init__(
-        self, sitting: TerminalSession, screen: Screen, say: Callable[[str], None]
+        self, session: TerminalSession, screen: Screen, say: Callable[[str], None]
     ) -> None:
-        self.sitting = sitting
+        self.session = session
         self.screen = screen
         self.say = say
         self._drawn = 0
@@ -81,13 +81,13 @@ class Analysis:
     def search(self, budget: Budget | None) -> SearchResult:
         """Search within `budget`, if any; Ctrl-C stops early."""
         with StopSignal(enter=False) as interruption:
-            return self._search(budget, interruption) if budget else self.sitting.current_result()
+            return self._search(budget, interruption) if budget else self.session.current_result()
 
     def run_until_stopped(self) -> str | None:
         """Search until Enter, Ctrl-C or, without a terminal, `ENOUGH` visits; return the input."""
         live = self.screen.live and sys.stdin is not None and sys.stdin.isatty()
         if live:
-            self.sitting.hint_analyzer()
+            self.session.hint_analyzer()
             self.say(self.screen.paint("  Enter ends the analysis.", "faint"))
         with StopSignal(enter=live) as interruption:
             thought = self._search(Budget() if live else Budget(ENOUGH), interruption)
@@ -102,12 +102,12 @@ class Analysis:
         def go_on() -> bool:
             nonlocal next_time
             if self.screen.live and time.monotonic() > next_time:
-                if self.sitting.hint_analyzer().roots is not None:
-                    self._draw_over(self.sitting.current_result())
+                if self.session.hint_analyzer().roots is not None:
+                    self._draw_over(self.session.current_result())
                 next_time = time.monotonic() + INTERVAL
             return not interruption.came
 
-        return self.sitting.search(budget, go_on)
+        return self.session.search(budget, go_on)
 
     def _draw_over(self, thought: SearchResult) -> None:
         text = self._draw(thought)
@@ -115,13 +115,13 @@ class Analysis:
         self._drawn = 1 + text.count("\n")
 
     def _draw(self, thought: SearchResult) -> str:
-        sitting = self.sitting
-        state = sitting.study.state
+        session = self.session
+        state = session.game_tree.state
         rows = max(1, min(8, self.screen.height - 4))
-        table = views.candidates(self.screen, sitting.game, state, thought, rows)
+        table = views.candidates(self.screen, session.game, state, thought, rows)
         return f"{self.headline(thought)}\n{table}"
 
     def headline(self, thought: SearchResult) -> str:
         """Describe the position's value in a line cut to the screen width."""
-        state, has_network = self.sitting.study.state, self.sitting.has_network
+        state, has_network = self.session.game_tree.state, self.session.has_network
         return views.headline(state, thought, has_network)[: self.screen.width]

@@ -23,19 +23,19 @@ class TerminalSession:
 
     def __init__(
         self,
-        entrant: PlayerSpec,
+        spec: PlayerSpec,
         game: Game,
         sides: tuple[bool, bool],
         opening: PlayedGame | None = None,
     ) -> None:
         """`opening` is a game to continue."""
-        self.entrant = entrant
+        self.spec = spec
         self.game = game
         self.sides = sides
         """Whether the user plays the first and the second side."""
         self.games: list[PlayedGame] = []
         """Games before the current one."""
-        self._opponent = Analyzer(entrant, game)
+        self._opponent = Analyzer(spec, game)
         self._analyst: Analyzer | None = None
         self.begin(opening)
 
@@ -43,7 +43,7 @@ class TerminalSession:
 
     def begin(self, opening: PlayedGame | None = None) -> None:
         """Start a game, or continue `opening`."""
-        self.study = GameTree.of(opening) if opening else GameTree(self.game)
+        self.game_tree = GameTree.of(opening) if opening else GameTree(self.game)
 
     def begin_new(self, opening: PlayedGame | None = None) -> None:
         """Move the current game to `games` and start another."""
@@ -61,17 +61,17 @@ class TerminalSession:
     @property
     def ply(self) -> int:
         """The number of moves made."""
-        return len(self.study.moves)
+        return len(self.game_tree.moves)
 
     @property
     def to_play(self) -> int:
         """The player to move."""
-        return self.study.to_play
+        return self.game_tree.to_play
 
     @property
     def is_over(self) -> bool:
         """Whether the game is over."""
-        return self.study.is_over
+        return self.game_tree.is_over
 
     @property
     def persons_turn(self) -> bool:
@@ -81,7 +81,7 @@ class TerminalSession:
     @property
     def names(self) -> tuple[str, str]:
         """The players' names in files."""
-        first, second = (PERSON if side else self.entrant.name for side in self.sides)
+        first, second = (PERSON if side else self.spec.name for side in self.sides)
         return first, second
 
     def undo(self, turns: int = 1) -> bool:
@@ -93,7 +93,7 @@ class TerminalSession:
         return self._go(1, turns)
 
     def _go(self, step: int, turns: int) -> bool:
-        here, end = self.ply, len(self.study.line) - 1
+        here, end = self.ply, len(self.game_tree.line) - 1
         for _ in range(turns):
             ply = self.ply + step
             while 0 <= ply < end and not self.sides[ply % 2]:
@@ -101,12 +101,12 @@ class TerminalSession:
             # The end of the line is a valid target whoever is to move.
             if not (0 <= ply <= end and (self.sides[ply % 2] or (step > 0 and ply == end))):
                 break
-            self.study.go_to(ply)
+            self.game_tree.go_to(ply)
         return self.ply != here
 
     def played(self) -> list[PlayedGame]:
         """Return all games with moves, the current one last."""
-        played = self.study.played(self.names)
+        played = self.game_tree.played(self.names)
         return [*self.games, played] if played.actions else self.games
 
     # --- the player ---
@@ -117,22 +117,22 @@ class TerminalSession:
 
         `watch` is called during the search.
         """
-        study, here = self.study, self.study.here
-        thinker = self._opponent
-        thinker.sync(study.moves)
+        game_tree, here = self.game_tree, self.game_tree.here
+        analyzer = self._opponent
+        analyzer.sync(game_tree.moves)
         fault = ""
         try:
-            action, _ = thinker.choose(None, watch)
+            action, _ = analyzer.choose(None, watch)
         except PlayerError as error:
             action, fault = None, str(error)
         if action is None:
-            thinker.moves = None  # an external program is in an unknown state
-            study.resign(study.to_play, fault)
+            analyzer.moves = None  # an external program is in an unknown state
+            game_tree.resign(game_tree.to_play, fault)
             return None
-        thought = SearchResult.of(thinker, here.state)
+        thought = SearchResult.of(analyzer, here.state)
         here.thought = thought or here.thought
         name = self.game.action_name(here.state, action)
-        study.make(action, study.search_comment(action, thought))
+        game_tree.make(action, game_tree.search_comment(action, thought))
         return name, thought
 
     def close(self) -> None:
@@ -161,7 +161,7 @@ class TerminalSession:
     @property
     def has_network(self) -> bool:
         """Whether the opponent uses a network."""
-        return isinstance(self.entrant.options, CheckpointOptions)
+        return isinstance(self.spec.options, CheckpointOptions)
 
     def hint_analyzer(self) -> Analyzer:
         """Return a second analyzer of the same player, at the current position.
@@ -173,8 +173,8 @@ class TerminalSession:
             raise PlayerError("this player gives no hints: it does not search as a checkpoint does")
         if self.is_over:
             raise PlayerError("the game is over: there is no move to look for")
-        self._analyst = self._analyst or Analyzer(self.entrant, self.game)
-        self._analyst.sync(self.study.moves)
+        self._analyst = self._analyst or Analyzer(self.spec, self.game)
+        self._analyst.sync(self.game_tree.moves)
         return self._analyst
 
     def remaining_budget(self, *, again: bool = False) -> Budget | None:
@@ -185,8 +185,8 @@ class TerminalSession:
         Raises:
             PlayerError: as `hint_analyzer`.
         """
-        thinker, budget = self.hint_analyzer(), budget_of(self._opponent)
-        known = SearchResult.of(thinker, self.study.state)
+        analyzer, budget = self.hint_analyzer(), budget_of(self._opponent)
+        known = SearchResult.of(analyzer, self.game_tree.state)
         if known is None:
             return budget
         if budget.simulations is None:
@@ -200,19 +200,19 @@ class TerminalSession:
         Raises:
             PlayerError: as `hint_analyzer`.
         """
-        thinker = self.hint_analyzer()
+        analyzer = self.hint_analyzer()
         deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
-        thinker.begin(budget.simulations)
-        while not thinker.search.has_finished and go_on():
+        analyzer.begin(budget.simulations)
+        while not analyzer.search.has_finished and go_on():
             if deadline is not None and time.monotonic() > deadline:
                 break
-            thinker.step()
-        thinker.end()
+            analyzer.step()
+        analyzer.end()
         return self.current_result()
 
     def current_result(self) -> SearchResult:
         """Return the search result of the current position, which must have been searched."""
-        here = self.study.here
+        here = self.game_tree.here
         thought = SearchResult.of(self.hint_analyzer(), here.state)
         assert thought is not None, "it was not searched"
         here.thought = thought
@@ -223,5 +223,5 @@ class TerminalSession:
 
         Draws count half. An unsearched position has its move's value in the search before it.
         """
-        values = [self.study.value(node) for node in self.study.path]
+        values = [self.game_tree.value(node) for node in self.game_tree.path]
         return [None if value is None else (1 + value) / 2 for value in values]

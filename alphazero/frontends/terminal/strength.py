@@ -34,48 +34,48 @@ class Budget(NamedTuple):
         return " or ".join(filter(None, (simulations, seconds))) + " a move"
 
 
-def budget_of(thinker: Analyzer) -> Budget:
+def budget_of(analyzer: Analyzer) -> Budget:
     """Return the budget per move."""
-    return Budget(thinker.simulations, thinker.seconds)
+    return Budget(analyzer.simulations, analyzer.seconds)
 
 
-def level_of(thinker: Analyzer) -> str:
+def level_of(analyzer: Analyzer) -> str:
     """Describe the strength.
 
     Raises:
         PlayerError: when the player has no levels.
     """
-    if thinker.searches:
-        return str(budget_of(thinker))
-    depth, seconds = _depth(thinker), getattr(thinker.player, "seconds", None)
+    if analyzer.searches:
+        return str(budget_of(analyzer))
+    depth, seconds = _depth(analyzer), getattr(analyzer.player, "seconds", None)
     return f"depth {depth}" if seconds is None else f"{seconds:g} seconds a move"
 
 
-def set_level(thinker: Analyzer, text: str, least: int) -> None:
+def set_level(analyzer: Analyzer, text: str, least: int) -> None:
     """Set the budget per move; `least` is the minimum number of simulations.
 
     Raises:
         PlayerError: for an invalid budget, or a player without levels.
     """
-    if thinker.searches:
+    if analyzer.searches:
         budget = Budget.read(text)
         if budget.simulations is not None and budget.simulations < least:
             raise PlayerError("this player needs one simulation at least, as it has no network")
-        thinker.simulations, thinker.seconds = budget
+        analyzer.simulations, analyzer.seconds = budget
         return
-    _depth(thinker)
+    _depth(analyzer)
     budget = Budget.read(text, "plies")
     if budget.simulations == 0:
         raise PlayerError("this player looks one ply ahead at least")
-    longest = thinker.game.max_moves
-    vars(thinker.player).update(
+    longest = analyzer.game.max_moves
+    vars(analyzer.player).update(
         depth=min(budget.simulations or longest, longest), seconds=budget.seconds
     )
 
 
-def _depth(thinker: Analyzer) -> int:
+def _depth(analyzer: Analyzer) -> int:
     """Return the search depth of a player without a tree; raise PlayerError if it has none."""
-    depth = getattr(thinker.player, "depth", None)
+    depth = getattr(analyzer.player, "depth", None)
     if depth is None:
         raise PlayerError("this player has one level only")
     return int(depth)

@@ -170,12 +170,12 @@ def graph(screen: Screen, rates: Sequence[float | None], whose: int, person: boo
     return f"  {who}  {drawn}  {now}"
 
 
-def moves(screen: Screen, study: GameTree) -> str:
+def moves(screen: Screen, game_tree: GameTree) -> str:
     """Write the moves of its line, the current one in brackets, and the variations."""
-    line, here = study.line, study.here
+    line, here = game_tree.line, game_tree.here
     words = []
     for number, (before, node) in enumerate(itertools.pairwise(line), 1):
-        name, player = study.name(node), to_play(before.state)
+        name, player = game_tree.name(node), to_play(before.state)
         text = f"{number} {sign_of(player)} {name}"
         marks = "[]" if node is here else "  "
         words.append((len(text) + 2, screen.paint(f"{marks[0]}{text}{marks[1]}", PLAYERS[player])))
@@ -192,7 +192,7 @@ def moves(screen: Screen, study: GameTree) -> str:
     elif here is line[0]:
         written.append("  (now before the first of them)")
     for number, (before, node) in enumerate(itertools.pairwise(line)):
-        others = [study.name(each) for each in before.children if each is not node]
+        others = [game_tree.name(each) for each in before.children if each is not node]
         if others:
             place = f"after move {number}" if number else "at the beginning"
             written.append(f"  {place} you also tried {' '.join(others)}")

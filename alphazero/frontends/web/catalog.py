@@ -58,7 +58,7 @@ class PlayerOption:
     """A player that the page offers."""
 
     name: str
-    entrant: PlayerSpec
+    spec: PlayerSpec
     levels: tuple[Level, ...]
     default_level: Level
     """level used when none is chosen"""
@@ -66,11 +66,11 @@ class PlayerOption:
     @property
     def searches(self) -> bool:
         """Whether it has a search to show, and gives hints."""
-        return self.entrant.options.has_search
+        return self.spec.options.has_search
 
     def json(self) -> dict[str, Any]:
         """Return the JSON for the page."""
-        options, game = self.entrant.options, self.entrant.game
+        options, game = self.spec.options, self.spec.game
         about: list[str] = []
         if isinstance(options, CheckpointOptions):
             about = describe(Path(options.saved.path.name), options.saved.checkpoint).split("\n")
@@ -89,21 +89,21 @@ class Catalog:
 
     def __init__(
         self,
-        entrants: Sequence[PlayerSpec] = (),
+        specs: Sequence[PlayerSpec] = (),
         archives: Sequence[Archive] = (),
         ratings: RatingTable | None = None,
     ) -> None:
         self.ratings = ratings or RatingTable()
         self.offers: dict[str, PlayerOption] = {}
         self.archives: dict[str, Archive] = {}
-        for entrant in (*entrants, *map(parse_player, ALWAYS)):
-            if all(offer.entrant.name != entrant.name for offer in self.offers.values()):
-                name = _unused(short_name(entrant), self.offers)
-                self.offers[name] = self._offer(name, entrant)
+        for spec in (*specs, *map(parse_player, ALWAYS)):
+            if all(offer.spec.name != spec.name for offer in self.offers.values()):
+                name = _unused(short_name(spec), self.offers)
+                self.offers[name] = self._offer(name, spec)
         for archive in archives:
             self.archives[_unused(archive.name, self.archives)] = archive
         self.games = {name: make_game(name) for name in game_names()}
-        played = [offer.entrant.game for offer in self.offers.values()]
+        played = [offer.spec.game for offer in self.offers.values()]
         for game in (*played, *(archive.game for archive in archives)):
             if game is not None:
                 self.games.setdefault(write_game(game), game)
@@ -120,7 +120,7 @@ class Catalog:
             raise PlayerError(
                 f"unknown player {name[:60]!a}{hint} (players: {', '.join(self.offers)})"
             )
-        own = offer.entrant.game
+        own = offer.spec.game
         if own not in (None, game):
             assert own is not None
             raise PlayerError(f"{name} plays {write_game(own)}, not {write_game(game)}")
@@ -131,9 +131,9 @@ class Catalog:
         able = [
             offer
             for offer in self.offers.values()
-            if offer.searches and offer.entrant.game in (None, game)
+            if offer.searches and offer.spec.game in (None, game)
         ]
-        return next((offer for offer in able if offer.entrant.game is not None), able[-1])
+        return next((offer for offer in able if offer.spec.game is not None), able[-1])
 
     def json(self) -> dict[str, Any]:
         """Return the JSON for the page."""
@@ -153,34 +153,34 @@ class Catalog:
             ],
         }
 
-    def _offer(self, name: str, entrant: PlayerSpec) -> PlayerOption:
+    def _offer(self, name: str, spec: PlayerSpec) -> PlayerOption:
         """Return a player with its levels; the default level is that of its spec."""
-        options = entrant.options
+        options = spec.options
         levels: list[Level]
-        usual = Level(entrant.name)
+        usual = Level(spec.name)
         if isinstance(options, NetworkOptions):
-            usual = self._level(entrant, 0)
+            usual = self._level(spec, 0)
             levels = [usual]
         elif isinstance(options, CheckpointOptions):
             trained = options.saved.settings.simulations
-            usual = self._level(entrant, options.default_simulations)
+            usual = self._level(spec, options.default_simulations)
             told = () if options.default_simulations is None else (options.default_simulations,)
             numbers = sorted({*SIMULATIONS, trained, 4 * trained, *told})
-            levels = [self._level(entrant, number) for number in numbers]
+            levels = [self._level(spec, number) for number in numbers]
         elif isinstance(options, RolloutOptions):
-            usual = self._level(entrant, options.default_simulations)
+            usual = self._level(spec, options.default_simulations)
             told = () if options.default_simulations is None else (options.default_simulations,)
-            levels = [self._level(entrant, number) for number in sorted({*ROLLOUTS, *told})]
+            levels = [self._level(spec, number) for number in sorted({*ROLLOUTS, *told})]
         else:
-            usual = dataclasses.replace(usual, ratings=self.ratings.of(entrant, None))
+            usual = dataclasses.replace(usual, ratings=self.ratings.of(spec, None))
             levels = [usual]
         if usual not in levels:
             levels.append(usual)
-        return PlayerOption(name, entrant, tuple(levels), usual)
+        return PlayerOption(name, spec, tuple(levels), usual)
 
-    def _level(self, entrant: PlayerSpec, simulations: int | None) -> Level:
+    def _level(self, spec: PlayerSpec, simulations: int | None) -> Level:
         """Return the level of a number of simulations; None for the seconds of the spec."""
-        options = entrant.options
+        options = spec.options
         if simulations is None:
             seconds: float = getattr(options, "seconds", None) or 1.0
             return Level(f"{seconds:g} seconds", seconds=seconds)
@@ -189,14 +189,14 @@ class Catalog:
             simulations == options.saved.settings.simulations
         ):
             label += ", as in training"
-        return Level(label, simulations, ratings=self.ratings.of(entrant, simulations))
+        return Level(label, simulations, ratings=self.ratings.of(spec, simulations))
 
 
-def short_name(entrant: PlayerSpec) -> str:
+def short_name(spec: PlayerSpec) -> str:
     """Return a short name: a checkpoint's file or folder, else the spec."""
-    options = entrant.options
+    options = spec.options
     if not isinstance(options, CheckpointOptions):
-        return entrant.name
+        return spec.name
     path = Path(options.path).resolve()
     if path.stem == "best":
         path = path.parent

@@ -55,7 +55,7 @@ class Fields:
         return self.content.get(name) is not None
 
 
-def read_seats(house: SessionManager, game: Game, told: Any) -> list[Side]:
+def read_seats(manager: SessionManager, game: Game, told: Any) -> list[Side]:
     """Parse the two sides chosen on the page.
 
     Raises:
@@ -63,18 +63,18 @@ def read_seats(house: SessionManager, game: Game, told: Any) -> list[Side]:
     """
     if not isinstance(told, list) or len(told) != 2 or not all(isinstance(s, dict) for s in told):
         raise GameError('seats: expected two, each as {"player": NAME}')
-    return [_read_seat(house, game, Fields(each)) for each in told]
+    return [_read_seat(manager, game, Fields(each)) for each in told]
 
 
-def _read_seat(house: SessionManager, game: Game, fields: Fields) -> Side:
+def _read_seat(manager: SessionManager, game: Game, fields: Fields) -> Side:
     name = fields.text("player")
     if name == "human":
         return Side()
-    offer = house.catalogue.offer(name, game)
+    offer = manager.catalogue.offer(name, game)
     simulations, seconds = None, None
     if fields.has("simulations"):
         simulations = fields.whole("simulations", 0, MOST_SIMULATIONS)
-        if simulations == 0 and offer.default_level.simulations != 0 and offer.entrant.game is None:
+        if simulations == 0 and offer.default_level.simulations != 0 and offer.spec.game is None:
             raise GameError(f"{name} needs a simulation at least: it has no network to ask")
     if fields.has("seconds"):
         value = fields.content["seconds"]
@@ -93,7 +93,9 @@ def _read_seat(house: SessionManager, game: Game, fields: Fields) -> Side:
 Apply = Callable[[], None]
 
 
-def prepare_command(house: SessionManager, session: WebSession, word: str, fields: Fields) -> Apply:
+def prepare_command(
+    manager: SessionManager, session: WebSession, word: str, fields: Fields
+) -> Apply:
     """Parse a command and do its slow work; return a function that applies it to the session.
 
     This may run on any thread; the returned function must run on the server's.
@@ -102,11 +104,11 @@ def prepare_command(house: SessionManager, session: WebSession, word: str, field
         KeyError: for an unknown command.
         AlphaZeroError: for an invalid one.
     """
-    return _PREPARED[word](house, session, fields)
+    return _PREPARED[word](manager, session, fields)
 
 
 def _paste(_: SessionManager, session: WebSession, fields: Fields) -> Apply:
-    game, here = session.game, session.study.here
+    game, here = session.game, session.game_tree.here
     state, actions = here.state, []
     words = game.split_moves(fields.text("moves", TEXT_LIMIT).replace(";", " ").replace(",", " "))
     for number, word in enumerate(words, 1):
@@ -117,7 +119,7 @@ def _paste(_: SessionManager, session: WebSession, fields: Fields) -> Apply:
             raise GameError(f"move {number}: {error}") from None
 
     def make() -> None:
-        if session.study.here is not here:
+        if session.game_tree.here is not here:
             raise GameError("the position has changed meanwhile; paste again")
         session.paste(actions)
 
@@ -135,9 +137,9 @@ def _load(_: SessionManager, session: WebSession, fields: Fields) -> Apply:
     return lambda: session.load(played)
 
 
-def _open(house: SessionManager, session: WebSession, fields: Fields) -> Apply:
+def _open(manager: SessionManager, session: WebSession, fields: Fields) -> Apply:
     kind = fields.text("kind") if fields.has("kind") else SELFPLAY
-    played, told = house.recorded(
+    played, told = manager.recorded(
         fields.text("run"), fields.whole("iteration"), kind, fields.whole("game")
     )
 
@@ -148,26 +150,26 @@ def _open(house: SessionManager, session: WebSession, fields: Fields) -> Apply:
     return show
 
 
-def _begin(house: SessionManager, session: WebSession, fields: Fields) -> Apply:
-    game = house.game(fields.text("game")) if fields.has("game") else session.game
+def _begin(manager: SessionManager, session: WebSession, fields: Fields) -> Apply:
+    game = manager.game(fields.text("game")) if fields.has("game") else session.game
     seats = session.seats
     if fields.has("seats"):
-        seats = read_seats(house, game, fields.content["seats"])
+        seats = read_seats(manager, game, fields.content["seats"])
     for seat in seats:
         if seat.offer is not None:
-            house.catalogue.offer(seat.offer.name, game)
+            manager.catalogue.offer(seat.offer.name, game)
     return lambda: session.begin(game, seats)
 
 
-def _sit(house: SessionManager, session: WebSession, fields: Fields) -> Apply:
-    seats = read_seats(house, session.game, fields.content.get("seats"))
+def _sit(manager: SessionManager, session: WebSession, fields: Fields) -> Apply:
+    seats = read_seats(manager, session.game, fields.content.get("seats"))
     return lambda: session.set_sides(seats)
 
 
-def _analyze(house: SessionManager, session: WebSession, fields: Fields) -> Apply:
+def _analyze(manager: SessionManager, session: WebSession, fields: Fields) -> Apply:
     on, offer = fields.flag("on"), None
     if fields.has("player"):
-        offer = house.catalogue.offer(fields.text("player"), session.game)
+        offer = manager.catalogue.offer(fields.text("player"), session.game)
     return lambda: session.analyze(on, offer)
 
 

@@ -23,7 +23,7 @@ class Stream:
     def __init__(self, session: WebSession) -> None:
         self.session = session
         self._news: set[str] = {"view"}
-        self._bell = asyncio.Event()
+        self._condition = asyncio.Event()
         self._ended = False
 
     async def run(self, receive: Receive, send: Send) -> None:
@@ -41,8 +41,8 @@ class Stream:
             while not self._ended:
                 await self._send(send, self._text())
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._bell.wait(), HEARTBEAT)
-                self._bell.clear()
+                    await asyncio.wait_for(self._condition.wait(), HEARTBEAT)
+                self._condition.clear()
             await self._send(send, "", last=True)
         finally:
             self.session.unwatch(self._hear)
@@ -51,7 +51,7 @@ class Stream:
     def _hear(self, news: str) -> None:
         self._news.add(news)
         self._ended = self._ended or news == "end"
-        self._bell.set()
+        self._condition.set()
 
     def _text(self) -> str:
         """Return the pending events, or a comment as heartbeat."""
@@ -60,7 +60,7 @@ class Stream:
         if "view" in news:
             told.append(("view", view_of(self.session)))
         elif "thought" in news:
-            session, here = self.session, self.session.study.here
+            session, here = self.session, self.session.game_tree.here
             thought = thought_json(session.game, here, here.thought, session.per_second)
             if thought is not None:
                 told.append(("thought", thought))

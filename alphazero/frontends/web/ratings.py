@@ -59,13 +59,13 @@ class RatingTable:
             file = path / GAMES_FILE if is_folder(path) else path
             self._rows += _from_games(file) if file.name == GAMES_FILE else _from_csv(file)
 
-    def of(self, entrant: PlayerSpec, simulations: int | None) -> tuple[tuple[str, Rating], ...]:
+    def of(self, spec: PlayerSpec, simulations: int | None) -> tuple[tuple[str, Rating], ...]:
         """Return a player's ratings at a level, by game; None for the level of its spec.
 
         A checkpoint is identified by its hash if the games hold it, else by its path.
         """
-        options = entrant.options
-        player, told = split_name(entrant.name)
+        options = spec.options
+        player, told = split_name(spec.name)
         wanted = {told} if simulations is None else {f"simulations={simulations}"}
         if simulations is not None and simulations == options.default_simulations:
             wanted.add("")
@@ -77,7 +77,7 @@ class RatingTable:
                 game = game or write_game(options.saved.game)
                 same = same or Path(row.player) == options.saved.path
                 if row.fingerprint:
-                    same = row.fingerprint == entrant.fingerprint
+                    same = row.fingerprint == spec.fingerprint
             if same and row.options in wanted and game is not None:
                 found[game] = row.rating
         return tuple(found.items())

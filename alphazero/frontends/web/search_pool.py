@@ -87,8 +87,8 @@ class SearchRequest:
 class _Table:
     """A slot with its client and request."""
 
-    thinker: Analyzer
-    asker: Hashable = None
+    analyzer: Analyzer
+    client: Hashable = None
     question: SearchRequest | None = None
     used: float = 0.0
     """time of its last request"""
@@ -111,14 +111,14 @@ class _Inbox:
 class SearchPool:
     """A player of a game with `TABLES` slots; its thread starts with the first request."""
 
-    def __init__(self, entrant: PlayerSpec, game: Game, post: Post, few: bool = False) -> None:
+    def __init__(self, spec: PlayerSpec, game: Game, post: Post, few: bool = False) -> None:
         """With `few`, searches have at most `SEQUENTIAL_BELOW` simulations, run one by one."""
-        self.entrant, self.game, self.few = entrant, game, few
-        self.askers: set[Hashable] = set()
+        self.spec, self.game, self.few = spec, game, few
+        self.clients: set[Hashable] = set()
         """Clients with a slot or a request; used by the server's thread."""
         self._post = post
-        self._bell = threading.Condition()
-        self._mail = _Inbox()
+        self._condition = threading.Condition()
+        self._inbox = _Inbox()
         self._closed = False
         self._thread: threading.Thread | None = None
         self._tables: list[_Table] = []
@@ -137,11 +137,11 @@ class SearchPool:
 
     def ask(self, question: SearchRequest) -> None:
         """Queue a request."""
-        self.askers.add(question.client)
+        self.clients.add(question.client)
         self._waits.add(question)
-        with self._bell:
-            self._mail.questions.append(question)
-            self._bell.notify()
+        with self._condition:
+            self._inbox.questions.append(question)
+            self._condition.notify()
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, daemon=True)
             self._thread.start()
@@ -149,22 +149,22 @@ class SearchPool:
     def withdraw(self, question: SearchRequest) -> None:
         """Cancel a request; its `answer` is not called."""
         self._waits.discard(question)
-        with self._bell:
-            self._mail.withdrawn.append(question)
-            self._bell.notify()
+        with self._condition:
+            self._inbox.withdrawn.append(question)
+            self._condition.notify()
 
-    def leave(self, asker: Hashable) -> None:
+    def leave(self, client: Hashable) -> None:
         """Release a client's slot."""
-        self.askers.discard(asker)
-        with self._bell:
-            self._mail.left.append(asker)
-            self._bell.notify()
+        self.clients.discard(client)
+        with self._condition:
+            self._inbox.left.append(client)
+            self._condition.notify()
 
     def close(self) -> None:
         """End the thread; open requests are not answered."""
-        with self._bell:
+        with self._condition:
             self._closed = True
-            self._bell.notify()
+            self._condition.notify()
 
     def join(self, seconds: float) -> None:
         """Wait for the thread to end after `close`."""
@@ -189,7 +189,7 @@ class SearchPool:
 
     def _seat(self) -> Player:
         """Create the player, and an analyzer per slot."""
-        endless, options = without_limit(self.entrant), self.entrant.options
+        endless, options = without_limit(self.spec), self.spec.options
         if not isinstance(options, CheckpointOptions):
             player = endless.create(self.game, TABLES)
         elif self.few:
@@ -197,35 +197,35 @@ class SearchPool:
         else:
             player = endless.options.saved.create(TABLES, seconds=1.0, leaves=LEAVES_PER_BATCH)  # type: ignore[attr-defined]
         self._tables = [
-            _Table(Analyzer(self.entrant, self.game, player, table)) for table in range(TABLES)
+            _Table(Analyzer(self.spec, self.game, player, table)) for table in range(TABLES)
         ]
         return player
 
     def _take_mail(self) -> bool:
         """Wait for work and read the messages; return False when the pool is closed."""
-        with self._bell:
+        with self._condition:
             while not (
                 self._closed
-                or self._mail != _Inbox()
+                or self._inbox != _Inbox()
                 or any(table.question for table in self._tables)
             ):
-                self._bell.wait()
-            mail, self._mail = self._mail, _Inbox()
-        self._waiting += mail.questions
-        self._waiting = [each for each in self._waiting if each not in mail.withdrawn]
+                self._condition.wait()
+            inbox, self._inbox = self._inbox, _Inbox()
+        self._waiting += inbox.questions
+        self._waiting = [each for each in self._waiting if each not in inbox.withdrawn]
         for table in self._tables:
-            if table.question in mail.withdrawn or table.asker in mail.left:
+            if table.question in inbox.withdrawn or table.client in inbox.left:
                 self._clear(table)
-            if table.asker in mail.left:
-                table.asker = None
+            if table.client in inbox.left:
+                table.client = None
         return not self._closed
 
     def _clear(self, table: _Table) -> None:
         """Cancel a slot's request and its search."""
-        if table.question and table.thinker.searches:
-            table.thinker.stop()
+        if table.question and table.analyzer.searches:
+            table.analyzer.stop()
         elif table.question:
-            table.thinker.set_position([])  # resets pending move requests
+            table.analyzer.set_position([])  # resets pending move requests
         table.question = None
 
     def _place_questions(self) -> None:
@@ -236,17 +236,17 @@ class SearchPool:
                 return
             self._begin(table, self._waiting.pop(0))
 
-    def _find_table(self, asker: Hashable) -> _Table | None:
+    def _find_table(self, client: Hashable) -> _Table | None:
         """Return the client's own slot, else a free one, else the least recently used idle one.
 
         If all are busy, the longest-running endless search is ended.
         """
-        own = next((table for table in self._tables if table.asker == asker), None)
+        own = next((table for table in self._tables if table.client == client), None)
         if own is not None:
             return own
         idle = [table for table in self._tables if table.question is None]
         if idle:
-            return min(idle, key=lambda table: (table.asker is not None, table.used))
+            return min(idle, key=lambda table: (table.client is not None, table.used))
         endless = [table for table in self._tables if table.question and table.question.is_endless]
         if not endless:
             return None
@@ -257,22 +257,22 @@ class SearchPool:
         return table
 
     def _begin(self, table: _Table, question: SearchRequest) -> None:
-        thinker = table.thinker
-        if table.asker != question.client or not thinker.searches:
+        analyzer = table.analyzer
+        if table.client != question.client or not analyzer.searches:
             # No tree is reused for another client, or by players without a tree.
-            thinker.set_position(question.moves)
+            analyzer.set_position(question.moves)
         else:
-            thinker.sync(question.moves)
+            analyzer.sync(question.moves)
         now = time.monotonic()
-        table.asker, table.question = question.client, question
+        table.client, table.question = question.client, question
         table.used = table.began = table.reported = now
         table.deadline = None if question.seconds is None else now + question.seconds
-        if thinker.searches:
-            roots = thinker.roots
+        if analyzer.searches:
+            roots = analyzer.roots
             table.visits = 0 if roots is None else int(roots.visits.sum())
-            thinker.begin(question.simulations)
+            analyzer.begin(question.simulations)
         else:
-            thinker.player.begin_moves(thinker.table)
+            analyzer.player.begin_moves(analyzer.table)
 
     def _turn(self, player: Player) -> None:
         """Advance all searches once and deliver results."""
@@ -282,13 +282,13 @@ class SearchPool:
         else:
             player.step()
         decisions = player.take_decisions()
-        for number, action in zip(decisions.tables.tolist(), decisions.actions, strict=True):
+        for number, action in zip(decisions.slots.tolist(), decisions.actions, strict=True):
             table = self._tables[number]
             if table.question is not None:
                 self._answer(table.question, SearchResponse(int(action), self._report(table)))
                 table.question = None
         for forfeit in player.forfeits():
-            table = self._tables[forfeit.table]
+            table = self._tables[forfeit.slot]
             if table.question is not None:
                 self._answer(table.question, SearchResponse(fault=forfeit.fault))
                 table.question = None
@@ -301,7 +301,7 @@ class SearchPool:
             if question is None:
                 continue
             if table.deadline is not None and now >= table.deadline:
-                table.thinker.stop()
+                table.analyzer.stop()
             elif now - table.reported >= INTERVAL:
                 table.reported = now
                 report = self._report(table)
@@ -310,11 +310,11 @@ class SearchPool:
                 self._post(lambda told=question.show, report=report: told(report))  # type: ignore[misc]
                 done = report.thought.simulations - table.visits
                 if question.simulations is None and done >= LONGEST_SEARCH:
-                    table.thinker.stop()
+                    table.analyzer.stop()
 
     def _report(self, table: _Table) -> SearchProgress | None:
         assert table.question is not None
-        thought = SearchResult.of(table.thinker, table.question.state, LINES)
+        thought = SearchResult.of(table.analyzer, table.question.state, LINES)
         if thought is None:
             return None
         spent = max(time.monotonic() - table.began, 1e-3)

@@ -79,8 +79,8 @@ def page_files() -> dict[str, bytes]:
 class WebApp:
     """The HTTP routes for the sessions of a session manager."""
 
-    def __init__(self, house: SessionManager) -> None:
-        self.house = house
+    def __init__(self, manager: SessionManager) -> None:
+        self.manager = manager
         self.pages = page_files()
 
     def app(self, host: str) -> SecurityMiddleware:
@@ -114,16 +114,16 @@ class WebApp:
 
     async def setup(self, _: Request) -> Response:
         """Send the catalog."""
-        return JSONResponse({"version": version("alphazero"), **self.house.catalogue.json()})
+        return JSONResponse({"version": version("alphazero"), **self.manager.catalogue.json()})
 
     async def add(self, request: Request) -> Response:
         """Create a session."""
         fields = Fields(await read_json(request))
-        game = self.house.game(fields.text("game"))
+        game = self.manager.game(fields.text("game"))
         seats = [Side(), Side()]
         if fields.has("seats"):
-            seats = read_seats(self.house, game, fields.content["seats"])
-        session = self.house.add(game, seats, client_of(request.client))
+            seats = read_seats(self.manager, game, fields.content["seats"])
+        session = self.manager.add(game, seats, client_of(request.client))
         return JSONResponse(view_of(session))
 
     async def look(self, request: Request) -> Response:
@@ -133,7 +133,7 @@ class WebApp:
     async def drop(self, request: Request) -> Response:
         """Close a session."""
         session = self._session(request)
-        self.house.close_session(session.name)
+        self.manager.close_session(session.name)
         return JSONResponse({})
 
     async def act(self, request: Request) -> Response:
@@ -143,10 +143,10 @@ class WebApp:
         if word not in KNOWN:
             raise RefusedError(404, "there is no such request")
         if word in SLOW:
-            done = await asyncio.to_thread(prepare_command, self.house, session, word, fields)
+            done = await asyncio.to_thread(prepare_command, self.manager, session, word, fields)
         else:
-            done = prepare_command(self.house, session, word, fields)
-        if session.name not in self.house.sessions:
+            done = prepare_command(self.manager, session, word, fields)
+        if session.name not in self.manager.sessions:
             raise RefusedError(404, "this session has ended")
         done()
         return JSONResponse(view_of(session))
@@ -174,13 +174,13 @@ class WebApp:
 
     async def run(self, request: Request) -> Response:
         """List the iterations of a run."""
-        found = await asyncio.to_thread(self.house.chapters, request.path_params["name"])
+        found = await asyncio.to_thread(self.manager.chapters, request.path_params["name"])
         return JSONResponse(found)
 
     async def iteration(self, request: Request) -> Response:
         """List the games of an iteration."""
         found = await asyncio.to_thread(
-            self.house.list_games,
+            self.manager.list_games,
             request.path_params["name"],
             request.path_params["iteration"],
             request.query_params.get("kind", SELFPLAY),
@@ -188,10 +188,10 @@ class WebApp:
         return JSONResponse(found)
 
     def _session(self, request: Request) -> WebSession:
-        session = self.house.sessions.get(request.path_params["name"])
+        session = self.manager.sessions.get(request.path_params["name"])
         if session is None:
             raise RefusedError(404, "this session has ended; begin a new one")
-        self.house.touch(session)
+        self.manager.touch(session)
         return session
 
 
@@ -288,19 +288,19 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Open the session manager and start serving."""
-        self.site.house.open()
+        self.site.manager.open()
         await super().startup(sockets)
         self.opened()
 
     async def on_tick(self, counter: int) -> bool:
         """Close idle sessions, once a minute."""
         if counter % 600 == 0:
-            self.site.house.close_idle()
+            self.site.manager.close_idle()
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Close all sessions, then shut down."""
-        self.site.house.close()
+        self.site.manager.close()
         await super().shutdown(sockets)
 
 

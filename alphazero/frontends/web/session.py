@@ -81,7 +81,7 @@ class SearchGoal:
         """Whether it is a short network search, for a pool with `few`."""
         assert self.seat.offer is not None
         return (
-            isinstance(self.seat.offer.entrant.options, CheckpointOptions)
+            isinstance(self.seat.offer.spec.options, CheckpointOptions)
             and self.seat.simulations is not None
             and self.seat.simulations <= SEQUENTIAL_BELOW
         )
@@ -91,9 +91,9 @@ class SearchGoal:
 class RunningSearch:
     """A search goal in progress in a pool."""
 
-    wish: SearchGoal
+    goal: SearchGoal
     question: SearchRequest
-    room: SearchPool
+    pool: SearchPool
     began: float
 
 
@@ -103,7 +103,7 @@ class WebSession:
     def __init__(self, host: Host, game: Game, seats: list[Side]) -> None:
         self.name = secrets.token_urlsafe(16)
         self.host = host
-        self.study = GameTree(game)
+        self.game_tree = GameTree(game)
         self.seats = seats
         self.watchers: set[Callable[[str], None]] = set()
         """Callbacks of the open streams, called with `view`, `thought` or `end`."""
@@ -127,7 +127,7 @@ class WebSession:
         """Position reached by navigation: players do not move there until resumed."""
         self._finished: GameNode | None = None
         """Position whose analysis is complete."""
-        self._rooms: dict[str, SearchPool] = {}
+        self._pools: dict[str, SearchPool] = {}
         """Search pool by client of this session."""
 
     # --- state -----------------------------------------------------------------------------------
@@ -135,13 +135,13 @@ class WebSession:
     @property
     def game(self) -> Game:
         """The current game."""
-        return self.study.game
+        return self.game_tree.game
 
     @property
     def is_waiting(self) -> bool:
         """Whether a player does not move because the user navigated here."""
-        machine = self.seats[self.study.to_play].offer is not None
-        return machine and not self.study.is_over and self._resting is self.study.here
+        machine = self.seats[self.game_tree.to_play].offer is not None
+        return machine and not self.game_tree.is_over and self._resting is self.game_tree.here
 
     @property
     def is_watched(self) -> bool:
@@ -152,9 +152,9 @@ class WebSession:
 
     def make(self, action: int) -> None:
         """Play the user's move."""
-        if self.study.is_over:
+        if self.game_tree.is_over:
             raise GameError("the game is over; go back, or begin a new one")
-        if self.task is not None and self.task.wish.purpose == MOVE:
+        if self.task is not None and self.task.goal.purpose == MOVE:
             raise GameError("it is the other side's turn, which is thinking; pause it first")
         self._make(action)
         self._moved()
@@ -167,38 +167,38 @@ class WebSession:
 
     def back(self) -> None:
         """Undo a resignation or a move; with one user side, to the user's previous turn."""
-        if self.study.loser is not None:
-            self.study.surrender = None
+        if self.game_tree.loser is not None:
+            self.game_tree.surrender = None
         else:
-            ply = self.study.here.ply - 1
+            ply = self.game_tree.here.ply - 1
             while ply > 0 and not self._is_turning_point(ply):
                 ply -= 1
-            self.study.go_to(ply)
+            self.game_tree.go_to(ply)
         self.look()
 
     def forth(self) -> None:
         """Redo a move; with one user side, to the user's next turn."""
-        ply, last = self.study.here.ply + 1, len(self.study.line) - 1
+        ply, last = self.game_tree.here.ply + 1, len(self.game_tree.line) - 1
         while ply < last and not self._is_turning_point(ply):
             ply += 1
-        self.study.go_to(min(ply, last))
+        self.game_tree.go_to(min(ply, last))
         self.look()
 
     def go_to(self, ply: int) -> None:
         """Go to position `ply` of the line."""
-        if not self.study.go_to(ply):
-            raise GameError(f"the line has {len(self.study.line) - 1} moves, not {ply}")
+        if not self.game_tree.go_to(ply):
+            raise GameError(f"the line has {len(self.game_tree.line) - 1} moves, not {ply}")
         self.look()
 
     def branch(self, ply: int, index: int) -> None:
         """Enter variation `index` after `ply` moves."""
-        line = self.study.line
+        line = self.game_tree.line
         if not 0 <= ply < len(line) or not 0 <= index < len(line[ply].children):
             raise GameError(f"no move number {index} was tried after {ply} moves")
-        self.study.here = line[ply]
+        self.game_tree.here = line[ply]
         action = line[ply].children[index].action
         assert action is not None
-        self.study.make(action)
+        self.game_tree.make(action)
         self.look()
 
     def set_sides(self, seats: list[Side]) -> None:
@@ -217,16 +217,16 @@ class WebSession:
 
     def resign(self) -> None:
         """Resign for the user; for the player to move if both or no sides are the user's."""
-        if self.study.is_over:
+        if self.game_tree.is_over:
             raise GameError("the game is over already")
         people = [player for player, seat in enumerate(self.seats) if seat.offer is None]
-        self.study.resign(people[0] if len(people) == 1 else self.study.to_play)
+        self.game_tree.resign(people[0] if len(people) == 1 else self.game_tree.to_play)
         self.message = ""
         self.refresh()
 
     def hint(self) -> None:
         """Run the analysis player once, with its default budget."""
-        self._hint, self.hinted = self.study.here, None
+        self._hint, self.hinted = self.game_tree.here, None
         self.message = ""
         self.refresh()
 
@@ -242,7 +242,7 @@ class WebSession:
 
     def stop(self) -> None:
         """Stop the search; players are paused."""
-        self.paused = self.paused or (self.task is not None and self.task.wish.purpose == MOVE)
+        self.paused = self.paused or (self.task is not None and self.task.goal.purpose == MOVE)
         self.analyzing, self._hint, self._step = False, None, None
         self.refresh()
 
@@ -256,9 +256,9 @@ class WebSession:
 
     def step(self) -> None:
         """Let a paused player make one move."""
-        if self.study.is_over or self.seats[self.study.to_play].offer is None:
+        if self.game_tree.is_over or self.seats[self.game_tree.to_play].offer is None:
             raise GameError("no player is to move here")
-        self.paused, self._step = True, self.study.here
+        self.paused, self._step = True, self.game_tree.here
         self.message = ""
         self.refresh()
 
@@ -267,14 +267,14 @@ class WebSession:
         self._check_room(played.game, len(played.actions))
         self._set(GameTree.of(played))
         self.seats = [
-            seat if seat.offer is None or seat.offer.entrant.game in (None, played.game) else Side()
+            seat if seat.offer is None or seat.offer.spec.game in (None, played.game) else Side()
             for seat in self.seats
         ]
         self.look()
 
     def record(self, told: list[dict[str, Any]]) -> None:
         """Attach the recorded data of a run to the positions of the line; call after `load`."""
-        self.recorded = dict(zip(self.study.line, told, strict=False))
+        self.recorded = dict(zip(self.game_tree.line, told, strict=False))
         self.look()
 
     def saved(self, sgf: bool) -> str:
@@ -283,7 +283,7 @@ class WebSession:
         Raises:
             GameError: for SGF of a game without SGF.
         """
-        played = self.study.played((self.seats[0].title, self.seats[1].title))
+        played = self.game_tree.played((self.seats[0].title, self.seats[1].title))
         if not sgf:
             return played.to_line() + "\n"
         if not has_sgf(self.game):
@@ -308,25 +308,25 @@ class WebSession:
         self._set_goal(None)
         self._tell("end")
         self.watchers.clear()
-        for asker, room in self._rooms.items():
-            room.leave((self.name, asker))
-        self._rooms.clear()
+        for client, pool in self._pools.items():
+            pool.leave((self.name, client))
+        self._pools.clear()
 
     def look(self) -> None:
         """Stay in the position reached by navigation: players do not move until resumed."""
-        self._resting, self._step = self.study.here, None
+        self._resting, self._step = self.game_tree.here, None
         self.message = ""
         self.refresh()
 
     def refresh(self) -> None:
         """Start the search that is due and notify the pages."""
-        self._set_goal(self._wish() if self.watchers else None)
+        self._set_goal(self._goal() if self.watchers else None)
         self._tell("view")
 
-    def _wish(self) -> SearchGoal | None:
+    def _goal(self) -> SearchGoal | None:
         """Return the search that is due: a hint, a player's move, or an analysis."""
-        here, mover = self.study.here, self.seats[self.study.to_play]
-        if self.study.is_over:
+        here, mover = self.game_tree.here, self.seats[self.game_tree.to_play]
+        if self.game_tree.is_over:
             return None
         if self._hint is here:
             usual = self.analyst.default_level
@@ -338,42 +338,42 @@ class WebSession:
             return SearchGoal(ANALYSIS, here, Side(self.analyst))
         return None
 
-    def _set_goal(self, wish: SearchGoal | None) -> None:
+    def _set_goal(self, goal: SearchGoal | None) -> None:
         """Replace the running search, unless it has the same goal."""
-        if self.task is not None and self.task.wish == wish:
+        if self.task is not None and self.task.goal == goal:
             return
         if self.task is not None:
-            self.task.room.withdraw(self.task.question)
+            self.task.pool.withdraw(self.task.question)
             self.task, self.per_second = None, 0.0
-        if wish is None:
+        if goal is None:
             return
-        offer = wish.seat.offer
+        offer = goal.seat.offer
         assert offer is not None
         try:
-            room = self.host.search_pool(offer, self.game, wish.is_few)
+            pool = self.host.search_pool(offer, self.game, goal.is_few)
         except AlphaZeroError as error:
             self._fail(str(error))
             return
-        asker = str(self.study.to_play) if wish.purpose == MOVE else "analyst"
-        former = self._rooms.get(asker)
-        if former is not None and former is not room:
-            former.leave((self.name, asker))
-        self._rooms[asker] = room
+        client = str(self.game_tree.to_play) if goal.purpose == MOVE else "analyst"
+        former = self._pools.get(client)
+        if former is not None and former is not pool:
+            former.leave((self.name, client))
+        self._pools[client] = pool
         question = SearchRequest(
-            (self.name, asker),
-            self.study.moves,
-            self.study.state,
-            wish.seat.simulations,
-            wish.seat.seconds,
+            (self.name, client),
+            self.game_tree.moves,
+            self.game_tree.state,
+            goal.seat.simulations,
+            goal.seat.seconds,
             lambda report: self._show(task, report),
             lambda answer: self._hear(task, answer),
         )
-        task = self.task = RunningSearch(wish, question, room, asyncio.get_running_loop().time())
-        room.ask(question)
+        task = self.task = RunningSearch(goal, question, pool, asyncio.get_running_loop().time())
+        pool.ask(question)
 
     def _show(self, task: RunningSearch, report: SearchProgress) -> None:
         if self.task is task:
-            task.wish.node.thought, self.per_second = report.thought, report.per_second
+            task.goal.node.thought, self.per_second = report.thought, report.per_second
             self._tell("thought")
 
     def _hear(self, task: RunningSearch, answer: SearchResponse) -> None:
@@ -382,7 +382,7 @@ class WebSession:
             return
         loop = asyncio.get_running_loop()
         rest = self.host.pace - (loop.time() - task.began)
-        if task.wish.purpose == MOVE and self.is_watched and rest > 0:
+        if task.goal.purpose == MOVE and self.is_watched and rest > 0:
             loop.call_later(rest, self._finish, task, answer)
         else:
             self._finish(task, answer)
@@ -391,7 +391,7 @@ class WebSession:
         if self.task is not task:
             return
         self.task, self.per_second = None, 0.0
-        node, purpose = task.wish.node, task.wish.purpose
+        node, purpose = task.goal.node, task.goal.purpose
         if answer.report is not None:
             node.thought = answer.report.thought
         if answer.fault:
@@ -401,10 +401,12 @@ class WebSession:
         elif purpose == ANALYSIS:
             self._finished = node
         elif answer.action is None:
-            self.study.resign(self.study.to_play)
+            self.game_tree.resign(self.game_tree.to_play)
         else:
             try:
-                self._make(answer.action, self.study.search_comment(answer.action, node.thought))
+                self._make(
+                    answer.action, self.game_tree.search_comment(answer.action, node.thought)
+                )
             except GameError as error:
                 self._fail(str(error))
         self.refresh()
@@ -415,9 +417,9 @@ class WebSession:
         self.paused, self.analyzing, self._hint, self._step = True, False, None, None
 
     def _make(self, action: int, comment: str = "") -> None:
-        known = any(child.action == action for child in self.study.here.children)
-        self._check_room(self.game, self.study.size + (not known))
-        self.study.make(action, comment)
+        known = any(child.action == action for child in self.game_tree.here.children)
+        self._check_room(self.game, self.game_tree.size + (not known))
+        self.game_tree.make(action, comment)
 
     def _moved(self) -> None:
         self.message = ""
@@ -434,11 +436,11 @@ class WebSession:
         if positions > most:
             raise GameError(f"at most {most:,} positions are kept; save this, and begin a new game")
 
-    def _set(self, study: GameTree) -> None:
-        if study.game != self.game:
-            self.analyst = self.host.catalogue.analyst(study.game)
+    def _set(self, game_tree: GameTree) -> None:
+        if game_tree.game != self.game:
+            self.analyst = self.host.catalogue.analyst(game_tree.game)
         self._set_goal(None)
-        self.study = study
+        self.game_tree = game_tree
         self.message = ""
         self.recorded = {}
         self.hinted = self._hint = self._step = self._resting = self._finished = None

@@ -67,7 +67,7 @@ class SessionManager:
         """Client of each session."""
         self._left: dict[str, float] = {}
         """Time when each session was last seen in use."""
-        self._rooms: dict[tuple[str, Game, bool], SearchPool] = {}
+        self._pools: dict[tuple[str, Game, bool], SearchPool] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def open(self) -> None:
@@ -76,14 +76,14 @@ class SessionManager:
 
     def close(self) -> None:
         """Close all sessions and wait for their pools to stop."""
-        rooms = list(self._rooms.values())
+        pools = list(self._pools.values())
         for name in list(self.sessions):
             self.close_session(name)
-        for room in rooms:
-            room.close()
-        for room in rooms:
-            room.join(STOPPING)
-        self._rooms.clear()
+        for pool in pools:
+            pool.close()
+        for pool in pools:
+            pool.join(STOPPING)
+        self._pools.clear()
 
     def add(self, game: Game, seats: list[Side], client: str = "") -> WebSession:
         """Create a session for a client.
@@ -126,10 +126,10 @@ class SessionManager:
         self._left.pop(name, None)
         if session is not None:
             session.close()
-        for key, room in list(self._rooms.items()):
-            if not room.askers:
-                room.close()
-                del self._rooms[key]
+        for key, pool in list(self._pools.items()):
+            if not pool.clients:
+                pool.close()
+                del self._pools[key]
 
     def close_idle(self, idle: float = IDLE) -> None:
         """Close sessions without a page for `idle` seconds."""
@@ -151,18 +151,18 @@ class SessionManager:
             PlayerError: when too many other pools are busy.
         """
         key = offer.name, game, few
-        room = self._rooms.get(key)
-        if room is None or room.failed:
-            if room is not None:
-                room.close()
-            for other, each in list(self._rooms.items()):
-                if len(self._rooms) >= ROOMS and not each.busy:
+        pool = self._pools.get(key)
+        if pool is None or pool.failed:
+            if pool is not None:
+                pool.close()
+            for other, each in list(self._pools.items()):
+                if len(self._pools) >= ROOMS and not each.busy:
                     each.close()
-                    del self._rooms[other]
-            if len(self._rooms) >= ROOMS and key not in self._rooms:
+                    del self._pools[other]
+            if len(self._pools) >= ROOMS and key not in self._pools:
                 raise PlayerError(f"{ROOMS} other players think already; wait, or stop one")
-            room = self._rooms[key] = SearchPool(offer.entrant, game, self._post, few)
-        return room
+            pool = self._pools[key] = SearchPool(offer.spec, game, self._post, few)
+        return pool
 
     def _post(self, call: Callable[[], None]) -> None:
         """Schedule a function on the event loop; a no-op after the server has ended."""
@@ -234,7 +234,7 @@ class SessionManager:
         """Return the recorded search policy and the current network's, by position."""
         thoughts, states = thoughts_of(record), played_of(game, record).states()
         unfinished = [state for state in states if game.outcome(state) == ONGOING]
-        options = self.catalogue.analyst(game).entrant.options
+        options = self.catalogue.analyst(game).spec.options
         now = None
         if isinstance(options, CheckpointOptions):
             now = network_statistics(game, options.saved.evaluator, np.stack(unfinished))

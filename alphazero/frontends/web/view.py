@@ -26,8 +26,8 @@ Json = dict[str, Any]
 
 def view_of(session: WebSession) -> Json:
     """Return the complete view."""
-    study, task = session.study, session.task
-    game, here = study.game, study.here
+    game_tree, task = session.game_tree, session.task
+    game, here = game_tree.game, game_tree.here
     return {
         "id": session.name,
         "serial": session.serial,
@@ -42,24 +42,25 @@ def view_of(session: WebSession) -> Json:
             for action in legal_actions(game, here.state)
             if game.action_cell(here.state, action) is None
         ],
-        "to_play": study.to_play,
+        "to_play": game_tree.to_play,
         "signs": list(WHO),
         "status": _status(session),
-        "source": headline(study.source) if study.source else None,
-        "over": study.is_over,
-        "resigned": study.loser,
+        "source": headline(game_tree.source) if game_tree.source else None,
+        "over": game_tree.is_over,
+        "resigned": game_tree.loser,
         "ply": here.ply,
-        "start_value": _value(session, study.root),
+        "start_value": _value(session, game_tree.root),
         "moves": _moves(session),
         "children": [
-            {"index": index, "name": study.name(child)} for index, child in enumerate(here.children)
+            {"index": index, "name": game_tree.name(child)}
+            for index, child in enumerate(here.children)
         ],
         "seats": [seat.json() for seat in session.seats],
         "paused": session.paused or session.is_waiting,
         "thinking": task is not None,
         "analyzing": session.analyzing,
         "analyst": session.analyst.name,
-        "whose": study.to_play if task is not None else None,
+        "whose": game_tree.to_play if task is not None else None,
         "thought": thought_json(game, here, here.thought, session.per_second),
         "hint": session.hinted is here,
         "message": session.message,
@@ -107,21 +108,21 @@ def _value(session: WebSession, node: GameNode) -> float | None:
     recorded = session.recorded.get(node, {}).get("value")
     if recorded is not None and node.thought is None:
         return float(value_of(1, to_play(node.state)) * recorded)
-    return session.study.value(node)
+    return session.game_tree.value(node)
 
 
 def _moves(session: WebSession) -> list[Json]:
-    study = session.study
+    game_tree = session.game_tree
     return [
         {
             "ply": node.ply,
-            "name": study.name(node),
+            "name": game_tree.name(node),
             "player": (node.ply - 1) % 2,
             "value": _value(session, node),
             "comment": node.comment[:COMMENT],
             "branches": len(node.parent.children) if node.parent else 1,
         }
-        for node in study.line[1:]
+        for node in game_tree.line[1:]
     ]
 
 
@@ -188,11 +189,11 @@ def _line(game: Game, state: State, actions: list[int]) -> list[Json]:
 
 def _status(session: WebSession) -> str:
     """Describe the player to move or the result."""
-    loser = session.study.loser
+    loser = session.game_tree.loser
     if loser is not None:
-        how = "gave up" if session.study.fault else "resigned"
+        how = "gave up" if session.game_tree.fault else "resigned"
         return f"{WHO[loser]} {how}: {WHO[1 - loser]} wins"
-    if not session.study.is_over:
-        return f"{WHO[session.study.to_play]} to move"
-    winner = session.study.winner
+    if not session.game_tree.is_over:
+        return f"{WHO[session.game_tree.to_play]} to move"
+    winner = session.game_tree.winner
     return "A draw" if winner is None else f"{WHO[winner]} wins"

@@ -1,8 +1,7 @@
-"""A bounded memory of evaluations: a position that was judged once is not judged again.
+"""The evaluation cache: a direct-mapped table of fixed size.
 
-Positions are told apart by what the network sees, through a hash of 64 bits. An entry has one
-possible place, and a newer one takes it, so memory never grows. With a million entries, a
-position is mistaken for another about once in 10^13 questions.
+The key is a 64-bit hash of the observation. A new entry replaces the old one at its index. With
+a million entries, about one lookup in 10^13 returns another position's evaluation.
 
 Letters: N entries, A actions, R rows of a batch.
 """
@@ -21,18 +20,18 @@ Words = npt.NDArray[np.uint32]
 
 
 class Cache(NamedTuple):
-    """Evaluations by the hash of their observation."""
+    """Evaluations keyed by the hash of their observation."""
 
     keys: Keys
-    """[N] the hash of the entry in each place, 0 for none; N is a power of two"""
+    """[N] hash of each entry, 0 for none; N is a power of two, or 0 without a cache"""
     logits: Floats
     """[N, A]"""
     values: Floats
     """[N]"""
     row_keys: Keys
-    """[R] the hashes of the batch under evaluation"""
+    """[R] hashes of the batch under evaluation"""
     counts: npt.NDArray[np.int64]
-    """[2] questions, and how many were answered"""
+    """[2] lookups and hits"""
 
 
 CacheType = types.NamedTuple(
@@ -48,7 +47,7 @@ CacheType = types.NamedTuple(
 
 
 def new_cache(megabytes: int, num_actions: int, rows: int) -> Cache:
-    """Return an empty cache of at most `megabytes`; with 0, one that remembers nothing."""
+    """Return an empty cache of at most `megabytes` MiB; 0 disables it."""
     entry = 8 + 4 * num_actions + 4
     places = 1
     while 2 * places * entry <= megabytes << 20:
@@ -65,9 +64,9 @@ def new_cache(megabytes: int, num_actions: int, rows: int) -> Cache:
 
 @shared_kernel
 def hash_observation(words: Words) -> int:
-    """Return a hash of an observation, given as the bits of its numbers, never 0.
+    """Return a hash, never 0, of an observation given as 32-bit words.
 
-    Words are mixed by the finaliser of SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
+    Words are mixed with constants of SplitMix64's finaliser (Steele, Lea & Flood, OOPSLA 2014).
     """
     key = np.uint64(0x9E3779B97F4A7C15)
     for index in range(len(words)):
@@ -80,7 +79,7 @@ def hash_observation(words: Words) -> int:
 
 @shared_kernel
 def get(cache: Cache, key: int) -> int:
-    """Return the place of a remembered evaluation, or -1."""
+    """Return the index of the cached evaluation, or -1."""
     if len(cache.keys) == 0:
         return -1
     place = key & np.uint64(len(cache.keys) - 1)
@@ -93,7 +92,7 @@ def get(cache: Cache, key: int) -> int:
 
 @shared_kernel
 def put(cache: Cache, key: int, logits: Floats, value: float) -> None:
-    """Keep an evaluation, `logits` [A], in place of whatever was there."""
+    """Store an evaluation, `logits` [A] and `value`; it replaces the entry at its index."""
     if len(cache.keys) > 0:
         place = key & np.uint64(len(cache.keys) - 1)
         cache.keys[place] = key

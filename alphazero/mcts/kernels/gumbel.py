@@ -1,10 +1,10 @@
-"""Gumbel search: sequential halving at the root, an improved policy everywhere.
+"""Gumbel search: sequential halving at the root, the improved policy below it.
 
 Danihelka, Guez, Schrittwieser & Silver, *Policy improvement by planning with Gumbel* (ICLR 2022).
-The equations are in `selection.py`. Pending simulations count as lost visits.
+The equations are in `equations.py`. Pending simulations count as lost visits.
 
-The paper's roots begin without visits. A kept root has some: they enter the completed values and
-sigma like any other, and halving counts only the visits of its own search.
+The paper's roots begin without visits. The visits of a kept root enter the completed values and
+sigma, but halving counts only those of its own search.
 """
 
 import math
@@ -18,9 +18,9 @@ from alphazero.utils.jit import inline_kernel
 
 @inline_kernel
 def completed_q_logits(trees: Trees, selection: SelectionParams, slot: int, node: int) -> None:
-    """Write log P(a) + sigma(completed q(a)) of the node's edges into `trees.policy`, in order.
+    """Write log P(a) + sigma(completed q(a)) of the node's edges into `trees.policy`.
 
-    The highest is 0. An action without visits has the mixed value (appendix D).
+    They are shifted so that the maximum is 0. Unvisited actions have the mixed value (appendix D).
     """
     first, count = trees.nodes[slot, node].first_edge, trees.nodes[slot, node].edge_count
     total, most, visited_prior, visited_value = 0, 0, 0.0, 0.0
@@ -49,10 +49,10 @@ def completed_q_logits(trees: Trees, selection: SelectionParams, slot: int, node
 
 @inline_kernel
 def best_with_visits(trees: Trees, slot: int, visits: int) -> int:
-    """Return the root's edge with the highest Gumbel draw + improved logit of those with `visits`.
+    """Return the root edge with the highest Gumbel draw + improved logit among those at `visits`.
 
-    Visits from before the search do not count. `trees.policy` holds the improved logits. The
-    first edge, when none has so many visits.
+    Visits before this search do not count. `trees.policy` holds the improved logits. Returns the
+    first edge if none has `visits` visits.
     """
     best, best_score = 0, -np.inf
     for edge in range(trees.nodes[slot, 0].edge_count):
@@ -66,7 +66,7 @@ def best_with_visits(trees: Trees, slot: int, visits: int) -> int:
 
 @inline_kernel
 def select_sequential_halving(trees: Trees, selection: SelectionParams, slot: int) -> int:
-    """Return the root's edge whose turn it is in sequential halving (algorithm 2)."""
+    """Return the root edge that sequential halving selects (algorithm 2)."""
     completed_q_logits(trees, selection, slot, 0)
     halved = trees.slots[slot].halved
     actions = min(selection.gumbel_max_considered_actions, trees.nodes[slot, 0].edge_count)

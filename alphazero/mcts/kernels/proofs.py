@@ -1,9 +1,8 @@
-"""Proof in the tree: every node holds bounds on its exact value, and what meets is proven.
+"""The MCTS solver: bounds on each node's exact value; a node is solved when they meet.
 
-A finished game's bounds are its value. A node's lower bound is the best that one of its moves
-guarantees, its upper bound the best that any may still bring; both come from its children, with
-the sign turned. Cazenave & Saffidine, *Score Bounded Monte-Carlo Tree Search* (2010), which
-adds draws to the MCTS-Solver of Winands, Björnsson & Saito (2008).
+Both bounds of a finished game are its value. A node's lower and upper bounds are the maxima, over
+its moves, of the children's negated upper and lower bounds. Cazenave & Saffidine, *Score Bounded
+Monte-Carlo Tree Search* (2010), adds draws to the MCTS-Solver of Winands, Björnsson & Saito (2008).
 """
 
 from alphazero.mcts.kernels.tree import Trees
@@ -12,20 +11,20 @@ from alphazero.utils.jit import inline_kernel
 
 @inline_kernel
 def is_proven(trees: Trees, slot: int, node: int) -> bool:
-    """Whether the node's exact value is known."""
+    """Whether the node is solved: its exact value is known."""
     return bool(trees.nodes[slot, node].lower == trees.nodes[slot, node].upper)
 
 
 @inline_kernel
 def is_lost(trees: Trees, slot: int, edge: int) -> bool:
-    """Whether the edge is proven to lose for the player who would choose it."""
+    """Whether the edge is proven to lose for the player who chooses it."""
     child = trees.edges[slot, edge].child
     return child >= 0 and trees.nodes[slot, child].lower == 1  # type: ignore[no-any-return]
 
 
 @inline_kernel
 def node_on_path(trees: Trees, slot: int, leaf: int, ply: int) -> int:
-    """Return the node from which a path takes its edge number `ply`."""
+    """Return the parent node of edge `ply` of the leaf's path."""
     if ply == 0:
         return 0
     return trees.edges[slot, trees.leaf_path[slot, leaf, ply - 1]].child  # type: ignore[no-any-return]
@@ -33,7 +32,7 @@ def node_on_path(trees: Trees, slot: int, leaf: int, ply: int) -> int:
 
 @inline_kernel
 def backup_bounds(trees: Trees, slot: int, leaf: int, depth: int) -> None:
-    """Tighten the bounds of the nodes of a path, upwards, as far as they change."""
+    """Update the bounds of the path's nodes from the leaf upwards, until one does not change."""
     for ply in range(depth - 1, -1, -1):
         node = node_on_path(trees, slot, leaf, ply)
         lower, upper = -1, -1

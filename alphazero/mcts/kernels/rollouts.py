@@ -1,6 +1,6 @@
-"""The kernel of searches without a network: leaves are evaluated by playing on at random.
+"""Kernel of the rollout searches: selection and backup of `simulation.py`, random leaf evaluation.
 
-The tree and its walks are those of `tree.py`. Letters as in `trees.py`.
+Letters as in `tree.py`.
 """
 
 from typing import Any
@@ -35,11 +35,10 @@ from alphazero.utils.jit import inline_kernel, kernel
 
 @inline_kernel
 def _play_out(rules: Any, trees: Trees, slot: int) -> int:
-    """Play random moves in `trees.state`, whose legal actions are known, to the game's end.
+    """Play random moves from `trees.state` to the end; return the outcome, for player 0.
 
-    Returns the outcome, which is for player 0. A move is drawn among all actions until it is
-    legal, which takes no longer than to mark the legal ones. A game that outgrows its `max_moves`
-    is left as a draw, as no outcome is known of it; a walk of the tree ends there too.
+    `leaf_mask` holds the legal actions. Actions are drawn until one is legal, which takes no longer
+    than marking the legal ones. A game that exceeds its `max_moves` counts as a draw.
     """
     mask = trees.leaf_mask[slot, 0]
     for _ in range(trees.leaf_path.shape[2]):
@@ -56,10 +55,7 @@ def _play_out(rules: Any, trees: Trees, slot: int) -> int:
 
 @inline_kernel
 def _expand_evenly(trees: Trees, slot: int, depth: int, count: int) -> int:
-    """Give the leaf at the end of the path a node whose `count` actions are all alike.
-
-    Returns the node, or -1 when the tree is full.
-    """
+    """Add the leaf's node, with `count` equal priors; return it, or -1 if the tree is full."""
     mask = trees.leaf_mask[slot, 0]
     node = add_node(trees, slot, depth, 0, 0.0, count)
     if node >= 0:
@@ -73,7 +69,7 @@ def _expand_evenly(trees: Trees, slot: int, depth: int, count: int) -> int:
 
 @inline_kernel
 def _is_full(trees: Trees, selection: SelectionParams, slot: int) -> bool:
-    """Whether a tree that may still grow deeper has no room to."""
+    """Whether the tree has no free node; False for flat methods, whose only node is the root."""
     return bool(selection.depth > 1 and trees.slots[slot].num_nodes == trees.nodes.shape[1])
 
 
@@ -81,14 +77,14 @@ def _is_full(trees: Trees, selection: SelectionParams, slot: int) -> bool:
 def run_rollouts(
     rules: Any, trees: Trees, selection: SelectionParams, slots: Slots, plies: int
 ) -> int:
-    """Run simulations in each of `slots` until it is done or has played `plies` moves.
+    """Run simulations in each of `slots` until it finishes or has played `plies` moves.
 
-    The first look at a root is none of its simulations. A full tree ends its search: memory is a
-    budget like any other. Returns the number of evaluations.
+    The evaluation of the root does not count as a simulation. A full tree ends its search. Returns
+    the number of evaluations.
 
     Browne et al., *A Survey of Monte Carlo Tree Search Methods* (2012), algorithm 2 (UCT), with
-    the negamax backup of algorithm 3; a node is added where a rollout begins, as deep as
-    `selection.depth` allows.
+    the negamax backup of algorithm 3. A node is added where a rollout begins, above
+    `selection.depth`.
     """
     evaluations = 0
     for slot in slots:

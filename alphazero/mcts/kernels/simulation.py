@@ -199,10 +199,7 @@ def add_finished_root(rules: Any, trees: Trees, selection: SelectionParams, slot
 
 @inline_kernel
 def is_idle(trees: Trees, selection: SelectionParams, slot: int) -> bool:
-    """Whether the root needs no simulation now: its budget is spent, or its noise is not drawn.
-
-    A finished or solved root ends the search: its remaining budget is set to 0.
-    """
+    """Whether the budget is spent (also set to 0 at a solved root) or root noise is missing."""
     if trees.nodes[slot, 0].edge_count == 0 or (selection.solver and is_proven(trees, slot, 0)):
         trees.slots[slot].remaining = 0
     return bool(trees.slots[slot].remaining <= 0 or trees.slots[slot].awaits_noise)
@@ -225,10 +222,7 @@ def _has_winning_move(rules: Any, trees: Trees, slot: int, leaf: int) -> bool:
 
 @inline_kernel
 def _walk(rules: Any, trees: Trees, selection: SelectionParams, slot: int, leaf: int) -> int:
-    """Run the descent of one simulation; return its end, BLOCKED also for an idle root.
-
-    In an empty tree it evaluates the root, which does not count as a simulation.
-    """
+    """Descend once; return the end. An empty tree's root is a LEAF, an idle root is BLOCKED."""
     end, depth, value = LEAF, 0, 0.0
     if trees.slots[slot].num_nodes > 0:
         if is_idle(trees, selection, slot):

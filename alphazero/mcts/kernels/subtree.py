@@ -1,4 +1,4 @@
-"""Moving on: the chosen child becomes the root, and its subtree is kept."""
+"""Tree reuse: the played child becomes the root, and its subtree is kept."""
 
 from typing import Any
 
@@ -13,9 +13,9 @@ from alphazero.utils.jit import inline_kernel, kernel
 
 @inline_kernel
 def _mark_reachable(trees: Trees, slot: int, root: int) -> int:
-    """Write into `trees.renumbered` what becomes of each node, and return how many are kept.
+    """Write each node's new index into `trees.new_index`; return the number of kept nodes.
 
-    The root becomes 0, what it leads to keeps its order behind it, the rest is -1.
+    `root` becomes 0, its descendants follow in their old order, and all other nodes become -1.
     """
     renumbered, waiting = trees.new_index, trees.stack
     nodes = trees.slots[slot].num_nodes
@@ -41,7 +41,7 @@ def _mark_reachable(trees: Trees, slot: int, root: int) -> int:
 
 @inline_kernel
 def _move_node(trees: Trees, slot: int, node: int, target: int) -> int:
-    """Move a node to its new number, its edges to `target`; return where these end."""
+    """Move a node to its new index and its edges to `target`; return the end of the block."""
     place, first = trees.new_index[node], trees.nodes[slot, node].first_edge
     last = first + trees.nodes[slot, node].edge_count
     trees.nodes[slot, place] = trees.nodes[slot, node]
@@ -56,10 +56,10 @@ def _move_node(trees: Trees, slot: int, node: int, target: int) -> int:
 
 @inline_kernel
 def _compact_subtree(trees: Trees, slot: int, root: int) -> None:
-    """Move what is below `root` to the front of the slot's arrays; the rest is forgotten.
+    """Move the subtree of `root` to the front of the slot's arrays and drop all other nodes.
 
-    The root goes where the old one was, with room for its edges. The others follow in ascending
-    order, so that nodes and blocks of edges only ever move forward.
+    The root's block keeps its A edges. The other nodes move in ascending order, each towards the
+    front, so none overwrites a node that has not moved yet.
     """
     nodes, kept = trees.slots[slot].num_nodes, _mark_reachable(trees, slot, root)
     _move_node(trees, slot, root, 0)
@@ -76,7 +76,7 @@ def _compact_subtree(trees: Trees, slot: int, root: int) -> None:
 def advance_trees(rules: Any, trees: Trees, slots: Slots, actions: Slots, keep: bool) -> None:
     """Play `actions` [n] at the roots of `slots` [n]; with `keep`, the child becomes the root.
 
-    Nothing is kept of a tree whose child was not expanded.
+    The tree is emptied if the child has no node or no edges.
     """
     for index in range(len(slots)):
         slot, action = slots[index], actions[index]

@@ -1,12 +1,12 @@
-"""A graph in place of a tree: a position that several orders of moves reach has one node.
+"""Transpositions: positions reached by several move orders share one node, so trees are graphs.
 
-Walks count on the edges that they take, and an edge's value is what all walks to its node have
-found, whichever way they came: Czech, Korus & Kersting, *Improving AlphaZero Using Monte-Carlo
-Graph Search* (ICAPS 2021), with means that are computed anew on the way back, from a node's edges
-and their own visits, as in KataGo (docs/GraphSearch.md).
+Visits count per edge. An edge's value is the value of its node, from the simulations through all
+its parents: Czech, Korus & Kersting, *Improving AlphaZero Using Monte-Carlo Graph Search* (ICAPS
+2021). Backup recomputes means from a node's edges and their own visits, as in KataGo
+(docs/GraphSearch.md).
 
-Two positions are one where their states are the same, so a game whose past counts, and is in its
-state, keeps a tree. A game never comes back to a state, since the ply is part of it.
+Positions share a node if their states are equal. A game with its history in the state keeps a
+tree. The state contains the ply, so the graph has no cycles.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ def has_transpositions(trees: Trees) -> bool:
 
 @inline_kernel
 def hash_state(trees: Trees, selection: SelectionParams) -> int:
-    """Return a hash of `trees.state`, mixed as in `cache.py`; 0, which says none, is no loss."""
+    """Hash `trees.state` as `hash_observation` does; a node whose hash is 0 is not indexed."""
     key = np.uint64(0x9E3779B97F4A7C15)
     for index in range(len(trees.state)):
         if index != selection.ignored_state_index:
@@ -36,7 +36,7 @@ def hash_state(trees: Trees, selection: SelectionParams) -> int:
 
 @inline_kernel
 def find_node(trees: Trees, slot: int, key: int) -> int:
-    """Return the node of the position with this key, or -1."""
+    """Return the node with this key, or -1."""
     last = trees.transposition_table.shape[1] - 1
     place = np.int64(key & np.uint64(last))
     while trees.transposition_table[slot, place] > 0:
@@ -49,7 +49,7 @@ def find_node(trees: Trees, slot: int, key: int) -> int:
 
 @inline_kernel
 def index_node(trees: Trees, slot: int, node: int) -> None:
-    """Let a node of a graph be found by its key, if it has one."""
+    """Add a node of a graph to the transposition table, if it has a key."""
     key, last = trees.nodes[slot, node].key, trees.transposition_table.shape[1] - 1
     if last < 0 or key == 0:
         return
@@ -61,7 +61,7 @@ def index_node(trees: Trees, slot: int, node: int) -> None:
 
 @inline_kernel
 def rebuild_index(trees: Trees, slot: int) -> None:
-    """Let all nodes of a graph be found by their keys, and nothing else."""
+    """Rebuild the transposition table from all nodes of a graph."""
     for place in range(trees.transposition_table.shape[1]):
         trees.transposition_table[slot, place] = 0
     for node in range(trees.slots[slot].num_nodes if has_transpositions(trees) else 0):
@@ -70,9 +70,9 @@ def rebuild_index(trees: Trees, slot: int) -> None:
 
 @inline_kernel
 def node_value(trees: Trees, selection: SelectionParams, slot: int, node: int) -> float:
-    """Return the node's value, for its player to move: the mean of its evaluation and its edges.
+    """Return the mean of a node's evaluation and its edges, or its exact value if solved.
 
-    An edge weighs as much as it has visits, or less, the worse it is than the best of them.
+    It is for the node's player to move. An edge's weight is its visits times `visit_weight`.
     """
     if selection.solver and is_proven(trees, slot, node):
         return trees.nodes[slot, node].value  # type: ignore[no-any-return]

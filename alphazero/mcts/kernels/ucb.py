@@ -1,7 +1,7 @@
-"""Selection without a network: UCB1 or even shares, and the random numbers of a slot.
+"""Selection without a network, by UCB1 or equal visits, and the random numbers of a slot.
 
-The equations are in `selection.py`. Each slot draws from a stream of its own, kept in the trees:
-what a slot finds depends on its seed alone, not on its neighbours.
+The equations are in `equations.py`. Each slot has its own random state in the trees, so its result
+does not depend on other slots.
 """
 
 import numpy as np
@@ -14,11 +14,11 @@ from alphazero.utils.jit import inline_kernel
 
 @inline_kernel
 def random_below(trees: Trees, slot: int, limit: int) -> int:
-    """Return the slot's next random number in [0, `limit`), for a `limit` below 2^32.
+    """Return the slot's next random integer in [0, `limit`), for `limit` < 2^32.
 
-    SplitMix64 (Steele, Lea & Flood, OOPSLA 2014); its high 32 bits are scaled, which favours no
-    number by more than `limit` / 2^32 (Lemire, *Fast random integer generation in an interval*,
-    2019, without its second look).
+    SplitMix64 (Steele, Lea & Flood, OOPSLA 2014). Its high 32 bits are scaled, with a bias of at
+    most `limit` / 2^32 (Lemire, *Fast random integer generation in an interval*, 2019, without the
+    rejection step).
     """
     bits = trees.slots[slot].random + np.uint64(0x9E3779B97F4A7C15)
     trees.slots[slot].random = bits
@@ -30,7 +30,6 @@ def random_below(trees: Trees, slot: int, limit: int) -> int:
 
 @inline_kernel
 def _visits_through(trees: Trees, slot: int, node: int) -> int:
-    """Return how many simulations went on through an edge of `node`."""
     first, total = trees.nodes[slot, node].first_edge, 0
     for edge in range(first, first + trees.nodes[slot, node].edge_count):
         total += trees.edges[slot, edge].visits
@@ -39,7 +38,7 @@ def _visits_through(trees: Trees, slot: int, node: int) -> int:
 
 @inline_kernel
 def _draw_untried(trees: Trees, slot: int, first: int, untried: int) -> int:
-    """Return one of the `untried` edges without visits, from `first` on."""
+    """Return a random one of the `untried` unvisited edges of the block at `first`."""
     skipped, edge = random_below(trees, slot, untried), first
     while True:
         if trees.edges[slot, edge].visits == 0:
@@ -51,10 +50,10 @@ def _draw_untried(trees: Trees, slot: int, first: int, untried: int) -> int:
 
 @inline_kernel
 def select_ucb(trees: Trees, selection: SelectionParams, slot: int, node: int, through: int) -> int:
-    """Return an edge of `node` that was never tried, or else the one with the highest score.
+    """Return a random unvisited edge of `node`, or else the one with the highest score.
 
-    `through` simulations went on through its edges; no edge got a second one while another had
-    none. Chance chooses among equals.
+    `through` is the sum of its edges' visits; at the root it is counted here. Every edge gets a
+    visit before any gets a second one. Ties are broken at random.
     """
     first, count = trees.nodes[slot, node].first_edge, trees.nodes[slot, node].edge_count
     if node == 0:

@@ -1,1 +1,1 @@
-"""Recorded games: files of them, the replay buffer and its targets."""
+"""Game shards, the replay buffer and training targets."""

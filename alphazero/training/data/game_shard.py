@@ -1,6 +1,6 @@
-"""Recorded games as arrays, end to end, and the `.npz` files that keep them.
+"""Recorded games as concatenated arrays, and their `.npz` files.
 
-Letters: P positions (one for each move played), A actions.
+Letters: P positions (one per move), A actions.
 """
 
 import io
@@ -21,37 +21,37 @@ from alphazero.utils.jit import kernel
 Integers = npt.NDArray[np.int64]
 
 PLAYED_OUT, MAY_RESIGN, RESIGNED = range(3)
-"""How a game stands with resignation: not allowed in it, allowed but not done, done."""
+"""Resignation status of a game: not allowed; allowed, but not resigned; resigned."""
 
 
 class GameBatch(NamedTuple):
-    """GameBatch end to end, as arrays."""
+    """Games as concatenated arrays."""
 
     actions: npt.NDArray[np.int32]
     """[P]"""
     policies: Floats
-    """[P, A] the search policy of each move; zeros where it is not to be learned from"""
+    """[P, A] policy targets; zeros for positions that are not trained on"""
     values: Floats
-    """[P] the search's value of each position, for the player to move"""
+    """[P] search values, for the player to move"""
     surprises: Floats
-    """[P] KL(search policy || network's prior) of each position, nats"""
+    """[P] policy surprise KL(policy target || network's prior), nats"""
     prospects: Floats
-    """[P] the better of the position's value and that of its best action, for the player to move"""
+    """[P] larger of the search value and the best action's value, for the player to move"""
     lengths: npt.NDArray[np.int32]
-    """[games] moves of each game"""
+    """[games] number of moves"""
     outcomes: npt.NDArray[np.int32]
-    """[games] for player 0; ONGOING for a game that goes on in the next iteration"""
+    """[games] for player 0; ONGOING for a game that continues in the next iteration"""
     resignations: npt.NDArray[np.int32]
-    """[games] PLAYED_OUT, MAY_RESIGN or RESIGNED; who resigned is the player to move at the end"""
+    """[games] PLAYED_OUT, MAY_RESIGN or RESIGNED (by the player to move at the end)"""
     openings: npt.NDArray[np.int32]
-    """[games] the first moves of each game that nobody searched: they were drawn"""
+    """[games] number of opening moves, drawn without a search"""
 
     @classmethod
     def of(cls, game: Game, records: Sequence[GameRecord]) -> "GameBatch":
-        """Lay records end to end.
+        """Concatenate records.
 
         Raises:
-            RunError: when a search answered with NaN or infinity.
+            RunError: if a search returned NaN or infinity.
         """
         for record in records:
             finite = np.isfinite(record.policies).all(axis=1)
@@ -87,7 +87,7 @@ class GameBatch(NamedTuple):
         )
 
     def records(self) -> list[GameRecord]:
-        """Return the games one by one."""
+        """Return the games as separate records."""
         ends = np.cumsum(self.lengths)
         return [
             GameRecord(
@@ -109,36 +109,36 @@ class GameBatch(NamedTuple):
         ]
 
     def to_bytes(self) -> bytes:
-        """Return the games as the bytes of an `.npz` file, the same for the same games."""
+        """Return the games as the bytes of an `.npz` file; equal games give equal bytes."""
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w") as archive:
             for name, array in zip(self._fields, self, strict=True):
                 part = io.BytesIO()
                 np.lib.format.write_array(part, np.ascontiguousarray(array), allow_pickle=False)
-                entry = zipfile.ZipInfo(f"{name}.npy")  # without a date: the same bytes every time
+                entry = zipfile.ZipInfo(f"{name}.npy")  # without a date: reproducible
                 archive.writestr(entry, part.getvalue(), zipfile.ZIP_DEFLATED, compresslevel=1)
         return buffer.getvalue()
 
     @classmethod
     def from_bytes(cls, game: Game, data: bytes, source: str) -> "GameBatch":
-        """Read the bytes of `to_bytes`, and replay the games by the rules.
+        """Read the bytes of `to_bytes`, and check the games by replaying them.
 
-        What the headers promise is compared with the game and with the file before anything is
-        unpacked, so that a hostile one gets no memory; the arrays are then the only large copy.
+        Array headers are checked against the game and the file size before unpacking, so that a
+        malicious file cannot allocate memory. The arrays are the only large copy.
 
         Raises:
-            RunError: when they are not such games; `source` says where they came from.
+            RunError: if the bytes are not games of `game`; the message starts with `source`.
         """
         games = None
         try:
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 has_openings = "openings.npy" in archive.namelist()
-                names = cls._fields if has_openings else cls._fields[:-1]  # as in older files
+                names = cls._fields if has_openings else cls._fields[:-1]  # older files have none
                 fault = _shape_mismatch(game, [_read_promise(archive, name) for name in names])
                 if not fault:
                     arrays = [_read_array(archive, name) for name in names]
                     games = cls(*arrays, *([] if has_openings else [np.zeros_like(arrays[-1])]))
-        except Exception as error:  # damaged bytes make zipfile, zlib and numpy raise anything
+        except Exception as error:  # zipfile, zlib and numpy raise many types
             said = " ".join(str(error).split())[:200]
             raise RunError(f"{source}: these are not recorded games ({said})") from error
         if games is not None:
@@ -149,14 +149,12 @@ class GameBatch(NamedTuple):
 
 
 class _ArrayHeader(NamedTuple):
-    """What the header of an array says of it."""
-
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
 
 
 def _read_promise(archive: zipfile.ZipFile, name: str) -> _ArrayHeader:
-    """Read the header of an array; ValueError when the file is not as large as it says."""
+    """Read the header of an array; raise ValueError if the entry has another size."""
     entry = archive.getinfo(f"{name}.npy")
     with archive.open(entry) as part:
         if np.lib.format.read_magic(part) != (1, 0):
@@ -169,15 +167,15 @@ def _read_promise(archive: zipfile.ZipFile, name: str) -> _ArrayHeader:
 
 
 def _read_array(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
-    """Read an array of the archive, piece by piece; never unpickles."""
+    """Read an array of the archive, never with pickle."""
     with archive.open(f"{name}.npy") as part:
         array = np.lib.format.read_array(part, allow_pickle=False)
-        part.read(1)  # to the very end, where zipfile compares the checksum
+        part.read(1)  # zipfile checks the CRC at the end
     return np.ascontiguousarray(array)
 
 
 def _shape_mismatch(game: Game, promises: Sequence[_ArrayHeader]) -> str:
-    """Say which array has another type or shape than games of `game` have; nothing when none."""
+    """Describe the first array with a wrong type or shape for `game`; "" if all are right."""
     moves, games = promises[0].shape[0], promises[GameBatch._fields.index("lengths")].shape[0]
     counts = [moves] * 5 + [games] * 4
     for name, promise, count, example in zip(
@@ -193,7 +191,7 @@ def _shape_mismatch(game: Game, promises: Sequence[_ArrayHeader]) -> str:
 
 
 def _fault(game: Game, games: GameBatch) -> str:
-    """Say what keeps arrays of the right shapes from being games of `game`; nothing if they are."""
+    """Describe the first invalid content of arrays of the right shapes; "" if all is valid."""
     lengths, policies = games.lengths.astype(np.int64), games.policies
     if (lengths < 0).any() or lengths.sum() != len(games.actions):
         return "their lengths do not add up to the number of moves"
@@ -223,10 +221,10 @@ def _fault(game: Game, games: GameBatch) -> str:
 
 
 _UNPACKED_LIMIT = 4 << 30
-"""Bytes that an array may have."""
+"""Maximum size of an array in bytes."""
 
 _ROUNDING = 1e-3
-"""How far float32 numbers read from a file may be off."""
+"""Tolerance for float32 numbers from a file."""
 
 _integers, _masks = types.Array(types.int64, 1, "C"), types.Array(types.boolean, 1, "C")
 
@@ -241,9 +239,9 @@ def _find_wrong(
     resigned: Mask,
     mask: Mask,
 ) -> int:
-    """Replay the games; return the first with an illegal move or another outcome, else -1.
+    """Replay the games; return the first with an illegal move or a wrong outcome, else -1.
 
-    A game whose player to move has resigned goes on by the rules, and is lost for that player.
+    A resigned game must be ongoing by the rules, and lost for the player to move.
     """
     begin = 0
     for game in range(len(lengths)):

@@ -1,9 +1,8 @@
-"""The replay window: the newest positions of self-play, and batches drawn from them.
+"""The replay buffer: recent self-play games, and batches drawn from their newest positions.
 
-Games are kept as they were played, moves and search policies; observations are made when a
-batch is drawn, by replaying the moves.
+Games are stored as moves and search policies; sampling computes observations by replaying moves.
 
-Letters: P positions (one for each move played), A actions, B batch, [C, H, W] observation.
+Letters: P positions (one per move), A actions, B batch, [C, H, W] observation.
 """
 
 from collections.abc import Sequence
@@ -36,9 +35,9 @@ class Batch(NamedTuple):
     observations: Floats
     """[B, C, H, W]"""
     policies: Floats
-    """[B, A] the search policies pi"""
+    """[B, A] policy targets pi"""
     values: Floats
-    """[B] the outcomes z, for the player to move, mixed with the search's values if so asked"""
+    """[B] value targets z, for the player to move; optionally mixed with search values"""
 
 
 @kernel(
@@ -73,9 +72,9 @@ def _fill(
     targets: Floats,
     values: Floats,
 ) -> None:
-    """Replay the games to `positions` [B] and write each as seen under its symmetry [B].
+    """Replay the games to `positions` [B] and write each under its symmetry [B].
 
-    `starts` [P] belong to the game that a position is of; `results` [P] are for player 0.
+    `starts` [P] is the first position of each position's game; `results` [P] are for player 0.
     """
     _, channels, height, width = observations.shape
     planes = np.zeros((channels, height, width), np.float32)
@@ -104,15 +103,15 @@ class _Shard:
     iteration: int
     games: GameBatch
     keys: Keys
-    """[P] hashes of the positions; empty where repeats are kept"""
+    """[P] position keys; empty if duplicates are kept"""
     results: Doubles
-    """[P] what each position's value learns"""
+    """[P] value targets, for player 0"""
     trainable: Integers
-    """The positions that were searched fully, and are learned from, by their places in `games`."""
+    """Indices in `games` of the fully searched positions, which are trained on."""
 
 
 class ReplayBuffer:
-    """The window over the newest games, and the games themselves, an iteration a shard."""
+    """The newest games, one shard per iteration, and the replay window over their positions."""
 
     def __init__(self, game: Game, settings: ReplayConfig) -> None:
         self.game = game
@@ -121,44 +120,45 @@ class ReplayBuffer:
         """Positions ever added."""
         self._shards: list[_Shard] = []
         self._room: dict[str, npt.NDArray[Any]] = {}
-        """Memory that the shards are laid end to end in."""
+        """Reused buffers of the concatenated shards, by name."""
         self._symmetries = game.symmetries()
         self._cumulated: Doubles | None = None
-        """Weights of the window's positions, added up; None until they are asked for."""
+        """Cumulative weights of the window's positions; None until first used."""
         self._join()
 
     @property
     def iterations(self) -> list[int]:
-        """The iterations whose games are held, oldest first."""
+        """Iterations of the stored games, oldest first."""
         return [shard.iteration for shard in self._shards]
 
     @property
     def shards(self) -> list[GameBatch]:
-        """The games that are held, an iteration each, oldest first."""
+        """Stored games, one batch per iteration, oldest first."""
         return [shard.games for shard in self._shards]
 
     @property
     def window(self) -> int:
-        """How many of the newest positions training may draw."""
+        """Number of the newest positions that batches are drawn from."""
         wanted = int(self.settings.window_fraction * self.total_positions)
         bounded = max(self.settings.window_minimum, min(wanted, self.settings.window_maximum))
         return min(bounded, sum(len(shard.trainable) for shard in self._shards))
 
     @property
     def nbytes(self) -> int:
-        """Memory of the games, and of the arrays that they are laid end to end in."""
+        """Memory in bytes of the games and of their concatenated arrays."""
         parts = [*self._room.values(), self._starts, self._born, self._trainable]
         for shard in self._shards:
             parts += [*shard.games, shard.keys, shard.results, shard.trainable]
         return sum(part.nbytes for part in parts)
 
     def add(self, iteration: int, games: GameBatch, total_positions: int | None = None) -> None:
-        """Append an iteration's games; drop the oldest shards once they are out of the window.
+        """Append an iteration's games; drop the oldest shards that are outside the window.
 
-        `total_positions` is given when games come back from the disk, where older ones are gone.
+        `total_positions` is the total after this iteration. Pass it when loading a run, whose
+        older games are deleted.
 
         Raises:
-            RunError: when a game is not finished, so that nothing can be learnt from it.
+            RunError: if a game is not finished, and so has no value target.
         """
         if (games.outcomes == ONGOING).any():
             raise RunError(f"the games of iteration {iteration} include one that is not finished")
@@ -179,10 +179,10 @@ class ReplayBuffer:
         augment: bool,
         search_value_weight: float = 0.0,
     ) -> Batch:
-        """Draw a batch from the window, every position alike unless the settings weigh them.
+        """Draw a batch from the window, uniformly unless the settings weight positions.
 
-        With `augment` each is seen under a random symmetry; its value is (1 -
-        `search_value_weight`) z + `search_value_weight` q, where q is the search's value.
+        `augment` applies a random symmetry to each. Values are (1 - `search_value_weight`) z +
+        `search_value_weight` q, where q is the search's value.
         """
         positions = self._draw(batch_size, rng)
         kinds = len(self._symmetries.actions) if augment else 1
@@ -217,7 +217,7 @@ class ReplayBuffer:
 
     @property
     def _newest(self) -> Integers:
-        """The positions of the window, oldest first."""
+        """Positions of the window, oldest first."""
         return self._trainable[len(self._trainable) - self.window :]
 
     def _draw(self, batch_size: int, rng: np.random.Generator) -> Integers:
@@ -229,11 +229,12 @@ class ReplayBuffer:
             self._cumulated = np.cumsum(self._weigh())
         points = rng.random(batch_size) * self._cumulated[-1]
         drawn = np.searchsorted(self._cumulated, points, side="right")
+        # A point rounded up to the sum takes the last position.
         positions: Integers = self._newest[np.minimum(drawn, self.window - 1)]
-        return positions  # the last where a product was rounded up to the sum
+        return positions
 
     def _weigh(self) -> Doubles:
-        """Return how often each position of the window is drawn; merge its repeats."""
+        """Return the sampling weight of each position of the window; merge duplicates."""
         newest = self._newest
         weights = np.ones(len(newest))
         if self.settings.policy_surprise_weight:
@@ -245,11 +246,11 @@ class ReplayBuffer:
         return weights
 
     def _merge_repeats(self, positions: Integers) -> Doubles:
-        """Give equal `positions` their mean targets; return what each one's weight shrinks to.
+        """Set the targets of duplicate `positions` to their mean; return a weight per position.
 
-        Weights: 1 + log2(n) or 1 for all n of them together, as LOG_WEIGHT and CONSTANT_WEIGHT of
-        AlphaZero.jl (src/params.jl, SamplesWeighingPolicy). Every one stays where it is, so that
-        nothing needs room but a few numbers a position.
+        The n duplicates of a position weigh 1 + log2(n) or 1 together, like LOG_WEIGHT and
+        CONSTANT_WEIGHT of AlphaZero.jl (src/params.jl, SamplesWeighingPolicy). Merging in place
+        needs only a few numbers of memory per position.
         """
         keys = np.concatenate([shard.keys for shard in self._shards])[positions]
         _, groups, counts = np.unique(keys, return_inverse=True, return_counts=True)
@@ -262,7 +263,6 @@ class ReplayBuffer:
         return (together / counts)[groups]
 
     def _shard(self, iteration: int, games: GameBatch) -> _Shard:
-        """Return the games with all that is reckoned of them once."""
         merging = self.settings.repeats != "keep"
         return _Shard(
             iteration,
@@ -273,7 +273,6 @@ class ReplayBuffer:
         )
 
     def _join(self) -> None:
-        """Lay all shards end to end, for drawing."""
         shards = self._shards or [self._shard(0, GameBatch.of(self.game, []))]
         games = [shard.games for shard in shards]
         lengths = np.concatenate([each.lengths for each in games]).astype(np.int64)
@@ -299,7 +298,7 @@ class ReplayBuffer:
     def _concatenate_into(
         self, name: str, kind: type[np.generic], parts: Sequence[npt.NDArray[Any]]
     ) -> npt.NDArray[Any]:
-        """Return `parts` end to end, where those of the same name were: fresh memory is slow."""
+        """Concatenate `parts` into the reused buffer `name`: allocating a new one is slow."""
         size = sum(map(len, parts))
         if name not in self._room or len(self._room[name]) < size:
             self._room[name] = np.empty((size + size // 4, *parts[0].shape[1:]), kind)

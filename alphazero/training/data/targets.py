@@ -1,4 +1,4 @@
-"""What a recorded position teaches: its value target, its weight, and its key."""
+"""Value targets, sampling weights and keys of recorded positions."""
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +33,7 @@ def write_keys(
     words: Words,
     keys: Keys,
 ) -> None:
-    """Write the hash of every position [P] of the games: equal where observation and player are.
+    """Write the `keys` [P] of all positions: hashes of the observation and the player to move.
 
     `planes` [C, H, W] and `words`, their bits, are scratch.
     """
@@ -48,7 +48,7 @@ def write_keys(
 
 
 def position_keys(game: Game, games: GameBatch) -> Keys:
-    """Return the hash of every position of the games, [P]."""
+    """Return the keys of all positions of the games, [P]."""
     planes = np.zeros(game.observation_shape, np.float32)
     keys = np.zeros(len(games.actions), np.uint64)
     write_keys(
@@ -64,12 +64,12 @@ def position_keys(game: Game, games: GameBatch) -> Keys:
 
 
 def surprise_weights(surprises: Floats, games: Integers, share: float) -> Doubles:
-    """Return how often each position [P] is drawn, 1 on average over each game.
+    """Return the sampling weight of each position [P], with mean 1 in each game.
 
-    `games` [P] number the game that a position is of. A `share` of a game's draws goes to its
-    positions in proportion to their `surprises`, the rest to all alike. KataGo,
-    docs/KataGoMethods.md, "Policy Surprise Weighting"; ours takes the network's prior without
-    noise, and draws with replacement in place of writing positions down repeatedly.
+    `games` [P] is the game index of each position. A `share` of a game's weight is proportional to
+    the `surprises`, the rest uniform. KataGo, docs/KataGoMethods.md, "Policy Surprise Weighting";
+    we use the network's prior without noise, and draw with replacement instead of writing
+    positions repeatedly.
     """
     totals = np.bincount(games, surprises)
     counts = np.bincount(games)
@@ -79,12 +79,12 @@ def surprise_weights(surprises: Floats, games: Integers, share: float) -> Double
 
 
 def value_targets(games: GameBatch, blunder: float) -> Doubles:
-    """Return the result of every position [P], for player 0: what its game's value learns.
+    """Return the value target of each position [P], for player 0.
 
-    That is the game's outcome, unless a blunder follows: a move after which the mover's value, as
-    the next search sees it, has fallen by more than `blunder` (0: none is). The outcome says
-    little about a position before one; the search's value just before the first does instead.
-    Leela Chess Zero's rescorer does the same with the values of one search (`--deblunder`).
+    It is the game's outcome, or the search value at the next blunder, this position included. A
+    blunder is a move that lowers the mover's value, as seen by the next search, by more than
+    `blunder` (0: no blunders). Leela Chess Zero's rescorer (`--deblunder`) does the same with the
+    values of one search.
     """
     lengths = games.lengths.astype(np.int64)
     ends = np.repeat(np.cumsum(lengths), lengths)

@@ -75,11 +75,11 @@ class Actor:
             self._seat(name, calibration)
         progress = Progress()
         jobs = []
-        for hall, target in zip(self._halls, split_evenly(games, len(self._halls)), strict=False):
-            hall.resign_below(resign_below)
-            jobs.append(partial(hall.play, target, progress))
+        for worker, target in zip(self._halls, split_evenly(games, len(self._halls)), strict=False):
+            worker.resign_below(resign_below)
+            jobs.append(partial(worker.play, target, progress))
         records = [record for played in run_jobs(jobs, progress) for record in played]
-        total = sum((hall.work for hall in self._halls), self._left)
+        total = sum((worker.work for worker in self._halls), self._left)
         work, self._reported = total - self._reported, total
         return GameBatch.of(self._game, records).to_bytes(), vars(work)
 
@@ -98,8 +98,8 @@ class Actor:
 
     def _seat(self, name: str, calibration: bytes) -> None:
         """Continue all games with the network called `name`."""
-        under_way = [hall.leave() for hall in self._halls] or [[] for _ in self._tables]
-        self._left = sum((hall.work for hall in self._halls), self._left)
+        under_way = [worker.leave() for worker in self._halls] or [[] for _ in self._tables]
+        self._left = sum((worker.work for worker in self._halls), self._left)
         evaluator = self._evaluators[name]
         if calibration:
             observations = _read_observations(calibration, self._game.observation_shape)

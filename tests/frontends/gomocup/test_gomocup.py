@@ -287,7 +287,7 @@ def test_a_match_s_time_shrinks_by_our_own_moves_until_the_manager_says_what_is_
 def test_without_limits_a_move_has_its_simulations() -> None:
     talk = Talk("uct:30", "START 6")
     talk.move("BEGIN")
-    assert talk.engine.thinker.search.simulations == 30
+    assert talk.engine.analyzer.search.simulations == 30
 
 
 @pytest.mark.parametrize("ending", [["END"], ["end", "ABOUT"], []])

@@ -271,14 +271,14 @@ def test_the_tree_follows_the_game_and_is_forgotten_with_what_is_taken_back() ->
     talk.ask("undo")
     talk.ask("play b A1")
     talk.ask("genmove w")
-    roots = talk.engine.thinker.roots
+    roots = talk.engine.analyzer.roots
     assert roots is not None
     assert roots.visits.sum() > 400  # some were there when the move was Black's
     talk.ask("undo")
     talk.ask("undo")
     talk.ask("play b B1")
     talk.ask("reg_genmove w")
-    roots = talk.engine.thinker.roots
+    roots = talk.engine.analyzer.roots
     assert roots is not None
     assert roots.visits.sum() == 400
 
@@ -336,7 +336,7 @@ def test_analysis_tells_what_the_search_has_found() -> None:
     assert infos[0][0] == "A3"  # three in a column
     assert float(infos[0][2]) == 1
     assert float(infos[0][3]) == 1
-    roots = talk.engine.thinker.roots
+    roots = talk.engine.analyzer.roots
     assert roots is not None
     assert sum(int(info[1]) for info in infos) == roots.visits.sum()
     assert talk.ask("lz-analyze maxmoves 1").count("info") == 1
@@ -407,14 +407,14 @@ def test_maps_show_the_search_cell_by_cell() -> None:
 def test_a_player_that_ponders_thinks_while_nothing_is_asked() -> None:
     def lines(talk: Talk) -> Iterator[str]:
         yield "genmove b"
-        wait_until(lambda: talk.engine.thinker.search.simulations >= 2000)
+        wait_until(lambda: talk.engine.analyzer.search.simulations >= 2000)
         yield "name"
 
     talk = Talk("uct:100", "connect_four", lines, ponder=True)
     assert talk.run().endswith("= alphazero\n\n")
     idle = Talk("uct:100", "connect_four", ["genmove b", "name"])
     idle.run()
-    assert idle.engine.thinker.search.simulations == 100
+    assert idle.engine.analyzer.search.simulations == 100
 
 
 @pytest.mark.parametrize(
@@ -446,9 +446,9 @@ def test_without_clocks_a_move_has_its_simulations_and_with_them_who_is_told_so(
     for setting in ("time_settings 0 1 0", "kgs-time_settings none", "time_settings 1000 0 0"):
         talk.ask("clear_board")
         talk.ask(setting)
-        before = talk.engine.thinker.search.simulations
+        before = talk.engine.analyzer.search.simulations
         talk.ask("genmove b")
-        assert talk.engine.thinker.search.simulations == before + 30
+        assert talk.engine.analyzer.search.simulations == before + 30
 
 
 def test_komi_and_size_of_go_are_options_of_players_that_play_any() -> None:
@@ -609,12 +609,12 @@ def play_games(command: str, game_text: str, games: int = 2) -> None:
     """Let a program and a random player meet, and see that no game is adjudicated."""
     game = read_game(game_text)
 
-    def seat_players(tables: int) -> list[Player]:
+    def make_players(tables: int) -> list[Player]:
         rng = np.random.default_rng(1)
         return [GtpPlayer(game, tables, command, 120), RandomPlayer(game, tables, rng)]
 
     schedule = paired_openings(game, games, 2, np.random.default_rng(0))
-    records = play_schedule(game, seat_players, schedule, tables=1)
+    records = play_schedule(game, make_players, schedule, slots=1)
     assert len(records) == games
     for record in records:
         assert record.forfeit_reason == ""

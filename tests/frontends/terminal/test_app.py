@@ -19,7 +19,7 @@ def any_moves(seed: int) -> Callable[[Talk], Iterator[str]]:
     def words(talk: Talk) -> Iterator[str]:
         rng = random.Random(seed)
         while True:
-            state = talk.sitting.study.state
+            state = talk.session.game_tree.state
             if talk.game.outcome(state) != ONGOING:
                 yield "n"
             else:
@@ -36,7 +36,7 @@ def test_a_whole_game_is_played_to_its_result(game_name: str, sides: tuple[bool,
     talk = Talk(game_name, sides, any_moves(3)).run()
     last = talk.said[-1]
     assert re.fullmatch(r"The game is a draw\.|[XO]( \(you\))? wins\.", last)
-    outcome = talk.game.outcome(talk.sitting.study.state)
+    outcome = talk.game.outcome(talk.session.game_tree.state)
     assert outcome != ONGOING
     assert last.startswith({1: "X", 0: "The", -1: "O"}[outcome])
     if outcome:
@@ -105,11 +105,11 @@ def test_undo_as_second_player_keeps_the_opponents_first_move() -> None:
     def words(talk: Talk) -> Iterator[str]:
         for word in ("move", "undo", "quit"):
             seen.append(talk.moves)
-            mask = talk.game.legal_action_mask(talk.sitting.study.state)
+            mask = talk.game.legal_action_mask(talk.session.game_tree.state)
             yield (
                 word
                 if word != "move"
-                else talk.game.action_name(talk.sitting.study.state, int(mask.argmax()))
+                else talk.game.action_name(talk.session.game_tree.state, int(mask.argmax()))
             )
 
     Talk("tic_tac_toe", SECOND, words).run()

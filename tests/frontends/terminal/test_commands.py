@@ -216,7 +216,7 @@ def test_sides_are_told_and_changed() -> None:
 def test_a_legal_move_is_a_move_even_where_it_is_a_command_too() -> None:
     talk = Talk("hex:size=3,swap=1", SECOND, ["swap", "swap", "quit"], 20).run()
     assert talk.moves[1] == "swap"
-    assert talk.sitting.sides == FIRST, "at the second time it was the command"
+    assert talk.session.sides == FIRST, "at the second time it was the command"
 
 
 def test_an_unknown_word_is_answered_with_the_nearest_one() -> None:
@@ -264,7 +264,7 @@ def test_a_saved_game_is_loaded_and_gone_on_with(tmp_path: Path) -> None:
     assert talk.moves == ["a1", "b2", "c3"]
     assert f"loaded {path}: 2 moves; undo steps back" in talk.said
     assert f"loaded {path}: 3 moves; undo steps back" in talk.said
-    played = [game.moves() for game in talk.sitting.played()]
+    played = [game.moves() for game in talk.session.played()]
     assert played == [["a1", "b2", "c3"], ["a1", "b2", "c1"], ["a1", "b2", "c3"]]
 
 
@@ -331,21 +331,21 @@ def test_win_rates_are_those_of_the_searches_and_of_the_result() -> None:
     def words(talk: Talk) -> Iterator[str]:
         yield from ("a1", "a3", "b1", "b3", "hint")
         best = tables_in(talk)[0][0]
-        thought = talk.sitting.study.here.thought
+        thought = talk.session.game_tree.here.thought
         assert thought is not None
-        assert talk.sitting.rates() == [None] * 4 + [(1 + thought.value) / 2]
+        assert talk.session.rates() == [None] * 4 + [(1 + thought.value) / 2]
         yield "c3"
         other = next(row for row in tables_in(talk)[0] if row.move == "c3")
         assert other is not best
-        after = talk.sitting.rates()[-1]
+        after = talk.session.rates()[-1]
         if other.visits:
             assert after == pytest.approx((1 + other.value) / 2, abs=0.01)
         yield "hint"  # now it is O, who wins by c3 no more; a look is better than a guess
-        found = talk.sitting.study.here.thought
+        found = talk.session.game_tree.here.thought
         assert found is not None
-        assert talk.sitting.rates()[-1] == pytest.approx(1 - (1 + found.value) / 2)
+        assert talk.session.rates()[-1] == pytest.approx(1 - (1 + found.value) / 2)
         yield from ("undo", "c1")
-        assert talk.sitting.rates()[-1] == 1
+        assert talk.session.rates()[-1] == 1
         yield "n"
 
     Talk("tic_tac_toe", BOTH, words, 400).run()

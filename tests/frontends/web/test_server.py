@@ -63,8 +63,8 @@ def entrant_with(
 
     `search` changes the settings of its search.
     """
-    entrant = parse_player(str(CHECKPOINT))
-    options = entrant.options
+    spec = parse_player(str(CHECKPOINT))
+    options = spec.options
     assert isinstance(options, CheckpointOptions)
     saved = dataclasses.replace(
         options.saved,
@@ -74,7 +74,7 @@ def entrant_with(
     )
     own = dataclasses.replace(options)
     vars(own)["saved"] = saved
-    return dataclasses.replace(entrant, options=own)
+    return dataclasses.replace(spec, options=own)
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +113,7 @@ def check_view(view: dict[str, Any], game: Game, state: State) -> None:
 def test_two_people_play_whole_games_and_every_view_follows_the_rules(
     served: Served, name: str
 ) -> None:
-    game, rng = served.house.game(name), np.random.default_rng(1)
+    game, rng = served.manager.game(name), np.random.default_rng(1)
     with served.begin(name) as page:
         state = game.initial_state()
         check_view(page.view, game, state)
@@ -301,14 +301,14 @@ def test_a_search_stops_when_its_page_goes_away_and_goes_on_when_it_returns(
 ) -> None:
     page = served.begin("connect_four")
     page.do("analyze", on=True, player="uct")
-    session = served.house.sessions[page.id]
+    session = served.manager.sessions[page.id]
     eventually(lambda: session.task is not None)
     assert session.task is not None
-    room = session.task.room
+    pool = session.task.pool
     page_events(page, 1, "thought")
     page.leave()
     eventually(lambda: session.task is None)
-    eventually(lambda: not room.busy)
+    eventually(lambda: not pool.busy)
     with Visitor(served, page.view) as again:
         assert again.wait(lambda view: view["thinking"])["analyzing"]
 
@@ -326,7 +326,7 @@ def test_pages_that_search_at_once_share_a_player_and_no_answer_depends_on_the_o
         other.do("analyze", on=True)
         page_events(other, 1, "thought")
         page_events(one, 1, "thought")
-        assert len(running.house._rooms) == 1
+        assert len(running.manager._pools) == 1
         assert set(evaluator.rows) <= {
             1,
             LEAVES_PER_BATCH,
@@ -336,21 +336,21 @@ def test_pages_that_search_at_once_share_a_player_and_no_answer_depends_on_the_o
 class Desk:
     """Asks a room directly, and collects what it answers."""
 
-    def __init__(self, entrant: PlayerSpec, game: Game, few: bool = False) -> None:
+    def __init__(self, spec: PlayerSpec, game: Game, few: bool = False) -> None:
         self.game, self.answers = game, []
-        self.room = SearchPool(entrant, game, lambda call: call(), few)
+        self.pool = SearchPool(spec, game, lambda call: call(), few)
 
-    def put(self, asker: str, moves: list[int], simulations: int | None) -> SearchRequest:
+    def put(self, client: str, moves: list[int], simulations: int | None) -> SearchRequest:
         state = self.game.play(self.game.initial_state(), *moves)
         question = SearchRequest(
-            asker, moves, state, simulations, None, lambda report: None, self._take
+            client, moves, state, simulations, None, lambda report: None, self._take
         )
-        self.room.ask(question)
+        self.pool.ask(question)
         return question
 
-    def ask(self, asker: str, moves: list[int], simulations: int | None) -> SearchResponse:
+    def ask(self, client: str, moves: list[int], simulations: int | None) -> SearchResponse:
         count = len(self.answers)
-        self.put(asker, moves, simulations)
+        self.put(client, moves, simulations)
         eventually(lambda: len(self.answers) > count)
         return self.answers[-1]
 
@@ -358,8 +358,8 @@ class Desk:
         self.answers.append(answer)
 
     def close(self) -> None:
-        self.room.close()
-        self.room.join(SECONDS)
+        self.pool.close()
+        self.pool.join(SECONDS)
 
 
 def simulations_of(answer: SearchResponse) -> int:
@@ -403,9 +403,9 @@ def test_an_endless_search_gives_way_when_every_table_is_taken() -> None:
 
 
 def test_a_player_that_fails_says_why_and_may_be_asked_again(served: Served) -> None:
-    offer = served.house.catalogue.offers["random"]
-    broken = dataclasses.replace(offer, name="broken", entrant=_Broken(offer.entrant))
-    served.house.catalogue.offers["broken"] = broken
+    offer = served.manager.catalogue.offers["random"]
+    broken = dataclasses.replace(offer, name="broken", spec=_Broken(offer.spec))
+    served.manager.catalogue.offers["broken"] = broken
     try:
         with served.begin("tic_tac_toe", {"player": "broken"}, HUMAN) as page:
             view = page.wait(lambda view: view["message"])
@@ -414,14 +414,14 @@ def test_a_player_that_fails_says_why_and_may_be_asked_again(served: Served) -> 
             page.do("pause", on=False)
             assert page.wait(lambda view: view["message"])["message"] == "it has no hands"
     finally:
-        del served.house.catalogue.offers["broken"]
+        del served.manager.catalogue.offers["broken"]
 
 
 class _Broken:
     """An entrant that cannot be seated."""
 
-    def __init__(self, entrant: PlayerSpec) -> None:
-        self.options, self.game, self.name = entrant.options, None, "broken"
+    def __init__(self, spec: PlayerSpec) -> None:
+        self.options, self.game, self.name = spec.options, None, "broken"
 
     def create(self, *_: Any, **__: Any) -> Any:
         raise AlphaZeroError("it has no hands")
@@ -535,7 +535,7 @@ def saved(page: Visitor, kind: str) -> str:
     ],
 )
 def test_what_is_saved_is_loaded_again(served: Served, name: str, kinds: tuple[str, ...]) -> None:
-    game, rng = served.house.game(name), np.random.default_rng(3)
+    game, rng = served.manager.game(name), np.random.default_rng(3)
     with served.begin(name) as page:
         for _ in range(4):
             legal = [a["action"] for cell in page.view["board"]["cells"] for a in cell["actions"]]
@@ -546,7 +546,7 @@ def test_what_is_saved_is_loaded_again(served: Served, name: str, kinds: tuple[s
             text = saved(page, kind)
             with served.begin("nim") as other:
                 view = other.do("load", text=text)
-                assert served.house.game(view["game"]) == game
+                assert served.manager.game(view["game"]) == game
                 assert [move["name"] for move in view["moves"]] == moves
         assert page.try_to("load", text="neither")[0] == 400
         assert page.try_to("load", text='{"format": "alphazero-game"}')[0] == 400
@@ -758,7 +758,7 @@ def test_a_page_that_does_not_read_is_hung_up_on(monkeypatch: pytest.MonkeyPatch
         line.sendall(
             f"GET /api/sessions/{page.id}/events HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
         )
-        session = running.house.sessions[page.id]
+        session = running.manager.sessions[page.id]
         eventually(lambda: len(session.watchers) == 2)
         for number in range(1000):
             page.do("goto", ply=number % 2)
@@ -799,7 +799,7 @@ def test_there_is_room_for_so_many_sessions_and_idle_ones_make_way(
         status, told = running.ask("POST", "/api/sessions", {"game": "nim"})
         assert (status, "2 sessions" in told["error"]) == (429, True)
         pages[0].leave()
-        eventually(lambda: not running.house.sessions[pages[0].id].watchers)
+        eventually(lambda: not running.manager.sessions[pages[0].id].watchers)
         assert running.ask("POST", "/api/sessions", {"game": "nim"})[0] == 429
         monkeypatch.setattr(session_manager, "IDLE_WHEN_FULL", 0.0)
         third = running.begin("nim")
@@ -838,7 +838,7 @@ def test_streams_of_one_client_keep_no_other_out(monkeypatch: pytest.MonkeyPatch
         greedy = [running.begin("nim") for _ in range(5)]
         status, told = running.ask("GET", "/api/setup", client="127.0.0.3")
         assert (status, len(told["games"]) > 3) == (200, True)
-        sessions = running.house.sessions
+        sessions = running.manager.sessions
         eventually(lambda: sum(bool(sessions[each.id].watchers) for each in greedy) == 4)
         assert sessions[page.id].watchers
         for each in greedy:
@@ -848,7 +848,7 @@ def test_streams_of_one_client_keep_no_other_out(monkeypatch: pytest.MonkeyPatch
 def test_sessions_of_one_client_keep_no_other_out() -> None:
     with serving(sessions=4) as running:
         mine = [running.begin("nim") for _ in range(4)]
-        sessions = running.house.sessions
+        sessions = running.manager.sessions
         mine[2].leave()
         eventually(lambda: not sessions[mine[2].id].watchers)
         other = [running.begin("nim", client=OTHER) for _ in range(2)]
@@ -910,10 +910,10 @@ def test_the_server_stops_at_once_though_pages_listen_and_players_think() -> Non
     with serving() as running:
         page = running.begin("connect_four", {"player": "uct", "seconds": 500}, HUMAN)
         page.wait(lambda view: view["thinking"])
-        rooms = list(running.house._rooms.values())
+        pools = list(running.manager._pools.values())
     list(page.events())  # ends
     page.leave()
-    assert all(room._thread is None or not room._thread.is_alive() for room in rooms)
+    assert all(pool._thread is None or not pool._thread.is_alive() for pool in pools)
 
 
 # --- how strong they are -------------------------------------------------------------------------
@@ -977,7 +977,7 @@ def test_players_of_one_name_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_a_seat_is_called_in_files_as_its_player(served: Served) -> None:
-    offer = served.house.catalogue.offers["uct"]
+    offer = served.manager.catalogue.offers["uct"]
     assert Side(offer, 50).title == "uct, 50 simulations"
     assert Side(offer, None, 1.5).title == "uct, 1.5 s"
     assert Side().title == "person"
