@@ -244,7 +244,6 @@ VARIANTS = {
     "averaged symmetries at leaves": ["search.leaf_symmetry=average"],
     "resignation": ["selfplay.resign_enabled_fraction=0.9"],
     "surprise weighting": ["replay.policy_surprise_weight=0.5"],
-    "repeats merged": ["replay.repeats=log"],
     "int8 self-play": ["inference.selfplay_precision=int8"],
 }
 """Each variant changes one choice of the base."""

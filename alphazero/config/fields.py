@@ -137,8 +137,11 @@ def _wrong_type(kind: Any, value: Any) -> str:
 class Reader:
     """Builds sections from a document and collects all problems."""
 
-    def __init__(self, source: str, document: Document) -> None:
+    def __init__(
+        self, source: str, document: Document, removed: Mapping[KeyPath, Any] | None = None
+    ) -> None:
         self.source = source
+        self.removed = removed or {}
         self.lines = document.lines
         self.overridden: dict[KeyPath, str] = {}  # key path -> override as typed
         self.wrong: set[KeyPath] = set()  # key paths already reported
@@ -179,7 +182,9 @@ class Reader:
         names = [field.name for field, _, _ in fields]
         place = quote(".".join(map(str, path)))
         for name in values:
-            if name not in names:
+            if (*path, name) in self.removed:
+                self._check_removed((*path, name), values[name])
+            elif name not in names:
                 hint = did_you_mean(name, names)
                 if name.isdecimal() and values[name] is None:
                     hint = "; a comma begins another key: write decimals with a point, as in 1.4"
@@ -196,6 +201,13 @@ class Reader:
             if here in self.wrong and field.default is not REQUIRED:
                 built[field.name] = field.default
         return section(**built)
+
+    def _check_removed(self, path: KeyPath, value: Any) -> None:
+        """Note a removed key that has its default; report any other value."""
+        if value == self.removed[path]:
+            self.renamed.append(f"{dotted(path)} is gone")
+        else:
+            self.report(path, f"{dotted(path)}: this option was removed; take the key out")
 
     def _under_new_names(
         self, fields: Sequence[Field], path: KeyPath, values: Mapping[str, Any]

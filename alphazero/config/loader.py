@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from alphazero.config.fields import Reader
-from alphazero.config.schema import SECTIONS, Config, GameConfig, LearnerConfig, RayConfig
+from alphazero.config.schema import (
+    REMOVED_KEYS,
+    SECTIONS,
+    Config,
+    GameConfig,
+    LearnerConfig,
+    RayConfig,
+)
 from alphazero.config.strict_yaml import (
     Document,
     KeyPath,
@@ -57,7 +64,7 @@ def _plain(value: Any) -> Any:
 
 def _read(document: Document, source: str, overrides: Sequence[str], default_name: str) -> Config:
     """Apply overrides, build and cross-check; raise one ConfigError for all problems."""
-    reader = Reader(source, document)
+    reader = Reader(source, document, REMOVED_KEYS)
     values: dict[str, dict[str, Any]] = {}
     for name, content in document.value.items():
         if name not in SECTIONS:

@@ -568,14 +568,6 @@ class ReplayConfig:
         source="KataGo, docs/KataGoMethods.md, Policy Surprise Weighting: 0.5; AGZ: 0",
         formerly="surprise_weight",
     )
-    repeats: str = config_field(
-        "keep",
-        "n positions of the window in which the network sees the same: `keep` each as it is, or "
-        "give all of them their mean targets, drawn together as often as 1 + log2(n) positions "
-        "(`log`) or as one (`once`)",
-        choices=("keep", "log", "once"),
-        source="AlphaZero.jl, use_position_averaging with LOG_WEIGHT, CONSTANT_WEIGHT; AGZ: keep",
-    )
 
 
 class RatePoint(NamedTuple):
@@ -941,3 +933,6 @@ class Config:
 
 
 SECTIONS: dict[str, Any] = get_type_hints(Config)
+
+REMOVED_KEYS: dict[KeyPath, Any] = {("replay", "repeats"): "keep"}
+"""Keys of older files with the only value that is still read: their default."""

@@ -780,3 +780,11 @@ def test_a_mistake_under_an_old_name_is_told_where_it_stands() -> None:
     wrong = SMALLEST + "search:\n  c_puct: 1.0\n  solver: 3\n"
     number = wrong.splitlines().index("  solver: 3") + 1
     assert f":{number}: search.mcts_solver: expected true or false" in error_of(wrong)
+
+
+def test_a_removed_key_is_read_with_its_default_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert parse_config(SMALLEST + "replay: {repeats: keep}") == parse_config(SMALLEST)
+    assert "replay.repeats is gone" in capsys.readouterr().err
+    assert "replay.repeats: this option was removed" in error_of(
+        SMALLEST + "replay: {repeats: log}"
+    )

@@ -429,35 +429,6 @@ TRAINING = (
     ),
     Mutation(
         "training/data/targets.py",
-        "keys[position] = hash_observation(words) ^ np.uint64(state[PLY] % 2)",
-        "keys[position] = hash_observation(words)",
-        "repeats are merged whoever is to move",
-        (
-            "training/data/test_replay_buffer.py::test_positions_that_look_the_same_to_different_players_are_not_merged",
-        ),
-    ),
-    Mutation(
-        "training/data/replay_buffer.py",
-        "return (together / counts)[groups]",
-        "return together[groups]",
-        "repeats are merged and drawn as often as before",
-        (
-            "training/data/test_replay_buffer.py::"
-            "test_positions_that_look_the_same_have_their_mean_targets_and_are_drawn_less",
-        ),
-    ),
-    Mutation(
-        "training/data/replay_buffer.py",
-        "1 + np.log2(counts) if",
-        "1 + np.log(counts) if",
-        "repeats weigh by another logarithm",
-        (
-            "training/data/test_replay_buffer.py::"
-            "test_positions_that_look_the_same_have_their_mean_targets_and_are_drawn_less",
-        ),
-    ),
-    Mutation(
-        "training/data/targets.py",
         "return (1 - share) + share * by_surprise",
         "return share + (1 - share) * by_surprise",
         "surprise has the share of the rest",
@@ -506,10 +477,7 @@ TRAINING = (
         "return self._trainable[len(self._trainable) - self.window :]",
         "return self._trainable[: self.window]",
         "the window holds the oldest positions",
-        (
-            "training/data/test_replay_buffer.py::"
-            "test_positions_that_look_the_same_have_their_mean_targets_and_are_drawn_less",
-        ),
+        ("training/data/test_replay_buffer.py::test_the_age_is_the_mean_over_the_window",),
     ),
     Mutation(
         "training/data/replay_buffer.py",

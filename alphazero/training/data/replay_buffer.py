@@ -16,13 +16,11 @@ from numba import types
 from alphazero.config.schema import ReplayConfig
 from alphazero.errors import RunError
 from alphazero.games.game import ONGOING, PLY, Game, Rules, RulesType, State, value_of
-from alphazero.mcts.kernels.evaluation_cache import Keys
 from alphazero.records.game_record import Floats
 from alphazero.training.data.game_shard import GameBatch, Integers
 from alphazero.training.data.targets import (
     Doubles,
     integers_type,
-    position_keys,
     surprise_weights,
     value_targets,
 )
@@ -102,8 +100,6 @@ def _fill(
 class _Shard:
     iteration: int
     games: GameBatch
-    keys: Keys
-    """[P] position keys; empty if duplicates are kept"""
     results: Doubles
     """[P] value targets, for player 0"""
     trainable: Integers
@@ -148,7 +144,7 @@ class ReplayBuffer:
         """Memory in bytes of the games and of their concatenated arrays."""
         parts = [*self._room.values(), self._starts, self._born, self._trainable]
         for shard in self._shards:
-            parts += [*shard.games, shard.keys, shard.results, shard.trainable]
+            parts += [*shard.games, shard.results, shard.trainable]
         return sum(part.nbytes for part in parts)
 
     def add(self, iteration: int, games: GameBatch, total_positions: int | None = None) -> None:
@@ -222,7 +218,7 @@ class ReplayBuffer:
 
     def _draw(self, batch_size: int, rng: np.random.Generator) -> Integers:
         """Draw positions of the window, with replacement."""
-        if not self.settings.policy_surprise_weight and self.settings.repeats == "keep":
+        if not self.settings.policy_surprise_weight:
             first = len(self._trainable) - self.window
             return self._trainable[rng.integers(first, len(self._trainable), batch_size)]
         if self._cumulated is None:
@@ -234,40 +230,16 @@ class ReplayBuffer:
         return positions
 
     def _weigh(self) -> Doubles:
-        """Return the sampling weight of each position of the window; merge duplicates."""
+        """Return the sampling weight of each position of the window."""
         newest = self._newest
-        weights = np.ones(len(newest))
-        if self.settings.policy_surprise_weight:
-            _, games = np.unique(self._starts[newest], return_inverse=True)
-            share = self.settings.policy_surprise_weight
-            weights = surprise_weights(self._surprises[newest], games, share)
-        if self.settings.repeats != "keep":
-            weights *= self._merge_repeats(newest)
-        return weights
-
-    def _merge_repeats(self, positions: Integers) -> Doubles:
-        """Set the targets of duplicate `positions` to their mean; return a weight per position.
-
-        The n duplicates of a position weigh 1 + log2(n) or 1 together, like LOG_WEIGHT and
-        CONSTANT_WEIGHT of AlphaZero.jl (src/params.jl, SamplesWeighingPolicy). Merging in place
-        needs only a few numbers of memory per position.
-        """
-        keys = np.concatenate([shard.keys for shard in self._shards])[positions]
-        _, groups, counts = np.unique(keys, return_inverse=True, return_counts=True)
-        repeated = counts[groups] > 1
-        places, members = positions[repeated], (np.cumsum(counts > 1) - 1)[groups[repeated]]
-        sizes = counts[counts > 1]
-        for targets in (*self._policies.T, self._values, self.value_targets):
-            targets[places] = (np.bincount(members, targets[places]) / sizes)[members]
-        together = 1 + np.log2(counts) if self.settings.repeats == "log" else np.ones(len(counts))
-        return (together / counts)[groups]
+        _, games = np.unique(self._starts[newest], return_inverse=True)
+        share = self.settings.policy_surprise_weight
+        return surprise_weights(self._surprises[newest], games, share)
 
     def _shard(self, iteration: int, games: GameBatch) -> _Shard:
-        merging = self.settings.repeats != "keep"
         return _Shard(
             iteration,
             games,
-            position_keys(self.game, games) if merging else np.zeros(0, np.uint64),
             value_targets(games, self.settings.deblunder_threshold),
             np.flatnonzero(games.policies.any(axis=1)),
         )

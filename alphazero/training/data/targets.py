@@ -1,66 +1,16 @@
-"""Value targets, sampling weights and keys of recorded positions."""
+"""Value targets and sampling weights of recorded positions."""
 
 import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from alphazero.games.game import PLY, Game, Rules, RulesType, State, value_of
-from alphazero.mcts.kernels.evaluation_cache import Keys, Words, hash_observation
+from alphazero.games.game import value_of
 from alphazero.records.game_record import Floats
 from alphazero.training.data.game_shard import GameBatch, Integers
-from alphazero.utils.jit import kernel
 
 Doubles = npt.NDArray[np.float64]
 
 integers_type = types.Array(types.int64, 1, "C")
-
-
-@kernel(
-    types.void(
-        RulesType,
-        *(integers_type,) * 3,
-        types.Array(types.float32, 3, "C"),
-        types.Array(types.uint32, 1, "C"),
-        types.Array(types.uint64, 1, "C"),
-    )
-)
-def write_keys(
-    rules: Rules,
-    initial_state: State,
-    moves: Integers,
-    lengths: Integers,
-    planes: Floats,
-    words: Words,
-    keys: Keys,
-) -> None:
-    """Write the `keys` [P] of all positions: hashes of the observation and the player to move.
-
-    `planes` [C, H, W] and `words`, their bits, are scratch.
-    """
-    position = 0
-    for length in lengths:
-        state = initial_state.copy()
-        for _ in range(length):
-            rules.observe(state, planes)
-            keys[position] = hash_observation(words) ^ np.uint64(state[PLY] % 2)
-            rules.play(state, moves[position])
-            position += 1
-
-
-def position_keys(game: Game, games: GameBatch) -> Keys:
-    """Return the keys of all positions of the games, [P]."""
-    planes = np.zeros(game.observation_shape, np.float32)
-    keys = np.zeros(len(games.actions), np.uint64)
-    write_keys(
-        game.rules,
-        game.initial_state(),
-        games.actions.astype(np.int64),
-        games.lengths.astype(np.int64),
-        planes,
-        planes.reshape(-1).view(np.uint32),
-        keys,
-    )
-    return keys
 
 
 def surprise_weights(surprises: Floats, games: Integers, share: float) -> Doubles:

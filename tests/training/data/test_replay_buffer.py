@@ -23,7 +23,7 @@ from helpers.records import (
 
 from alphazero.config.schema import ReplayConfig
 from alphazero.errors import RunError
-from alphazero.games import Game, make_game
+from alphazero.games import Game
 from alphazero.games.game import to_play
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.training.data.game_shard import GameBatch
@@ -253,100 +253,6 @@ def test_a_share_of_a_game_s_draws_follows_the_surprise_of_its_positions(share: 
 Position = tuple[bytes, int]
 
 
-def merged_samples(
-    game: Game, records: Sequence[GameRecord], newest: int, mix: float
-) -> dict[Position, tuple[npt.NDArray[np.float64], float, int]]:
-    """The mean policy and value, and the number, of the positions that look the same."""
-    listed = []
-    for record in records:
-        plies = [ply for ply, policy in enumerate(record.policies) if policy.any()]
-        samples = plain_samples(game, [record])
-        for (seen, policy, z), ply in zip(samples, plies, strict=True):
-            value = (1 - mix) * z + mix * float(record.values[ply])
-            listed.append(((seen.tobytes(), ply % 2), policy, value))
-    same: dict[Position, list[tuple[Any, float]]] = {}
-    for key, policy, value in listed[-newest:]:
-        same.setdefault(key, []).append((policy.astype(np.float64), value))
-    return {
-        key: (sum(p for p, _ in all_) / len(all_), sum(v for _, v in all_) / len(all_), len(all_))
-        for key, all_ in same.items()
-    }
-
-
-@pytest.mark.parametrize("repeats", ["log", "once"])
-@pytest.mark.parametrize("mix", [0.0, 0.25])
-def test_positions_that_look_the_same_have_their_mean_targets_and_are_drawn_less(
-    repeats: str, mix: float
-):
-    settings = dataclasses.replace(window(maximum=400), repeats=repeats)
-    shards = [random_records(TIC_TAC_TOE, 30, seed, opening=seed % 2) for seed in range(3)]
-    records = [record for shard in shards for record in shard]
-    expected = merged_samples(TIC_TAC_TOE, records, 400, mix)
-    counts = [count for *_, count in expected.values()]
-    assert max(counts) > 20
-    assert counts.count(1) > 20
-    replay = filled(TIC_TAC_TOE, shards, settings)
-    batch = replay.sample(40_000, np.random.default_rng(0), False, mix)
-    drawn = []
-    for seen, policy, value in zip(*batch, strict=True):
-        key = seen.tobytes(), int(seen[:2].sum()) % 2
-        mean_policy, mean_value, _ = expected[key]
-        assert np.allclose(policy, mean_policy, atol=1e-6)
-        assert value == pytest.approx(mean_value, abs=1e-6)
-        drawn.append(key[0])
-    weights = {
-        key[0]: 1 + np.log2(count) if repeats == "log" else 1.0
-        for key, (*_, count) in expected.items()
-    }
-    assert abs(statistic_of(drawn, weights)) < 4
-
-
-def test_positions_that_look_the_same_to_different_players_are_not_merged():
-    """After a pass the second player sees in one game what the first one sees in the other.
-
-    Both lose from there by the same move, so the games' outcomes are opposite.
-    """
-    game, passing = make_game("othello", size=4), 16
-    first = [14, 15, 11, 7, 2, 13, 4, 1, 0, passing, 8]
-    second = [1, 2, 11, 14, 7, 4, 15, 0, 13, 8]
-    states = []
-    for moves in (first, second):
-        states.append(game.initial_state())
-        for move in moves[:-1]:
-            states[-1] = game.play(states[-1], move)
-    (seen, other), players = map(game.observe, states), [to_play(state) for state in states]
-    assert (seen == other).all()
-    assert players == [0, 1]
-    records = [taught(first, np.eye(17)[first], -1), taught(second, np.eye(17)[second], 1)]
-    assert [game.outcome(game.play(state, 8)) for state in states] == [-1, 1]
-    replay = filled(game, [records], dataclasses.replace(window(), repeats="once"))
-    batch = replay.sample(500, np.random.default_rng(0), augment=False)
-    learned = batch.values[(batch.observations == seen).all(axis=(1, 2, 3))]
-    assert len(learned) > 20
-    assert set(learned.tolist()) == {-1.0}
-
-
-def test_merged_positions_share_the_weight_of_their_surprise():
-    # Three beginnings of games: all have the first position in common, two of them the second.
-    records = [taught([4, 0], np.eye(9)[[4, 0]], 1), taught([4, 0], np.eye(9)[[5, 0]], -1)]
-    records.append(taught([0, 8], np.eye(9)[[6, 8]], 1))
-    surprises = ([3, 1], [1, 1], [0, 2])
-    records = [
-        dataclasses.replace(record, surprises=np.array(numbers, np.float32))
-        for record, numbers in zip(records, surprises, strict=True)
-    ]
-    settings = dataclasses.replace(window(), repeats="once", policy_surprise_weight=0.5)
-    batch = filled(TIC_TAC_TOE, [records], settings).sample(50_000, np.random.default_rng(2), False)
-    # Weights by hand: (1.25, 0.75), (1, 1), (0.5, 1.5); merged: their means.
-    expected = {b"first": (1.25 + 1 + 0.5) / 3, b"a": (0.75 + 1) / 2, b"b": 1.5}
-    drawn = []
-    for policy, value in zip(batch.policies, batch.values, strict=True):
-        kind = b"first" if policy[4] else b"a" if policy[0] else b"b"
-        drawn.append(kind)
-        assert value == pytest.approx({b"first": 1 / 3, b"a": 0, b"b": -1}[kind], abs=1e-6)
-    assert abs(statistic_of(drawn, expected)) < 4
-
-
 # The window
 
 
@@ -410,7 +316,7 @@ def test_a_shard_without_searched_moves_does_no_harm():
     assert ReplayBuffer(TIC_TAC_TOE, window()).window == 0
 
 
-@pytest.mark.parametrize("options", [{}, {"policy_surprise_weight": 0.5, "repeats": "log"}])
+@pytest.mark.parametrize("options", [{}, {"policy_surprise_weight": 0.5}])
 def test_shards_that_come_back_from_the_disk_make_the_same_window(options: dict[str, Any]):
     settings = dataclasses.replace(window(10, 400, 0.6), **options)
     shards = [random_records(TIC_TAC_TOE, 9, seed) for seed in range(8)]

@@ -75,13 +75,13 @@ def test_nothing_is_told_of_a_run_that_has_no_games_yet() -> None:
 def test_looking_changes_neither_the_network_nor_what_is_drawn_from_the_window() -> None:
     learner = Learner(ResNet(GAME.observation_shape, 9, tiny_config(Path()).network, 0), SETTINGS)
     before = learner.state()
-    window = ReplayBuffer(GAME, ReplayConfig(repeats="log"))
+    window = ReplayBuffer(GAME, ReplayConfig(policy_surprise_weight=0.5))
     window.add(1, random_games(9, 0))
     holdout_value_loss(learner, window, random_games(3, 1), SETTINGS, [0])
     after = learner.state()
     assert before.keys() == after.keys()
     assert all(torch.equal(before[name], after[name]) for name in before)
-    again = ReplayBuffer(GAME, ReplayConfig(repeats="log"))
+    again = ReplayBuffer(GAME, ReplayConfig(policy_surprise_weight=0.5))
     again.add(1, random_games(9, 0))
     for each in (window, again):
         each.add(2, random_games(3, 1))
