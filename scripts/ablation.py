@@ -238,8 +238,6 @@ VARIANTS = {
         "selfplay.disable_graph_search=true",
     ],
     "forced playouts": ["selfplay.forced_playouts=2.0"],
-    "shaped noise": ["selfplay.noise_shaped=true"],
-    "root temperature 1.25": ["selfplay.root_temperature=1.25"],
     "random symmetries at leaves": ["search.leaf_symmetry=random"],
     "averaged symmetries at leaves": ["search.leaf_symmetry=average"],
     "resignation": ["selfplay.resign_enabled_fraction=0.9"],

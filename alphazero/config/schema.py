@@ -414,18 +414,6 @@ class SelfplayConfig:
         source="AlphaZero: 0.3 chess, 0.15 shogi, 0.03 Go; AGZ: 0.03; ours suits small boards",
         formerly="noise_alpha",
     )
-    noise_shaped: bool = config_field(
-        False,
-        "give half of the noise's concentration to actions whose prior stands out",
-        source="not in AGZ; KataGo, docs/KataGoMethods.md, Shaped Dirichlet Noise",
-    )
-    root_temperature: float = config_field(
-        1.0,
-        "temperature of the root's priors before the noise; above 1 flattens them",
-        above=0,
-        source="AGZ: 1; KataGo, docs/KataGoMethods.md, Root Policy Softmax Temperature: 1.25 "
-        "early in a game, 1.1 late",
-    )
     forced_playouts: float = config_field(
         0.0,
         "k of the visits sqrt(k P(a) sum N) that every tried root action is forced to get; what "
@@ -934,5 +922,9 @@ class Config:
 
 SECTIONS: dict[str, Any] = get_type_hints(Config)
 
-REMOVED_KEYS: dict[KeyPath, Any] = {("replay", "repeats"): "keep"}
+REMOVED_KEYS: dict[KeyPath, Any] = {
+    ("replay", "repeats"): "keep",
+    ("selfplay", "noise_shaped"): False,
+    ("selfplay", "root_temperature"): 1.0,
+}
 """Keys of older files with the only value that is still read: their default."""

@@ -14,10 +14,10 @@ import numpy as np
 from alphazero.config.schema import SearchConfig
 from alphazero.games.game import LAST, Game, State
 from alphazero.mcts.evaluator import Evaluator, Floats, with_symmetries
-from alphazero.mcts.exploration import NO_EXPLORATION, Exploration, shaped_alphas
+from alphazero.mcts.exploration import NO_EXPLORATION, Exploration
 from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.evaluation_cache import new_cache
-from alphazero.mcts.kernels.root import apply_root_noise, begin_searches
+from alphazero.mcts.kernels.root import begin_searches
 from alphazero.mcts.kernels.simulation import backup_leaves, make_context, select_leaves
 from alphazero.mcts.kernels.tree import allocate_trees
 from alphazero.mcts.rollout_methods import GUMBEL, PUCT, UNLIMITED
@@ -68,7 +68,6 @@ class NetworkSearch(TreeSearch):
         self._context = make_context(trees, self._cache, selection)
         self._observations = np.zeros((self.rows, *game.observation_shape), np.float32)
         self._words = self._observations.reshape(self.rows, -1).view(np.uint32)
-        self._shaped = exploration is not None and exploration.shaped
 
     def begin_search(
         self, slots: Slots, simulations: int | None = None, explore: bool = True
@@ -86,18 +85,16 @@ class NetworkSearch(TreeSearch):
         noise = np.zeros((0, self.game.num_actions))
         if exploring and gumbel:
             noise = self.rng.gumbel(size=shape)
-        elif exploring and not exploring.shaped:
-            noise = self.rng.standard_gamma(exploring.alpha, shape)
+        elif exploring:
+            noise = self.rng.standard_gamma(exploring.dirichlet_alpha, shape)
         kept = begin_searches(
             self.trees,
             slots,
             wanted,
             gumbel and wanted < UNLIMITED,
             noise,
-            0.0 if gumbel else exploration.fraction,
-            exploration.temperature,
-            exploration.forced,
-            exploration.shaped and not gumbel,
+            0.0 if gumbel else exploration.dirichlet_fraction,
+            exploration.forced_playouts_k,
         )
         self._searching[slots] = True
         if exploring:
@@ -107,8 +104,6 @@ class NetworkSearch(TreeSearch):
     def step(self) -> int:
         """Select leaves in every active slot, evaluate them, back them up; return their number."""
         searching = self._searching.nonzero()[0]
-        if self._shaped:
-            self._draw_shaped_noise(searching)
         rows = select_leaves(
             self.game.rules, self._context, searching, self._observations, self._words
         )
@@ -143,19 +138,6 @@ class NetworkSearch(TreeSearch):
         self.evaluations += len(observations)
         self.batches += 1
         return answers
-
-    def _draw_shaped_noise(self, slots: Slots) -> None:
-        """Draw shaped noise for evaluated roots: it depends on their priors."""
-        trees = self.trees
-        ready = slots[trees.slots["awaits_noise"][slots] & (trees.slots["num_nodes"][slots] > 0)]
-        if len(ready):
-            assert self.exploration is not None
-            edges = np.arange(self.game.num_actions) < trees.nodes["edge_count"][ready, :1]
-            priors = np.where(edges, trees.edges["prior"][ready, : self.game.num_actions], 0.0)
-            alphas = shaped_alphas(priors, self.exploration.alpha)
-            trees.root_noise[ready] = self.rng.standard_gamma(alphas)
-            trees.slots["awaits_noise"][ready] = False
-            apply_root_noise(trees, ready)
 
 
 def network_statistics(game: Game, evaluator: Evaluator, states: State) -> RootStatistics:

@@ -185,8 +185,6 @@ def make_selfplay_match(
         exploration=Exploration(
             settings.dirichlet_fraction,
             settings.dirichlet_alpha,
-            settings.noise_shaped,
-            settings.root_temperature,
             settings.forced_playouts,
         ),
         rng=rng,

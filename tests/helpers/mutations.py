@@ -1625,13 +1625,6 @@ SEARCH = (
         ("mcts/test_network_search.py::test_noise_has_the_moments_of_a_dirichlet_distribution",),
     ),
     Mutation(
-        "mcts/kernels/root.py",
-        "dirichlet_fraction, 1 / trees.slots[slot].root_temperature",
-        "dirichlet_fraction, trees.slots[slot].root_temperature",
-        "the root's temperature is its inverse",
-        ("mcts/test_exploration.py::test_the_roots_temperature_is_a_power_of_the_priors",),
-    ),
-    Mutation(
         "mcts/kernels/subtree.py",
         "        if renumbered[node] == 0 and node != root:\n",
         "        if renumbered[node] == 0:\n",

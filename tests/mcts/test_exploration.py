@@ -10,106 +10,18 @@ from helpers.tiny_run import tiny_config
 
 from alphazero.arena.match import Match
 from alphazero.config.schema import SearchConfig
-from alphazero.games import Game, make_game
+from alphazero.games import make_game
 from alphazero.mcts.evaluator import (
     Evaluator,
     Floats,
     SymmetricEvaluator,
     UniformEvaluator,
 )
-from alphazero.mcts.exploration import Exploration, shaped_alphas
+from alphazero.mcts.exploration import Exploration
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players.base import Decisions
 from alphazero.records.game_record import GameRecord
 from alphazero.training.selfplay import play_games
-
-
-def explored(
-    game: Game, exploration: Exploration, simulations: int = 200, slots: int = 1
-) -> tuple[NetworkSearch, np.ndarray]:
-    """Search the first position in every slot; return the search, and its priors at the root."""
-    search = NetworkSearch(
-        game,
-        HashedEvaluator(game),
-        SearchConfig(simulations=simulations, evaluation_cache_mib=0),
-        slots=slots,
-        exploration=exploration,
-        rng=np.random.default_rng(1),
-    )
-    tables = np.arange(slots)
-    search.reset(tables, np.tile(game.initial_state(), (slots, 1)))
-    search.begin_search(tables)
-    finish(search, tables)
-    return search, search.trees.root_prior[:, : game.num_actions].astype(np.float64)
-
-
-@pytest.mark.parametrize("temperature", [0.5, 1.0, 1.25])
-def test_the_roots_temperature_is_a_power_of_the_priors(temperature: float) -> None:
-    search, mixed = explored(CONNECT_FOUR, Exploration(temperature=temperature))
-    raw = search.root_statistics(FIRST).priors[0] ** (1 / temperature)
-    assert np.allclose(mixed[0], raw / raw.sum(), rtol=1e-5)
-
-
-def test_noise_comes_after_the_temperature() -> None:
-    search, mixed = explored(CONNECT_FOUR, Exploration(0.25, 0.5, temperature=2.0))
-    raw = search.root_statistics(FIRST).priors[0] ** 0.5
-    draws = search.trees.root_noise[0]
-    expected = 0.75 * raw / raw.sum() + 0.25 * draws / draws.sum()
-    assert np.allclose(mixed[0], expected, rtol=1e-5)
-
-
-# Shaped noise
-
-
-def plain_alphas(priors: list[float], alpha: float) -> list[float]:
-    """Return the concentrations of legal actions, action by action."""
-    legal = len(priors)
-    logs = [math.log(min(prior, 4 / legal)) for prior in priors]
-    mean = sum(logs) / legal
-    above = [max(log - mean, 0) for log in logs]
-    if sum(above) == 0:
-        return [alpha] * legal
-    return [alpha * legal * (0.5 / legal + 0.5 * each / sum(above)) for each in above]
-
-
-def test_shaped_noise_prefers_what_stands_out() -> None:
-    priors = np.array([[0.0, 0.55, 0.35, 0.0, 0.06, 0.04], [0.25, 0.25, 0.25, 0.25, 0.0, 0.0]])
-    alphas = shaped_alphas(priors, 0.3)
-    for row, found in zip(priors, alphas, strict=True):
-        legal = row > 0
-        assert (found[~legal] == 0).all()
-        assert np.allclose(found[legal], plain_alphas(row[legal].tolist(), 0.3))
-        assert found.sum() == pytest.approx(0.3 * legal.sum())
-    assert alphas[0, 1] > alphas[0, 2] > alphas[0, 5]
-
-
-def test_shaped_noise_has_the_mean_of_its_concentrations() -> None:
-    search, mixed = explored(CONNECT_FOUR, Exploration(1.0, 1.0, shaped=True), 2, slots=4000)
-    alphas = shaped_alphas(search.root_statistics(FIRST).priors, 1.0)[0]
-    mean = alphas / alphas.sum()
-    error = 4 * np.sqrt(mean * (1 - mean) / (alphas.sum() + 1) / len(mixed))
-    assert (np.abs(mixed.mean(axis=0) - mean) < error).all()
-    assert mean.max() > 1.5 * mean.min(), "the shape shows"
-
-
-@pytest.mark.parametrize("megabytes", [0, 1])
-def test_a_roots_search_waits_for_its_shaped_noise(megabytes: int) -> None:
-    game = CONNECT_FOUR
-    search = NetworkSearch(
-        game,
-        HashedEvaluator(game),
-        SearchConfig(simulations=50, evaluation_cache_mib=megabytes),
-        exploration=Exploration(0.5, 1.0, shaped=True),
-    )
-    search.reset(FIRST, game.initial_state()[None])
-    for _ in range(4):
-        search.begin_search(FIRST)
-        roots = finish(search)
-        noise = search.trees.root_noise[0]
-        expected = 0.5 * roots.priors[0] + 0.5 * noise / noise.sum()
-        assert np.allclose(search.trees.root_prior[0], expected, rtol=1e-5)
-        search.advance(FIRST, np.array([3]))
-
 
 # Forced playouts
 
@@ -143,7 +55,7 @@ def test_forced_visits_are_given_and_taken_out_of_what_is_learned(name: str) -> 
             game,
             HashedEvaluator(game, seed),
             SearchConfig(simulations=150),
-            exploration=Exploration(0.25, 1.0, forced=2.0),
+            exploration=Exploration(0.25, 1.0, forced_playouts_k=2.0),
             rng=np.random.default_rng(seed),
         )
         search.reset(FIRST, state[None])
@@ -165,7 +77,7 @@ def test_forced_visits_are_given_and_taken_out_of_what_is_learned(name: str) -> 
 def test_without_exploration_nothing_is_forced() -> None:
     game = CONNECT_FOUR
     found = []
-    for exploration in (None, Exploration(0.5, 1.0, temperature=2.0, forced=2.0)):
+    for exploration in (None, Exploration(0.5, 1.0, forced_playouts_k=2.0)):
         search = NetworkSearch(game, HashedEvaluator(game), SearchConfig(), exploration=exploration)
         search.reset(FIRST, game.initial_state()[None])
         search.begin_search(FIRST, explore=False)

@@ -413,7 +413,7 @@ def test_noise_changes_the_visits_and_no_noise_leaves_the_priors_alone() -> None
         search.begin_search(FIRST, 50)
         visits.append(finish(search).visits.tolist())
         same = (search.trees.root_prior[0] == search.trees.edges["prior"][0, :9]).all()
-        assert same == (noise is None or noise.fraction == 0)
+        assert same == (noise is None or noise.dirichlet_fraction == 0)
     assert visits[0] == visits[1] != visits[2]
 
 

@@ -68,10 +68,10 @@ def best_with_visits(trees: Trees, slot: int, visits: int) -> int:
 def select_sequential_halving(trees: Trees, selection: SelectionParams, slot: int) -> int:
     """Return the root edge that sequential halving selects (algorithm 2)."""
     completed_q_logits(trees, selection, slot, 0)
-    halved = trees.slots[slot].halved
+    budget = trees.slots[slot].halving_budget
     actions = min(selection.gumbel_max_considered_actions, trees.nodes[slot, 0].edge_count)
     return best_with_visits(
-        trees, slot, considered_visits(halved - trees.slots[slot].remaining, halved, actions)
+        trees, slot, considered_visits(budget - trees.slots[slot].remaining, budget, actions)
     )
 
 

@@ -27,30 +27,17 @@ def set_root_priors(trees: Trees, slot: int) -> None:
     """Set `root_prior` to (1 - epsilon) p + epsilon eta, eta ~ Dirichlet(alpha).
 
     Silver et al., Nature 550 (2017), Methods, "Self-play". Gamma draws divided by their sum are
-    a Dirichlet draw. Only legal actions have edges and receive noise. p is the prior^(1/T),
-    renormalised, at the root temperature T.
+    a Dirichlet draw. Only legal actions have edges and receive noise.
     """
     first, count = trees.nodes[slot, 0].first_edge, trees.nodes[slot, 0].edge_count
-    fraction, power = trees.slots[slot].dirichlet_fraction, 1 / trees.slots[slot].root_temperature
-    noise, priors = 0.0, 0.0
+    fraction, noise = trees.slots[slot].dirichlet_fraction, 0.0
     for index in range(count):
         noise += trees.root_noise[slot, index]
-        prior = float(trees.edges[slot, first + index].prior)
-        trees.policy[index] = prior if power == 1 else prior**power
-        priors += trees.policy[index]
     for index in range(count):
-        prior = trees.policy[index] if power == 1 else trees.policy[index] / priors
+        prior = float(trees.edges[slot, first + index].prior)
         if fraction > 0 and noise > 0:
             prior = (1 - fraction) * prior + fraction * (trees.root_noise[slot, index] / noise)
         trees.root_prior[slot, index] = prior
-
-
-@kernel(types.void(TreesType, SlotsType))
-def apply_root_noise(trees: Trees, slots: Slots) -> None:
-    """Mix `root_noise` into the root priors of `slots`; other roots get it when expanded."""
-    for slot in slots:
-        if trees.slots[slot].num_nodes > 0:
-            set_root_priors(trees, slot)
 
 
 @kernel(
@@ -60,8 +47,7 @@ def apply_root_noise(trees: Trees, slots: Slots) -> None:
         types.int64,
         types.boolean,
         types.Array(types.float64, 2, "C"),
-        *(types.float64,) * 3,
-        types.boolean,
+        *(types.float64,) * 2,
     )
 )
 def begin_searches(
@@ -71,9 +57,7 @@ def begin_searches(
     halves: bool,
     noise: Doubles,
     fraction: float,
-    temperature: float,
     forced_playouts: float,
-    awaits_noise: bool,
 ) -> int:
     """Start searches of `wanted` simulations in `slots` [n]; return the roots' earlier visits.
 
@@ -86,9 +70,7 @@ def begin_searches(
         slot = slots[index]
         trees.slots[slot].remaining = wanted
         trees.slots[slot].dirichlet_fraction = fraction
-        trees.slots[slot].root_temperature = temperature
         trees.slots[slot].forced_playouts = forced_playouts
-        trees.slots[slot].awaits_noise = awaits_noise
         for action in range(trees.root_noise.shape[1]):
             trees.root_noise[slot, action] = noise[index, action] if len(noise) > 0 else 0.0
             trees.root_kept[slot, action] = 0
@@ -98,7 +80,7 @@ def begin_searches(
                 kept += trees.edges[slot, edge].visits
                 if halves:
                     trees.root_kept[slot, edge] = trees.edges[slot, edge].visits
-        trees.slots[slot].halved = wanted if halves else 0
+        trees.slots[slot].halving_budget = wanted if halves else 0
     return kept
 
 

@@ -90,7 +90,7 @@ def _select_edge(
         return select_ucb(trees, selection, slot, node, reached - 1)
     if node > 0 and selection.gumbel_below:
         return select_improved_policy(trees, selection, slot, node)
-    if node == 0 and trees.slots[slot].halved > 0:
+    if node == 0 and trees.slots[slot].halving_budget > 0:
         return select_sequential_halving(trees, selection, slot)
     return select_puct(trees, selection, slot, node)
 
@@ -199,10 +199,10 @@ def add_finished_root(rules: Any, trees: Trees, selection: SelectionParams, slot
 
 @inline_kernel
 def is_idle(trees: Trees, selection: SelectionParams, slot: int) -> bool:
-    """Whether the budget is spent (also set to 0 at a solved root) or root noise is missing."""
+    """Whether the budget is spent, which a solved root sets to 0."""
     if trees.nodes[slot, 0].edge_count == 0 or (selection.solver and is_proven(trees, slot, 0)):
         trees.slots[slot].remaining = 0
-    return bool(trees.slots[slot].remaining <= 0 or trees.slots[slot].awaits_noise)
+    return bool(trees.slots[slot].remaining <= 0)
 
 
 @inline_kernel

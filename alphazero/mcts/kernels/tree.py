@@ -23,11 +23,9 @@ SLOT = np.dtype(
     [
         # the request: written by the search
         ("remaining", np.int64),  # simulations still to run
-        ("halved", np.int64),  # budget of sequential halving, 0 without halving
+        ("halving_budget", np.int64),  # budget of sequential halving, 0 without halving
         ("dirichlet_fraction", np.float64),  # the epsilon of root noise, 0 for none
-        ("root_temperature", np.float64),  # temperature of the root's priors
         ("forced_playouts", np.float64),  # k of `forced_visits`, 0 for none
-        ("awaits_noise", np.bool_),  # no simulations until the root noise is drawn
         # the progress: written by the kernels
         ("simulations", np.int64),  # run since allocation
         ("walks", np.int32),  # simulations of the current round, not backed up yet
