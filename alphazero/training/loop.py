@@ -76,13 +76,7 @@ def train(config: Config | Mapping[str, Any] | Path | str) -> Path:
     game = make_game(config.game.name, **config.game.options)
     refuse_unsound(game)
     _refuse_too_large(config, game)
-    folder, group = run_folder(config), init_process_group()
-    if group and group.rank:
-        _follow(group, folder)
-        return folder
-    with locked(folder):
-        _train(RunDirectory.create(config), group)
-    return folder
+    return _run(run_folder(config), lambda: RunDirectory.create(config))
 
 
 def resume(folder: Path | str, overrides: Sequence[str] = ()) -> Path:
@@ -95,15 +89,24 @@ def resume(folder: Path | str, overrides: Sequence[str] = ()) -> Path:
     """
     folder = Path(folder)
     check_resumable(folder)
-    group = init_process_group()
-    if group and group.rank:
-        _follow(group, folder)
-        return folder
-    with locked(folder):
+
+    def open_run() -> RunDirectory:
         run = RunDirectory.resume(folder, overrides)
         refuse_unsound(run.game)
         _refuse_too_large(run.config, run.game)
-        _train(run, group)
+        return run
+
+    return _run(folder, open_run)
+
+
+def _run(folder: Path, open_run: Callable[[], RunDirectory]) -> Path:
+    """Train the run in `folder`; several processes under torchrun share the learner's steps."""
+    group = init_process_group()
+    if group and group.rank:
+        _follow(group, folder)
+    else:
+        with locked(folder):
+            _train(open_run(), group)
     return folder
 
 
