@@ -11,12 +11,10 @@ def config_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "names",
         nargs="*",
-        metavar="KEY|FILE",
+        metavar="KEY|FILE|section.key=value",
         help="a key or a section: its meaning, range, default and source; a YAML file: all its "
-        "values, defaults included; two files: the values that differ (default: every key)",
-    )
-    parser.add_argument(
-        "overrides", nargs="*", metavar="section.key=value", help="replace values of the files"
+        "values, defaults included; two files: the values that differ; section.key=value: in place "
+        "of what the files say (default: every key)",
     )
     parser.add_argument(
         "--json-schema", action="store_true", help="print the JSON schema of the file, for editors"
@@ -37,7 +35,7 @@ def config(options: argparse.Namespace) -> None:
         markdown_table,
     )
 
-    overrides = [*options.overrides, *(name for name in options.names if "=" in name)]
+    overrides = [name for name in options.names if "=" in name]
     names = [name for name in options.names if "=" not in name]
     files = [name for name in names if name.endswith((".yaml", ".yml"))]
     if options.json_schema:

@@ -231,7 +231,6 @@ def show(options: argparse.Namespace) -> None:
         replay(load_played(options.file), options.number, input if terminal else None)
         return
     from alphazero.network.checkpoint import load_checkpoint
-    from alphazero.network.header import find_checkpoint
     from alphazero.players.checkpoint_player import describe
 
     path = find_checkpoint(options.file)

@@ -30,7 +30,7 @@ PLAYER = (
 )
 
 
-def config_arguments(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
+def config_file_arguments(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
     """Add a YAML file, which may be `optional`, and overrides of its keys."""
     number = "?" if optional else None
     parser.add_argument("config", nargs=number, metavar="CONFIG", help="the YAML file of a run")

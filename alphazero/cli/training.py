@@ -11,7 +11,7 @@ from alphazero.cli.argument_types import (
 )
 from alphazero.cli.shared import (
     EXIT_INTERRUPTED,
-    config_arguments,
+    config_file_arguments,
 )
 from alphazero.errors import AlphaZeroError
 from alphazero.utils.machine import usable_cores
@@ -19,7 +19,7 @@ from alphazero.utils.machine import usable_cores
 
 def train_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `train`."""
-    config_arguments(parser, optional=True)
+    config_file_arguments(parser, optional=True)
     parser.add_argument(
         "--resume", type=Path, metavar="RUN", help="the folder of the run to resume"
     )
@@ -101,7 +101,7 @@ def verify(options: argparse.Namespace) -> None:
 
 def bench_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `bench`."""
-    config_arguments(parser)
+    config_file_arguments(parser)
     parser.add_argument(
         "--seconds",
         type=seconds,
@@ -130,7 +130,7 @@ def bench(options: argparse.Namespace) -> None:
 
 def plan_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `plan`."""
-    config_arguments(parser, optional=True)
+    config_file_arguments(parser, optional=True)
     parser.add_argument(
         "--against",
         type=Path,

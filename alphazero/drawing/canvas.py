@@ -63,7 +63,6 @@ class Paint:
 PAPER: Colour = (255, 255, 255)
 INK: Colour = (30, 30, 30)
 EDGE: Colour = (70, 70, 70)
-FAINT: Colour = (150, 150, 150)
 
 
 class Shape(NamedTuple):

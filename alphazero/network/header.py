@@ -30,8 +30,7 @@ def find_checkpoint(path: Path) -> Path:
         if path.is_dir():
             raise CheckpointError(
                 f"{printable(path)} holds no best.safetensors; give a .safetensors file or the "
-                "folder "
-                "of a run"
+                "folder of a run"
             )
         if not path.exists() and (near := suggest_file(path, ".safetensors", "checkpoints")):
             raise CheckpointError(f"{printable(path)}: no such file{near}")

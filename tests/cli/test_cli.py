@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import torch
+from helpers.error_lines import error_line
 from helpers.tiny_run import YAML, fingerprint, tiny_config
 from PIL import Image
 
@@ -80,11 +81,9 @@ def only_line(capsys: Capture, *arguments: object) -> str:
     """Run a command that is a mistake; return the one line that says so."""
     capsys.readouterr()
     assert code_of(*arguments) == 2
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 1, lines
-    assert lines[0].startswith("error: ")
-    assert len(lines[0]) < 600
-    return lines[0]
+    line = error_line(capsys)
+    assert len(line) < 600
+    return line
 
 
 def process(*arguments: object, **streams: Any) -> "subprocess.CompletedProcess[str]":

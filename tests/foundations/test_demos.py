@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.error_lines import error_line
 from PIL import Image
 
 from alphazero.cli import main as cli
@@ -150,9 +151,7 @@ def run(*arguments: object) -> int:
 def only_line(capsys: Capture, *arguments: object) -> str:
     """Run a command that is a mistake; return the one line that says so."""
     assert run(*arguments) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("error: ")
-    return line
+    return error_line(capsys)
 
 
 @pytest.mark.parametrize("name", EXHIBITS)

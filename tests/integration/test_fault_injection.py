@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from helpers.error_lines import error_line
 from helpers.tiny_run import (
     YAML,
     fingerprint,
@@ -47,15 +48,6 @@ def train_in(place: Path, *overrides: str) -> int:
         return main(["train", *(resume or ["tiny.yaml"]), *overrides])
     finally:
         os.chdir(before)
-
-
-def only_line(capsys: Capture) -> str:
-    """Return the one line that was written to standard error."""
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 1, lines
-    assert lines[0].startswith("error: ")
-    assert lines[0].isprintable()
-    return lines[0]
 
 
 # --- a disk that refuses -------------------------------------------------------------------------
@@ -159,7 +151,7 @@ def refuse_from(place: Path, call: int, code: int, capsys: Capture) -> str:
         assert ended == 0
         return "never came"
     assert ended == 2
-    line = only_line(capsys)
+    line = error_line(capsys)
     assert line.startswith("error: cannot "), line
     assert "runs/tiny" in line
     assert os.strerror(code)[1:] in line
@@ -307,7 +299,7 @@ def test_what_is_not_finite_is_caught_at_the_door_and_the_last_good_state_goes_o
     with pytest.MonkeyPatch.context() as monkeypatch:
         poison(monkeypatch)
         assert train_in(tmp_path) == 2
-    assert said in only_line(capsys)
+    assert said in error_line(capsys)
     run = tmp_path / "runs/tiny"
     assert manifest_of(run)["iteration"] == BAD - 1
     assert not torn_files(run)

@@ -17,6 +17,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
+from helpers.error_lines import error_line
 from helpers.tiny_run import (
     ITERATIONS,
     YAML,
@@ -84,14 +85,6 @@ def copy_of(run: Path, place: Path) -> Path:
 def go_on(run: Path, iterations: int = ITERATIONS + 1, *more: str) -> int:
     """Resume a run up to so many iterations; return the exit code."""
     return main(["train", "--resume", str(run), f"budget.iterations={iterations}", *more])
-
-
-def only_line(capsys: Capture) -> str:
-    """Return the one line that was written to standard error."""
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 1, lines
-    assert lines[0].startswith("error: ")
-    return lines[0]
 
 
 # --- kills ---------------------------------------------------------------------------------------
@@ -363,7 +356,7 @@ def test_a_run_in_use_refuses_a_second_process_in_one_line(
             names = [f"run.folder={run.parent}", f"run.name={run.name}"]
             assert main(["train", str(tmp_path / "tiny.yaml"), *names]) == 2
         fault = "is in use by another process" if again == "resume" else "already holds a run"
-        assert f"{run} {fault}" in only_line(capsys)
+        assert f"{run} {fault}" in error_line(capsys)
         assert fingerprint(run) == before
     finally:
         holder.communicate()
@@ -430,7 +423,7 @@ def test_resuming_a_finished_run_says_so_and_changes_nothing(run: Path, capsys: 
 def test_what_a_run_is_cannot_change(run: Path, capsys: Capture, override: str, said: str) -> None:
     before = fingerprint(run)
     assert main(["train", "--resume", str(run), override]) == 2
-    line = only_line(capsys)
+    line = error_line(capsys)
     assert str(run) in line
     assert said in line
     assert "cannot change" in line
@@ -445,7 +438,7 @@ def test_a_configuration_edited_by_hand_is_refused_with_the_way_to_change_it(
     assert "  seed: 5\n" in text
     config.write_text(text.replace("  seed: 5\n", "  seed: 6\n"))
     assert go_on(run) == 2
-    line = only_line(capsys)
+    line = error_line(capsys)
     assert f"{config} is not as the run wrote it" in line
     assert f"`alphazero train --resume {run} section.key=value`" in line
     config.write_text(text)
@@ -461,7 +454,7 @@ def test_no_flipped_bit_of_a_configuration_is_gone_on_with(run: Path, capsys: Ca
         data[bit // 8] ^= 1 << bit % 8
         config.write_bytes(data)
         assert main(["train", "--resume", str(run)]) == 2, bit
-        assert f"{config} is not as the run wrote it" in only_line(capsys)
+        assert f"{config} is not as the run wrote it" in error_line(capsys)
     print(f"resume: {len(bits)} of {len(bits)} flipped bits of config.yaml refused")
 
 
@@ -513,7 +506,7 @@ def test_resuming_where_there_is_no_run_is_one_line(
 ) -> None:
     (tmp_path / "file").write_text("")
     assert main(["train", "--resume", str(tmp_path / name)]) == 2
-    assert str(tmp_path / name) in only_line(capsys)
+    assert str(tmp_path / name) in error_line(capsys)
     assert files_of(tmp_path) == {"file"}
 
 
@@ -622,7 +615,7 @@ def test_a_damaged_file_is_named_in_one_line(
         run = copy_of(reference, tmp_path / str(index))
         DAMAGES[damage](run / name)
         assert go_on(run) == 2, name
-        line = only_line(capsys)
+        line = error_line(capsys)
         assert str(run / name) in line or damage == "missing", line
         assert Path(name).name in line
 
@@ -697,7 +690,7 @@ def test_a_hash_of_a_file_outside_the_run_is_refused(run: Path, capsys: Capture,
         run / "state/manifest.json"
     )
     assert go_on(run) == 2
-    assert repr(name) in only_line(capsys)
+    assert repr(name) in error_line(capsys)
 
 
 @pytest.mark.parametrize(
@@ -720,7 +713,7 @@ def test_a_strange_manifest_is_refused_in_one_line(
     manifest = run / "state/manifest.json"
     damage(manifest)
     assert go_on(run) == 2
-    line = only_line(capsys)
+    line = error_line(capsys)
     assert str(manifest) in line
     assert said in line
 
@@ -791,7 +784,7 @@ def test_a_learning_rate_that_explodes_stops_at_its_step_and_the_run_resumes(
     assert "\n" not in str(caught.value)
     assert manifest_of(run)["iteration"] == 0
     assert main(["train", "--resume", str(run)]) == 2
-    assert "training stopped at step 1: " in only_line(capsys)
+    assert "training stopped at step 1: " in error_line(capsys)
     tame = ["learner.learning_rate=0.02", "learner.max_grad_norm=5.0"]
     assert main(["train", "--resume", str(run), *tame]) == 0
     assert manifest_of(run)["iteration"] == ITERATIONS

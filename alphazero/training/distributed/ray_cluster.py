@@ -107,8 +107,7 @@ class RayLauncher:
         if importlib.util.find_spec("ray") is None:
             raise RunError(
                 "selfplay.distributed: Ray is not installed; pip install 'alphazero[ray]', or "
-                "leave "
-                "this key out"
+                "leave this key out"
             )
         os.environ.update(_SETTINGS)
         self._text, self._seed = dump_config(config), [config.run.seed, iteration]
@@ -290,9 +289,8 @@ def _warn_of_cores(settings: RayConfig) -> None:
     if wanted > there:
         tqdm.write(
             f"selfplay.distributed.ray: {settings.actors} actors want {wanted} cores, and this "
-            "machine "
-            f"has {there}; they start slowly, and play no more games in a second than actors: "
-            f"{max(there // settings.cpus_per_actor, 1)}",
+            f"machine has {there}; they start slowly, and play no more games in a second than "
+            f"actors: {max(there // settings.cpus_per_actor, 1)}",
             file=sys.stdout,
         )
 

@@ -250,9 +250,6 @@ def test_a_share_of_a_game_s_draws_follows_the_surprise_of_its_positions(share: 
     assert statistic_of(keys(plain.sample(60_000, np.random.default_rng(1), False)), expected) > 50
 
 
-Position = tuple[bytes, int]
-
-
 # The window
 
 
