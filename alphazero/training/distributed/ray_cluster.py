@@ -38,6 +38,7 @@ from alphazero.training.distributed import ray_supervisor
 from alphazero.training.distributed.actor import Actor
 from alphazero.training.distributed.actor_pool import ActorHandle, ActorPool
 from alphazero.utils.jit import source_hash
+from alphazero.utils.machine import usable_cores
 
 STARTING: Final = 300.0
 """Seconds that Ray may take to start; an idle machine needs five."""
@@ -285,7 +286,7 @@ def _make_folder() -> tuple[Path, Path]:
 
 
 def _warn_of_cores(settings: RayConfig) -> None:
-    wanted, there = settings.actors * settings.cpus_per_actor, os.cpu_count() or 1
+    wanted, there = settings.actors * settings.cpus_per_actor, usable_cores()
     if wanted > there:
         tqdm.write(
             f"selfplay.distributed.ray: {settings.actors} actors want {wanted} cores, and this "

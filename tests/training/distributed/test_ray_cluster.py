@@ -274,7 +274,7 @@ def test_more_actors_than_cores_are_one_line_that_says_how_many_are_enough(
     each: int,
     said: str,
 ) -> None:
-    monkeypatch.setattr(ray_cluster.os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(ray_cluster, "usable_cores", lambda: cores)
     workers = f"{{ray: {{actors: 64, cpus_per_actor: {each}}}}}"
     settings = tiny_config(tmp_path, f"selfplay.distributed={workers}").selfplay.distributed
     assert settings is not None
