@@ -15,16 +15,16 @@ from alphazero.errors import PlayerError
 from alphazero.games.game import Game
 from alphazero.games.registry import read_game, write_game
 from alphazero.players.search_player import SearchPlayer
-from alphazero.utils.arrays import Doubles, Slots
+from alphazero.utils.arrays import Float64Array, Int64Array
 
 
 @dataclass(frozen=True)
 class Thought:
     """A player's search result; both values are for the player to move."""
 
-    prior: Doubles
+    prior: Float64Array
     """[A] the network's policy over legal actions; uniform without a network"""
-    visits: Slots
+    visits: Int64Array
     """[A] visits of the search"""
     first_value: float
     """in [-1, 1], before the search: of the network or one rollout; exact once solved"""

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from alphazero.utils.arrays import Float64Array
 
 ELO = 400 / math.log(10)
 """Elo per natural unit of strength, by the logistic curve of `elo_difference`."""
@@ -43,11 +43,11 @@ MAX_STRENGTH = 40.0
 class Ratings:
     """Fitted ratings, in Elo above the anchor."""
 
-    elo: Floats
+    elo: Float64Array
     """[N]"""
-    low: Floats
+    low: Float64Array
     """[N] lower ends of 95 % profile-likelihood intervals of the difference to the anchor"""
-    high: Floats
+    high: Float64Array
     """[N]"""
     advantage: float
     """advantage of the first move, Elo"""
@@ -61,24 +61,26 @@ class _Model:
 
     seats: npt.NDArray[np.int64]
     """[M, 2] first and second player, for each cell with games"""
-    counts: Floats
+    counts: Float64Array
     """[M, 3] games lost, drawn and won by the first player, with virtual games"""
     players: int
 
-    def log_shares(self, parameters: Floats) -> Floats:
+    def log_shares(self, parameters: Float64Array) -> Float64Array:
         """Return the log probabilities of loss, draw and win, [M, 3]."""
         first, second = self.seats.T
         gap = parameters[first] - parameters[second] + parameters[-2]
         logits = np.stack([-gap / 2, np.full(len(gap), parameters[-1]), gap / 2], axis=1)
         top = logits.max(axis=1, keepdims=True)
-        shares: Floats = logits - top - np.log(np.exp(logits - top).sum(axis=1, keepdims=True))
+        shares: Float64Array = (
+            logits - top - np.log(np.exp(logits - top).sum(axis=1, keepdims=True))
+        )
         return shares
 
-    def likelihood(self, parameters: Floats) -> float:
+    def likelihood(self, parameters: Float64Array) -> float:
         seen = self.counts > 0
         return float((self.counts[seen] * self.log_shares(parameters)[seen]).sum())
 
-    def derivatives(self, parameters: Floats) -> tuple[Floats, Floats]:
+    def derivatives(self, parameters: Float64Array) -> tuple[Float64Array, Float64Array]:
         """Return the gradient [N + 2] and the information, minus the Hessian, [N + 2, N + 2]."""
         shares = np.exp(self.log_shares(parameters))
         games = self.counts.sum(axis=1)
@@ -100,7 +102,7 @@ class _Model:
         information = design.T @ (spread[:, None] * design) + cross + cross.T
         return gradient, information + ties.T @ (alone[:, None] * ties)
 
-    def maximise(self, start: Floats, free: npt.NDArray[np.bool_]) -> Floats:
+    def maximise(self, start: Float64Array, free: npt.NDArray[np.bool_]) -> Float64Array:
         """Return the maximum-likelihood parameters; those not `free` [N + 2] keep their values.
 
         Newton's method on a concave function; steps that do not increase it are halved.
@@ -153,7 +155,7 @@ def fit(counts: npt.NDArray[np.int64], anchor: int = 0, prior: float = PRIOR) ->
 
 
 def _interval(
-    model: _Model, best: Floats, free: npt.NDArray[np.bool_], index: int
+    model: _Model, best: Float64Array, free: npt.NDArray[np.bool_], index: int
 ) -> tuple[float, float]:
     """Return the interval where the profile log-likelihood drops by at most `DEVIANCE` / 2."""
     if not free[index]:
@@ -165,7 +167,9 @@ def _interval(
     for side in (-1.0, 1.0):
         parameters = best.copy()
 
-        def excess(distance: float, side: float = side, parameters: Floats = parameters) -> float:
+        def excess(
+            distance: float, side: float = side, parameters: Float64Array = parameters
+        ) -> float:
             parameters[index] = best[index] + side * distance
             parameters[:] = model.maximise(parameters, fixed)
             return 2 * (peak - model.likelihood(parameters)) - DEVIANCE

@@ -27,7 +27,7 @@ from alphazero.records.game_record import (
     MoveData,
     Pairing,
 )
-from alphazero.utils.arrays import Slots
+from alphazero.utils.arrays import Int64Array
 from alphazero.utils.jit import kernel
 from alphazero.utils.jobs import Progress, run_jobs
 
@@ -46,7 +46,7 @@ _DecisionsType = types.NamedTuple(
 
 @kernel(types.void(RulesType, types.int64[:, ::1], _NotesType, _DecisionsType, slots_type))
 def _play_all(
-    rules: Any, states: State, notes: MoveData, decisions: Decisions, outcomes: Slots
+    rules: Any, states: State, notes: MoveData, decisions: Decisions, outcomes: Int64Array
 ) -> None:
     """Record `decisions` [n], play them on `states` [G, S] and write `outcomes` [n].
 
@@ -231,7 +231,7 @@ class Match:
             if player is not self.players[index]:
                 player.reset(np.array([slot]), self.game.initial_state()[None])
 
-    def _ask(self, slots: Slots) -> None:
+    def _ask(self, slots: Int64Array) -> None:
         to_move = self._seats[slots, self.states[slots, PLY] % 2]
         for index, player in enumerate(self.players):
             asked = slots[to_move == index]

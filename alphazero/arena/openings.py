@@ -9,13 +9,13 @@ from numba import types
 from alphazero.arena.match import slots_type
 from alphazero.games.game import ONGOING, Game, Mask, RulesType, State
 from alphazero.records.game_record import Pairing
-from alphazero.utils.arrays import Slots
+from alphazero.utils.arrays import Int64Array
 from alphazero.utils.jit import kernel
 
 
 @kernel(types.int64(RulesType, slots_type, types.boolean[::1], types.float64[::1], slots_type))
 def _play_at_random(
-    rules: Any, state: State, mask: Mask, points: npt.NDArray[np.float64], actions: Slots
+    rules: Any, state: State, mask: Mask, points: npt.NDArray[np.float64], actions: Int64Array
 ) -> int:
     """Play the legal action selected by each of `points`, in [0, 1), and write `actions`.
 

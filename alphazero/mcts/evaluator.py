@@ -9,14 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from alphazero.games.game import Game
-
-Floats = npt.NDArray[np.float32]
+from alphazero.utils.arrays import Float32Array
 
 
 class Evaluator(Protocol):
     """Evaluates batches of positions."""
 
-    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         """Return policy logits [R, A] and values [R] in [-1, 1], for the player to move.
 
         `observations`: float32 [R, C, H, W]. Logits of illegal actions are ignored.
@@ -30,7 +29,7 @@ class UniformEvaluator:
     def __init__(self, num_actions: int) -> None:
         self.num_actions = num_actions
 
-    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         """Return zeros: logits [R, A] and values [R]."""
         rows = len(observations)
         return np.zeros((rows, self.num_actions), np.float32), np.zeros(rows, np.float32)
@@ -47,7 +46,7 @@ class FixedBatches:
         self.evaluator = evaluator
         self.size = size
 
-    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         """Return logits [R, A] and values [R]."""
         rows = len(observations)
         padded = np.zeros((-(-rows // self.size) * self.size, *observations.shape[1:]), np.float32)
@@ -74,7 +73,7 @@ class SymmetricEvaluator:
         self._actions = symmetries.actions
         self._cells = np.argsort(symmetries.cells, axis=1)
 
-    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         """Return logits [R, A] and values [R]; logits are for the untransformed positions."""
         if self.rng is not None:
             drawn = self.rng.integers(len(self._actions), size=len(observations))
@@ -87,8 +86,8 @@ class SymmetricEvaluator:
         return np.mean(logits, axis=0, dtype=np.float32), np.mean(values, axis=0, dtype=np.float32)
 
     def _ask(
-        self, observations: Floats, symmetries: npt.NDArray[np.int64]
-    ) -> tuple[Floats, Floats]:
+        self, observations: Float32Array, symmetries: npt.NDArray[np.int64]
+    ) -> tuple[Float32Array, Float32Array]:
         """Evaluate each position under its symmetry [R]; transform the logits back."""
         flat = observations.reshape(*observations.shape[:2], -1)
         turned = np.take_along_axis(flat, self._cells[symmetries][:, None, :], axis=2)

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from alphazero.utils.arrays import Doubles, Masks, Slots
+from alphazero.utils.arrays import BoolArray, Float64Array, Int64Array
 from alphazero.utils.jit import kernel
 
 LEAST_PRIOR = float(np.finfo(np.float32).tiny)
@@ -17,7 +17,7 @@ _rows = types.float64[:, ::1]
 
 
 @kernel(types.void(_rows, _numbers, _rows))
-def _temper(policies: Doubles, temperatures: Doubles, shares: Doubles) -> None:
+def _temper(policies: Float64Array, temperatures: Float64Array, shares: Float64Array) -> None:
     """Write the renormalised pi^(1/tau) of `policies` [n, A] into `shares` [n, A]."""
     for row in range(len(policies)):
         highest, total = policies[row].max(), 0.0
@@ -33,7 +33,9 @@ def _temper(policies: Doubles, temperatures: Doubles, shares: Doubles) -> None:
             shares[row, action] /= total
 
 
-def apply_temperature(policies: npt.NDArray[np.floating], temperatures: Doubles) -> Doubles:
+def apply_temperature(
+    policies: npt.NDArray[np.floating], temperatures: Float64Array
+) -> Float64Array:
     """Return pi^(1/tau), renormalised: `policies` [n, A] at `temperatures` [n] >= 0.
 
     pi is proportional to the visits N, so this is N^(1/tau) of Silver et al., Nature 550 (2017),
@@ -46,7 +48,7 @@ def apply_temperature(policies: npt.NDArray[np.floating], temperatures: Doubles)
 
 
 @kernel(types.void(_rows, _rows, _numbers))
-def _diverge(policies: Doubles, priors: Doubles, sums: Doubles) -> None:
+def _diverge(policies: Float64Array, priors: Float64Array, sums: Float64Array) -> None:
     """Write KL(pi || p) of each row into `sums` [n]; a prior of 0 counts as `LEAST_PRIOR`."""
     for row in range(len(policies)):
         total = 0.0
@@ -57,7 +59,7 @@ def _diverge(policies: Doubles, priors: Doubles, sums: Doubles) -> None:
         sums[row] = max(total, 0.0)  # rounding may make it negative
 
 
-def kl_divergences(policies: npt.NDArray[np.floating], priors: Doubles) -> Doubles:
+def kl_divergences(policies: npt.NDArray[np.floating], priors: Float64Array) -> Float64Array:
     """Return KL(pi || p) = sum of pi log(pi / p), in nats, [n]; both are [n, A].
 
     A prior rounded to 0 counts as `LEAST_PRIOR`, so the result is finite.
@@ -68,7 +70,7 @@ def kl_divergences(policies: npt.NDArray[np.floating], priors: Doubles) -> Doubl
 
 
 @kernel(types.void(_rows, _numbers, types.int64[::1]))
-def _draw(shares: Doubles, points: Doubles, actions: Slots) -> None:
+def _draw(shares: Float64Array, points: Float64Array, actions: Int64Array) -> None:
     """Write the action at which each row's cumulative `shares` [n, A] pass its point in [0, 1)."""
     for row in range(len(shares)):
         point, passed = points[row] * shares[row].sum(), 0.0
@@ -79,8 +81,8 @@ def _draw(shares: Doubles, points: Doubles, actions: Slots) -> None:
 
 
 def sample_actions(
-    policies: npt.NDArray[np.floating], temperatures: Doubles, rng: np.random.Generator
-) -> Slots:
+    policies: npt.NDArray[np.floating], temperatures: Float64Array, rng: np.random.Generator
+) -> Int64Array:
     """Draw one action per row from `policies` [n, A] at `temperatures` [n].
 
     At temperature 0 the first of the most visited actions is taken.
@@ -92,7 +94,9 @@ def sample_actions(
     return actions
 
 
-def lower_bounds(visits: Slots, action_values: Doubles, confidence: float) -> Doubles:
+def lower_bounds(
+    visits: Int64Array, action_values: Float64Array, confidence: float
+) -> Float64Array:
     """Return v - A / sqrt(n), [n, A], for A = `confidence`; -inf for unvisited actions.
 
     Chaslot et al. (2008), "secure child". With A = 0, the bounds are the values.
@@ -102,8 +106,8 @@ def lower_bounds(visits: Slots, action_values: Doubles, confidence: float) -> Do
 
 
 def final_actions(
-    final_move: str, visits: Slots, action_values: Doubles, confidence: float
-) -> Slots:
+    final_move: str, visits: Int64Array, action_values: Float64Array, confidence: float
+) -> Int64Array:
     """Return the action of each root by the rule `final_move`, one of `FINAL_MOVES`.
 
     Each row of `visits` [n, A] has a visit; `action_values` [n, A] are NaN for unvisited actions.
@@ -115,13 +119,13 @@ def final_actions(
     by_visits = final_move in ("robust", "max_robust")
     first, second = (visits, values) if by_visits else (values, visits)
     equal = first == first.max(axis=1, keepdims=True)
-    actions: Slots = np.where(equal, second, -np.inf).argmax(axis=1)
+    actions: Int64Array = np.where(equal, second, -np.inf).argmax(axis=1)
     return actions
 
 
-def is_max_robust(visits: Slots, action_values: Doubles) -> Masks:
+def is_max_robust(visits: Int64Array, action_values: Float64Array) -> BoolArray:
     """Return whether one action has both the most visits and the highest value, [n]."""
     robust = final_actions("robust", visits, action_values, 0.0)[:, None]
     values = lower_bounds(visits, action_values, 0.0)
-    highest: Masks = np.take_along_axis(values, robust, axis=1)[:, 0] == values.max(axis=1)
+    highest: BoolArray = np.take_along_axis(values, robust, axis=1)[:, 0] == values.max(axis=1)
     return highest

@@ -13,7 +13,7 @@ import numpy as np
 
 from alphazero.config.schema import SearchConfig
 from alphazero.games.game import LAST, Game, State
-from alphazero.mcts.evaluator import Evaluator, Floats, with_symmetries
+from alphazero.mcts.evaluator import Evaluator, with_symmetries
 from alphazero.mcts.exploration import NO_EXPLORATION, Exploration
 from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.evaluation_cache import new_cache
@@ -22,7 +22,7 @@ from alphazero.mcts.kernels.simulation import backup_leaves, make_context, selec
 from alphazero.mcts.kernels.tree import allocate_trees
 from alphazero.mcts.rollout_methods import GUMBEL, PUCT, UNLIMITED
 from alphazero.mcts.search import NODES_PER_SIMULATION, RootStatistics, TreeSearch
-from alphazero.utils.arrays import Slots
+from alphazero.utils.arrays import Float32Array, Int64Array
 
 
 class NetworkSearch(TreeSearch):
@@ -70,7 +70,7 @@ class NetworkSearch(TreeSearch):
         self._words = self._observations.reshape(self.rows, -1).view(np.uint32)
 
     def begin_search(
-        self, slots: Slots, simulations: int | None = None, explore: bool = True
+        self, slots: Int64Array, simulations: int | None = None, explore: bool = True
     ) -> None:
         """Start searches in `slots`, by default with the configured number of simulations.
 
@@ -112,7 +112,7 @@ class NetworkSearch(TreeSearch):
             backup_leaves(self._context, rows, logits, values)
         return rows
 
-    def evaluate_states(self, states: State) -> Floats:
+    def evaluate_states(self, states: State) -> Float32Array:
         """Return the network's values [n] of `states` [n, S], without a search."""
         planes = np.stack([self.game.observe(state) for state in states])
         batches = range(0, len(planes), self.rows)
@@ -127,11 +127,11 @@ class NetworkSearch(TreeSearch):
         """Empty the evaluation cache, as for a new network; trees are kept."""
         self._cache.keys[:] = 0
 
-    def root_statistics(self, slots: Slots) -> RootStatistics:
+    def root_statistics(self, slots: Int64Array) -> RootStatistics:
         """Return the current statistics of `slots`, whose roots must be evaluated."""
         return self._read_roots(self.trees, slots)
 
-    def _evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+    def _evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         begin = time.perf_counter()
         answers = self.evaluator.evaluate(observations)
         self.seconds_evaluating += time.perf_counter() - begin

@@ -16,7 +16,7 @@ from alphazero.mcts.kernels.tree import EDGE, NODE, Trees, allocate_trees
 from alphazero.mcts.move_selection import final_actions, is_max_robust
 from alphazero.mcts.rollout_methods import METHODS, UNLIMITED_DEPTH, RolloutConfig
 from alphazero.mcts.search import NODES_PER_SIMULATION, RootStatistics, TreeSearch
-from alphazero.utils.arrays import Slots
+from alphazero.utils.arrays import Int64Array
 
 MOVES_PER_STEP = 1 << 15
 """Moves played per step and thread, divided among the active slots: some milliseconds, so that the
@@ -63,7 +63,7 @@ class RolloutSearch(TreeSearch):
 
     def begin_search(
         self,
-        slots: Slots,
+        slots: Int64Array,
         simulations: int | None = None,
         explore: bool = True,  # noqa: ARG002
     ) -> None:
@@ -79,7 +79,7 @@ class RolloutSearch(TreeSearch):
         if self._final_move == "max_robust":
             self._extra[slots] = np.floor(self.settings.patience * self._wanted[slots])
 
-    def stop(self, slots: Slots) -> None:
+    def stop(self, slots: Int64Array) -> None:
         """End the searches in `slots`, also where `max_robust` would add simulations."""
         super().stop(slots)
         self._extra[slots] = 0
@@ -100,7 +100,7 @@ class RolloutSearch(TreeSearch):
         self._search_on()
         return rollouts
 
-    def root_statistics(self, slots: Slots) -> RootStatistics:
+    def root_statistics(self, slots: Int64Array) -> RootStatistics:
         """Return the statistics of `slots`, summed over the trees of each.
 
         `move_policies` are one-hot on the final move. For `robust` they are visit shares, whose
@@ -115,7 +115,7 @@ class RolloutSearch(TreeSearch):
             policies[seen] = np.eye(self.game.num_actions)[best]
         return RootStatistics(visits, priors, action_values, policies, targets, values)
 
-    def _merged_roots(self, slots: Slots) -> RootStatistics:
+    def _merged_roots(self, slots: Int64Array) -> RootStatistics:
         found = [self._read_roots(trees, slots) for trees in self._trees_per_thread]
         if len(found) == 1:
             return found[0]
@@ -128,7 +128,7 @@ class RolloutSearch(TreeSearch):
         shares = np.where(totals > 0, visits / np.maximum(totals, 1), found[0].priors)
         return RootStatistics(visits, found[0].priors, action_values, shares, shares.copy(), values)
 
-    def _add_simulations(self, slots: Slots, simulations: Slots) -> None:
+    def _add_simulations(self, slots: Int64Array, simulations: Int64Array) -> None:
         """Divide `simulations` [n] among the trees of `slots` [n]."""
         threads = len(self._trees_per_thread)
         for index, trees in enumerate(self._trees_per_thread):

@@ -17,7 +17,7 @@ from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.root import read_roots
 from alphazero.mcts.kernels.subtree import advance_trees
 from alphazero.mcts.kernels.tree import Trees
-from alphazero.utils.arrays import Doubles, Records, Slots
+from alphazero.utils.arrays import Float64Array, Int64Array, RecordArray
 
 NODES_PER_SIMULATION = 4
 """Capacity of a tree in nodes per simulation; above 1 for the subtree kept between moves."""
@@ -26,26 +26,27 @@ NODES_PER_SIMULATION = 4
 class RootStatistics(NamedTuple):
     """Statistics of roots per action; values are for the player to move."""
 
-    visits: Slots
+    visits: Int64Array
     """[n, A]"""
-    priors: Doubles
+    priors: Float64Array
     """[n, A] priors of the network, without noise"""
-    action_values: Doubles
+    action_values: Float64Array
     """[n, A] mean values, NaN for unvisited actions"""
-    move_policies: Doubles
+    move_policies: Float64Array
     """[n, A] distribution of the move: visit shares, or one-hot on the choice of Gumbel search;
     the priors of a root without visits. Actions proven to be worse have 0."""
-    policy_targets: Doubles
+    policy_targets: Float64Array
     """[n, A] `move_policies` without forced visits, or the improved policy of Gumbel search"""
-    values: Doubles
+    values: Float64Array
     """[n] mean over all evaluations in the tree; for Gumbel search, the mean of the action values
     under the improved policy; exact for solved roots"""
 
-    def best_values(self) -> Doubles:
+    def best_values(self) -> Float64Array:
         """Return the larger of the root's value and its best action's value, [n]."""
         best = self.move_policies.argmax(axis=1)
-        prospects: Doubles = np.fmax(self.values, self.action_values[np.arange(len(best)), best])
-        return prospects
+        of_best = self.action_values[np.arange(len(best)), best]
+        better: Float64Array = np.fmax(self.values, of_best)
+        return better
 
 
 class ChildStatistics(NamedTuple):
@@ -84,7 +85,7 @@ class TreeSearch(ABC):
         """The first tree of every slot."""
         return self._trees_per_thread[0]
 
-    def reset(self, slots: Slots, states: State) -> None:
+    def reset(self, slots: Int64Array, states: State) -> None:
         """Load positions `states` [n, S] into `slots`, with empty trees."""
         self._cancel(slots)
         for trees in self._trees_per_thread:
@@ -92,7 +93,7 @@ class TreeSearch(ABC):
             trees.slots["num_nodes"][slots] = 0
             trees.slots["num_edges"][slots] = 0
 
-    def advance(self, slots: Slots, actions: Slots) -> None:
+    def advance(self, slots: Int64Array, actions: Int64Array) -> None:
         """Play `actions` [n] in `slots`; keep the subtrees if `keep_trees` is set."""
         self._cancel(slots)
         for trees in self._trees_per_thread:
@@ -100,14 +101,14 @@ class TreeSearch(ABC):
 
     @abstractmethod
     def begin_search(
-        self, slots: Slots, simulations: int | None = None, explore: bool = True
+        self, slots: Int64Array, simulations: int | None = None, explore: bool = True
     ) -> None:
         """Start searches in `slots`, by default with the configured number of simulations.
 
         `explore` enables self-play exploration at the roots.
         """
 
-    def stop(self, slots: Slots) -> None:
+    def stop(self, slots: Int64Array) -> None:
         """End the searches in `slots`; an unevaluated root needs a `step` before `pop_finished`."""
         for trees in self._trees_per_thread:
             trees.slots["remaining"][slots] = 0
@@ -127,13 +128,13 @@ class TreeSearch(ABC):
         done = len(self._finished())
         return done > 0 and int(np.count_nonzero(self._searching)) - done < self.rows
 
-    def pop_finished(self) -> Slots:
+    def pop_finished(self) -> Int64Array:
         """Return the slots whose search is finished, and deactivate them."""
         done = self._finished()
         self._searching[done] = False
         return done
 
-    def _finished(self) -> Slots:
+    def _finished(self) -> Int64Array:
         done = self._searching
         for trees in self._trees_per_thread:
             done = done & (trees.slots["remaining"] <= 0) & (trees.slots["num_nodes"] > 0)
@@ -149,10 +150,10 @@ class TreeSearch(ABC):
         return sum(int(trees.slots["simulations"].sum()) for trees in self._trees_per_thread)
 
     @abstractmethod
-    def root_statistics(self, slots: Slots) -> RootStatistics:
+    def root_statistics(self, slots: Int64Array) -> RootStatistics:
         """Return the current statistics of `slots`, whose roots must be evaluated."""
 
-    def _read_roots(self, trees: Trees, slots: Slots) -> RootStatistics:
+    def _read_roots(self, trees: Trees, slots: Int64Array) -> RootStatistics:
         shape = len(slots), self.game.num_actions
         visits, values = np.zeros(shape, np.int64), np.zeros(len(slots))
         priors, policies, targets = np.zeros((3, *shape))
@@ -170,9 +171,9 @@ class TreeSearch(ABC):
         Read the slot's tree with the most visits of `action`.
         """
 
-        def begin_in(trees: Trees) -> Records:
+        def begin_in(trees: Trees) -> RecordArray:
             below = _edges_of(trees, slot, 0)
-            edge: Records = below[below["action"] == action][0]
+            edge: RecordArray = below[below["action"] == action][0]
             return edge
 
         edge, trees = max(
@@ -207,12 +208,12 @@ class TreeSearch(ABC):
         seen = [ChildStatistics(a, count, sums[a] / count) for a, count in visits.items() if count]
         return sorted(seen, key=lambda branch: -branch.visits)
 
-    def _cancel(self, slots: Slots) -> None:
+    def _cancel(self, slots: Int64Array) -> None:
         self.stop(slots)
         self._searching[slots] = False
 
 
-def _edges_of(trees: Trees, slot: int, node: int) -> Records:
+def _edges_of(trees: Trees, slot: int, node: int) -> RecordArray:
     first = trees.nodes[slot, node]["first_edge"]
-    block: Records = trees.edges[slot, first : first + trees.nodes[slot, node]["edge_count"]]
+    block: RecordArray = trees.edges[slot, first : first + trees.nodes[slot, node]["edge_count"]]
     return block

@@ -12,13 +12,11 @@ from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from alphazero.errors import RunError
 from alphazero.games import ONGOING, Game
 from alphazero.network.resnet import ResNet
-
-Floats = NDArray[np.float32]
+from alphazero.utils.arrays import Float32Array
 
 POSITIONS: Final = 16
 _PLIES: Final = 200
@@ -39,7 +37,7 @@ class Evaluator(Protocol):
 
     precision: str
 
-    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         """Return policy logits float32 [B, A] and values float32 [B]."""
 
 
@@ -84,11 +82,11 @@ def check_device(evaluator: Evaluator, network: ResNet, game: Game) -> DeviceChe
     return agreement
 
 
-def fixed_positions(game: Game) -> Floats:
+def fixed_positions(game: Game) -> Float32Array:
     """Return observations [B, C, H, W] spread over one random game, the same at every start."""
     rng = np.random.default_rng(_SEED)
     state = game.initial_state()
-    seen: list[Floats] = []
+    seen: list[Float32Array] = []
     while len(seen) < _PLIES and game.outcome(state) == ONGOING:
         seen.append(game.observe(state))
         state = game.play(state, int(rng.choice(np.flatnonzero(game.legal_action_mask(state)))))
@@ -96,7 +94,7 @@ def fixed_positions(game: Game) -> Floats:
     return np.stack([seen[ply] for ply in np.unique(chosen)])
 
 
-def _distance(answers: Floats, exact: Floats) -> float:
+def _distance(answers: Float32Array, exact: Float32Array) -> float:
     """Return the root mean square of the error, divided by that of `exact` about its mean.
 
     Both [B] or [B, A]. The mean is over positions, so that a part common to all of them, like a
@@ -107,5 +105,5 @@ def _distance(answers: Floats, exact: Floats) -> float:
     return distance if np.isfinite(distance) else float("inf")
 
 
-def _root_mean_square(numbers: Floats) -> float:
+def _root_mean_square(numbers: Float32Array) -> float:
     return float(np.sqrt(np.mean(np.square(numbers, dtype=np.float64))))

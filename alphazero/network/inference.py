@@ -12,12 +12,10 @@ from typing import Final, Protocol
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from alphazero.errors import ConfigError, RunError
 from alphazero.network.resnet import ResNet, fold_batch_norm
-
-Floats = NDArray[np.float32]
+from alphazero.utils.arrays import Float32Array
 
 # From 16 on, steps of a third or less keep padding cheap; few sizes need few compiled kernels.
 # Self-play asks for fifteen sixteenths of a power of two.
@@ -44,7 +42,7 @@ def pieces(positions: int) -> Iterator[slice]:
         yield slice(start, min(start + BATCH_SIZES[-1], positions))
 
 
-def check_observations(observations: Floats, shape: tuple[int, int, int]) -> None:
+def check_observations(observations: Float32Array, shape: tuple[int, int, int]) -> None:
     """Raise ValueError unless `observations` are [B, *shape]."""
     if observations.ndim != 4 or observations.shape[1:] != shape:
         planes, height, width = shape
@@ -54,7 +52,7 @@ def check_observations(observations: Floats, shape: tuple[int, int, int]) -> Non
         )
 
 
-def check_answers(logits: Floats, values: Floats) -> None:
+def check_answers(logits: Float32Array, values: Float32Array) -> None:
     """Raise RunError if any of the network's `logits` [B, A] or `values` [B] is not finite."""
     good = np.isfinite(logits).all(axis=1) & np.isfinite(values)
     if not good.all():
@@ -106,7 +104,7 @@ def _has_native_bfloat16(kind: str) -> bool:
 class BatchRunner(Protocol):
     """A network prepared for batches of one size; for one thread at a time."""
 
-    def run(self, observations: Floats) -> tuple[Floats, Floats]:
+    def run(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         """Return logits [n, A] and values [n] of `observations` [n, C, H, W], n at most the size.
 
         They may be views of buffers that the next run overwrites.
@@ -129,7 +127,7 @@ class BatchedEvaluator(ABC):
         self._idle: defaultdict[int, list[BatchRunner]] = defaultdict(list)
         """runners that no thread uses, by batch size"""
 
-    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         """Return policy logits float32 [B, A] and values float32 [B], for `to_play` of each.
 
         `observations`: float32 [B, C, H, W]; B may be 0. The outputs are new, contiguous arrays.

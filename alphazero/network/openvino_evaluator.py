@@ -14,12 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from alphazero.errors import ConfigError
-from alphazero.network.inference import (
-    BatchedEvaluator,
-    Floats,
-    check_observations,
-    resolve_precision,
-)
+from alphazero.network.inference import BatchedEvaluator, check_observations, resolve_precision
 from alphazero.network.quantization import (
     SIGNED_LEVELS,
     UNSIGNED_LEVELS,
@@ -34,6 +29,7 @@ from alphazero.network.resnet import (
     ResNet,
     SqueezeExcitation,
 )
+from alphazero.utils.arrays import Float32Array
 
 _PRECISIONS = {"float32": "f32", "bfloat16": "bf16"}
 
@@ -58,7 +54,7 @@ class OpenVINORunner:
         }
         self.request = _core().compile_model(graph, "CPU", settings).create_infer_request()
 
-    def run(self, observations: Floats) -> tuple[Floats, Floats]:
+    def run(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         """Return logits [n, A] and values [n] of `observations` [n, C, H, W], n at most the size.
 
         They are views of buffers that the next run overwrites.
@@ -89,7 +85,7 @@ class OpenVINOEvaluator(BatchedEvaluator):
         """the precision of layers that are not int8"""
         self._ranges: Ranges = {}
 
-    def quantized(self, observations: Floats) -> Self:
+    def quantized(self, observations: Float32Array) -> Self:
         """Return an evaluator of the same network that computes its tower in int8.
 
         `observations`: float32 [B, C, H, W], B above 0, typical ones: they set the ranges of the

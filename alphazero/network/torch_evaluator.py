@@ -14,11 +14,11 @@ from alphazero.network.inference import (
     TYPES,
     BatchedEvaluator,
     BatchRunner,
-    Floats,
     resolve_device,
     resolve_precision,
 )
 from alphazero.network.resnet import ResNet
+from alphazero.utils.arrays import Float32Array
 
 
 class EagerRunner:
@@ -34,7 +34,7 @@ class EagerRunner:
         )
 
     @torch.inference_mode()
-    def run(self, observations: Floats) -> tuple[Floats, Floats]:
+    def run(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         """Return logits [n, A] and values [n] of `observations` [n, C, H, W], n at most `size`.
 
         The padding keeps its old contents.

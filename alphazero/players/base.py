@@ -15,7 +15,7 @@ import numpy.typing as npt
 from alphazero.errors import GameError
 from alphazero.games.game import ONGOING, OUTCOME, Game, State
 from alphazero.mcts.move_selection import sample_actions
-from alphazero.utils.arrays import Slots
+from alphazero.utils.arrays import Int64Array
 
 _NO_SEARCH = np.zeros(1, np.float32)
 _NO_TABLES = np.zeros(0, np.int64)
@@ -24,9 +24,9 @@ _NO_TABLES = np.zeros(0, np.int64)
 class Decisions(NamedTuple):
     """Finished moves. Players that do not search leave `surprises` and `prospects` out."""
 
-    slots: Slots
+    slots: Int64Array
     """[n]"""
-    actions: Slots
+    actions: Int64Array
     """[n]"""
     policies: npt.NDArray[np.float32]
     """[n, A] search policies; zeros where the policy is no training target"""
@@ -54,10 +54,10 @@ class Player(ABC):
     """Plays many games at once."""
 
     @abstractmethod
-    def reset(self, slots: Slots, states: State) -> None:
+    def reset(self, slots: Int64Array, states: State) -> None:
         """Start games `tables` [n], or set their positions, at `states` [n, S]."""
 
-    def load_games(self, slots: Slots, states: State, actions: Slots) -> None:
+    def load_games(self, slots: Int64Array, states: State, actions: Int64Array) -> None:
         """Load game `tables` [1] at `states` [1, S], after `actions` from the initial state.
 
         As `reset`, but for players that need the move history.
@@ -66,11 +66,11 @@ class Player(ABC):
         self.reset(slots, states)
 
     @abstractmethod
-    def advance(self, slots: Slots, actions: Slots) -> None:
+    def advance(self, slots: Int64Array, actions: Int64Array) -> None:
         """Apply `actions` [n], of either player, in games `tables` [n]."""
 
     @abstractmethod
-    def begin_moves(self, slots: Slots) -> None:
+    def begin_moves(self, slots: Int64Array) -> None:
         """Request a move in games `tables` [n]."""
 
     @abstractmethod
@@ -111,19 +111,19 @@ class RandomPlayer(Player):
         self.game = game
         self.rng = rng
         self._states = np.zeros((slots, game.state_size), np.int64)
-        self._asked: Slots = np.zeros(0, np.int64)
+        self._asked: Int64Array = np.zeros(0, np.int64)
 
-    def reset(self, slots: Slots, states: State) -> None:
+    def reset(self, slots: Int64Array, states: State) -> None:
         """Store the positions; drop pending requests."""
         self._states[slots] = states
         self._asked = np.setdiff1d(self._asked, slots)
 
-    def advance(self, slots: Slots, actions: Slots) -> None:
+    def advance(self, slots: Int64Array, actions: Int64Array) -> None:
         """Update the stored positions."""
         for slot, action in zip(slots, actions, strict=True):
             self._states[slot] = self.game.play(self._states[slot], int(action))
 
-    def begin_moves(self, slots: Slots) -> None:
+    def begin_moves(self, slots: Int64Array) -> None:
         """Store the requests."""
         self._asked = np.union1d(self._asked, slots)
 

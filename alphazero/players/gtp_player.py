@@ -16,7 +16,7 @@ from alphazero.games.registry import name_of
 from alphazero.players.base import Decisions, Forfeit, Player
 from alphazero.players.gtp_process import PATIENCE, GtpProcess, GtpReply, ProgramError
 from alphazero.records.gtp_notation import COLOURS, PASS, RESIGN, GtpNotation, normalize_name
-from alphazero.utils.arrays import Slots
+from alphazero.utils.arrays import Int64Array
 from alphazero.utils.files import printable
 
 PAUSE: Final = 0.005
@@ -57,7 +57,7 @@ class GtpPlayer(Player):
         except ProgramError as error:
             raise PlayerError(f"gtp:{printable(command)}: {error}") from None
 
-    def reset(self, slots: Slots, states: State) -> None:
+    def reset(self, slots: Int64Array, states: State) -> None:
         """Start games; only from the initial state, because GTP sets no positions."""
         for slot, state in zip(slots.tolist(), states, strict=True):
             if state[PLY] != 0:
@@ -66,14 +66,14 @@ class GtpPlayer(Player):
                 )
             self._begin(slot, state)
 
-    def load_games(self, slots: Slots, states: State, actions: Slots) -> None:
+    def load_games(self, slots: Int64Array, states: State, actions: Int64Array) -> None:
         """Start a game and replay its moves."""
         del states
         self.reset(slots, self.game.initial_state()[None])
         for action in actions:
             self.advance(slots, np.array([action]))
 
-    def advance(self, slots: Slots, actions: Slots) -> None:
+    def advance(self, slots: Int64Array, actions: Int64Array) -> None:
         """Send the moves to the programs, except the moves they made."""
         for slot, action in zip(slots.tolist(), actions.tolist(), strict=True):
             seat = self._seats[slot]
@@ -83,7 +83,7 @@ class GtpPlayer(Player):
             seat.found = None
             seat.state = self.game.play(seat.state, action)
 
-    def begin_moves(self, slots: Slots) -> None:
+    def begin_moves(self, slots: Int64Array) -> None:
         """Request moves from the programs."""
         for slot in slots.tolist():
             seat = self._seats[slot]

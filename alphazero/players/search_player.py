@@ -9,7 +9,7 @@ from alphazero.games.game import PLY, State
 from alphazero.mcts.move_selection import kl_divergences, sample_actions
 from alphazero.mcts.search import TreeSearch
 from alphazero.players.base import NOTHING, Decisions, Player
-from alphazero.utils.arrays import Slots
+from alphazero.utils.arrays import Int64Array
 
 
 class TemperatureSchedule(NamedTuple):
@@ -59,17 +59,17 @@ class SearchPlayer(Player):
         self._full = np.ones(search.slots, np.bool_)
         self._deadlines = np.full(search.slots, np.inf)
 
-    def reset(self, slots: Slots, states: State) -> None:
+    def reset(self, slots: Int64Array, states: State) -> None:
         """Start with empty trees."""
         self._plies[slots] = states[:, PLY]
         self.search.reset(slots, states)
 
-    def advance(self, slots: Slots, actions: Slots) -> None:
+    def advance(self, slots: Int64Array, actions: Int64Array) -> None:
         """Advance the trees, keeping the subtrees of the moves."""
         self._plies[slots] += 1
         self.search.advance(slots, actions)
 
-    def begin_moves(self, slots: Slots) -> None:
+    def begin_moves(self, slots: Int64Array) -> None:
         """Start searches, fast or full if there is a playout cap."""
         if self.cap is None:
             self.search.begin_search(slots)

@@ -12,7 +12,7 @@ from alphazero.games.game import HEURISTIC_SCALE, Game, State
 from alphazero.players.base import Decisions, Player
 from alphazero.solvers.alphabeta import AlphaBeta, is_proven
 from alphazero.solvers.exact import solver_for
-from alphazero.utils.arrays import Slots
+from alphazero.utils.arrays import Int64Array
 
 SLICE = 5_000
 """Positions searched between looks at the clock: a few ms, about 10 ms on a large board."""
@@ -42,7 +42,7 @@ class SequentialPlayer(Player):
     def work(self, state: State) -> Steps:
         """Find a move in an unfinished position `int64 [S]`."""
 
-    def reset(self, slots: Slots, states: State) -> None:
+    def reset(self, slots: Int64Array, states: State) -> None:
         """Store the positions; drop pending requests and results."""
         self._states[slots] = states
         for slot in map(int, slots):
@@ -52,12 +52,12 @@ class SequentialPlayer(Player):
                     self._steps = None
                 self._waiting.remove(slot)
 
-    def advance(self, slots: Slots, actions: Slots) -> None:
+    def advance(self, slots: Int64Array, actions: Int64Array) -> None:
         """Update the stored positions."""
         for slot, action in zip(slots, actions, strict=True):
             self._states[slot] = self.game.play(self._states[slot], int(action))
 
-    def begin_moves(self, slots: Slots) -> None:
+    def begin_moves(self, slots: Int64Array) -> None:
         """Queue the requests."""
         self._waiting.extend(map(int, slots))
 

@@ -7,11 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 from alphazero.games.game import ONGOING, Game
+from alphazero.utils.arrays import Float32Array
 
 NEVER_RESIGN = -1.0
 """A threshold that no value is below."""
 
-Floats = npt.NDArray[np.float32]
 
 RESIGNED = 3
 """A special outcome: the player to move resigns."""
@@ -38,13 +38,13 @@ class MoveData(NamedTuple):
 
     actions: npt.NDArray[np.int32]
     """[T, length]"""
-    policies: Floats
+    policies: Float32Array
     """[T, length, A]"""
-    values: Floats
+    values: Float32Array
     """[T, length]"""
-    surprises: Floats
+    surprises: Float32Array
     """[T, length]"""
-    prospects: Floats
+    prospects: Float32Array
     """[T, length]"""
 
 
@@ -55,13 +55,13 @@ class GameRecord:
     pairing: Pairing
     actions: npt.NDArray[np.int32]
     """[T]"""
-    policies: Floats
+    policies: Float32Array
     """[T, A] search policies; zeros if the policy is no training target"""
-    values: Floats
+    values: Float32Array
     """[T] the searches' values, for the player to move; zeros for the opening's moves"""
-    surprises: Floats
+    surprises: Float32Array
     """[T] KL(search policy || network's prior), nats; 0 if the policy is no training target"""
-    prospects: Floats
+    prospects: Float32Array
     """[T] the larger of the value and the best action's value; zeros for the opening's moves"""
     outcome: int
     """for player 0: +1, 0, -1, or ONGOING"""

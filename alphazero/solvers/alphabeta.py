@@ -31,9 +31,8 @@ from alphazero.games.game import (
     outcome_of,
     value_of,
 )
+from alphazero.utils.arrays import RecordArray
 from alphazero.utils.jit import inline_kernel, kernel
-
-Records = npt.NDArray[Any]
 
 WON = 10 * HEURISTIC_SCALE
 """More than any heuristic or ply; `is_proven` separates game results from estimates."""
@@ -74,7 +73,7 @@ ENTRY = np.dtype(
 class SearchArrays(NamedTuple):
     """The arrays of a search. Only kernels write to them once it has begun."""
 
-    frames: Records
+    frames: RecordArray
     """[D] of FRAME"""
     states: State
     """[D, S]"""
@@ -86,7 +85,7 @@ class SearchArrays(NamedTuple):
     """[2, A] by player: cutoffs by an action, weighted by the depth squared"""
     preference: State
     """[A] a permutation that breaks ties between moves"""
-    table: Records
+    table: RecordArray
     """[N] of ENTRY, N a power of two"""
     mask: npt.NDArray[np.bool_]
     """[A] scratch"""

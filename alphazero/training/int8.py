@@ -10,14 +10,12 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from alphazero.config.schema import InferenceConfig
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.training.data.replay_buffer import ReplayBuffer
-
-Floats = npt.NDArray[np.float32]
+from alphazero.utils.arrays import Float32Array
 
 CALIBRATION: Final = 256
 """Positions that set the ranges; a few hundred find the largest values well enough."""
@@ -48,11 +46,13 @@ class QuantizedEvaluator(NamedTuple):
     """in int8, or the original one"""
     comparison: QuantizationError | None = None
     """int8 compared with the original; None: there was nothing to calibrate on"""
-    calibration: Floats | None = None
+    calibration: Float32Array | None = None
     """[B, C, H, W] observations that set the ranges; None: the evaluator is the original one"""
 
 
-def compare(evaluator: Evaluator, reference: Evaluator, observations: Floats) -> QuantizationError:
+def compare(
+    evaluator: Evaluator, reference: Evaluator, observations: Float32Array
+) -> QuantizationError:
     """Compare two evaluators' results on `observations` [B, C, H, W], B above 0.
 
     The best move is the one with the greatest logit, legal or not: a network learns to give
@@ -64,7 +64,9 @@ def compare(evaluator: Evaluator, reference: Evaluator, observations: Floats) ->
     return QuantizationError(float(same.mean()), float(np.abs(values - exact_values).mean()))
 
 
-def draw_positions(replay: ReplayBuffer, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def draw_positions(
+    replay: ReplayBuffer, rng: np.random.Generator
+) -> tuple[Float32Array, Float32Array]:
     """Draw positions of the window: some to calibrate on, and others to check on.
 
     Returns float32 [., C, H, W] of at most `CALIBRATION` and `CHECK` positions, all distinct.

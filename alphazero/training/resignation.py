@@ -14,8 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from alphazero.games.game import value_of
-from alphazero.records.game_record import NEVER_RESIGN, Floats, GameRecord
+from alphazero.records.game_record import NEVER_RESIGN, GameRecord
 from alphazero.training.data.game_shard import GameBatch
+from alphazero.utils.arrays import Float32Array
 
 
 class ThresholdCheck(NamedTuple):
@@ -95,7 +96,7 @@ def _is_wrong(outcome: int, ply: int) -> bool:
     return value_of(outcome, ply % 2) >= 0
 
 
-def _new_minima(prospects: Floats) -> list[int]:
+def _new_minima(prospects: Float32Array) -> list[int]:
     """Return the plies whose `prospects` [T] are lower than all before them."""
     lowest = np.minimum.accumulate(np.concatenate([[np.inf], prospects]))
     falls: list[int] = np.flatnonzero(lowest[1:] < lowest[:-1]).tolist()

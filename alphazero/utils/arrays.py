@@ -1,20 +1,22 @@
-"""Types of numpy arrays, named after their contents."""
+"""Types of numpy arrays, named after the width of their elements."""
 
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float32]
+Float32Array = npt.NDArray[np.float32]
 
-Doubles = npt.NDArray[np.float64]
+Float64Array = npt.NDArray[np.float64]
 
-Integers = npt.NDArray[np.int32]
+Int32Array = npt.NDArray[np.int32]
 
-Slots = npt.NDArray[np.int64]
+Int64Array = npt.NDArray[np.int64]
 
-Keys = npt.NDArray[np.uint64]
+UInt64Array = npt.NDArray[np.uint64]
 
-Masks = npt.NDArray[np.bool_]
+BoolArray = npt.NDArray[np.bool_]
 
-Records = npt.NDArray[Any]
+RecordArray = npt.NDArray[Any]
+
+UInt32Array = npt.NDArray[np.uint32]

@@ -10,9 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pytest
-from helpers.players import TIC_TAC_TOE, ScriptedPlayer, Slots, first_legal
+from helpers.players import TIC_TAC_TOE, ScriptedPlayer, first_legal
 
 from alphazero.arena.match import Match, play_schedule
 from alphazero.arena.openings import paired_openings, random_opening
@@ -31,9 +30,8 @@ from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.training.gate import run_gate
 from alphazero.training.selfplay import SelfPlayResult, play_games
+from alphazero.utils.arrays import Float32Array, Int64Array
 from alphazero.utils.jit import kernel
-
-Floats = npt.NDArray[np.float32]
 
 SMALL_FOUR = make_game("connect_four", rows=4, columns=5, length=3)
 TINY_FOUR = make_game("connect_four", rows=2, columns=3, length=3)
@@ -52,7 +50,7 @@ class HashedEvaluator:
         self.keys = np.random.default_rng(seed).integers(1, 2**63, shape, dtype=np.uint64)
         self.rows: list[int] = []
 
-    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         self.rows.append(len(observations))
         codes = observations.reshape(len(observations), -1).astype(np.uint64) @ self.keys
         codes = (codes ^ (codes >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -569,7 +567,7 @@ def test_recorded_policies_are_visits_whatever_the_temperature(temperature: floa
     assert some > 10
 
 
-def record_rows(record: GameRecord) -> tuple[Slots, Floats, Floats]:
+def record_rows(record: GameRecord) -> tuple[Int64Array, Float32Array, Float32Array]:
     return record.actions, record.policies, record.values
 
 
@@ -608,7 +606,7 @@ def test_a_gate_has_no_noise_and_no_temperature_so_equals_play_alike_in_both_col
 class Blind(HashedEvaluator):
     """Takes every position for lost, whoever looks, and wants the first cell."""
 
-    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         logits, values = super().evaluate(observations)
         return np.tile(-100 * np.arange(9, dtype=np.float32), (len(logits), 1)), values
 

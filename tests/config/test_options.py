@@ -12,7 +12,7 @@ from alphazero.arena.match import play_schedule
 from alphazero.config.schema import SearchConfig
 from alphazero.diagnostics.benchmark import benchmark
 from alphazero.games import make_game, to_play, value_of
-from alphazero.mcts.evaluator import Floats, UniformEvaluator
+from alphazero.mcts.evaluator import UniformEvaluator
 from alphazero.mcts.exploration import Exploration
 from alphazero.mcts.move_selection import kl_divergences
 from alphazero.mcts.network_search import NetworkSearch
@@ -22,6 +22,7 @@ from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.training import loop
 from alphazero.training.data.game_shard import RESIGNED, GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
+from alphazero.utils.arrays import Float32Array
 
 # Playout caps
 
@@ -31,7 +32,7 @@ class CountingEvaluator(UniformEvaluator):
 
     rows = 0
 
-    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         self.rows += len(observations)
         return super().evaluate(observations)
 

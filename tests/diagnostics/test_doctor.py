@@ -13,12 +13,13 @@ from helpers.tiny_run import manifest_of, random_records, tiny_config
 from alphazero.cli.main import main
 from alphazero.diagnostics.doctor import diagnose, examine
 from alphazero.diagnostics.doctor_rules import RULES, RunData, chance_of
-from alphazero.records.game_record import Floats, GameRecord
+from alphazero.records.game_record import GameRecord
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.loop import Training, train
 from alphazero.training.monitoring.metrics import METRICS
 from alphazero.training.monitoring.tensorboard import TensorBoardWriter
 from alphazero.training.run_directory import RunDirectory
+from alphazero.utils.arrays import Float32Array
 
 Capture = pytest.CaptureFixture[str]
 Course = Callable[[int], float]
@@ -52,7 +53,7 @@ class Case:
 
     curves: Mapping[str, Course] = field(default_factory=dict)
     config: tuple[str, ...] = ()
-    prospects: Callable[[GameRecord], Floats] | None = None
+    prospects: Callable[[GameRecord], Float32Array] | None = None
     """of the games in its shards, if it has any"""
     key: str = ""
     """that the advice names"""
@@ -62,12 +63,12 @@ def constant(value: float) -> Course:
     return lambda _: value
 
 
-def in_despair(record: GameRecord) -> Floats:
+def in_despair(record: GameRecord) -> Float32Array:
     """The first player gives up at once, and wins most random games."""
     return np.full(len(record.actions), -0.9, np.float32)
 
 
-def well_judged(record: GameRecord) -> Floats:
+def well_judged(record: GameRecord) -> Float32Array:
     """Only who is about to lose sees it."""
     prospects = np.full(len(record.actions), 0.1, np.float32)
     if record.outcome:

@@ -1319,8 +1319,8 @@ SEARCH = (
     ),
     Mutation(
         "mcts/search.py",
-        "np.fmax(self.values, self.action_values[np.arange(len(best)), best])",
-        "np.fmin(self.values, self.action_values[np.arange(len(best)), best])",
+        "np.fmax(self.values, of_best)",
+        "np.fmin(self.values, of_best)",
         "prospects are the worse of two values",
         (
             "training/test_resignation.py::"

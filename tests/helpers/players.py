@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from alphazero.config.schema import NetworkConfig
 from alphazero.games import ONGOING, Game, State, make_game
@@ -12,6 +11,7 @@ from alphazero.games.game import PLY, to_play
 from alphazero.network.checkpoint import Checkpoint, save_checkpoint
 from alphazero.network.resnet import ResNet
 from alphazero.players.base import Decisions, Player
+from alphazero.utils.arrays import Int64Array
 
 TINY = NetworkConfig(blocks=1, filters=4, policy_filters=2, value_filters=1, value_hidden=4)
 
@@ -23,9 +23,6 @@ def saved_player(path: Path, game_name: str = "tic_tac_toe") -> Path:
     details = {"search": {"simulations": 8}}
     save_checkpoint(path, Checkpoint(game_name, {}, TINY, weights, 12, 3, 25.0, details))
     return path
-
-
-Slots = npt.NDArray[np.int64]
 
 
 TIC_TAC_TOE = make_game("tic_tac_toe")
@@ -50,16 +47,16 @@ class ScriptedPlayer(Player):
         self.asked_to_play: list[int] = []
         self.owed: list[int] = []
 
-    def reset(self, slots: Slots, states: State) -> None:
+    def reset(self, slots: Int64Array, states: State) -> None:
         self.states[slots] = states
         for slot in slots.tolist():
             self.waiting.pop(slot, None)
 
-    def advance(self, slots: Slots, actions: Slots) -> None:
+    def advance(self, slots: Int64Array, actions: Int64Array) -> None:
         for slot, action in zip(slots.tolist(), actions.tolist(), strict=True):
             self.states[slot] = self.game.play(self.states[slot], action)
 
-    def begin_moves(self, slots: Slots) -> None:
+    def begin_moves(self, slots: Int64Array) -> None:
         for slot in slots.tolist():
             assert slot not in self.waiting, "asked twice"
             assert self.game.outcome(self.states[slot]) == ONGOING

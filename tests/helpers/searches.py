@@ -11,10 +11,8 @@ from alphazero.games import ONGOING, Game, State, make_game, to_play, value_of
 from alphazero.mcts.kernels.tree import Trees
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.search import RootStatistics
+from alphazero.utils.arrays import Float32Array
 from helpers.reference_search import PlainSearch
-
-Floats = npt.NDArray[np.float32]
-
 
 GAMES = {
     "tic_tac_toe": make_game("tic_tac_toe"),
@@ -38,7 +36,7 @@ class HashedEvaluator:
         self.keys = np.random.default_rng(seed).integers(1, 2**63, shape, dtype=np.uint64)
         self.rows: list[int] = []
 
-    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         self.rows.append(len(observations))
         codes = observations.reshape(len(observations), -1).astype(np.uint64) @ self.keys
         for _ in range(2):

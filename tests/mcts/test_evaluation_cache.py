@@ -13,10 +13,10 @@ from alphazero.arena.openings import random_opening
 from alphazero.config.schema import InferenceConfig, SearchConfig
 from alphazero.games import ONGOING, Game, State, make_game
 from alphazero.games.game import to_play
-from alphazero.mcts.evaluator import Floats
 from alphazero.mcts.kernels.evaluation_cache import get, hash_observation, new_cache, put
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players.checkpoint_player import load_checkpoint_player, load_player
+from alphazero.utils.arrays import Float32Array
 from alphazero.utils.jobs import threads_per_evaluation
 
 GAMES = {"tic_tac_toe": {}, "connect_four": {"rows": 4, "columns": 5, "length": 3}}
@@ -29,7 +29,7 @@ class HashedEvaluator:
         self.num_actions = num_actions
         self.seen: list[bytes] = []
 
-    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         logits, values = [], []
         for observation in observations:
             self.seen.append(observation.tobytes())

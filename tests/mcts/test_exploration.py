@@ -11,17 +11,13 @@ from helpers.tiny_run import tiny_config
 from alphazero.arena.match import Match
 from alphazero.config.schema import SearchConfig
 from alphazero.games import make_game
-from alphazero.mcts.evaluator import (
-    Evaluator,
-    Floats,
-    SymmetricEvaluator,
-    UniformEvaluator,
-)
+from alphazero.mcts.evaluator import Evaluator, SymmetricEvaluator, UniformEvaluator
 from alphazero.mcts.exploration import Exploration
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players.base import Decisions
 from alphazero.records.game_record import GameRecord
 from alphazero.training.selfplay import play_games
+from alphazero.utils.arrays import Float32Array
 
 # Forced playouts
 
@@ -182,7 +178,7 @@ def test_without_random_starts_every_move_is_searched(
 class LikesCorners:
     """Values a position at 1 less a tenth for each corner that is taken, for player 0."""
 
-    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         """Return equal logits [R, 9] and values [R]."""
         taken = observations[:, :2].any(axis=1).reshape(-1, 9)
         corners = taken[:, [0, 2, 6, 8]].sum(axis=1)
@@ -219,7 +215,7 @@ def test_every_position_asked_of_the_network_is_counted(choices: int, tmp_path: 
     class Counts(UniformEvaluator):
         asked = 0
 
-        def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+        def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
             self.asked += len(observations)
             return super().evaluate(observations)
 

@@ -15,7 +15,6 @@ from helpers.searches import (
     FIRST,
     GAMES,
     TIC_TAC_TOE,
-    Floats,
     HashedEvaluator,
     assert_same_tree,
     finish,
@@ -34,6 +33,7 @@ from alphazero.mcts.kernels.simulation import make_context
 from alphazero.mcts.move_selection import apply_temperature, sample_actions
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.search import RootStatistics
+from alphazero.utils.arrays import Float32Array
 
 SKY = ". . . . . . .\n" * 4
 
@@ -44,7 +44,7 @@ class SymmetricEvaluator:
     def __init__(self, game: Game, evaluator: Evaluator) -> None:
         self.symmetries, self.evaluator = game.symmetries(), evaluator
 
-    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         policies, values = [], []
         for actions, cells in zip(*self.symmetries, strict=True):
             seen = np.empty_like(observations)
@@ -489,7 +489,7 @@ def test_without_simulations_the_prior_is_the_search_policy() -> None:
 
 def test_logits_may_be_as_large_as_they_like() -> None:
     class SureEvaluator(UniformEvaluator):
-        def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+        def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
             logits, values = super().evaluate(observations)
             return logits + np.array([5000, 5000 + math.log(3), 0, 0, 0, 0, 0], np.float32), values
 

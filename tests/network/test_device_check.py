@@ -11,7 +11,6 @@ import pytest
 import torch
 from helpers.paths import CHECKPOINTS
 from helpers.tiny_run import ITERATIONS, YAML, files_of, fingerprint, manifest_of, tiny_config
-from numpy.typing import NDArray
 
 from alphazero.cli.main import main
 from alphazero.config.schema import InferenceConfig, NetworkConfig
@@ -25,15 +24,15 @@ from alphazero.network.resnet import ResNet
 from alphazero.network.torch_evaluator import TorchEvaluator
 from alphazero.training import loop
 from alphazero.training.loop import train
+from alphazero.utils.arrays import Float32Array
 
-Floats = NDArray[np.float32]
-Answers = tuple[Floats, Floats]
+Answers = tuple[Float32Array, Float32Array]
 
 SHIPPED = sorted(CHECKPOINTS.glob("*.safetensors"))
 GAME = make_game("connect_four")
 SETTINGS = NetworkConfig(blocks=2, filters=8, policy_filters=2, value_filters=1, value_hidden=8)
 
-SICK: dict[str, Callable[[Floats, Floats], Answers]] = {
+SICK: dict[str, Callable[[Float32Array, Float32Array], Answers]] = {
     "zeros": lambda logits, values: (logits * 0, values * 0),
     "NaN": lambda logits, values: (logits * np.nan, values),
     "another position's": lambda logits, values: (np.roll(logits, 1, 0), np.roll(values, 1)),
@@ -54,9 +53,9 @@ pytestmark = pytest.mark.arithmetic
 class Sick(TorchEvaluator):
     """Answers otherwise than the network."""
 
-    harm: Callable[[Floats, Floats], Answers]
+    harm: Callable[[Float32Array, Float32Array], Answers]
 
-    def evaluate(self, observations: Floats) -> Answers:
+    def evaluate(self, observations: Float32Array) -> Answers:
         return type(self).harm(*super().evaluate(observations))
 
 

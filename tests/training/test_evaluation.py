@@ -18,7 +18,6 @@ from alphazero.errors import ConfigError
 from alphazero.games import make_game
 from alphazero.games.game import value_of
 from alphazero.games.nim import LEFT
-from alphazero.mcts.evaluator import Floats
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.players.registry import parse_player
 from alphazero.records.game_record import GameRecord
@@ -26,6 +25,7 @@ from alphazero.training import evaluation
 from alphazero.training.evaluation import OPENING_MOVES, AnchorMatches, SolvedPositionsCheck
 from alphazero.training.loop import resume, train
 from alphazero.training.monitoring.tensorboard import TensorBoardWriter
+from alphazero.utils.arrays import Float32Array
 
 LADDER = ("random", "uct:20", "minimax:2")
 NAMES = "[" + ", ".join(f'"{name}"' for name in LADDER) + "]"
@@ -39,7 +39,7 @@ class KnowsNim:
     def __init__(self, honest: bool) -> None:
         self.sign = 1 if honest else -1
 
-    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         logits, values = [], []
         for seen in observations:
             left = KNOWN[seen.tobytes()]

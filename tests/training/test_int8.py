@@ -14,7 +14,6 @@ from helpers.tiny_run import fingerprint, random_records, tiny_config
 from alphazero.config.schema import InferenceConfig, ReplayConfig
 from alphazero.diagnostics.benchmark import benchmark
 from alphazero.games import make_game
-from alphazero.mcts.evaluator import Floats
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
@@ -22,6 +21,7 @@ from alphazero.training import loop, play_backend
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.int8 import QuantizationError, compare, draw_positions, quantize
+from alphazero.utils.arrays import Float32Array
 
 INT8 = "inference.selfplay_precision=int8"
 ANYTHING = ("inference.int8_min_agreement=0", "inference.int8_max_value_error=2")
@@ -37,7 +37,7 @@ class Recited:
     def __init__(self, logits: Sequence[Sequence[float]], values: Sequence[float]) -> None:
         self.answers = np.array(logits, np.float32), np.array(values, np.float32)
 
-    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         return self.answers
 
 

@@ -12,23 +12,20 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
+from alphazero.utils.arrays import Float32Array, UInt32Array, UInt64Array
 from alphazero.utils.jit import shared_kernel
-
-Floats = npt.NDArray[np.float32]
-Keys = npt.NDArray[np.uint64]
-Words = npt.NDArray[np.uint32]
 
 
 class Cache(NamedTuple):
     """Evaluations keyed by the hash of their observation."""
 
-    keys: Keys
+    keys: UInt64Array
     """[N] hash of each entry, 0 for none; N is a power of two, or 0 without a cache"""
-    logits: Floats
+    logits: Float32Array
     """[N, A]"""
-    values: Floats
+    values: Float32Array
     """[N]"""
-    row_keys: Keys
+    row_keys: UInt64Array
     """[R] hashes of the batch under evaluation"""
     counts: npt.NDArray[np.int64]
     """[2] lookups and hits"""
@@ -63,7 +60,7 @@ def new_cache(megabytes: int, num_actions: int, rows: int) -> Cache:
 
 
 @shared_kernel
-def hash_observation(words: Words) -> int:
+def hash_observation(words: UInt32Array) -> int:
     """Return a hash, never 0, of an observation given as 32-bit words.
 
     Words are mixed with constants of SplitMix64's finaliser (Steele, Lea & Flood, OOPSLA 2014).
@@ -91,7 +88,7 @@ def get(cache: Cache, key: int) -> int:
 
 
 @shared_kernel
-def put(cache: Cache, key: int, logits: Floats, value: float) -> None:
+def put(cache: Cache, key: int, logits: Float32Array, value: float) -> None:
     """Store an evaluation, `logits` [A] and `value`; it replaces the entry at its index."""
     if len(cache.keys) > 0:
         place = key & np.uint64(len(cache.keys) - 1)

@@ -29,7 +29,7 @@ from alphazero.mcts.kernels.simulation import (
 )
 from alphazero.mcts.kernels.tree import SlotsType, Trees, TreesType
 from alphazero.mcts.kernels.ucb import random_below
-from alphazero.utils.arrays import Slots
+from alphazero.utils.arrays import Int64Array
 from alphazero.utils.jit import inline_kernel, kernel
 
 
@@ -75,7 +75,7 @@ def _is_full(trees: Trees, selection: SelectionParams, slot: int) -> bool:
 
 @kernel(types.int64(RulesType, TreesType, SelectionParamsType, SlotsType, types.int64))
 def run_rollouts(
-    rules: Any, trees: Trees, selection: SelectionParams, slots: Slots, plies: int
+    rules: Any, trees: Trees, selection: SelectionParams, slots: Int64Array, plies: int
 ) -> int:
     """Run simulations in each of `slots` until it finishes or has played `plies` moves.
 

@@ -18,7 +18,7 @@ from alphazero.mcts.kernels.proofs import is_proven
 from alphazero.mcts.kernels.transpositions import node_value
 from alphazero.mcts.kernels.tree import SlotsType, Trees, TreesType
 from alphazero.mcts.rollout_methods import GUMBEL
-from alphazero.utils.arrays import Doubles, Slots
+from alphazero.utils.arrays import Float64Array, Int64Array
 from alphazero.utils.jit import inline_kernel, kernel
 
 
@@ -52,10 +52,10 @@ def set_root_priors(trees: Trees, slot: int) -> None:
 )
 def begin_searches(
     trees: Trees,
-    slots: Slots,
+    slots: Int64Array,
     wanted: int,
     halves: bool,
-    noise: Doubles,
+    noise: Float64Array,
     fraction: float,
     forced_playouts: float,
 ) -> int:
@@ -207,13 +207,13 @@ def _improved_value(
 def read_roots(
     trees: Trees,
     selection: SelectionParams,
-    slots: Slots,
-    visits: Slots,
-    priors: Doubles,
-    action_values: Doubles,
-    policies: Doubles,
-    targets: Doubles,
-    root_values: Doubles,
+    slots: Int64Array,
+    visits: Int64Array,
+    priors: Float64Array,
+    action_values: Float64Array,
+    policies: Float64Array,
+    targets: Float64Array,
+    root_values: Float64Array,
 ) -> None:
     """Write the root statistics of `slots` [n] into the arrays of `RootStatistics`, in its order.
 

@@ -20,14 +20,7 @@ from alphazero.mcts.kernels.equations import (
     SelectionParams,
     SelectionParamsType,
 )
-from alphazero.mcts.kernels.evaluation_cache import (
-    Cache,
-    CacheType,
-    Words,
-    get,
-    hash_observation,
-    put,
-)
+from alphazero.mcts.kernels.evaluation_cache import Cache, CacheType, get, hash_observation, put
 from alphazero.mcts.kernels.gumbel import select_improved_policy, select_sequential_halving
 from alphazero.mcts.kernels.proofs import backup_bounds, is_proven, node_on_path
 from alphazero.mcts.kernels.puct import select_puct
@@ -43,7 +36,7 @@ from alphazero.mcts.kernels.transpositions import (
 from alphazero.mcts.kernels.tree import SlotsType, Trees, TreesType
 from alphazero.mcts.kernels.ucb import select_ucb
 from alphazero.mcts.rollout_methods import GUMBEL, PUCT
-from alphazero.utils.arrays import Floats, Slots
+from alphazero.utils.arrays import Float32Array, Int64Array, UInt32Array
 from alphazero.utils.jit import inline_kernel, kernel
 
 LEAF, TERMINAL, BLOCKED = 0, 1, 2
@@ -325,7 +318,7 @@ def _expand(trees: Trees, slot: int, leaf: int) -> None:
 
 
 @inline_kernel
-def _write_answer(trees: Trees, slot: int, leaf: int, logits: Floats, value: float) -> None:
+def _write_answer(trees: Trees, slot: int, leaf: int, logits: Float32Array, value: float) -> None:
     """Store a leaf's evaluation, `logits` [A] and `value`, until its round is backed up."""
     for action in range(len(logits)):
         trees.leaf_logits[slot, leaf, action] = logits[action]
@@ -347,7 +340,7 @@ def _backup_round(trees: Trees, selection: SelectionParams, slot: int) -> None:
 
 
 @inline_kernel
-def _round_robin_start(trees: Trees, slots: Slots) -> int:
+def _round_robin_start(trees: Trees, slots: Int64Array) -> int:
     """Return the index in `slots` (ascending) of the first slot that the last batch left out."""
     last = trees.rows[len(trees.rows) - 1].slot
     for place in range(len(slots)):
@@ -368,9 +361,9 @@ def _round_robin_start(trees: Trees, slots: Slots) -> int:
 def select_leaves(
     rules: Any,
     context: Any,
-    slots: Slots,
-    observations: Floats,
-    words: Words,
+    slots: Int64Array,
+    observations: Float32Array,
+    words: UInt32Array,
 ) -> int:
     """Run simulations in each of `slots` until it waits for an evaluation.
 
@@ -427,7 +420,7 @@ def select_leaves(
         types.Array(types.float32, 1, "C"),
     )
 )
-def backup_leaves(context: Any, rows: int, logits: Floats, values: Floats) -> None:
+def backup_leaves(context: Any, rows: int, logits: Float32Array, values: Float32Array) -> None:
     """Back up the rounds that wait for the last batch, and cache its evaluations.
 
     `logits` [R, A] and `values` [R] are for the player to move at each leaf.

@@ -7,7 +7,7 @@ from numba import types
 from alphazero.games.game import RulesType
 from alphazero.mcts.kernels.transpositions import rebuild_index
 from alphazero.mcts.kernels.tree import SlotsType, Trees, TreesType
-from alphazero.utils.arrays import Slots
+from alphazero.utils.arrays import Int64Array
 from alphazero.utils.jit import inline_kernel, kernel
 
 
@@ -73,7 +73,9 @@ def _compact_subtree(trees: Trees, slot: int, root: int) -> None:
 
 
 @kernel(types.void(RulesType, TreesType, SlotsType, SlotsType, types.boolean))
-def advance_trees(rules: Any, trees: Trees, slots: Slots, actions: Slots, keep: bool) -> None:
+def advance_trees(
+    rules: Any, trees: Trees, slots: Int64Array, actions: Int64Array, keep: bool
+) -> None:
     """Play `actions` [n] at the roots of `slots` [n]; with `keep`, the child becomes the root.
 
     The tree is emptied if the child has no node or no edges.

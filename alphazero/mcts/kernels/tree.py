@@ -17,7 +17,14 @@ import numpy as np
 from numba import types
 
 from alphazero.games.game import Game, State
-from alphazero.utils.arrays import Doubles, Floats, Integers, Keys, Masks, Records
+from alphazero.utils.arrays import (
+    BoolArray,
+    Float32Array,
+    Float64Array,
+    Int32Array,
+    RecordArray,
+    UInt64Array,
+)
 
 SLOT = np.dtype(
     [
@@ -73,44 +80,44 @@ ROW = np.dtype([("slot", np.int32), ("leaf", np.int32)])
 class Trees(NamedTuple):
     """The arrays of all trees. Only kernels write to them, apart from the request fields."""
 
-    slots: Records
+    slots: RecordArray
     """[G] of SLOT"""
-    nodes: Records
+    nodes: RecordArray
     """[G, N] of NODE"""
-    edges: Records
+    edges: RecordArray
     """[G, E] of EDGE"""
     root_state: State
     """[G, S]"""
-    root_noise: Doubles
+    root_noise: Float64Array
     """[G, A] request: random draws per edge; gamma for Dirichlet noise, Gumbel for Gumbel search"""
-    root_prior: Floats
+    root_prior: Float32Array
     """[G, A] the root's priors per edge, with noise; PUCT uses them instead of `prior`"""
-    root_kept: Integers
+    root_kept: Int32Array
     """[G, A] visits per root edge before sequential halving began"""
-    leaves: Records
+    leaves: RecordArray
     """[G, K] of LEAF: leaves of the current round"""
-    leaf_path: Integers
+    leaf_path: Int32Array
     """[G, K, D] edges from the root to the leaf"""
-    leaf_logits: Floats
+    leaf_logits: Float32Array
     """[G, K, A] policy logits of the leaf, once evaluated"""
-    leaf_key: Keys
+    leaf_key: UInt64Array
     """[G, K] in a graph, the hash of the leaf's position, 0 for none"""
-    leaf_mask: Masks
+    leaf_mask: BoolArray
     """[G, K, A] legal actions of the leaf"""
-    rows: Records
+    rows: RecordArray
     """[R] of ROW: slot and leaf of each row of the last batch"""
-    transposition_table: Integers
+    transposition_table: Int32Array
     """[G, T] in a graph, a hash table with linear probing: 1 + node, 0 for none. T is a power of
     two above 2 N, or 0 in a tree"""
     state: State
     """[S] scratch"""
     next_state: State
     """[S] scratch"""
-    policy: Doubles
+    policy: Float64Array
     """[A] scratch"""
-    new_index: Integers
+    new_index: Int32Array
     """[N] scratch"""
-    stack: Integers
+    stack: Int32Array
     """[N] scratch"""
 
 

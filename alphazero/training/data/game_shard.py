@@ -15,10 +15,9 @@ from numba import types
 
 from alphazero.errors import RunError
 from alphazero.games.game import ONGOING, PLY, Game, Mask, Rules, RulesType, State, value_of
-from alphazero.records.game_record import Floats, GameRecord, Pairing
+from alphazero.records.game_record import GameRecord, Pairing
+from alphazero.utils.arrays import Float32Array, Int64Array
 from alphazero.utils.jit import kernel
-
-Integers = npt.NDArray[np.int64]
 
 PLAYED_OUT, MAY_RESIGN, RESIGNED = range(3)
 """Resignation status of a game: not allowed; allowed, but not resigned; resigned."""
@@ -29,13 +28,13 @@ class GameBatch(NamedTuple):
 
     actions: npt.NDArray[np.int32]
     """[P]"""
-    policies: Floats
+    policies: Float32Array
     """[P, A] policy targets; zeros for positions that are not trained on"""
-    values: Floats
+    values: Float32Array
     """[P] search values, for the player to move"""
-    surprises: Floats
+    surprises: Float32Array
     """[P] policy surprise KL(policy target || network's prior), nats"""
-    prospects: Floats
+    prospects: Float32Array
     """[P] larger of the search value and the best action's value, for the player to move"""
     lengths: npt.NDArray[np.int32]
     """[games] number of moves"""
@@ -233,9 +232,9 @@ _integers, _masks = types.Array(types.int64, 1, "C"), types.Array(types.boolean,
 def _find_wrong(
     rules: Rules,
     initial_state: State,
-    moves: Integers,
-    lengths: Integers,
-    outcomes: Integers,
+    moves: Int64Array,
+    lengths: Int64Array,
+    outcomes: Int64Array,
     resigned: Mask,
     mask: Mask,
 ) -> int:

@@ -16,25 +16,20 @@ from numba import types
 from alphazero.config.schema import ReplayConfig
 from alphazero.errors import RunError
 from alphazero.games.game import ONGOING, PLY, Game, Rules, RulesType, State, value_of
-from alphazero.records.game_record import Floats
-from alphazero.training.data.game_shard import GameBatch, Integers
-from alphazero.training.data.targets import (
-    Doubles,
-    integers_type,
-    surprise_weights,
-    value_targets,
-)
+from alphazero.training.data.game_shard import GameBatch
+from alphazero.training.data.targets import integers_type, surprise_weights, value_targets
+from alphazero.utils.arrays import Float32Array, Float64Array, Int64Array
 from alphazero.utils.jit import kernel
 
 
 class Batch(NamedTuple):
     """Samples (s, pi, z) for one optimizer step."""
 
-    observations: Floats
+    observations: Float32Array
     """[B, C, H, W]"""
-    policies: Floats
+    policies: Float32Array
     """[B, A] policy targets pi"""
-    values: Floats
+    values: Float32Array
     """[B] value targets z, for the player to move; optionally mixed with search values"""
 
 
@@ -56,19 +51,19 @@ class Batch(NamedTuple):
 def _fill(
     rules: Rules,
     initial_state: State,
-    moves: Integers,
-    starts: Integers,
-    results: Doubles,
-    policies: Floats,
-    search_values: Floats,
+    moves: Int64Array,
+    starts: Int64Array,
+    results: Float64Array,
+    policies: Float32Array,
+    search_values: Float32Array,
     search_value_weight: float,
-    positions: Integers,
-    symmetries: Integers,
-    action_images: Integers,
-    cell_images: Integers,
-    observations: Floats,
-    targets: Floats,
-    values: Floats,
+    positions: Int64Array,
+    symmetries: Int64Array,
+    action_images: Int64Array,
+    cell_images: Int64Array,
+    observations: Float32Array,
+    targets: Float32Array,
+    values: Float32Array,
 ) -> None:
     """Replay the games to `positions` [B] and write each under its symmetry [B].
 
@@ -100,9 +95,9 @@ def _fill(
 class _Shard:
     iteration: int
     games: GameBatch
-    results: Doubles
+    results: Float64Array
     """[P] value targets, for player 0"""
-    trainable: Integers
+    trainable: Int64Array
     """Indices in `games` of the fully searched positions, which are trained on."""
 
 
@@ -118,7 +113,7 @@ class ReplayBuffer:
         self._room: dict[str, npt.NDArray[Any]] = {}
         """Reused buffers of the concatenated shards, by name."""
         self._symmetries = game.symmetries()
-        self._cumulated: Doubles | None = None
+        self._cumulated: Float64Array | None = None
         """Cumulative weights of the window's positions; None until first used."""
         self._join()
 
@@ -212,11 +207,11 @@ class ReplayBuffer:
         return iteration - float(self._born[self._newest].mean())
 
     @property
-    def _newest(self) -> Integers:
+    def _newest(self) -> Int64Array:
         """Positions of the window, oldest first."""
         return self._trainable[len(self._trainable) - self.window :]
 
-    def _draw(self, batch_size: int, rng: np.random.Generator) -> Integers:
+    def _draw(self, batch_size: int, rng: np.random.Generator) -> Int64Array:
         """Draw positions of the window, with replacement."""
         if not self.settings.policy_surprise_weight:
             first = len(self._trainable) - self.window
@@ -226,10 +221,10 @@ class ReplayBuffer:
         points = rng.random(batch_size) * self._cumulated[-1]
         drawn = np.searchsorted(self._cumulated, points, side="right")
         # A point rounded up to the sum takes the last position.
-        positions: Integers = self._newest[np.minimum(drawn, self.window - 1)]
+        positions: Int64Array = self._newest[np.minimum(drawn, self.window - 1)]
         return positions
 
-    def _weigh(self) -> Doubles:
+    def _weigh(self) -> Float64Array:
         """Return the sampling weight of each position of the window."""
         newest = self._newest
         _, games = np.unique(self._starts[newest], return_inverse=True)
@@ -264,7 +259,7 @@ class ReplayBuffer:
         self._born = np.repeat([float(shard.iteration) for shard in shards], sizes)
         begins = np.cumsum(sizes) - sizes
         trainable = [shard.trainable + begin for shard, begin in zip(shards, begins, strict=True)]
-        self._trainable: Integers = np.concatenate(trainable)
+        self._trainable: Int64Array = np.concatenate(trainable)
         self._cumulated = None
 
     def _concatenate_into(

@@ -1,19 +1,16 @@
 """Value targets and sampling weights of recorded positions."""
 
 import numpy as np
-import numpy.typing as npt
 from numba import types
 
 from alphazero.games.game import value_of
-from alphazero.records.game_record import Floats
-from alphazero.training.data.game_shard import GameBatch, Integers
-
-Doubles = npt.NDArray[np.float64]
+from alphazero.training.data.game_shard import GameBatch
+from alphazero.utils.arrays import Float32Array, Float64Array, Int64Array
 
 integers_type = types.Array(types.int64, 1, "C")
 
 
-def surprise_weights(surprises: Floats, games: Integers, share: float) -> Doubles:
+def surprise_weights(surprises: Float32Array, games: Int64Array, share: float) -> Float64Array:
     """Return the sampling weight of each position [P], with mean 1 in each game.
 
     `games` [P] is the game index of each position. A `share` of a game's weight is proportional to
@@ -28,7 +25,7 @@ def surprise_weights(surprises: Floats, games: Integers, share: float) -> Double
     return (1 - share) + share * by_surprise
 
 
-def value_targets(games: GameBatch, blunder: float) -> Doubles:
+def value_targets(games: GameBatch, blunder: float) -> Float64Array:
     """Return the value target of each position [P], for player 0.
 
     It is the game's outcome, or the search value at the next blunder, this position included. A

@@ -16,7 +16,7 @@ from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.move_selection import kl_divergences
 from alphazero.mcts.network_search import network_statistics
 from alphazero.records.game_record import GameRecord
-from alphazero.utils.arrays import Doubles
+from alphazero.utils.arrays import Float64Array
 
 EXAMINED = 64
 """Positions among which the most surprising one is found: one batch, at negligible cost."""
@@ -26,9 +26,9 @@ EXAMINED = 64
 class SearchStatistics:
     """Results of the full searches of some games; fast searches are left out."""
 
-    entropies: Doubles
+    entropies: Float64Array
     """[n] of the search policies, in nats"""
-    values: Doubles
+    values: Float64Array
     """[n] for the player to move"""
 
     @classmethod
@@ -47,7 +47,7 @@ class Surprise:
     record: GameRecord
     move: int
     """number of moves made before it"""
-    prior: Doubles
+    prior: Float64Array
     """[A] the network's policy p, legal actions only"""
     network_value: float
     """for the player to move, like all values here"""
@@ -118,10 +118,10 @@ def most_surprising_position(
     )
 
 
-def entropies_of(policies: npt.NDArray[np.floating]) -> Doubles:
+def entropies_of(policies: npt.NDArray[np.floating]) -> Float64Array:
     """Return -Σ_a π log π in nats, [n], of `policies` [n, A]; from 0 to log A."""
     shares = policies.astype(np.float64)
-    entropies: Doubles = -(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=1)
+    entropies: Float64Array = -(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=1)
     return entropies
 
 

@@ -14,13 +14,13 @@ from alphazero.games import make_game
 from alphazero.mcts.exploration import Exploration
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.network.resnet import ResNet
-from alphazero.records.game_record import Floats
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.learning.learner import Learner
 from alphazero.training.loop import train
 from alphazero.training.monitoring.holdout import holdout_value_loss
 from alphazero.training.selfplay_stats import SelfPlayStats
+from alphazero.utils.arrays import Float32Array
 
 GAME = make_game("tic_tac_toe")
 SETTINGS = LearnerConfig(precision="float32")
@@ -93,7 +93,7 @@ def test_looking_changes_neither_the_network_nor_what_is_drawn_from_the_window()
 class Even:
     """Prefers nothing and knows nothing."""
 
-    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         return np.zeros((len(observations), 9), np.float32), np.zeros(len(observations), np.float32)
 
 

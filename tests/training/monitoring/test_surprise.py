@@ -15,7 +15,6 @@ from alphazero.games.connect_four import ConnectFour
 from alphazero.games.game import Game, to_play
 from alphazero.games.mnk import Mnk
 from alphazero.mcts import network_search
-from alphazero.mcts.evaluator import Floats
 from alphazero.mcts.network_search import network_statistics
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.training import play_backend, selfplay
@@ -29,12 +28,13 @@ from alphazero.training.monitoring.surprise import (
 )
 from alphazero.training.selfplay import SelfPlayResult
 from alphazero.training.selfplay_stats import SelfPlayStats
+from alphazero.utils.arrays import Float32Array
 
 
 class Stub:
     """Logits that grow with the action's number, and a value that counts the stones."""
 
-    def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
         rows = len(observations)
         stones = observations[:, :2].sum(axis=(1, 2, 3))
         logits = np.tile(np.log(np.arange(1, 10, dtype=np.float32)), (rows, 1))
@@ -164,7 +164,7 @@ def test_the_last_stone_is_ringed_where_it_fell() -> None:
     record = record_of(game, [3, 3, 2, 2, 1, 1, 0], {2: {4: 1.0}})
 
     class Even:
-        def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+        def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
             rows = len(observations)
             return np.zeros((rows, 7), np.float32), np.zeros(rows, np.float32)
 
@@ -229,7 +229,7 @@ def test_search_efficiency_is_the_share_of_the_time_in_the_evaluator(
     spent = {"evaluating": 0, "else": 0}
 
     class Slow(Stub):
-        def evaluate(self, observations: Floats) -> tuple[Floats, Floats]:
+        def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
             spent["evaluating"] += 3
             return super().evaluate(observations)
 
