@@ -27,7 +27,7 @@ from numba import types
 from numba.experimental import structref
 
 from alphazero.errors import GameError
-from alphazero.utils.jit import kernel, rule_kernel, shared_kernel
+from alphazero.utils.jit import compile_deferred, kernel, rule_kernel, shared_kernel
 
 State = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -188,7 +188,8 @@ class Game(ABC):
 
     @functools.cached_property
     def rules(self) -> Any:
-        """The rules as kernels take them."""
+        """The rules as kernels take them, compiled."""
+        compile_deferred()
         return _gather(*self.rule_functions, self.heuristic)
 
     @property

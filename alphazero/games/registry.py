@@ -24,6 +24,7 @@ import numba
 
 from alphazero.errors import GameError, did_you_mean
 from alphazero.games.game import Game
+from alphazero.utils.jit import deferred_compilation
 
 Kind = TypeVar("Kind", bound=type[Game])
 
@@ -125,7 +126,8 @@ def game_names() -> list[str]:
 def game_options(name: str) -> dict[str, int]:
     """Return the options of game `name` with their defaults; raise GameError if it is unknown."""
     if name in _own_games():
-        importlib.import_module(_own_games()[name])
+        with deferred_compilation():  # a mistake in the options comes first: see `make_game`
+            importlib.import_module(_own_games()[name])
     elif name not in _registered:
         _import_plug_ins()
     if name not in _registered:

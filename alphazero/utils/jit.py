@@ -15,6 +15,7 @@ import shutil
 import stat
 import sys
 import tempfile
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -24,7 +25,7 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from tqdm import tqdm
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -188,33 +189,62 @@ def _drop_cache(error: Exception) -> None:
             path.unlink(missing_ok=True)
 
 
+_deferred: list[Callable[[], None]] = []
+"""compilations that `compile_deferred` has still to do, callees first"""
+
+_deferring = threading.local()
+
+
+@contextmanager
+def deferred_compilation() -> Iterator[None]:
+    """Leave the kernels defined here uncompiled until `compile_deferred`, as for one more check."""
+    before = getattr(_deferring, "now", False)
+    _deferring.now = True
+    try:
+        yield
+    finally:
+        _deferring.now = before
+
+
+def compile_deferred() -> None:
+    """Compile the kernels that `deferred_compilation` left."""
+    while _deferred:
+        _deferred.pop(0)()
+
+
 def kernel(signature: Any) -> Callable[[Function], Function]:
     """Compile a function for exactly `signature`, cached on disk; it runs without the GIL."""
 
     def compiled(function: Function) -> Function:
-        def compile_now(cache: bool = True) -> Function:
+        dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
+
+        def compile_now(cache: bool = True) -> None:
             with _numba_cache_in(cache_folder()):
-                dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
-                if cache:
-                    dispatcher._cache = _KernelCache(function)
+                dispatcher._cache = _KernelCache(function) if cache else NullCache()
                 try:
                     dispatcher.compile(signature)
                 finally:
                     if cache:
                         dispatcher._cache.finish()
-                dispatcher.disable_compile()
-                return dispatcher  # type: ignore[no-any-return]
+            dispatcher.disable_compile()
 
-        try:
-            return compile_now()
-        except numba.errors.NumbaError:
-            raise
-        except Exception as error:
-            _drop_cache(error)
-        try:
-            return compile_now()
-        except OSError:  # nothing can be written, as on a full disk
-            return compile_now(cache=False)
+        def compile_or_drop_cache() -> None:
+            try:
+                return compile_now()
+            except numba.errors.NumbaError:
+                raise
+            except Exception as error:
+                _drop_cache(error)
+            try:
+                compile_now()
+            except OSError:  # nothing can be written, as on a full disk
+                compile_now(cache=False)
+
+        if getattr(_deferring, "now", False):
+            _deferred.append(compile_or_drop_cache)
+        else:
+            compile_or_drop_cache()
+        return dispatcher  # type: ignore[no-any-return]
 
     return compiled
 

@@ -119,3 +119,24 @@ def test_an_unknown_game_is_told_before_the_rules_of_others_are_compiled(
     assert "unknown game 'nimm'; did you mean 'nim'?" in done.stderr
     compiled = {path.name.split(".")[0] for path in (home / "cache").rglob("*.nbi")}
     assert compiled <= {"game"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("train nim.yaml game.heeap=3", "nim has no option"),
+        ("train nim.yaml game.name=go game.rows=99", "rows must be 1 to 19, got 99"),
+        ("play random --game othello:size=7", "size must be one of 4, 6, 8, got 7"),
+        ("match random random --game hex:sise=5", "hex has no option 'sise'; did you mean 'size'?"),
+        ("check connect_four:rows=0", "rows must be 1 to 26, got 0"),
+    ],
+)
+def test_a_wrong_option_of_a_game_is_told_before_its_rules_are_compiled(
+    words: str, said: str, home: Path
+) -> None:
+    (home / "nim.yaml").write_text("game: {name: nim}\nbudget: {iterations: 1}\n")
+    done = start(words, home)
+    assert done.stdout == "2 ['numba']\n", done.stderr[-2000:]
+    assert said in done.stderr
+    compiled = {path.name.split(".")[0] for path in (home / "cache").rglob("*.nbi")}
+    assert compiled <= {"game"}
