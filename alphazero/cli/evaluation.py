@@ -45,7 +45,7 @@ def grade_arguments(parser: argparse.ArgumentParser) -> None:
         help="simulations a move; several numbers are graded in turn; 0 is the bare network",
     )
     parser.add_argument(
-        "--require",
+        "--min-accuracy",
         type=share,
         default=0.0,
         metavar="SHARE",
@@ -55,7 +55,7 @@ def grade_arguments(parser: argparse.ArgumentParser) -> None:
         "--save",
         type=Path,
         metavar="FILE",
-        help="write a copy of the checkpoint that holds the results, for `alphazero show`",
+        help="write a copy of the checkpoint that holds the results, for `alphazero info`",
     )
 
 
@@ -101,7 +101,7 @@ def grade(options: argparse.Namespace) -> int:
             print(grades[-1])
             if result.first_mistake and not options.positions:
                 print(f"the first mistake:\n{result.first_mistake}")
-            passed &= result.share >= options.require
+            passed &= result.share >= options.min_accuracy
     if options.save:
         save_grades(saved, grades, options.save)
     return 0 if passed else 1
@@ -123,17 +123,17 @@ def match_arguments(parser: argparse.ArgumentParser) -> None:
         "--save",
         type=Path,
         metavar="FILE",
-        help="write the games, for `alphazero show`: as SGF if the name ends in .sgf, else one "
+        help="write the games, for `alphazero replay`: as SGF if the name ends in .sgf, else one "
         "line per game",
     )
     parser.add_argument(
-        "--note",
+        "--annotate",
         type=Path,
         metavar="FILE",
         help="write a copy of the first player, a checkpoint, that also holds the result",
     )
     parser.add_argument(
-        "--patience",
+        "--move-timeout",
         type=seconds,
         metavar="S",
         help="seconds after which a GTP program without an answer loses the game (default: 300)",
@@ -155,11 +155,11 @@ def match(options: argparse.Namespace) -> None:
             text,
             simulations=options.simulations,
             seconds=options.seconds,
-            patience=options.patience,
+            move_timeout=options.move_timeout,
         )
         for text in (options.first, options.second)
     ]
-    for file in (options.save, options.note):
+    for file in (options.save, options.annotate):
         if file:
             check_writable(file)
     asked = named_game(options)
@@ -172,8 +172,8 @@ def match(options: argparse.Namespace) -> None:
 
     game = common_game(players, asked)
     noted = players[0].options
-    if options.note and not isinstance(noted, CheckpointOptions):
-        raise PlayerError(f"--note is written into a checkpoint, and {players[0].name} is none")
+    if options.annotate and not isinstance(noted, CheckpointOptions):
+        raise PlayerError(f"--annotate copies a checkpoint, and {players[0].name} is none")
     if options.save:
         check_savable(options.save, game)
     rng, workers = np.random.default_rng(options.seed), usable_cores()
@@ -199,10 +199,10 @@ def match(options: argparse.Namespace) -> None:
     if options.save:
         searched = players[0].options.has_search, players[1].options.has_search
         save_match(options.save, game, records, names, searched)
-    if isinstance(noted, CheckpointOptions) and options.note:
+    if isinstance(noted, CheckpointOptions) and options.annotate:
         told = names[0].replace(noted.path, "").strip(":") or "as trained"
         line = f"{told}, against {names[1]}: {result}"
-        save_grades(noted.saved, [*grades_of(noted.saved.checkpoint), line], options.note)
+        save_grades(noted.saved, [*grades_of(noted.saved.checkpoint), line], options.annotate)
 
 
 def rate_arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
+from pathlib import Path
 from typing import NamedTuple
 
 from alphazero.cli import configuration, evaluation, foundations, play, training
@@ -89,11 +90,18 @@ COMMANDS = (
         evaluation.rate_arguments,
     ),
     Command(
-        "show",
-        play.show,
-        "describe a checkpoint and its strength, or replay saved games",
-        "alphazero show checkpoints/tic_tac_toe",
-        play.show_arguments,
+        "info",
+        play.info,
+        "describe a checkpoint, its training and its measured strength",
+        "alphazero info checkpoints/tic_tac_toe",
+        play.info_arguments,
+    ),
+    Command(
+        "replay",
+        play.replay,
+        "step through saved games",
+        "alphazero replay games.sgf --game 2",
+        play.replay_arguments,
     ),
     Command(
         "plot",
@@ -161,9 +169,16 @@ COMMANDS = (
     Command("games", training.games, "list the games and their options", "alphazero games"),
 )
 
+FORMER_FLAGS = {
+    "--patience": "--move-timeout",
+    "--note": "--annotate",
+    "--require": "--min-accuracy",
+}
+"""Flags by their former names, which are still read."""
+
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run a command; return its exit code: 0, 1 (`grade --require`), 2 (error), 130 or 141."""
+    """Run a command; return its exit code: 0, 1 (`grade --min-accuracy`), 2 (error), 130 or 141."""
 
     def run() -> int:
         options = _parse(words)
@@ -198,7 +213,7 @@ def run_and_report(run: Callable[[], int | None]) -> int:
 
 def _parse(words: Sequence[str] | None) -> argparse.Namespace:
     """Parse a command line; overrides may be anywhere, also after options."""
-    whole, words = parser(), sys.argv[1:] if words is None else words
+    whole, words = parser(), _renamed(sys.argv[1:] if words is None else words)
     names = [command.name for command in COMMANDS]
     if words and not words[0].startswith("-") and words[0] not in names:
         nearest = did_you_mean(words[0], names)
@@ -212,6 +227,27 @@ def _parse(words: Sequence[str] | None) -> argparse.Namespace:
         nearest = did_you_mean(rest[0], flags) if rest[0].startswith("--") else ""
         whole.error(f"unrecognized arguments: {' '.join(rest)[:200]}{nearest}")
     return options
+
+
+def _renamed(words: Sequence[str]) -> list[str]:
+    """Return `words` with today's names for former commands and flags; print what has changed."""
+    changes: dict[str, str] = {}
+    if words[:1] == ["show"]:
+        from alphazero.records.game_files import holds_played
+
+        games = "--game" in words or any(holds_played(Path(word)) for word in words[1:])
+        changes["show"] = "replay" if games else "info"
+    given = {word.split("=")[0] for word in words if word.startswith("--")}
+    changes |= {old: new for old, new in FORMER_FLAGS.items() if old in given}
+    if changes:
+        said = ", ".join(f"{old} is now {new}" for old, new in changes.items())
+        print(f"note: {said}", file=sys.stderr)
+    current = []
+    for index, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        is_name = index == 0 or name in FORMER_FLAGS
+        current.append(changes.get(name, name) + equals + value if is_name else word)
+    return current
 
 
 def parser() -> argparse.ArgumentParser:

@@ -193,45 +193,58 @@ def gomocup(options: argparse.Namespace) -> None:
     serve(parse_player(options.player, simulations=options.simulations, seconds=options.seconds))
 
 
-def show_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `show`."""
+def info_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `info`."""
     parser.add_argument(
-        "file",
-        type=Path,
-        metavar="FILE",
-        help="a checkpoint, a run's folder, or games: an .sgf file or one of `alphazero match "
-        "--save`",
+        "checkpoint", type=Path, metavar="CHECKPOINT", help="a checkpoint, or the folder of a run"
+    )
+
+
+def info(options: argparse.Namespace) -> None:
+    """Describe a checkpoint."""
+    from alphazero.network.header import check_checkpoint, find_checkpoint
+
+    path = find_checkpoint(options.checkpoint)
+    if path.suffix != ".safetensors":
+        from alphazero.records.game_files import holds_played
+        from alphazero.utils.files import printable
+
+        if holds_played(path):
+            name = printable(path)
+            raise AlphaZeroError(f"{name} holds games, no checkpoint; try: alphazero replay {name}")
+    check_checkpoint(path)
+
+    from alphazero.network.checkpoint import load_checkpoint
+    from alphazero.players.checkpoint_player import describe
+
+    print(describe(path, load_checkpoint(path)))
+
+
+def replay_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `replay`."""
+    parser.add_argument(
+        "games", type=Path, metavar="GAMES", help="an .sgf file, or one of `alphazero match --save`"
     )
     parser.add_argument(
         "--game",
         dest="number",
         type=positive_number,
         metavar="N",
-        help="the number of the game to replay (default: all)",
+        help="the number of the game (default: all)",
     )
 
 
-def show(options: argparse.Namespace) -> None:
-    """Describe a checkpoint, or replay games."""
-    from alphazero.network.header import check_checkpoint, find_checkpoint
-    from alphazero.utils.files import check_readable, is_folder
+def replay(options: argparse.Namespace) -> None:
+    """Replay games."""
+    from alphazero.utils.files import check_readable, is_folder, printable
 
-    if is_folder(options.file) or options.file.suffix == ".safetensors":
-        check_checkpoint(find_checkpoint(options.file))
-    else:
-        find_checkpoint(options.file)  # suggests a checkpoint of a similar name
-        check_readable(options.file)
+    if is_folder(options.games) or options.games.suffix == ".safetensors":
+        name = printable(options.games)
+        raise AlphaZeroError(f"{name} is not a file of games; try: alphazero info {name}")
+    check_readable(options.games)
 
-    from alphazero.records.game_files import holds_played, load_played
+    from alphazero.frontends.terminal.replay_viewer import replay
+    from alphazero.records.game_files import load_played
 
-    if options.number or holds_played(options.file):
-        from alphazero.frontends.terminal.replay_viewer import replay
-
-        terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
-        replay(load_played(options.file), options.number, input if terminal else None)
-        return
-    from alphazero.network.checkpoint import load_checkpoint
-    from alphazero.players.checkpoint_player import describe
-
-    path = find_checkpoint(options.file)
-    print(describe(path, load_checkpoint(path)))
+    terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+    replay(load_played(options.games), options.number, input if terminal else None)

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from alphazero.utils.arrays import BoolArray, Float64Array, Int64Array
+from alphazero.utils.arrays import Float64Array, Int64Array
 from alphazero.utils.jit import kernel
 
 LEAST_PRIOR = float(np.finfo(np.float32).tiny)
@@ -94,38 +94,15 @@ def sample_actions(
     return actions
 
 
-def lower_bounds(
-    visits: Int64Array, action_values: Float64Array, confidence: float
-) -> Float64Array:
-    """Return v - A / sqrt(n), [n, A], for A = `confidence`; -inf for unvisited actions.
-
-    Chaslot et al. (2008), "secure child". With A = 0, the bounds are the values.
-    """
-    bounds = action_values - confidence / np.sqrt(np.maximum(visits, 1))
-    return np.where(visits > 0, bounds, -np.inf)
-
-
-def final_actions(
-    final_move: str, visits: Int64Array, action_values: Float64Array, confidence: float
-) -> Int64Array:
+def final_actions(final_move: str, visits: Int64Array, action_values: Float64Array) -> Int64Array:
     """Return the action of each root by the rule `final_move`, one of `FINAL_MOVES`.
 
     Each row of `visits` [n, A] has a visit; `action_values` [n, A] are NaN for unvisited actions.
     Ties between values go to more visits, ties between visits to the higher value, then to the
-    first action. `max_robust` returns the robust child; `is_max_robust` checks whether it is the
-    max child too.
+    first action.
     """
-    values = lower_bounds(visits, action_values, confidence if final_move == "secure" else 0.0)
-    by_visits = final_move in ("robust", "max_robust")
-    first, second = (visits, values) if by_visits else (values, visits)
+    values = np.where(visits > 0, action_values, -np.inf)
+    first, second = (visits, values) if final_move == "robust" else (values, visits)
     equal = first == first.max(axis=1, keepdims=True)
     actions: Int64Array = np.where(equal, second, -np.inf).argmax(axis=1)
     return actions
-
-
-def is_max_robust(visits: Int64Array, action_values: Float64Array) -> BoolArray:
-    """Return whether one action has both the most visits and the highest value, [n]."""
-    robust = final_actions("robust", visits, action_values, 0.0)[:, None]
-    values = lower_bounds(visits, action_values, 0.0)
-    highest: BoolArray = np.take_along_axis(values, robust, axis=1)[:, 0] == values.max(axis=1)
-    return highest

@@ -15,9 +15,8 @@ UNLIMITED_DEPTH = 2**30
 UNLIMITED = 2**40
 """Sentinel for "no simulation limit"."""
 
-FINAL_MOVES = ("max", "robust", "max_robust", "secure")
-"""Rules for the final move: highest value, most visits, both, highest lower bound. Chaslot et al.,
-*Progressive Strategies for Monte-Carlo Tree Search* (2008); Browne et al., *A Survey of Monte Carlo
+FINAL_MOVES = ("max", "robust")
+"""Rules for the final move: highest value, or most visits. Browne et al., *A Survey of Monte Carlo
 Tree Search Methods* (2012), section 3.1."""
 
 
@@ -47,12 +46,12 @@ class RolloutConfig:
 
     method: str = config_field(
         "uct",
-        "how it searches",
+        "search method",
         choices=tuple(METHODS),
         source="Browne et al., A Survey of MCTS Methods, 2012, sections 2.3, 2.4 and 3.3",
     )
     simulations: int = config_field(
-        1000, "new rollouts for each move", unit="simulations", at_least=1, at_most=100_000_000
+        1000, "new rollouts per move", unit="simulations", at_least=1, at_most=100_000_000
     )
     exploration: float = config_field(
         math.sqrt(0.5),
@@ -62,7 +61,7 @@ class RolloutConfig:
     )
     depth: int = config_field(
         0,
-        "plies that UCT's walks may be long at most, with trees that are not kept; 0: no limit",
+        "maximum depth of UCT's tree, which is then not reused; 0: no limit",
         unit="plies",
         at_least=0,
         at_most=UNLIMITED_DEPTH,
@@ -70,29 +69,17 @@ class RolloutConfig:
     reuse_tree: bool = config_field(True, "keep the chosen child's subtree for the next move")
     final_move: str = config_field(
         "",
-        "how the move is chosen in the end; empty: `max` for flat Monte Carlo, else `robust`",
+        "final move, by highest value or most visits; empty: `max` for flat_mc, else `robust`",
         choices=("", *FINAL_MOVES),
-        source="Chaslot et al. 2008; Browne et al. 2012, section 3.1",
-    )
-    confidence: float = config_field(
-        4.0,
-        "A of the secure child's v - A / sqrt(n)",
-        at_least=0,
-        source="Chaslot et al. 2008: 4",
-    )
-    patience: float = config_field(
-        1.0,
-        "simulations that `max_robust` may add, as a multiple of `simulations`",
-        at_least=0,
-        at_most=100,
+        source="Browne et al. 2012, section 3.1",
     )
     memory: int = config_field(
         1024,
-        "room of all its trees together; a full tree ends its search",
+        "memory of all trees together; a full tree ends its search",
         unit="MiB",
         at_least=1,
         at_most=1 << 20,
     )
     threads: int = config_field(
-        1, "trees of one position, searched side by side", unit="threads", at_least=1, at_most=256
+        1, "trees per position, searched in parallel", unit="threads", at_least=1, at_most=256
     )

@@ -13,7 +13,7 @@ import numpy as np
 from alphazero.games.game import Game
 from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.tree import EDGE, NODE, Trees, allocate_trees
-from alphazero.mcts.move_selection import final_actions, is_max_robust
+from alphazero.mcts.move_selection import final_actions
 from alphazero.mcts.rollout_methods import METHODS, UNLIMITED_DEPTH, RolloutConfig
 from alphazero.mcts.search import NODES_PER_SIMULATION, RootStatistics, TreeSearch
 from alphazero.utils.arrays import Int64Array
@@ -56,9 +56,6 @@ class RolloutSearch(TreeSearch):
         for trees in trees_per_thread:
             trees.slots["random"] = self.rng.integers(2**64, size=slots, dtype=np.uint64)
         self._final_move = settings.final_move or method.final_move
-        self._wanted = np.zeros(slots, np.int64)
-        self._extra = np.zeros(slots, np.int64)
-        """Simulations that `max_robust` may still add per slot."""
         self._pool = ThreadPoolExecutor(settings.threads) if settings.threads > 1 else None
 
     def begin_search(
@@ -71,18 +68,11 @@ class RolloutSearch(TreeSearch):
 
         `explore` has no effect: only UCB1 explores.
         """
-        self._wanted[slots] = self.settings.simulations if simulations is None else simulations
-        for trees in self._trees_per_thread:
-            trees.slots["remaining"][slots] = 0
-        self._add_simulations(slots, self._wanted[slots])
+        wanted = self.settings.simulations if simulations is None else simulations
+        threads = len(self._trees_per_thread)
+        for index, trees in enumerate(self._trees_per_thread):
+            trees.slots["remaining"][slots] = (wanted + threads - 1 - index) // threads
         self._searching[slots] = True
-        if self._final_move == "max_robust":
-            self._extra[slots] = np.floor(self.settings.patience * self._wanted[slots])
-
-    def stop(self, slots: Int64Array) -> None:
-        """End the searches in `slots`, also where `max_robust` would add simulations."""
-        super().stop(slots)
-        self._extra[slots] = 0
 
     def step(self) -> int:
         """Run simulations for some milliseconds; return the number of rollouts."""
@@ -97,7 +87,6 @@ class RolloutSearch(TreeSearch):
         each = self._pool.map if self._pool else map
         rollouts = sum(each(grow, self._trees_per_thread))
         self.evaluations += rollouts
-        self._search_on()
         return rollouts
 
     def root_statistics(self, slots: Int64Array) -> RootStatistics:
@@ -108,10 +97,8 @@ class RolloutSearch(TreeSearch):
         """
         visits, priors, action_values, policies, targets, values = self._merged_roots(slots)
         seen = visits.any(axis=1)
-        if self._final_move != "robust" and seen.any():
-            best = final_actions(
-                self._final_move, visits[seen], action_values[seen], self.settings.confidence
-            )
+        if self._final_move == "max" and seen.any():
+            best = final_actions("max", visits[seen], action_values[seen])
             policies[seen] = np.eye(self.game.num_actions)[best]
         return RootStatistics(visits, priors, action_values, policies, targets, values)
 
@@ -127,24 +114,6 @@ class RolloutSearch(TreeSearch):
         totals = visits.sum(axis=1, keepdims=True)
         shares = np.where(totals > 0, visits / np.maximum(totals, 1), found[0].priors)
         return RootStatistics(visits, found[0].priors, action_values, shares, shares.copy(), values)
-
-    def _add_simulations(self, slots: Int64Array, simulations: Int64Array) -> None:
-        """Divide `simulations` [n] among the trees of `slots` [n]."""
-        threads = len(self._trees_per_thread)
-        for index, trees in enumerate(self._trees_per_thread):
-            shares = (simulations + threads - 1 - index) // threads
-            trees.slots["remaining"][slots] += shares
-
-    def _search_on(self) -> None:
-        """Add simulations to finished `max_robust` searches without a max-robust action."""
-        slots = self._finished()
-        slots = slots[self._extra[slots] > 0]
-        if len(slots):
-            roots = self._merged_roots(slots)
-            slots = slots[~is_max_robust(roots.visits, roots.action_values)]
-            more = np.minimum(self._extra[slots], self._wanted[slots] // 16 + 1)
-            self._extra[slots] -= more
-            self._add_simulations(slots, more)
 
 
 def nodes_per_tree(game: Game, settings: RolloutConfig, slots: int) -> int:

@@ -14,7 +14,7 @@ from alphazero.errors import PlayerError
 from alphazero.games.game import PLY, Game, State
 from alphazero.games.registry import name_of
 from alphazero.players.base import Decisions, Forfeit, Player
-from alphazero.players.gtp_process import PATIENCE, GtpProcess, GtpReply, ProgramError
+from alphazero.players.gtp_process import MOVE_TIMEOUT, GtpProcess, GtpReply, ProgramError
 from alphazero.records.gtp_notation import COLOURS, PASS, RESIGN, GtpNotation, normalize_name
 from alphazero.utils.arrays import Int64Array
 from alphazero.utils.files import printable
@@ -44,10 +44,12 @@ class GtpPlayer(Player):
         PlayerError: when the program cannot be started, or does not play this game.
     """
 
-    def __init__(self, game: Game, slots: int, command: str, patience: float = PATIENCE) -> None:
+    def __init__(
+        self, game: Game, slots: int, command: str, move_timeout: float = MOVE_TIMEOUT
+    ) -> None:
         self.game = game
         self.command = command
-        self.patience = patience
+        self.move_timeout = move_timeout
         self.vertices = GtpNotation(game)
         self._seats = [_Game(game.initial_state()) for _ in range(slots)]
         self._forfeits: list[Forfeit] = []
@@ -164,7 +166,7 @@ class GtpPlayer(Player):
 
     def _ask(self, program: GtpProcess, command: str) -> GtpReply:
         """Send a command that must succeed."""
-        answer = program.ask(command, self.patience)
+        answer = program.ask(command, self.move_timeout)
         if not answer.succeeded:
             raise PlayerError(
                 f"gtp:{self.command} refuses '{command}': {printable(answer.text[:200])}; "
@@ -179,8 +181,8 @@ class GtpPlayer(Player):
             return False
         try:
             answers = seat.program.answers()
-            if seat.program.silence > self.patience:
-                raise ProgramError(f"the program has not answered for {self.patience:g} s")
+            if seat.program.silence > self.move_timeout:
+                raise ProgramError(f"the program has not answered for {self.move_timeout:g} s")
         except ProgramError as error:
             self._give_up(slot, str(error))
             return True

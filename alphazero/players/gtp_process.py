@@ -20,7 +20,7 @@ from typing import IO, Final, NamedTuple
 from alphazero.errors import PlayerError
 from alphazero.utils.files import explain_os_error, printable
 
-PATIENCE: Final = 300.0
+MOVE_TIMEOUT: Final = 300.0
 """Default timeout of one reply, in seconds."""
 
 EXIT_TIMEOUT: Final = 1.0

@@ -15,7 +15,7 @@ from alphazero.config.schema import SELECTIONS
 from alphazero.errors import PlayerError
 from alphazero.mcts.rollout_methods import FINAL_MOVES, RolloutConfig
 from alphazero.network.header import check_checkpoint, find_checkpoint
-from alphazero.players.gtp_process import PATIENCE, split_command
+from alphazero.players.gtp_process import MOVE_TIMEOUT, split_command
 from alphazero.utils.files import printable, sha256_of
 
 if TYPE_CHECKING:
@@ -203,8 +203,13 @@ class GtpOptions(Options):
     """An external program that speaks the Go Text Protocol."""
 
     command: str = config_field(REQUIRED, "the command line that starts it")
-    patience: float = config_field(
-        PATIENCE, "time for an answer", unit="seconds", above=0, below=10**6
+    move_timeout: float = config_field(
+        MOVE_TIMEOUT,
+        "time for a response",
+        unit="seconds",
+        above=0,
+        below=10**6,
+        formerly="patience",
     )
 
     def __post_init__(self) -> None:

@@ -109,7 +109,7 @@ def _build_solver(game: "Game", _: Options, tables: int, rng: np.random.Generato
 def _build_gtp(game: "Game", options: GtpOptions, tables: int, _: np.random.Generator) -> "Player":
     from alphazero.players.gtp_player import GtpPlayer
 
-    return GtpPlayer(game, tables, options.command, options.patience)
+    return GtpPlayer(game, tables, options.command, options.move_timeout)
 
 
 CHECKPOINT = PlayerKind("a checkpoint", CheckpointOptions, _build_saved)
@@ -174,13 +174,13 @@ def parse_player(
     *,
     simulations: int | None = None,
     seconds: float | None = None,
-    patience: float | None = None,
+    move_timeout: float | None = None,
     person: bool = False,
 ) -> PlayerSpec:
     """Parse `text` and load its checkpoint, if any.
 
     `simulations` or `seconds` is the default budget where the spec gives none and its kind takes
-    one. `patience` is the answer timeout of a GTP program, in seconds.
+    one. `move_timeout` is the answer timeout of a GTP program, in seconds.
 
     Raises:
         PlayerError: for an unknown kind or option, a value out of range (with the choices), or
@@ -188,7 +188,7 @@ def parse_player(
         CheckpointError: for a file that is no checkpoint.
     """
     spec = name_player(
-        text, simulations=simulations, seconds=seconds, patience=patience, person=person
+        text, simulations=simulations, seconds=seconds, move_timeout=move_timeout, person=person
     )
     _ = spec.game  # fails here for an unreadable checkpoint
     return spec
@@ -199,7 +199,7 @@ def name_player(
     *,
     simulations: int | None = None,
     seconds: float | None = None,
-    patience: float | None = None,
+    move_timeout: float | None = None,
     person: bool = False,
 ) -> PlayerSpec:
     """As `parse_player`, but do not load the player; of a checkpoint only the header is read.
@@ -218,8 +218,8 @@ def name_player(
     takes = {field.name for field, _, _ in config_fields(kind.options)}
     if not kind.whole and not budget.keys() & values.keys():
         values |= {k: v for k, v in budget.items() if v is not None and k in takes}
-    if patience is not None and "patience" in takes:
-        values["patience"] = patience
+    if move_timeout is not None and "move_timeout" in takes:
+        values["move_timeout"] = move_timeout
     spec = PlayerSpec(_write(kind, values), kind, kind.options(**values))
     spec.options.check()
     return spec

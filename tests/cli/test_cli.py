@@ -97,7 +97,7 @@ def process(*arguments: object, **streams: Any) -> "subprocess.CompletedProcess[
 
 
 def test_the_commands_of_the_package_are_known_here() -> None:
-    assert {"train", "play", "grade", "show", "solve", "games"} <= set(COMMANDS)
+    assert {"train", "play", "grade", "info", "solve", "games"} <= set(COMMANDS)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -122,7 +122,7 @@ def test_games_lists_every_game_with_its_options(capsys: Capture) -> None:
 
 
 def test_show_describes_a_checkpoint(player: Path, capsys: Capture) -> None:
-    assert code_of("show", player) == 0
+    assert code_of("info", player) == 0
     out = capsys.readouterr().out
     for words in (
         str(player),
@@ -139,7 +139,7 @@ def test_show_names_the_options_of_the_network(tmp_path: Path, capsys: Capture) 
     options = {"value_head": "wdl", "squeeze_excitation": 6, "global_pooling": 2}
     settings = dataclasses.replace(SETTINGS, blocks=2, **options)
     path = saved_player(tmp_path / "player.safetensors", settings=settings)
-    assert code_of("show", path) == 0
+    assert code_of("info", path) == 0
     (line,) = (each for each in capsys.readouterr().out.splitlines() if "blocks" in each)
     assert line.startswith(
         "network   2 blocks x 4 filters, squeeze-and-excitation 6, global pooling 2, "
@@ -148,7 +148,7 @@ def test_show_names_the_options_of_the_network(tmp_path: Path, capsys: Capture) 
 
 
 def test_show_describes_the_best_player_of_a_runs_folder(run: Path, capsys: Capture) -> None:
-    assert code_of("show", run) == 0
+    assert code_of("info", run) == 0
     out = capsys.readouterr().out
     assert str(run / "best.safetensors") in out
     assert "4 simulations a move" in out
@@ -199,16 +199,42 @@ def test_grade_returns_1_when_the_required_share_is_missed_and_0_when_it_is_met(
     assert "the first mistake:" in out
     share = float(out.partition("optimal (")[2].partition("%")[0]) / 100
     assert 0.1 < share < 0.95, "an untrained network makes mistakes"
-    assert code_of("grade", player, "--simulations", 0, "--require", share - 0.01) == 0
-    assert code_of("grade", player, "--simulations", 0, "--require", share + 0.01) == 1
+    assert code_of("grade", player, "--simulations", 0, "--min-accuracy", share - 0.01) == 0
+    assert code_of("grade", player, "--simulations", 0, "--min-accuracy", share + 0.01) == 1
     assert capsys.readouterr().err == ""
+
+
+def test_former_names_of_commands_and_flags_are_read_with_a_note(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    player = saved_player(tmp_path / "p.safetensors")
+    games, copy = tmp_path / "games", tmp_path / "copy.safetensors"
+    assert code_of("match", player, "random", "--games", 2, f"--note={copy}", "--save", games) == 0
+    assert capsys.readouterr().err == "note: --note is now --annotate\n"
+    assert copy.exists()
+    for file, now in ((copy, "info"), (games, "replay")):
+        assert code_of(now, file) == 0
+        shown = capsys.readouterr().out
+        assert code_of("show", file) == 0
+        assert capsys.readouterr() == (shown, f"note: show is now {now}\n")
+    assert code_of("grade", player, "--require", "1", "--simulations", 0) == 1
+    assert capsys.readouterr().err == "note: --require is now --min-accuracy\n"
+
+
+def test_info_and_replay_name_each_other(tmp_path: Path, capsys: Capture) -> None:
+    player, games = saved_player(tmp_path / "p.safetensors"), tmp_path / "games.jsonl"
+    assert code_of("match", "random", "random", "--game", "nim", "--games", 2, "--save", games) == 0
+    capsys.readouterr()
+    assert f"try: alphazero replay {games}" in only_line(capsys, "info", games)
+    for path in (player, tmp_path):
+        assert f"try: alphazero info {path}" in only_line(capsys, "replay", path)
 
 
 def test_grade_reads_solved_positions_from_a_file(tmp_path: Path, capsys: Capture) -> None:
     player = saved_player(tmp_path / "four.safetensors", "connect_four")
     solved = tmp_path / "solved.txt"
     solved.write_text("171717 1 +------\n1717172 1 .-----+\n".replace(".", "-"))
-    assert code_of("grade", player, solved, "--simulations", 50, "--require", 1) == 0
+    assert code_of("grade", player, solved, "--simulations", 50, "--min-accuracy", 1) == 0
     assert capsys.readouterr().out.startswith("solved.txt, 50 simulations: 2 of 2 positions")
 
 
@@ -232,7 +258,7 @@ def test_grade_searches_otherwise_where_it_is_told_to(tmp_path: Path, capsys: Ca
     solved = tmp_path / "solved.txt"
     solved.write_text("171717 1 +------\n")
     named = f"{player}:transpositions=true,backup_value_weighting=2"
-    assert code_of("grade", named, solved, "--simulations", 50, "--require", 1) == 0
+    assert code_of("grade", named, solved, "--simulations", 50, "--min-accuracy", 1) == 0
     assert capsys.readouterr().out.startswith("solved.txt, 50 simulations: 1 of 1 positions")
     assert code_of("grade", named, solved, "--save", tmp_path / "copy.safetensors") == 2
     assert "as trained, without transpositions, backup_value_weighting" in capsys.readouterr().err
@@ -251,7 +277,7 @@ def test_grade_saves_a_copy_that_carries_its_figures(tmp_path: Path, capsys: Cap
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2
     assert player.read_bytes() == before
-    assert code_of("show", copy) == 0
+    assert code_of("info", copy) == 0
     told = capsys.readouterr().out.splitlines()
     assert told[-2:] == [f"graded    {line}" for line in lines]
 
@@ -315,7 +341,7 @@ def test_match_lets_any_two_players_play_and_saves_what_show_replays(
     assert out.startswith(f"{names[0]} against random: ")
     won, drawn, lost = (int(part.split()[0]) for part in out.split(": ")[1].split(", ")[:3])
     assert won + drawn + lost == 6
-    assert code_of("show", games) == 0
+    assert code_of("replay", games) == 0
     heads = [line for line in capsys.readouterr().out.splitlines() if line.startswith("game ")]
     assert len(heads) == 6
     assert f"game 2 of 6, random against {names[0]}: " in heads[1]
@@ -329,11 +355,11 @@ def test_match_notes_its_result_in_a_copy_of_the_first_player(
 ) -> None:
     before, first, second = player.read_bytes(), tmp_path / "1.safetensors", tmp_path / "2"
     names = f"{player}:simulations=3", "random"
-    assert code_of("match", *names, "--games", 2, "--note", first) == 0
+    assert code_of("match", *names, "--games", 2, "--annotate", first) == 0
     told = capsys.readouterr().out.strip().partition("random: ")[2]
-    assert code_of("match", first, "uct:5", "--games", 2, "--note", second) == 0
+    assert code_of("match", first, "uct:5", "--games", 2, "--annotate", second) == 0
     capsys.readouterr()
-    assert code_of("show", second) == 0
+    assert code_of("info", second) == 0
     graded = [line for line in capsys.readouterr().out.splitlines() if line.startswith("graded")]
     assert graded[0] == f"graded    simulations=3, against random: {told}"
     assert graded[1].startswith("graded    as trained, against uct:simulations=5: ")
@@ -344,8 +370,8 @@ def test_match_notes_its_result_in_a_copy_of_the_first_player(
 def test_a_result_is_noted_in_checkpoints_alone(
     player: Path, tmp_path: Path, capsys: Capture
 ) -> None:
-    line = only_line(capsys, "match", "random", player, "--games", 2, "--note", tmp_path / "x")
-    assert "--note is written into a checkpoint, and random is none" in line
+    line = only_line(capsys, "match", "random", player, "--games", 2, "--annotate", tmp_path / "x")
+    assert "--annotate copies a checkpoint, and random is none" in line
 
 
 def test_match_ends_when_its_sequential_test_has_an_answer(player: Path, capsys: Capture) -> None:
@@ -403,13 +429,13 @@ def test_a_tournament_that_is_stopped_says_what_was_kept(
         assert said in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("option", ["--save", "--note", "--csv", "--plot"])
+@pytest.mark.parametrize("option", ["--save", "--annotate", "--csv", "--plot"])
 def test_a_file_that_could_not_be_written_is_told_before_anything_is_played(
     tmp_path: Path, monkeypatch: Patch, capsys: Capture, option: str
 ) -> None:
     monkeypatch.setattr("alphazero.arena.head_to_head.play_match", None)
     monkeypatch.setattr("alphazero.arena.tournament.play_match", None)
-    command = "match" if option in ("--save", "--note") else "rate"
+    command = "match" if option in ("--save", "--annotate") else "rate"
     players = [f"network:{saved_player(tmp_path / 'a.safetensors')}", "random"]
     for file in (tmp_path, tmp_path / "none" / "file", "nul\0"):
         assert "cannot write " in only_line(capsys, command, *players, option, file)
@@ -528,7 +554,7 @@ def make_folder(path: Path) -> None:
     path.mkdir()
 
 
-@pytest.mark.parametrize("command", ["play", "show", "grade"])
+@pytest.mark.parametrize("command", ["play", "info", "grade"])
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
@@ -558,7 +584,7 @@ def test_a_file_that_is_no_player_is_refused_in_one_line(
 
 @pytest.mark.parametrize("name", ["a" * 300, "nul\0", "line\nbreak"])
 def test_a_path_that_cannot_be_is_one_line(tmp_path: Path, capsys: Capture, name: str) -> None:
-    assert "cannot read " in only_line(capsys, "show", tmp_path / name)
+    assert "cannot read " in only_line(capsys, "info", tmp_path / name)
 
 
 def test_an_unreadable_file_is_one_line(player: Path, monkeypatch: Patch, capsys: Capture) -> None:
@@ -566,7 +592,7 @@ def test_an_unreadable_file_is_one_line(player: Path, monkeypatch: Patch, capsys
         raise PermissionError(13, os.strerror(13), str(path))
 
     monkeypatch.setattr(Path, "open", refuse)
-    assert f"cannot read {player}: permission denied" in only_line(capsys, "show", player)
+    assert f"cannot read {player}: permission denied" in only_line(capsys, "info", player)
 
 
 def test_a_folder_that_may_not_be_looked_into_is_one_line(
@@ -576,7 +602,7 @@ def test_a_folder_that_may_not_be_looked_into_is_one_line(
         raise PermissionError(13, os.strerror(13), str(path))
 
     monkeypatch.setattr(Path, "stat", refuse)
-    for arguments in (("show", player), ("train", "--resume", player)):
+    for arguments in (("info", player), ("train", "--resume", player)):
         assert f"cannot read {player}: permission denied" in only_line(capsys, *arguments)
 
 
@@ -613,7 +639,7 @@ def test_a_folder_that_no_run_can_have_is_one_line(
     [
         ["verify", "NAME"],
         ["plot", "NAME"],
-        ["show", "NAME"],
+        ["info", "NAME"],
         ["grade", "NAME"],
         ["doctor", "NAME"],
         ["rate", "NAME", "random", "--game", "tic_tac_toe"],
@@ -664,7 +690,7 @@ def test_the_version_is_told_without_torch() -> None:
         (["rate", "random", "random", "--game", "mnk"], "random is named twice"),
         (["rate", "random", "--anchor", "solvr"], "unknown player 'solvr'"),
         (["rate", "random", "--checkpoints", "0"], "expected a whole number from 1 on, got 0"),
-        (["show", "x", "--game", "0"], "expected a whole number from 1 on, got 0"),
+        (["replay", "x", "--game", "0"], "expected a whole number from 1 on, got 0"),
         (["play", "x", "--side", "third"], "invalid choice: 'third'"),
         (["play", "x", "--simulations", "-3"], "expected a whole number from 0 on, got '-3'"),
         (["play", "x", "--simulations", "2.5"], "expected a whole number from 0 on, got '2.5'"),
@@ -673,11 +699,11 @@ def test_the_version_is_told_without_torch() -> None:
         (["play", "x", "--seconds", "nan"], "expected seconds above 0, got 'nan'"),
         (["play", "x", "--seconds", "soon"], "expected seconds above 0, got 'soon'"),
         (["play", "x", "--seconds", "1", "--simulations", "1"], "not allowed with"),
-        (["grade", "x", "--require", "95"], "expected a share from 0 to 1, got '95'"),
-        (["grade", "x", "--require", "nan"], "expected a share from 0 to 1, got 'nan'"),
+        (["grade", "x", "--min-accuracy", "95"], "expected a share from 0 to 1, got '95'"),
+        (["grade", "x", "--min-accuracy", "nan"], "expected a share from 0 to 1, got 'nan'"),
         (["grade", "x", "--simulations", "-1"], "expected a whole number from 0 on, got '-1'"),
         (["games", "chess"], "unrecognized arguments: chess"),
-        (["show", "x", "--verbose"], "unrecognized arguments: --verbose"),
+        (["info", "x", "--verbose"], "unrecognized arguments: --verbose"),
     ],
 )
 def test_a_mistake_in_the_options_is_one_line(
@@ -773,7 +799,7 @@ def test_output_that_nobody_reads_ends_the_command_in_silence(arguments: list[st
 
 
 def test_a_mistake_in_a_real_process_is_one_line_without_a_traceback(tmp_path: Path) -> None:
-    done = process("show", tmp_path / "nothing")
+    done = process("info", tmp_path / "nothing")
     assert done.returncode == 2
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1

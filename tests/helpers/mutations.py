@@ -1298,10 +1298,10 @@ SEARCH = (
     ),
     Mutation(
         "mcts/move_selection.py",
-        "bounds = action_values - confidence / np.sqrt(np.maximum(visits, 1))",
-        "bounds = action_values + confidence / np.sqrt(np.maximum(visits, 1))",
-        "the secure child is the most uncertain one",
-        ("mcts/test_rollout_search.py::test_the_four_final_moves_choose_what_they_say",),
+        "values = np.where(visits > 0, action_values, -np.inf)",
+        "values = np.where(visits > 0, -action_values, -np.inf)",
+        "the max child is the worst one",
+        ("mcts/test_rollout_search.py::test_the_final_moves_choose_what_they_say",),
     ),
     Mutation(
         "mcts/evaluator.py",
@@ -1350,8 +1350,8 @@ SEARCH = (
     ),
     Mutation(
         "mcts/rollout_search.py",
-        "simulations + threads - 1 - index) // threads",
-        "simulations + threads - 1) // threads",
+        "wanted + threads - 1 - index) // threads",
+        "wanted + threads - 1) // threads",
         "threads search more than was asked",
         ("mcts/test_rollout_search.py::test_threads_search_different_trees_whose_visits_add_up",),
     ),

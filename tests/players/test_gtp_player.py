@@ -33,13 +33,13 @@ def fake(*arguments: object) -> str:
     return shlex.join([sys.executable, "-ISu", str(FAKE), *map(str, arguments)])
 
 
-def play_match(command: str, patience: float = 20.0, tables: int = 2) -> list[GameRecord]:
+def play_match(command: str, move_timeout: float = 20.0, tables: int = 2) -> list[GameRecord]:
     """Let the program meet a random player for `GAMES` games."""
 
     def make_players(tables: int) -> list[Player]:
         rng = np.random.default_rng(1)
         return [
-            GtpPlayer(TIC_TAC_TOE, tables, command, patience),
+            GtpPlayer(TIC_TAC_TOE, tables, command, move_timeout),
             RandomPlayer(TIC_TAC_TOE, tables, rng),
         ]
 
@@ -76,7 +76,7 @@ def test_a_program_plays_a_match_by_the_rules_and_each_move_is_its_own() -> None
 )
 def test_a_program_at_fault_loses_that_game_and_the_match_goes_on(fault: str, said: str) -> None:
     # Each process misbehaves at its second move: some games end before it.
-    records = play_match(fake(fault, 2), patience=0.5 if fault == "hang" else 20.0)
+    records = play_match(fake(fault, 2), move_timeout=0.5 if fault == "hang" else 20.0)
     assert len(records) == GAMES
     lost = [record for record in records if record.forfeit_reason]
     assert lost
@@ -111,7 +111,7 @@ def test_a_program_that_cannot_play_is_told_in_one_line_before_any_game(
     command: str, said: str
 ) -> None:
     with pytest.raises(PlayerError) as caught:
-        play_match(command, patience=0.5 if "mute" in command else 20.0)
+        play_match(command, move_timeout=0.5 if "mute" in command else 20.0)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -159,10 +159,10 @@ def test_a_position_without_its_moves_is_refused() -> None:
 
 
 def test_commands_are_named_like_players_and_mistyped_ones_are_told() -> None:
-    spec = parse_player(f"gtp:{fake('illegal', 3)}", patience=7)
+    spec = parse_player(f"gtp:{fake('illegal', 3)}", move_timeout=7)
     assert spec.name == f"gtp:{fake('illegal', 3)}"
     assert spec.is_timed
-    assert spec.options.patience == 7  # type: ignore[attr-defined]
+    assert spec.options.move_timeout == 7  # type: ignore[attr-defined]
     for text, said in {
         "gtp:": "gtp:COMMAND",
         "gtp: ": "needs a command",
@@ -178,14 +178,14 @@ def test_a_match_tells_which_games_were_adjudicated_and_saves_why(
 ) -> None:
     path = tmp_path / "games.jsonl"
     command = ["match", f"gtp:{fake('illegal')}", "random", "--game", "tic_tac_toe"]
-    assert cli.main([*command, "--games", "2", "--save", str(path), "--patience", "20"]) == 0
+    assert cli.main([*command, "--games", "2", "--save", str(path), "--move-timeout", "20"]) == 0
     told = capsys.readouterr().out
     assert "0 won, 0 drawn, 2 lost" in told
     assert told.count("illegal move") == 2
     games = load_games(path)
     assert all("illegal move" in game.forfeit_reason for game in games)
     assert [PlayedGame.to_line(game) for game in games] == path.read_text().splitlines()
-    assert cli.main(["show", str(path)]) == 0
+    assert cli.main(["replay", str(path)]) == 0
     assert "by adjudication (illegal move" in capsys.readouterr().out
 
 

@@ -218,7 +218,7 @@ def test_players_agree_on_the_one_game_that_any_of_them_plays(tmp_path: Path) ->
         "random",
         "flat_mc:simulations=40",
         "flat_ucb:simulations=40,exploration=1",
-        "uct:simulations=40,final_move=secure,threads=2",
+        "uct:simulations=40,final_move=max,threads=2",
         "uct:seconds=0.01",
         "minimax:depth=3",
         "minimax:seconds=0.01",

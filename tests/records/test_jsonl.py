@@ -229,13 +229,13 @@ def test_show_replays_a_file_of_games(
     path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
-    assert main(["show", str(path), "--game", "2"]) == 0
+    assert main(["replay", str(path), "--game", "2"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("game 2 of 3, ")
     assert "9. X uct:5: c3" in out
     for arguments, said in (
-        (["show", str(path), "--game", "9"], "holds games 1 to 3"),
-        (["show", str(path.parent / "no.jsonl"), "--game", "1"], "no such file"),
+        (["replay", str(path), "--game", "9"], "holds games 1 to 3"),
+        (["replay", str(path.parent / "no.jsonl"), "--game", "1"], "no such file"),
     ):
         assert main(arguments) == 2
         err = capsys.readouterr().err

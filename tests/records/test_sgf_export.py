@@ -203,7 +203,7 @@ def test_a_file_that_is_no_sgf_is_one_line(
 ) -> None:
     path = tmp_path / "game.sgf"
     path.write_text(text)
-    for command in (["show", str(path)], ["play", "random", "--from", str(path)]):
+    for command in (["replay", str(path)], ["play", "random", "--from", str(path)]):
         assert main(command) == 2
         (line,) = capsys.readouterr().err.splitlines()
         assert line.startswith(f"error: {path}: {said}")
@@ -414,7 +414,7 @@ def test_a_match_is_saved_as_sgf_and_shown_step_by_step(
         assert [bool(comment) for comment in each.comments] == thinks
     capsys.readouterr()
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
-    assert main(["show", str(path), "--game", "2"]) == 0
+    assert main(["replay", str(path), "--game", "2"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("game 2 of 2, random against uct:simulations=30: ")
     assert f"2. O uct:simulations=30: {second.moves()[1]}  win rate " in out
@@ -439,7 +439,7 @@ def test_self_play_and_the_gate_leave_their_games_as_sgf_with_what_was_thought(
 def test_a_comment_cannot_command_the_terminal(tmp_path: Path, capsys: Capture) -> None:
     path = tmp_path / "a.sgf"
     path.write_text("(;GM[11]SZ[3]PB[\x1b[2J\\]];B[a1]C[a\n\x1b[31mb\tc])")
-    assert main(["show", str(path)]) == 0
+    assert main(["replay", str(path)]) == 0
     out = capsys.readouterr().out
     assert "against white: unfinished, 1 moves\n" in out
     assert "1. X '\\x1b[2J]': a1  a [31mb c\n" in out

@@ -84,13 +84,13 @@ def test_an_output_without_an_encoding_or_none_at_all_is_left_alone() -> None:
 
 
 def test_show_replays_a_game_of_players_with_any_names(game: Path) -> None:
-    assert "Zoe against Muller" in written_by(command("show", game))
+    assert "Zoe against Muller" in written_by(command("replay", game))
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        ["show", "{player}"],
+        ["info", "{player}"],
         ["verify", "{player}"],
         ["match", "{player}:simulations=0", "random", "--game", "tic_tac_toe", "--games", "2"],
         ["rate", "network:{player}", "random", "--games", "2"],
@@ -107,7 +107,7 @@ def test_a_run_is_trained_and_examined_in_a_folder_of_any_name(folder: Path) -> 
     run = folder / "tiny"
     written = written_by(
         command("train", folder / "tiny.yaml", "budget.iterations=1", f"run.folder={folder}"),
-        *(command(name, run) for name in ("doctor", "verify", "show")),
+        *(command(name, run) for name in ("doctor", "verify", "info")),
     )
     assert "iteration 1: " in written
     assert "Zoe ? koln/tiny" in written
@@ -121,7 +121,7 @@ def test_a_process_in_the_c_locale_writes_readable_text(game: Path) -> None:
         "PYTHONUTF8": "0",
         "PYTHONIOENCODING": "ascii",
     }
-    words = [sys.executable, "-m", "alphazero", "show", str(game)]
+    words = [sys.executable, "-m", "alphazero", "replay", str(game)]
     done = subprocess.run(words, env=environment, capture_output=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert b"Zoe against Muller" in done.stdout
