@@ -24,7 +24,7 @@ class Evaluator(Protocol):
 
 
 class UniformEvaluator:
-    """Evaluates every position as value 0 with equal logits."""
+    """Evaluates every position as value 0 with equal logits: for tests and measurements."""
 
     def __init__(self, num_actions: int) -> None:
         self.num_actions = num_actions
@@ -77,21 +77,21 @@ class SymmetricEvaluator:
         """Return logits [R, A] and values [R]; logits are for the untransformed positions."""
         if self.rng is not None:
             drawn = self.rng.integers(len(self._actions), size=len(observations))
-            return self._ask(observations, drawn)
+            return self._evaluate_transformed(observations, drawn)
         answers = [
-            self._ask(observations, np.full(len(observations), symmetry))
+            self._evaluate_transformed(observations, np.full(len(observations), symmetry))
             for symmetry in range(len(self._actions))
         ]
         logits, values = zip(*answers, strict=True)
         return np.mean(logits, axis=0, dtype=np.float32), np.mean(values, axis=0, dtype=np.float32)
 
-    def _ask(
+    def _evaluate_transformed(
         self, observations: Float32Array, symmetries: npt.NDArray[np.int64]
     ) -> tuple[Float32Array, Float32Array]:
         """Evaluate each position under its symmetry [R]; transform the logits back."""
         flat = observations.reshape(*observations.shape[:2], -1)
-        turned = np.take_along_axis(flat, self._cells[symmetries][:, None, :], axis=2)
-        logits, values = self.evaluator.evaluate(turned.reshape(observations.shape))
+        transformed = np.take_along_axis(flat, self._cells[symmetries][:, None, :], axis=2)
+        logits, values = self.evaluator.evaluate(transformed.reshape(observations.shape))
         return np.take_along_axis(logits, self._actions[symmetries], axis=1), values
 
 

@@ -35,7 +35,7 @@ from alphazero.utils.arrays import RecordArray
 from alphazero.utils.jit import inline_kernel, kernel
 
 WON = 10 * HEURISTIC_SCALE
-"""More than any heuristic or ply; `is_proven` separates game results from estimates."""
+"""More than any heuristic or ply; `is_solved` separates game results from estimates."""
 INFINITE = 2 * WON
 
 EXACT, AT_LEAST, AT_MOST = 0, 1, 2
@@ -264,7 +264,7 @@ def run(rules: Any, tree: SearchArrays, nodes: int) -> bool:
     return False
 
 
-def is_proven(score: int) -> bool:
+def is_solved(score: int) -> bool:
     """Whether a score is that of a forced win or loss."""
     return abs(score) > HEURISTIC_SCALE
 
@@ -329,7 +329,7 @@ class AlphaBeta:
         A forced win is certain at once; that it is the shortest one, only after all shorter lines.
         """
         alpha, beta = self._window
-        proven = is_proven(self.score)
+        proven = is_solved(self.score)
         if proven and (beta <= self.score > 0 or alpha >= self.score < 0):
             return True
         end = WON - abs(self.score) if proven else self.game.max_moves

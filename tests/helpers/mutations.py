@@ -1642,7 +1642,7 @@ SEARCH = (
     ),
     Mutation(
         "mcts/kernels/root.py",
-        "return upper >= guaranteed and (lower == guaranteed or not is_proven(trees, slot, 0))",
+        "return upper >= guaranteed and (lower == guaranteed or not is_solved(trees, slot, 0))",
         "return upper >= guaranteed",
         "a proven root plays moves that are not proven",
         (

@@ -10,7 +10,7 @@ from alphazero.utils.jit import inline_kernel
 
 
 @inline_kernel
-def is_proven(trees: Trees, slot: int, node: int) -> bool:
+def is_solved(trees: Trees, slot: int, node: int) -> bool:
     """Whether the node is solved: its exact value is known."""
     return bool(trees.nodes[slot, node].lower == trees.nodes[slot, node].upper)
 

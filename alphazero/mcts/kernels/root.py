@@ -14,7 +14,7 @@ from alphazero.mcts.kernels.equations import (
     puct_constant,
 )
 from alphazero.mcts.kernels.gumbel import best_with_visits, completed_q_logits
-from alphazero.mcts.kernels.proofs import is_proven
+from alphazero.mcts.kernels.proofs import is_solved
 from alphazero.mcts.kernels.transpositions import node_value
 from alphazero.mcts.kernels.tree import SlotsType, Trees, TreesType
 from alphazero.mcts.rollout_methods import GUMBEL
@@ -133,7 +133,7 @@ def _is_playable(trees: Trees, selection: SelectionParams, slot: int, edge: int)
     if child >= 0:
         lower, upper = -trees.nodes[slot, child].upper, -trees.nodes[slot, child].lower
     guaranteed = trees.nodes[slot, 0].lower
-    return upper >= guaranteed and (lower == guaranteed or not is_proven(trees, slot, 0))
+    return upper >= guaranteed and (lower == guaranteed or not is_solved(trees, slot, 0))
 
 
 @inline_kernel
@@ -230,7 +230,7 @@ def read_roots(
                 action_values[index, action] = trees.edges[slot, edge].value_sum / seen
         _write_policies(trees, selection, slot, policies[index], targets[index])
         root_values[index] = node_value(trees, selection, slot, 0)
-        if selection.rule == GUMBEL and not (selection.solver and is_proven(trees, slot, 0)):
+        if selection.rule == GUMBEL and not (selection.solver and is_solved(trees, slot, 0)):
             root_values[index] = _improved_value(
                 root_values[index], targets[index], visits[index], action_values[index]
             )

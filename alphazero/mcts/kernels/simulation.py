@@ -22,7 +22,7 @@ from alphazero.mcts.kernels.equations import (
 )
 from alphazero.mcts.kernels.evaluation_cache import Cache, CacheType, get, hash_observation, put
 from alphazero.mcts.kernels.gumbel import select_improved_policy, select_sequential_halving
-from alphazero.mcts.kernels.proofs import backup_bounds, is_proven, node_on_path
+from alphazero.mcts.kernels.proofs import backup_bounds, is_solved, node_on_path
 from alphazero.mcts.kernels.puct import select_puct
 from alphazero.mcts.kernels.root import set_root_priors
 from alphazero.mcts.kernels.transpositions import (
@@ -172,7 +172,7 @@ def descend(
             trees.edges[slot, edge].child = node
             trees.leaf_key[slot, leaf] = 0
         if trees.nodes[slot, node].edge_count == 0 or (
-            selection.solver and is_proven(trees, slot, node)
+            selection.solver and is_solved(trees, slot, node)
         ):
             if selection.solver and has_transpositions(trees):
                 # Bounds proven through another parent may be new to this path.
@@ -193,7 +193,7 @@ def add_finished_root(rules: Any, trees: Trees, selection: SelectionParams, slot
 @inline_kernel
 def is_idle(trees: Trees, selection: SelectionParams, slot: int) -> bool:
     """Whether the budget is spent, which a solved root sets to 0."""
-    if trees.nodes[slot, 0].edge_count == 0 or (selection.solver and is_proven(trees, slot, 0)):
+    if trees.nodes[slot, 0].edge_count == 0 or (selection.solver and is_solved(trees, slot, 0)):
         trees.slots[slot].remaining = 0
     return bool(trees.slots[slot].remaining <= 0)
 
@@ -267,7 +267,7 @@ def backup(
             trees.edges[slot, edge].value_sum += value
         if selection.solver and not anew:
             node = node_on_path(trees, slot, leaf, ply)
-            if is_proven(trees, slot, node):
+            if is_solved(trees, slot, node):
                 value = trees.nodes[slot, node].value
 
 

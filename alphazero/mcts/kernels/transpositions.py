@@ -12,7 +12,7 @@ tree. The state contains the ply, so the graph has no cycles.
 import numpy as np
 
 from alphazero.mcts.kernels.equations import SelectionParams, visit_weight
-from alphazero.mcts.kernels.proofs import is_proven
+from alphazero.mcts.kernels.proofs import is_solved
 from alphazero.mcts.kernels.tree import Trees
 from alphazero.utils.jit import inline_kernel
 
@@ -74,7 +74,7 @@ def node_value(trees: Trees, selection: SelectionParams, slot: int, node: int) -
 
     It is for the node's player to move. An edge's weight is its visits times `visit_weight`.
     """
-    if selection.solver and is_proven(trees, slot, node):
+    if selection.solver and is_solved(trees, slot, node):
         return trees.nodes[slot, node].value  # type: ignore[no-any-return]
     first = trees.nodes[slot, node].first_edge
     last = first + trees.nodes[slot, node].edge_count
