@@ -64,10 +64,12 @@ class NetworkSearch(TreeSearch):
         """Earlier visits at the roots of exploring searches, kept with the subtree."""
         self.new_visits = 0
         """Simulations requested from exploring searches."""
-        self._cache = new_cache(settings.evaluation_cache_mib, game.num_actions, self.rows)
-        self._context = make_context(trees, self._cache, selection)
         self._observations = np.zeros((self.rows, *game.observation_shape), np.float32)
         self._words = self._observations.reshape(self.rows, -1).view(np.uint32)
+        self._cache = new_cache(
+            settings.evaluation_cache_mib, game.num_actions, self.rows, self._words.shape[1]
+        )
+        self._context = make_context(trees, self._cache, selection)
 
     def begin_search(
         self, slots: Int64Array, simulations: int | None = None, explore: bool = True

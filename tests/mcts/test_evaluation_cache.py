@@ -209,7 +209,8 @@ def test_each_position_of_a_batch_is_remembered_with_its_own_evaluation() -> Non
     assert search.step() == 4, "all roots in one batch"
     for state in states:
         observation = game.observe(state)
-        key = np.uint64(hash_observation(observation.reshape(-1).view(np.uint32)))
+        words = observation.reshape(-1).view(np.uint32)
+        key = np.uint64(hash_observation(words, search._cache.factors))
         place = get(search._cache, key)
         (logits,), (value,) = HashedEvaluator(7).evaluate(observation[None])
         assert search._cache.logits[place].tolist() == logits.tolist()
@@ -236,7 +237,7 @@ def test_what_is_forgotten_is_evaluated_again() -> None:
 
 
 def test_memory_is_bounded_and_an_entry_gives_way_to_a_newer_one() -> None:
-    cache = new_cache(1, 7, 4)
+    cache = new_cache(1, 7, 4, 9)
     assert sum(array.nbytes for array in cache[:3]) <= 1 << 20
     places = len(cache.keys)
     assert places & (places - 1) == 0
@@ -252,7 +253,7 @@ def test_memory_is_bounded_and_an_entry_gives_way_to_a_newer_one() -> None:
 
 
 def test_a_cache_of_no_size_remembers_nothing() -> None:
-    cache = new_cache(0, 7, 4)
+    cache = new_cache(0, 7, 4, 9)
     put(cache, np.uint64(3), np.zeros(7, np.float32), 0.0)
     assert get(cache, np.uint64(3)) == -1
     assert cache.counts.tolist() == [0, 0]
@@ -267,8 +268,11 @@ def test_observations_that_differ_anywhere_have_different_keys() -> None:
         board = empty.copy()
         board.reshape(-1)[list(cells)] = 1
         boards.append(board)
-    keys = [int(hash_observation(board.reshape(-1).view(np.uint32))) for board in boards]
+        boards.append(0.5 * board)
+    factors = new_cache(1, 7, 4, empty.size).factors
+    keys = [int(hash_observation(board.reshape(-1).view(np.uint32), factors)) for board in boards]
     assert len(set(keys)) == len(boards)
+    assert min(keys) > 0
     # Each bit of the place is set about half of the time: entries spread over the table.
     bits = np.array([[key >> bit & 1 for bit in range(24)] for key in keys]).mean(axis=0)
     assert (abs(bits - 0.5) < 0.03).all()

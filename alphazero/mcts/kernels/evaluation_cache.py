@@ -3,7 +3,7 @@
 The key is a 64-bit hash of the observation. A new entry replaces the old one at its index. With
 a million entries, about one lookup in 10^13 returns another position's evaluation.
 
-Letters: N entries, A actions, R rows of a batch.
+Letters: N entries, A actions, R rows of a batch, W 32-bit words of an observation.
 """
 
 from typing import NamedTuple
@@ -27,6 +27,8 @@ class Cache(NamedTuple):
     """[N]"""
     row_keys: UInt64Array
     """[R] hashes of the batch under evaluation"""
+    factors: UInt64Array
+    """[W] random odd factors of the hash"""
     counts: npt.NDArray[np.int64]
     """[2] lookups and hits"""
 
@@ -37,14 +39,15 @@ CacheType = types.NamedTuple(
         types.Array(types.float32, 2, "C"),
         types.Array(types.float32, 1, "C"),
         types.Array(types.uint64, 1, "C"),
+        types.Array(types.uint64, 1, "C"),
         types.Array(types.int64, 1, "C"),
     ],
     Cache,
 )
 
 
-def new_cache(megabytes: int, num_actions: int, rows: int) -> Cache:
-    """Return an empty cache of at most `megabytes` MiB; 0 disables it."""
+def new_cache(megabytes: int, num_actions: int, rows: int, words: int) -> Cache:
+    """Return an empty cache of at most `megabytes` MiB for `words` per observation; 0 disables."""
     entry = 8 + 4 * num_actions + 4
     places = 1
     while 2 * places * entry <= megabytes << 20:
@@ -55,21 +58,25 @@ def new_cache(megabytes: int, num_actions: int, rows: int) -> Cache:
         np.zeros((remembering, num_actions), np.float32),
         np.zeros(remembering, np.float32),
         np.zeros(rows, np.uint64),
+        np.random.default_rng(0).integers(2**64, size=words, dtype=np.uint64) | np.uint64(1),
         np.zeros(2, np.int64),
     )
 
 
 @shared_kernel
-def hash_observation(words: UInt32Array) -> int:
-    """Return a hash, never 0, of an observation given as 32-bit words.
+def hash_observation(words: UInt32Array, factors: UInt64Array) -> int:
+    """Return a hash, never 0, of an observation given as 32-bit `words` [W].
 
-    Words are mixed with constants of SplitMix64's finaliser (Steele, Lea & Flood, OOPSLA 2014).
+    The sum of words times random `factors` [W] is multilinear hashing (Lemire & Kaser, *Strongly
+    Universal String Hashing is Fast*, 2014), here with the finaliser of SplitMix64 (Steele, Lea &
+    Flood, OOPSLA 2014). It takes several words per instruction. The float 1.0 ends in 23 zero bits,
+    which would lose as many of a product, so its exponent is copied into them.
     """
-    key = np.uint64(0x9E3779B97F4A7C15)
+    total = np.uint64(0)
     for index in range(len(words)):
-        key = (key ^ np.uint64(words[index])) * np.uint64(0xBF58476D1CE4E5B9)
-        key ^= key >> np.uint64(29)
-    key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        word = words[index]
+        total += np.uint64(word ^ (word >> np.uint32(23))) * factors[index]
+    key = (total ^ (total >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     key ^= key >> np.uint64(31)
     return key if key != 0 else np.uint64(1)  # type: ignore[return-value]
 

@@ -392,7 +392,9 @@ def select_leaves(
                     break
                 if end == LEAF:
                     rules.observe(trees.state, observations[rows])
-                    key = hash_observation(words[rows]) if len(cache.keys) > 0 else np.uint64(1)
+                    key = np.uint64(1)
+                    if len(cache.keys) > 0:
+                        key = np.uint64(hash_observation(words[rows], cache.factors))
                     place = get(cache, key)  # type: ignore[arg-type]
                     if place >= 0:
                         value = float(cache.values[place])
