@@ -13,7 +13,7 @@ INTEGRATION = (
     *("training/learning/test_data_parallel.py", "training/data/test_game_shard.py"),
     *("network/test_device_check.py", "network/test_checkpoint.py", "utils/test_jit.py"),
     *("players/test_gtp_player.py", "games/test_contract.py", "games/test_plug_ins.py"),
-    *("mcts/test_evaluation_cache.py", "solvers/test_exhaustive.py", "foundations/test_demos.py"),
+    *("mcts/kernels/test_evaluation_cache.py", "solvers/test_exhaustive.py", "foundations/test_demos.py"),
 )
 """Folders and files of tests that take seconds each, or many together."""
 

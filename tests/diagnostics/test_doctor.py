@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.records import TIC_TAC_TOE
+from helpers.games import TIC_TAC_TOE
 from helpers.tiny_run import manifest_of, random_records, tiny_config
 
 from alphazero.cli.main import main

@@ -50,3 +50,15 @@ def make_batch(size: int = 16, seed: int = 0) -> Batch:
 
 def make_learner(seed: int = 0, **changes: object) -> Learner:
     return Learner(make_network(seed), dataclasses.replace(PLAIN, **changes), "cpu")
+
+
+def assert_near_orthogonal(found: torch.Tensor, matrices: torch.Tensor) -> None:
+    """Check that it is U S' V^T of U S V^T, S' between 0.65 and 1.25 where S is not small."""
+    left, sizes, right = torch.linalg.svd(matrices.double(), full_matrices=False)
+    inner = left.mT @ found.double() @ right.mT
+    reached = torch.diagonal(inner, dim1=-2, dim2=-1)
+    share = sizes / sizes.norm(dim=-1, keepdim=True)
+    assert reached.max() < 1.25
+    assert reached[share > 0.02].min() > 0.65
+    expected = left @ torch.diag_embed(reached) @ right
+    torch.testing.assert_close(found.double(), expected, rtol=0, atol=1e-4)

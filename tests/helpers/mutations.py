@@ -236,28 +236,28 @@ TRAINING = (
         "value = ((outcomes - values) ** 2).mean()",
         "value = ((outcomes + values) ** 2).mean()",
         "the value learns the opponent's outcome",
-        ("training/learning/test_learner.py::test_the_losses_are_those_computed_by_hand",),
+        ("training/learning/test_losses.py::test_the_losses_are_those_computed_by_hand",),
     ),
     Mutation(
         "training/learning/losses.py",
         "policy=-(policies * log_p).sum(dim=1).mean(),",
         "policy=-(policies * log_p).mean(),",
         "the policy's loss is a mean over actions too",
-        ("training/learning/test_learner.py::test_the_losses_are_those_computed_by_hand",),
+        ("training/learning/test_losses.py::test_the_losses_are_those_computed_by_hand",),
     ),
     Mutation(
         "training/learning/losses.py",
         "entropy=-(log_p.exp() * log_p).sum(dim=1).mean(),",
         "entropy=-(policies * log_p).sum(dim=1).mean(),",
         "the entropy reported is the policy's loss",
-        ("training/learning/test_learner.py::test_the_losses_are_those_computed_by_hand",),
+        ("training/learning/test_losses.py::test_the_losses_are_those_computed_by_hand",),
     ),
     Mutation(
         "training/learning/losses.py",
         "[targets.relu(), 1 - targets.abs(), (-targets).relu()]",
         "[(-targets).relu(), 1 - targets.abs(), targets.relu()]",
         "win and loss are exchanged in what is learned",
-        ("training/learning/test_learner.py::test_a_value_becomes_win_draw_and_loss_that_mean_it",),
+        ("training/learning/test_losses.py::test_a_value_becomes_win_draw_and_loss_that_mean_it",),
     ),
     Mutation(
         "training/learning/learner.py",
@@ -320,7 +320,9 @@ TRAINING = (
         "decay = min(self.settings.ema_decay, (1 + age) / (10 + age))",
         "decay = self.settings.ema_decay",
         "the average starts as slowly as it goes on",
-        ("config/test_options.py::test_the_player_is_the_running_average_of_the_weights",),
+        (
+            "training/learning/test_learner.py::test_the_player_is_the_running_average_of_the_weights",
+        ),
     ),
     Mutation(
         "training/learning/learner.py",
@@ -336,7 +338,9 @@ TRAINING = (
         "            if average.is_floating_point():",
         '            if average.is_floating_point() and "running" not in name:',
         "statistics of normalisation are copied, not averaged",
-        ("config/test_options.py::test_the_player_is_the_running_average_of_the_weights",),
+        (
+            "training/learning/test_learner.py::test_the_player_is_the_running_average_of_the_weights",
+        ),
     ),
     Mutation(
         "training/learning/learner.py",
@@ -378,7 +382,7 @@ TRAINING = (
         "return wide",
         "Muon leaves tall matrices turned",
         (
-            "training/learning/test_learner.py::"
+            "training/learning/test_muon.py::"
             "test_muon_brings_the_singular_values_near_one_and_keeps_the_singular_vectors",
         ),
     ),
@@ -562,7 +566,7 @@ TRAINING = (
         "for evaluator in (best, challenger)",
         "the gate gives the challenger's games to the best",
         (
-            "arena/test_match.py::test_a_gate_gives_the_challenger_the_wins_of_player_0_of_its_pairings",
+            "training/test_gate.py::test_a_gate_gives_the_challenger_the_wins_of_player_0_of_its_pairings",
         ),
     ),
     Mutation(
@@ -570,14 +574,14 @@ TRAINING = (
         "config.search, config.gate.simulations or None, tables)",
         "config.search, None, tables)",
         "the gate's own simulations are not used",
-        ("arena/test_match.py::test_a_gate_may_have_simulations_of_its_own",),
+        ("training/test_gate.py::test_a_gate_may_have_simulations_of_its_own",),
     ),
     Mutation(
         "training/selfplay.py",
         "np.random.default_rng([*seed, worker]),",
         "np.random.default_rng(seed),",
         "all workers draw the same random numbers",
-        ("arena/test_match.py::test_each_worker_of_self_play_draws_numbers_of_its_own",),
+        ("training/test_selfplay.py::test_each_worker_of_self_play_draws_numbers_of_its_own",),
     ),
     Mutation(
         "training/selfplay.py",
@@ -585,7 +589,7 @@ TRAINING = (
         "unfinished,",
         "every worker goes on with all games under way",
         (
-            "arena/test_match.py::test_games_under_way_are_carried_over_and_none_is_lost_or_counted_twice",
+            "training/test_selfplay.py::test_games_under_way_are_carried_over_and_none_is_lost_or_counted_twice",
         ),
     ),
     Mutation(
@@ -594,7 +598,7 @@ TRAINING = (
         "return under_way",
         "games that found no table are lost",
         (
-            "arena/test_match.py::test_games_under_way_that_find_no_table_wait_for_the_next_iteration",
+            "training/test_selfplay.py::test_games_under_way_that_find_no_table_wait_for_the_next_iteration",
         ),
     ),
     Mutation(
@@ -602,14 +606,14 @@ TRAINING = (
         "chosen = np.abs(values).reshape(ahead, choices).argmin(axis=1)",
         "chosen = values.reshape(ahead, choices).argmin(axis=1)",
         "the worst opening for the mover begins, not the most open",
-        ("mcts/test_exploration.py::test_of_several_random_openings_the_most_open_begins",),
+        ("training/test_selfplay.py::test_of_several_random_openings_the_most_open_begins",),
     ),
     Mutation(
         "training/selfplay.py",
         "searching = replace(searching, transpositions=False, backup_value_weighting=0.0)",
         "searching = replace(searching, backup_value_weighting=0.0)",
         "self-play searches graphs where plain trees are asked for",
-        ("mcts/test_transpositions.py::test_selfplay_searches_plain_trees_where_it_is_told_to",),
+        ("training/test_selfplay.py::test_selfplay_searches_plain_trees_where_it_is_told_to",),
     ),
     Mutation(
         "training/resignation.py",
@@ -714,7 +718,7 @@ PLAYERS = (
         "pairings += [Pairing((0, 1), opening, pair), Pairing((0, 1), opening, pair)]",
         "colours are not swapped",
         (
-            "arena/test_match.py::"
+            "arena/test_openings.py::"
             "test_paired_openings_are_legal_unfinished_and_played_once_in_each_colour",
         ),
     ),
@@ -730,7 +734,7 @@ PLAYERS = (
         "place = int(points[move] * rules.legal(state, mask))",
         "place = int(points[move] * points[move] * rules.legal(state, mask))",
         "random openings prefer the first actions",
-        ("arena/test_match.py::test_every_opening_of_legal_moves_is_drawn_equally_often",),
+        ("arena/test_openings.py::test_every_opening_of_legal_moves_is_drawn_equally_often",),
     ),
     Mutation(
         "arena/openings.py",
@@ -738,10 +742,10 @@ PLAYERS = (
         "",
         "openings end games",
         (
-            "arena/test_match.py::"
+            "arena/test_openings.py::"
             "test_paired_openings_are_legal_unfinished_and_played_once_in_each_colour",
-            "arena/test_match.py::test_every_opening_of_legal_moves_is_drawn_equally_often",
-            "arena/test_match.py::test_an_opening_longer_than_every_game_becomes_shorter",
+            "arena/test_openings.py::test_every_opening_of_legal_moves_is_drawn_equally_often",
+            "arena/test_openings.py::test_an_opening_longer_than_every_game_becomes_shorter",
         ),
     ),
     Mutation(
@@ -779,7 +783,7 @@ PLAYERS = (
         "early = self._plies[slots] < self.temperature.moves",
         "early = self._plies[slots] <= self.temperature.moves",
         "the early temperature lasts a ply too long",
-        ("arena/test_match.py::test_the_early_temperature_ends_after_its_moves",),
+        ("training/test_selfplay.py::test_the_early_temperature_ends_after_its_moves",),
     ),
     Mutation(
         "players/search_player.py",
@@ -787,7 +791,7 @@ PLAYERS = (
         "self._plies[slots] = 0",
         "a game gone on with begins its temperatures anew",
         (
-            "arena/test_match.py::test_a_game_carried_over_keeps_its_place_in_the_temperature_schedule",
+            "training/test_selfplay.py::test_a_game_carried_over_keeps_its_place_in_the_temperature_schedule",
         ),
     ),
     Mutation(
@@ -795,21 +799,23 @@ PLAYERS = (
         "temperatures = np.where(early, self.temperature.early, self.temperature.late)",
         "temperatures = np.where(early, self.temperature.early, 0.0)",
         "the final temperature is 0",
-        ("arena/test_match.py::test_the_final_temperature_holds_for_the_moves_after",),
+        ("training/test_selfplay.py::test_the_final_temperature_holds_for_the_moves_after",),
     ),
     Mutation(
         "players/search_player.py",
         "targets = roots.policy_targets.astype(np.float32)",
         "targets = roots.policies.astype(np.float32)",
         "the policy recorded is the one that moves are drawn by",
-        ("mcts/test_gumbel.py::test_a_player_records_the_improved_policy_not_the_move_it_plays",),
+        (
+            "mcts/kernels/test_gumbel.py::test_a_player_records_the_improved_policy_not_the_move_it_plays",
+        ),
     ),
     Mutation(
         "players/search_player.py",
         "self.search.begin_search(slots[~full], self.cap.fast_simulations, explore=False)",
         "self.search.begin_search(slots[~full], self.cap.fast_simulations)",
         "quick searches explore",
-        ("config/test_options.py::test_quick_searches_have_no_noise",),
+        ("players/test_search_player.py::test_quick_searches_have_no_noise",),
     ),
     Mutation(
         "players/search_player.py",
@@ -817,7 +823,7 @@ PLAYERS = (
         "surprises[quick] = 0",
         "quick searches are learned from",
         (
-            "config/test_options.py::"
+            "players/test_search_player.py::"
             "test_only_full_searches_are_learned_from_and_they_are_as_many_as_asked",
         ),
     ),
@@ -827,7 +833,7 @@ PLAYERS = (
         "kl_divergences(roots.priors, roots.policy_targets)",
         "surprise is measured the other way round",
         (
-            "config/test_options.py::"
+            "players/test_search_player.py::"
             "test_surprise_compares_the_search_with_the_network_s_prior_without_noise",
         ),
     ),
@@ -837,7 +843,7 @@ PLAYERS = (
         "self._asked = self._asked",
         "the random player answers questions that are void",
         (
-            "arena/test_match.py::test_a_question_to_the_random_player_is_void_when_its_table_begins_anew",
+            "players/test_base.py::test_a_question_to_the_random_player_is_void_when_its_table_begins_anew",
         ),
     ),
     Mutation(
@@ -1276,7 +1282,7 @@ SEARCH = (
         "math.exp(math.log(policies[row, action] / highest) * temperatures[row])",
         "the temperature is its inverse",
         (
-            "mcts/test_network_search.py::"
+            "mcts/test_move_selection.py::"
             "test_tempered_policies_are_visits_to_the_power_of_one_over_the_temperature",
         ),
     ),
@@ -1286,7 +1292,7 @@ SEARCH = (
         "if shares[row, action] > 0 and passed < point:",
         "the draw 0 takes the first action whatever its probability",
         (
-            "mcts/test_network_search.py::test_not_even_the_extreme_draw_takes_an_action_of_no_probability",
+            "mcts/test_move_selection.py::test_not_even_the_extreme_draw_takes_an_action_of_no_probability",
         ),
     ),
     Mutation(
@@ -1294,28 +1300,28 @@ SEARCH = (
         "points = np.where(temperatures > 0, rng.random(len(policies)), 0.0)",
         "points = rng.random(len(policies))",
         "chance chooses among the most visited",
-        ("mcts/test_network_search.py::test_temperature_zero_takes_the_first_of_the_most_visited",),
+        ("mcts/test_move_selection.py::test_temperature_zero_takes_the_first_of_the_most_visited",),
     ),
     Mutation(
         "mcts/move_selection.py",
         "values = np.where(visits > 0, action_values, -np.inf)",
         "values = np.where(visits > 0, -action_values, -np.inf)",
         "the max child is the worst one",
-        ("mcts/test_rollout_search.py::test_the_final_moves_choose_what_they_say",),
+        ("mcts/test_move_selection.py::test_the_final_moves_choose_what_they_say",),
     ),
     Mutation(
         "mcts/evaluator.py",
         "return np.take_along_axis(logits, self._actions[symmetries], axis=1), values",
         "return logits, values",
         "logits are not turned back",
-        ("mcts/test_exploration.py::test_averaged_answers_move_with_the_board",),
+        ("mcts/test_evaluator.py::test_averaged_answers_move_with_the_board",),
     ),
     Mutation(
         "mcts/evaluator.py",
         "self._cells = np.argsort(symmetries.cells, axis=1)",
         "self._cells = symmetries.cells",
         "boards are turned the other way than policies",
-        ("mcts/test_exploration.py::test_averaged_answers_move_with_the_board",),
+        ("mcts/test_evaluator.py::test_averaged_answers_move_with_the_board",),
     ),
     Mutation(
         "mcts/search.py",
@@ -1339,14 +1345,14 @@ SEARCH = (
         "        self._cache.keys[:] = 0\n",
         "",
         "evaluations of another network are not forgotten",
-        ("mcts/test_evaluation_cache.py::test_what_is_forgotten_is_evaluated_again",),
+        ("mcts/kernels/test_evaluation_cache.py::test_what_is_forgotten_is_evaluated_again",),
     ),
     Mutation(
         "mcts/network_search.py",
         "exploring = self.exploration if explore else None",
         "exploring = self.exploration",
         "searches explore that should not",
-        ("config/test_options.py::test_quick_searches_have_no_noise",),
+        ("players/test_search_player.py::test_quick_searches_have_no_noise",),
     ),
     Mutation(
         "mcts/rollout_search.py",
@@ -1391,7 +1397,7 @@ SEARCH = (
         "    if cache.keys[place] == 0:\n        return -1\n",
         "another position's evaluation is taken",
         (
-            "mcts/test_evaluation_cache.py::test_memory_is_bounded_and_an_entry_gives_way_to_a_newer_one",
+            "mcts/kernels/test_evaluation_cache.py::test_memory_is_bounded_and_an_entry_gives_way_to_a_newer_one",
         ),
     ),
     Mutation(
@@ -1407,7 +1413,7 @@ SEARCH = (
         "put(cache, cache.row_keys[row], logits[0], value)",
         "the cache holds the first row's logits for every row",
         (
-            "mcts/test_evaluation_cache.py::test_each_position_of_a_batch_is_remembered_with_its_own_evaluation",
+            "mcts/kernels/test_evaluation_cache.py::test_each_position_of_a_batch_is_remembered_with_its_own_evaluation",
         ),
     ),
     Mutation(
@@ -1432,7 +1438,7 @@ SEARCH = (
         "            prior = trees.edges[slot, edge].prior * 1\n",
         "the root's noise is not used",
         (
-            "mcts/test_network_search.py::test_noise_changes_the_visits_and_no_noise_leaves_the_priors_alone",
+            "mcts/test_exploration.py::test_noise_changes_the_visits_and_no_noise_leaves_the_priors_alone",
         ),
     ),
     Mutation(
@@ -1473,7 +1479,7 @@ SEARCH = (
         "            if outcome != ONGOING:",
         "every move that ends the game is taken for a win",
         (
-            "mcts/test_proofs.py::test_bounds_hold_everywhere_and_a_proven_root_plays_an_optimal_move",
+            "mcts/kernels/test_proofs.py::test_bounds_hold_everywhere_and_a_proven_root_plays_an_optimal_move",
         ),
     ),
     Mutation(
@@ -1481,7 +1487,9 @@ SEARCH = (
         "trees.nodes[slot, child].lower == 1  # type",
         "trees.nodes[slot, child].lower >= 0  # type",
         "draws are taken for losses",
-        ("mcts/test_proofs.py::test_only_moves_that_lose_are_walked_no_more_not_those_that_draw",),
+        (
+            "mcts/kernels/test_proofs.py::test_only_moves_that_lose_are_walked_no_more_not_those_that_draw",
+        ),
     ),
     Mutation(
         "mcts/kernels/proofs.py",
@@ -1489,7 +1497,7 @@ SEARCH = (
         "upper = max(upper, -trees.nodes[slot, child].lower if child >= 0 else -1)",
         "moves that were not looked at bring nothing",
         (
-            "mcts/test_proofs.py::test_bounds_hold_everywhere_and_a_proven_root_plays_an_optimal_move",
+            "mcts/kernels/test_proofs.py::test_bounds_hold_everywhere_and_a_proven_root_plays_an_optimal_move",
         ),
     ),
     Mutation(
@@ -1497,49 +1505,51 @@ SEARCH = (
         "if index != selection.ignored_state_index:",
         "if index >= 0:",
         "positions that differ in their last move alone are two",
-        ("mcts/test_transpositions.py::test_a_position_is_evaluated_once_in_a_graph",),
+        ("mcts/kernels/test_transpositions.py::test_a_position_is_evaluated_once_in_a_graph",),
     ),
     Mutation(
         "mcts/kernels/transpositions.py",
         "weights, total = 1.0, trees.nodes[slot, node].value",
         "weights, total = 0.0, 0.0",
         "a node's own evaluation counts nothing",
-        ("mcts/test_transpositions.py::test_every_graph_is_the_one_of_the_plain_twin",),
+        ("mcts/kernels/test_transpositions.py::test_every_graph_is_the_one_of_the_plain_twin",),
     ),
     Mutation(
         "mcts/kernels/gumbel.py",
         "score = trees.root_noise[slot, edge] + trees.policy[edge]",
         "score = trees.policy[edge]",
         "Gumbel draws decide nothing",
-        ("mcts/test_gumbel.py::test_mctx_finds_the_same",),
+        ("mcts/kernels/test_gumbel.py::test_mctx_finds_the_same",),
     ),
     Mutation(
         "mcts/kernels/gumbel.py",
         "score = trees.policy[index] / weights - share / (1 + visits)",
         "score = trees.policy[index] / weights - share / max(1, visits)",
         "below the root Gumbel search divides by the visits, not by one more",
-        ("mcts/test_gumbel.py::test_mctx_finds_the_same",),
+        ("mcts/kernels/test_gumbel.py::test_mctx_finds_the_same",),
     ),
     Mutation(
         "mcts/kernels/gumbel.py",
         "if seen - trees.root_kept[slot, edge] == visits:",
         "if seen == visits:",
         "halving counts visits from before the search",
-        ("mcts/test_gumbel.py::test_puct_below_the_root_builds_the_tree_of_the_plain_twin",),
+        (
+            "mcts/kernels/test_gumbel.py::test_puct_below_the_root_builds_the_tree_of_the_plain_twin",
+        ),
     ),
     Mutation(
         "mcts/kernels/gumbel.py",
         "            visited_prior += prior\n",
         "            visited_prior += 1\n",
         "the mixed value weighs all visited actions alike",
-        ("mcts/test_gumbel.py::test_mctx_finds_the_same",),
+        ("mcts/kernels/test_gumbel.py::test_mctx_finds_the_same",),
     ),
     Mutation(
         "mcts/kernels/equations.py",
         "return value + c_puct * prior * math.sqrt(total_visits) / (1 + visits)",
         "return value + c_puct * prior * math.sqrt(total_visits) / max(1, visits)",
         "PUCT divides by visits, not by one more",
-        ("mcts/test_network_search.py::test_puct_adds_exploration_to_the_action_value",),
+        ("mcts/kernels/test_equations.py::test_puct_adds_exploration_to_the_action_value",),
     ),
     Mutation(
         "mcts/kernels/equations.py",
@@ -1547,7 +1557,7 @@ SEARCH = (
         "return math.log((total_visits + base) / base) + c_puct",
         "PUCT's constant grows a visit late",
         (
-            "mcts/test_network_search.py::test_the_exploration_constant_grows_with_the_logarithm_of_the_visits",
+            "mcts/kernels/test_equations.py::test_the_exploration_constant_grows_with_the_logarithm_of_the_visits",
         ),
     ),
     Mutation(
@@ -1556,7 +1566,7 @@ SEARCH = (
         "return (node_value + total_value) / (1 + total_visits) + reduction",
         "unvisited actions are favoured",
         (
-            "mcts/test_network_search.py::"
+            "mcts/kernels/test_equations.py::"
             "test_an_unvisited_action_is_worth_zero_or_the_mean_below_its_node_less_a_reduction",
         ),
     ),
@@ -1566,7 +1576,7 @@ SEARCH = (
         "return c * math.sqrt(math.log(reached))",
         "UCB1 explores too little",
         (
-            "mcts/test_rollout_search.py::"
+            "mcts/kernels/test_equations.py::"
             "test_ucb1_is_the_equation_of_the_survey_and_twice_the_constant_suits_values",
         ),
     ),
@@ -1584,28 +1594,28 @@ SEARCH = (
         "return (gumbel_maxvisit_init + most_visits) * scale * (value + 1) / 2",
         "return (gumbel_maxvisit_init + most_visits) * scale * value",
         "Gumbel search has values of another width",
-        ("mcts/test_gumbel.py::test_the_equations_have_the_values_computed_by_hand",),
+        ("mcts/kernels/test_equations.py::test_the_equations_have_the_values_computed_by_hand",),
     ),
     Mutation(
         "mcts/kernels/equations.py",
         "return (node_value + visits * visited_value / visited_prior) / (1 + visits)",
         "return (node_value + visited_value / visited_prior) / (1 + visits)",
         "the mixed value forgets the number of visits",
-        ("mcts/test_gumbel.py::test_the_equations_have_the_values_computed_by_hand",),
+        ("mcts/kernels/test_equations.py::test_the_equations_have_the_values_computed_by_hand",),
     ),
     Mutation(
         "mcts/kernels/equations.py",
         "begin, visits = begin + rounds * actions, visits + rounds",
         "begin, visits = begin + rounds * actions, visits + 1",
         "halving loses count of its rounds",
-        ("mcts/test_gumbel.py::test_halving_gives_each_phase_its_share",),
+        ("mcts/kernels/test_equations.py::test_halving_gives_each_phase_its_share",),
     ),
     Mutation(
         "mcts/kernels/equations.py",
         "return 1 / (1 + weighting * shortfall)",
         "return 1 / (1 + shortfall)",
         "how much bad moves count cannot be set",
-        ("mcts/test_transpositions.py::test_a_worse_move_counts_less_the_worse_it_is",),
+        ("mcts/kernels/test_equations.py::test_a_worse_move_counts_less_the_worse_it_is",),
     ),
     Mutation(
         "mcts/kernels/root.py",
@@ -1613,7 +1623,7 @@ SEARCH = (
         "if len(noise) > 0 else trees.root_noise[slot, action]",
         "quick searches keep the draws of the last full one",
         (
-            "mcts/test_gumbel.py::"
+            "mcts/kernels/test_gumbel.py::"
             "test_a_quick_search_draws_nothing_and_forgets_the_draws_of_the_search_before",
         ),
     ),
@@ -1622,7 +1632,7 @@ SEARCH = (
         "prior = (1 - fraction) * prior + fraction * (trees.root_noise[slot, index] / noise)",
         "prior = (1 - fraction) * prior + fraction * trees.root_noise[slot, index]",
         "noise does not add up to 1",
-        ("mcts/test_network_search.py::test_noise_has_the_moments_of_a_dirichlet_distribution",),
+        ("mcts/test_exploration.py::test_noise_has_the_moments_of_a_dirichlet_distribution",),
     ),
     Mutation(
         "mcts/kernels/subtree.py",
@@ -1646,7 +1656,7 @@ SEARCH = (
         "return upper >= guaranteed",
         "a proven root plays moves that are not proven",
         (
-            "mcts/test_proofs.py::test_bounds_hold_everywhere_and_a_proven_root_plays_an_optimal_move",
+            "mcts/kernels/test_proofs.py::test_bounds_hold_everywhere_and_a_proven_root_plays_an_optimal_move",
         ),
     ),
     Mutation(
@@ -1654,7 +1664,7 @@ SEARCH = (
         "value += target[action] * values[action]",
         "value += visits[action] * values[action]",
         "the root's value under Gumbel search is not that of its policy",
-        ("mcts/test_gumbel.py::test_the_roots_value_is_that_of_its_improved_policy",),
+        ("mcts/kernels/test_gumbel.py::test_the_roots_value_is_that_of_its_improved_policy",),
     ),
 )
 

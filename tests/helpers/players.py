@@ -12,6 +12,7 @@ from alphazero.network.checkpoint import Checkpoint, save_checkpoint
 from alphazero.network.resnet import ResNet
 from alphazero.players.base import Decisions, Player
 from alphazero.utils.arrays import Int64Array
+from helpers.games import TIC_TAC_TOE
 
 TINY = NetworkConfig(blocks=1, filters=4, policy_filters=2, value_filters=1, value_hidden=4)
 
@@ -23,9 +24,6 @@ def saved_player(path: Path, game_name: str = "tic_tac_toe") -> Path:
     details = {"search": {"simulations": 8}}
     save_checkpoint(path, Checkpoint(game_name, {}, TINY, weights, 12, 3, 25.0, details))
     return path
-
-
-TIC_TAC_TOE = make_game("tic_tac_toe")
 
 
 class ScriptedPlayer(Player):

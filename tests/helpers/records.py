@@ -8,15 +8,13 @@ import numpy as np
 from alphazero.config.schema import ReplayConfig
 from alphazero.games import ONGOING, Game, make_game
 from alphazero.records.game_record import GameRecord, Pairing
+from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 
 GAMES = {
-    "tic_tac_toe": make_game("tic_tac_toe"),
+    "tic_tac_toe": TIC_TAC_TOE,
     "mnk 3x4x3": make_game("mnk", rows=3, columns=4, length=3),
-    "connect_four": make_game("connect_four"),
+    "connect_four": CONNECT_FOUR,
 }
-
-
-TIC_TAC_TOE, CONNECT_FOUR = GAMES["tic_tac_toe"], GAMES["connect_four"]
 
 
 def random_record(game: Game, rng: np.random.Generator, opening: int = 0) -> GameRecord:

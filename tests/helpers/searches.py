@@ -7,23 +7,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from alphazero.games import ONGOING, Game, State, make_game, to_play, value_of
+from alphazero.config.schema import SearchConfig
+from alphazero.games import ONGOING, Game, State, to_play, value_of
+from alphazero.mcts.evaluator import Evaluator, UniformEvaluator
 from alphazero.mcts.kernels.tree import Trees
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.search import RootStatistics
 from alphazero.utils.arrays import Float32Array
 from helpers.reference_search import PlainSearch
-
-GAMES = {
-    "tic_tac_toe": make_game("tic_tac_toe"),
-    "mnk 4x4x3": make_game("mnk", rows=4, columns=4, length=3),
-    "connect_four 4x5x3": make_game("connect_four", rows=4, columns=5, length=3),
-    "connect_four": make_game("connect_four"),
-}
-
-
-TIC_TAC_TOE, CONNECT_FOUR = GAMES["tic_tac_toe"], GAMES["connect_four"]
-
 
 FIRST = np.array([0])
 
@@ -162,3 +153,21 @@ def exact_value(game: Game, state: State, known: dict[bytes, int]) -> int:
                 for action in np.flatnonzero(game.legal_action_mask(state))
             )
     return known[key]
+
+
+def answer(
+    game: Game,
+    state: State,
+    simulations: int,
+    evaluator: Evaluator | None = None,
+    *,
+    leaves: int = 1,
+    nodes: int | None = None,
+) -> RootStatistics:
+    """Return what a search of one position finds, by default without any knowledge."""
+    evaluator = evaluator or UniformEvaluator(game.num_actions)
+    settings = SearchConfig(simulations=max(simulations, 1))
+    search = NetworkSearch(game, evaluator, settings, leaves=leaves, nodes=nodes)
+    search.reset(FIRST, state[None])
+    search.begin_search(FIRST, simulations)
+    return finish(search)

@@ -7,15 +7,13 @@ import itertools
 import math
 
 import numpy as np
-import numpy.typing as npt
 import pytest
+from helpers.games import CONNECT_FOUR, GAMES, TIC_TAC_TOE
 from helpers.reference_search import PlainSearch
 from helpers.searches import (
-    CONNECT_FOUR,
     FIRST,
-    GAMES,
-    TIC_TAC_TOE,
     HashedEvaluator,
+    answer,
     assert_same_tree,
     finish,
     follow_at_random,
@@ -24,22 +22,19 @@ from helpers.searches import (
 )
 
 from alphazero.config.schema import SearchConfig
-from alphazero.games import ONGOING, Game, State, make_game
+from alphazero.games import ONGOING, Game, make_game
 from alphazero.mcts.evaluator import Evaluator, UniformEvaluator
 from alphazero.mcts.exploration import Exploration
 from alphazero.mcts.kernels import simulation
-from alphazero.mcts.kernels.equations import first_play_value, puct, puct_constant
 from alphazero.mcts.kernels.simulation import make_context
-from alphazero.mcts.move_selection import apply_temperature, sample_actions
 from alphazero.mcts.network_search import NetworkSearch
-from alphazero.mcts.search import RootStatistics
 from alphazero.utils.arrays import Float32Array
 
 SKY = ". . . . . . .\n" * 4
 
 
-class SymmetricEvaluator:
-    """Makes a judge of positions blind to the game's symmetries: the least of what it says."""
+class SymmetrizedEvaluator:
+    """Gives the least answer over all symmetries of the game."""
 
     def __init__(self, game: Game, evaluator: Evaluator) -> None:
         self.symmetries, self.evaluator = game.symmetries(), evaluator
@@ -54,35 +49,6 @@ class SymmetricEvaluator:
             policies.append(logits[:, actions])
             values.append(value)
         return np.min(policies, axis=0), np.min(values, axis=0)
-
-
-class CountingGenerator:
-    """A source of gamma draws that counts how often it is asked."""
-
-    def __init__(self) -> None:
-        self.rng, self.calls = np.random.default_rng(0), 0
-
-    def standard_gamma(self, alpha: float, shape: tuple[int, int]) -> npt.NDArray[np.float64]:
-        self.calls += 1
-        return self.rng.standard_gamma(alpha, shape)
-
-
-def answer(
-    game: Game,
-    state: State,
-    simulations: int,
-    evaluator: Evaluator | None = None,
-    *,
-    leaves: int = 1,
-    nodes: int | None = None,
-) -> RootStatistics:
-    """Return what a search of one position finds, by default without any knowledge."""
-    evaluator = evaluator or UniformEvaluator(game.num_actions)
-    settings = SearchConfig(simulations=max(simulations, 1))
-    search = NetworkSearch(game, evaluator, settings, leaves=leaves, nodes=nodes)
-    search.reset(FIRST, state[None])
-    search.begin_search(FIRST, simulations)
-    return finish(search)
 
 
 # The plain twin
@@ -241,29 +207,6 @@ def test_a_recorded_tree_grows_again() -> None:
     assert search.evaluations == 7
 
 
-# The equations
-
-
-def test_puct_adds_exploration_to_the_action_value() -> None:
-    assert puct.py_func(0.5, 0.2, 3, 16, 1.25) == pytest.approx(0.5 + 1.25 * 0.2 * 4 / 4)
-    assert puct.py_func(-0.25, 0.9, 0, 0, 4.0) == -0.25
-    assert puct.py_func(0.0, 0.5, 1, 9, 2.0) == pytest.approx(1.5)
-
-
-def test_the_exploration_constant_grows_with_the_logarithm_of_the_visits() -> None:
-    assert puct_constant.py_func(10_000, 1.25, 0.0) == 1.25
-    assert puct_constant.py_func(19651, 1.25, 19652.0) == pytest.approx(1.25 + math.log(2))
-    assert puct_constant.py_func(59, 1.0, 20.0) == pytest.approx(1.0 + math.log(4))
-
-
-def test_an_unvisited_action_is_worth_zero_or_the_mean_below_its_node_less_a_reduction() -> None:
-    assert first_play_value.py_func(0.2, 1.0, 3, False, 0.25) == 0
-    assert first_play_value.py_func(0.2, 1.0, 3, True, 0.25) == pytest.approx(
-        (0.2 + 1.0) / 4 - 0.25
-    )
-    assert first_play_value.py_func(-0.6, 0.0, 0, True, 0.0) == pytest.approx(-0.6)
-
-
 # Positions with one answer
 
 
@@ -341,7 +284,7 @@ def test_a_finished_game_is_answered_by_its_outcome(diagram: str, value: int) ->
 @pytest.mark.parametrize("name", GAMES)
 def test_a_mirrored_position_gets_the_mirrored_answer(name: str) -> None:
     game, rng = GAMES[name], np.random.default_rng(3)
-    evaluator = SymmetricEvaluator(game, HashedEvaluator(game))
+    evaluator = SymmetrizedEvaluator(game, HashedEvaluator(game))
     tried = 0
     while tried < 5:
         moves: list[int] = []
@@ -363,84 +306,17 @@ def test_a_mirrored_position_gets_the_mirrored_answer(name: str) -> None:
             assert roots.values == pytest.approx(expected.values)
 
 
-# Root noise
-
-
-FULL_COLUMN = "O . . . .\nX . . . .\nO . . . .\nX . . . ."
-
-
-def test_root_noise_is_drawn_once_a_move_and_mixed_into_legal_priors_only() -> None:
-    game = GAMES["connect_four 4x5x3"]
-    evaluator, rng = HashedEvaluator(game), CountingGenerator()
-    search = NetworkSearch(
-        game, evaluator, SearchConfig(), exploration=Exploration(0.25, 0.5), nodes=400, rng=rng
-    )
-    trees, state, seen = search.trees, game.parse(FULL_COLUMN), set()
-    search.reset(FIRST, state[None])
-    for move in range(4):
-        legal = np.flatnonzero(game.legal_action_mask(state))
-        search.begin_search(FIRST, 50)
-        drawn = trees.root_noise[0].copy()
-        roots = finish(search)
-        assert rng.calls == move + 1
-        assert (trees.root_noise[0] == drawn).all()
-        seen.add(drawn.tobytes())
-
-        clean = answer(game, state, 0, evaluator).priors[0]
-        noise = drawn[: len(legal)] / drawn[: len(legal)].sum()
-        assert np.allclose(roots.priors[0], clean, rtol=1e-6)
-        mixed = 0.75 * clean[legal] + 0.25 * noise
-        assert np.allclose(trees.root_prior[0, : len(legal)], mixed, rtol=1e-6)
-        assert mixed.sum() == pytest.approx(1)
-        assert (
-            trees.edges["action"][0, : trees.nodes["edge_count"][0, 0]].tolist() == legal.tolist()
-        )
-        assert not np.delete(roots.visits[0], legal).any()
-
-        action = int(roots.visits[0].argmax())
-        state = game.play(state, action)
-        search.advance(FIRST, np.array([action]))
-        assert trees.slots["num_nodes"][0] > 1, "the root is a reused one"
-    assert len(seen) == 4
-
-
-def test_noise_changes_the_visits_and_no_noise_leaves_the_priors_alone() -> None:
-    game = TIC_TAC_TOE
-    visits = []
-    for noise in (None, Exploration(0.0, 0.5), Exploration(0.75, 0.1)):
-        search = NetworkSearch(game, HashedEvaluator(game), SearchConfig(), exploration=noise)
-        search.reset(FIRST, game.initial_state()[None])
-        search.begin_search(FIRST, 50)
-        visits.append(finish(search).visits.tolist())
-        same = (search.trees.root_prior[0] == search.trees.edges["prior"][0, :9]).all()
-        assert same == (noise is None or noise.dirichlet_fraction == 0)
-    assert visits[0] == visits[1] != visits[2]
-
-
-@pytest.mark.parametrize("alpha", [0.3, 2.0])
-def test_noise_has_the_moments_of_a_dirichlet_distribution(alpha: float) -> None:
-    game, slots, legal = GAMES["connect_four 4x5x3"], np.arange(20_000), 4
-    search = NetworkSearch(
-        game,
-        UniformEvaluator(5),
-        SearchConfig(),
-        slots=len(slots),
-        nodes=1,
-        exploration=Exploration(1.0, alpha),
-        rng=np.random.default_rng(5),
-    )
-    search.reset(slots, np.tile(game.parse(FULL_COLUMN), (len(slots), 1)))
-    search.begin_search(slots, 0)
-    finish(search, slots)
-    noise = search.trees.root_prior[:, :legal].astype(np.float64)
-    assert np.allclose(noise.sum(axis=1), 1, atol=1e-6)
-    variance = (1 / legal) * (1 - 1 / legal) / (legal * alpha + 1)
-    covariance = -((1 / legal) ** 2) / (legal * alpha + 1)
-    error = 4 / math.sqrt(len(slots))
-    assert np.allclose(noise.mean(axis=0), 1 / legal, atol=error * math.sqrt(variance))
-    measured = np.cov(noise.T)
-    assert np.allclose(np.diag(measured), variance, rtol=1.5 * error)
-    assert np.allclose(measured[np.triu_indices(legal, 1)], covariance, rtol=3 * error)
+@pytest.mark.parametrize("symmetry", ["random", "average"])
+def test_a_search_may_show_positions_under_symmetries(symmetry: str) -> None:
+    game = GAMES["tic_tac_toe"]
+    settings = SearchConfig(simulations=50, leaf_symmetry=symmetry, evaluation_cache_mib=0)
+    search = NetworkSearch(game, HashedEvaluator(game), settings)
+    search.reset(FIRST, game.initial_state()[None])
+    search.begin_search(FIRST)
+    roots = finish(search)
+    assert roots.visits.sum() == 50
+    corners = roots.priors[0, [0, 2, 6, 8]]
+    assert np.allclose(corners, corners[0]) == (symmetry == "average")
 
 
 # Counting, stopping, forgetting
@@ -618,80 +494,3 @@ def test_a_full_tree_stays_within_its_arrays(nodes: int, leaves: int, graph: boo
     half = len(moves) // 2
     assert moves[:half] == moves[half:]
     assert visits[:half] == visits[half:]
-
-
-# Decision
-
-
-def test_tempered_policies_are_visits_to_the_power_of_one_over_the_temperature() -> None:
-    visits = [[10, 0, 5, 85], [1, 1, 2, 0]]
-    policies = np.array(visits, np.float32) / np.sum(visits, axis=1, keepdims=True)
-    for temperature in (0.3, 0.5, 1.0, 2.0):
-        for row, counts in enumerate(visits):
-            powers = [count ** (1 / temperature) for count in counts]
-            expected = [power / sum(powers) for power in powers]
-            found = apply_temperature(
-                policies.astype(np.float32), np.array([temperature, temperature])
-            )
-            assert found[row].tolist() == pytest.approx(expected, rel=1e-5)
-
-
-@pytest.mark.parametrize("temperature", [0.0, 1e-300, 1e-6, 1e-3])
-def test_a_vanishing_temperature_is_safe(temperature: float) -> None:
-    policies = np.array([[0.1, 0.0, 0.6, 0.3], [0.4, 0.4, 0.2, 0.0]], np.float32)
-    found = apply_temperature(policies, np.array([temperature, temperature]))
-    assert np.allclose(found, [[0, 0, 1, 0], [0.5, 0.5, 0, 0]])
-    assert found.sum(axis=1).tolist() == [1, 1]
-
-
-def test_a_temperature_near_zero_still_tells_nearly_equal_visits_apart() -> None:
-    policies = np.array([[1000, 999]], np.float32) / 1999
-    assert apply_temperature(policies, np.array([1e-5]))[0].tolist() == pytest.approx([1, 0])
-
-
-def test_actions_are_drawn_as_often_as_the_tempered_policy_says() -> None:
-    draws, policy = 40_000, np.array([0.0, 0.5, 0.0, 0.3, 0.2, 0.0], np.float32)
-    for temperature in (0.5, 1.0, 2.0):
-        temperatures = np.full(draws, temperature)
-        rows = np.tile(policy, (draws, 1))
-        actions = sample_actions(rows, temperatures, np.random.default_rng(6))
-        expected = apply_temperature(policy[None], np.array([temperature]))[0]
-        counts = np.bincount(actions, minlength=6)
-        assert (counts[policy == 0] == 0).all()
-        error = 4 * np.sqrt(expected * (1 - expected) / draws)
-        assert (abs(counts / draws - expected) <= error).all()
-
-
-def test_temperature_zero_takes_the_first_of_the_most_visited() -> None:
-    policies = np.array([[0.2, 0.4, 0.4], [0.5, 0.0, 0.5], [0.0, 0.0, 1.0]], np.float32)
-    for seed in range(20):
-        actions = sample_actions(policies, np.zeros(3), np.random.default_rng(seed))
-        assert actions.tolist() == [1, 0, 2]
-
-
-def test_temperatures_differ_from_row_to_row() -> None:
-    rows = np.tile(np.array([0.4, 0.6], np.float32), (2000, 1))
-    temperatures = np.tile([0.0, 1.0], 1000)
-    actions = sample_actions(rows, temperatures, np.random.default_rng(7))
-    assert (actions[::2] == 1).all()
-    assert 0 < actions[1::2].mean() < 1
-
-
-class EdgeGenerator:
-    """Draws the least or the greatest number that a generator may."""
-
-    def __init__(self, number: float) -> None:
-        self.number = number
-
-    def random(self, size: int) -> npt.NDArray[np.float64]:
-        return np.full(size, self.number)
-
-
-@pytest.mark.parametrize("number", [0.0, np.nextafter(1.0, 0.0)])
-def test_not_even_the_extreme_draw_takes_an_action_of_no_probability(number: float) -> None:
-    policies = np.random.default_rng(8).random((500, 7)).astype(np.float32)
-    policies[:, [0, 3, 6]] = 0
-    policies /= policies.sum(axis=1, keepdims=True)
-    temperatures = np.linspace(0.05, 3, 500)
-    actions = sample_actions(policies, temperatures, EdgeGenerator(number))
-    assert (policies[np.arange(500), actions] > 0).all()

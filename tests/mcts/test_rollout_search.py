@@ -8,14 +8,14 @@ import math
 import numpy as np
 import numpy.typing as npt
 import pytest
+from helpers.games import CONNECT_FOUR, GAMES, TIC_TAC_TOE
 from helpers.reference_rollouts import PlainNode, PlainRollouts, SplitMix
-from helpers.searches import finish, guarded, random_position
+from helpers.searches import FIRST, finish, guarded, random_position
 
 from alphazero.arena.match import play_schedule
 from alphazero.games import ONGOING, Game, State, make_game, to_play, value_of
 from alphazero.games.game import LEGAL_RULE, OUTCOME_RULE, Mask
 from alphazero.games.mnk import Mnk
-from alphazero.mcts.kernels.equations import ucb1, ucb1_width
 from alphazero.mcts.move_selection import final_actions
 from alphazero.mcts.rollout_methods import FINAL_MOVES, METHODS, UNLIMITED, RolloutConfig
 from alphazero.mcts.rollout_search import RolloutSearch
@@ -25,13 +25,7 @@ from alphazero.records.game_record import Pairing
 from alphazero.solvers.exhaustive import solve_all_positions
 from alphazero.utils.jit import kernel
 
-GAMES = {
-    "tic_tac_toe": make_game("tic_tac_toe"),
-    "mnk 4x4x3": make_game("mnk", rows=4, columns=4, length=3),
-    "connect_four 4x5x3": make_game("connect_four", rows=4, columns=5, length=3),
-}
-TIC_TAC_TOE, CONNECT_FOUR = GAMES["tic_tac_toe"], make_game("connect_four")
-FIRST = np.array([0])
+METHOD_GAMES = ["tic_tac_toe", "mnk 4x4x3", "connect_four 4x5x3"]
 
 
 def searching(
@@ -69,7 +63,7 @@ def assert_same_tree(search: RolloutSearch, twin: PlainRollouts) -> None:
     assert search.root_statistics(FIRST).values[0] == pytest.approx(root.mean(player))
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", METHOD_GAMES)
 @pytest.mark.parametrize(
     ("method", "depth"), [("flat_mc", 0), ("flat_ucb", 0), ("uct", 0), ("uct", 2), ("uct", 3)]
 )
@@ -115,22 +109,6 @@ def test_random_numbers_are_those_of_splitmix64() -> None:
 
 
 # Selection
-
-
-def test_ucb1_is_the_equation_of_the_survey_and_twice_the_constant_suits_values() -> None:
-    rng = np.random.default_rng(0)
-    c_p = math.sqrt(0.5)
-    for _ in range(50):
-        visits = rng.integers(1, 50, 5)
-        wins = np.array([rng.integers(0, count + 1) for count in visits])
-        total = int(visits.sum()) + 1
-        rewards = wins / visits + c_p * np.sqrt(2 * np.log(total) / visits)
-        width = ucb1_width.py_func(total, 2 * c_p)
-        scores = [
-            ucb1.py_func(2 * won - count, count, width)
-            for won, count in zip(wins.tolist(), visits.tolist(), strict=True)
-        ]
-        assert np.allclose(scores, 2 * rewards - 1)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -241,17 +219,6 @@ def test_uct_plays_solved_tic_tac_toe_without_a_mistake() -> None:
 
 
 # The final move
-
-
-def test_the_final_moves_choose_what_they_say() -> None:
-    #          most visits  -     highest value
-    visits = np.array([[100, 81, 4, 0]])
-    values = np.array([[0.10, 0.21, 0.50, np.nan]])
-    assert final_actions("max", visits, values).tolist() == [2]
-    assert final_actions("robust", visits, values).tolist() == [0]
-    # As many visits, then the value decides; as high a value, then the visits.
-    assert final_actions("robust", np.array([[5, 5]]), np.array([[0.0, 0.1]])).tolist() == [1]
-    assert final_actions("max", np.array([[4, 5]]), np.array([[0.1, 0.1]])).tolist() == [1]
 
 
 @pytest.mark.parametrize("final_move", FINAL_MOVES)

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.games import TIC_TAC_TOE
 from helpers.players import ScriptedPlayer, first_legal
-from helpers.records import TIC_TAC_TOE, taught
+from helpers.records import taught
 from helpers.tiny_run import tiny_config
 
 from alphazero.arena.match import Match

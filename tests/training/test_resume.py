@@ -33,8 +33,10 @@ from helpers.tiny_run import (
 from alphazero.arena.elo import MatchResult
 from alphazero.cli.main import main
 from alphazero.errors import RunError
+from alphazero.games import make_game
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.training import loop
+from alphazero.training.data.game_shard import RESIGNED, GameBatch
 from alphazero.training.loop import Training, resume, train
 from alphazero.training.manifest import player_name, run_folder
 from alphazero.training.play_backend import LocalBackend, SelfPlayRequest
@@ -43,9 +45,14 @@ from alphazero.training.selfplay import SelfPlayResult
 from alphazero.utils.files import sha256_of, write_atomic
 
 Capture = pytest.CaptureFixture[str]
+
+
 Patch = pytest.MonkeyPatch
 
+
 COMMAND = [sys.executable, "-m", "alphazero"]
+
+
 HANG = 120
 """Seconds after which a process is thought to hang: no test waits for it to pass."""
 
@@ -648,6 +655,7 @@ def edit_well(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], No
 HUGE = int("9" * 400)
 """No float is as large."""
 
+
 BY_HAND: list[tuple[str, Any]] = [
     *[("iteration", value) for value in (-5, HUGE, 1.0, "1", True, None, [], 10**16)],
     *[(name, -1) for name in ("step", "positions", "evaluations", "games", "seconds")],
@@ -881,3 +889,33 @@ def test_the_learner_does_the_steps_that_the_positions_are_good_for_and_no_more(
     more = manifest_of(resume(run, [f"budget.iterations={ITERATIONS + 2}"]))
     assert more["positions"] > manifest["positions"]
     assert more["step"] == int(more["positions"] * reuse / batch)
+
+
+# --- every option ------------------------------------------------------------------------------
+
+
+def test_a_run_with_every_option_resumes_to_the_very_same_files(tmp_path: Path) -> None:
+    options = [
+        "selfplay.full_search_probability=0.5",
+        "selfplay.fast_simulations=2",
+        "learner.ema_decay=0.9",
+        "learner.search_value_weight=0.3",
+        "learner.optimizer=adamw",
+        "learner.learning_rate=0.001",
+        "search.fpu=parent",
+        "search.evaluation_cache_mib=1",
+        "selfplay.resign_enabled_fraction=0.6",
+        "selfplay.resign_false_positives=1.0",
+        "selfplay.resign_threshold_max=0.1",
+        "replay.deblunder_threshold=0.3",
+        "replay.policy_surprise_weight=0.5",
+    ]
+    whole = loop.train(tiny_config(tmp_path / "whole", *options))
+    last = (whole / "replay/games-000004.npz").read_bytes()
+    assert RESIGNED in GameBatch.from_bytes(make_game("tic_tac_toe"), last, "here").resignations
+    broken = loop.train(tiny_config(tmp_path / "broken", *options, "budget.iterations=2"))
+    loop.resume(broken, ["budget.iterations=4"])
+    expected, received = fingerprint(whole), fingerprint(broken)
+    for each in (expected, received):
+        del each["config.yaml"]
+    assert received == expected

@@ -9,16 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.records import (
-    CONNECT_FOUR,
-    GAMES,
-    TIC_TAC_TOE,
-    drawn_games,
-    random_records,
-    taught,
-    unfinished,
-    window,
-)
+from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
+from helpers.records import GAMES, drawn_games, random_records, taught, unfinished, window
 
 from alphazero.errors import RunError
 from alphazero.games import ONGOING, Game, make_game

@@ -6,24 +6,19 @@ Letters: P positions, A actions, B batch, [C, H, W] observation.
 import dataclasses
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-from helpers.records import (
-    GAMES,
-    TIC_TAC_TOE,
-    drawn_games,
-    random_records,
-    taught,
-    unfinished,
-    window,
-)
+from helpers.games import TIC_TAC_TOE
+from helpers.records import GAMES, drawn_games, random_records, taught, unfinished, window
+from helpers.tiny_run import tiny_config
 
 from alphazero.config.schema import ReplayConfig
 from alphazero.errors import RunError
-from alphazero.games import Game
+from alphazero.games import Game, make_game, value_of
 from alphazero.games.game import to_play
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.training.data.game_shard import GameBatch
@@ -349,3 +344,25 @@ def test_an_unfinished_game_teaches_nothing_and_is_refused():
         ReplayBuffer(TIC_TAC_TOE, window()).add(
             7, GameBatch.of(TIC_TAC_TOE, [record, unfinished(record, 4)])
         )
+
+
+def test_the_target_is_mixed_from_the_outcome_and_the_value_of_the_search() -> None:
+    config = tiny_config(Path("unused"))
+    game = make_game("tic_tac_toe")
+    actions = np.array([4, 0, 8, 2, 1, 7, 3, 5, 6], np.int32)
+    state, outcomes = game.initial_state(), []
+    for action in actions:
+        outcomes.append(to_play(state))
+        state = game.play(state, int(action))
+    outcome = game.outcome(state)
+    values = np.linspace(-0.9, 0.9, 9).astype(np.float32)
+    policies = np.eye(9, dtype=np.float32)[actions]
+    replay = ReplayBuffer(game, config.replay)
+    none = np.zeros(9, np.float32)
+    record = GameRecord(Pairing(), actions, policies, values, none, none, outcome)
+    replay.add(1, GameBatch.of(game, [record]))
+    for mix in (0.0, 0.25, 1.0):
+        batch = replay.sample(64, np.random.default_rng(0), augment=False, search_value_weight=mix)
+        plies = [int(np.flatnonzero(actions == policy.argmax())[0]) for policy in batch.policies]
+        z = np.array([value_of(outcome, outcomes[ply]) for ply in plies])
+        assert np.allclose(batch.values, (1 - mix) * z + mix * values[plies], atol=1e-6)

@@ -11,7 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from helpers.learners import NETWORK, PLAIN, make_batch, make_learner, make_network
+from helpers.learners import (
+    NETWORK,
+    PLAIN,
+    assert_near_orthogonal,
+    make_batch,
+    make_learner,
+    make_network,
+)
 from helpers.records import taught
 from torch import Tensor
 from torch.nn.functional import log_softmax
@@ -30,8 +37,7 @@ from alphazero.network.resnet import ResNet
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import Batch, ReplayBuffer
 from alphazero.training.learning.learner import Learner
-from alphazero.training.learning.losses import losses, squared_norm, win_draw_loss
-from alphazero.training.learning.muon import orthogonalized
+from alphazero.training.learning.losses import squared_norm
 from alphazero.training.loop import Training
 from alphazero.training.run_directory import RunDirectory
 
@@ -62,73 +68,6 @@ def assert_close(found: Sequence[Tensor], expected: Sequence[Tensor]) -> None:
 
 
 # The loss
-
-
-def test_the_losses_are_those_computed_by_hand():
-    # softmax of (ln 1, ln 2, ln 5) is (1/8, 2/8, 5/8), and of equal logits (1/3, 1/3, 1/3).
-    logits = np.log(np.array([[1, 2, 5], [7, 7, 7]]))
-    policies, outcomes = np.array([[0.5, 0.5, 0], [0, 0, 1]]), np.array([1.0, -1.0])
-    parts = losses(*map(torch.from_numpy, (logits, np.array([0.5, 0.0]), policies, outcomes)))
-    policy = [0.5 * np.log(8) + 0.5 * np.log(4), np.log(3)]
-    entropy = [np.log(8) / 8 + np.log(4) / 4 + np.log(8 / 5) * 5 / 8, np.log(3)]
-    assert float(parts.policy) == pytest.approx(sum(policy) / 2)
-    assert float(parts.value) == pytest.approx((0.25 + 1) / 2)
-    assert float(parts.error) == pytest.approx((0.5 + 1) / 2)
-    assert float(parts.entropy) == pytest.approx(sum(entropy) / 2)
-
-
-def test_a_value_becomes_win_draw_and_loss_that_mean_it():
-    targets = torch.tensor([1.0, 0.0, -1.0, 0.25, -0.75, 1.0000001])
-    expected = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0.25, 0.75, 0], [0, 0.25, 0.75], [1, 0, 0]]
-    assert win_draw_loss(targets).tolist() == expected
-
-
-def test_the_loss_of_win_draw_and_loss_is_that_computed_by_hand():
-    # softmax of (ln 1, ln 2, ln 5) is (1/8, 2/8, 5/8); the values are 1/8 - 5/8 and 5/8 - 1/8.
-    outcome_logits = np.log(np.array([[1, 2, 5], [5, 2, 1], [5, 2, 1]]))
-    values, targets = np.array([-0.5, 0.5, 0.5]), np.array([-1.0, 0.0, 0.25])
-    policy = np.ones((3, 1))
-    parts = losses(
-        *map(torch.from_numpy, (np.zeros((3, 1)), values, policy, targets, outcome_logits))
-    )
-    by_hand = [np.log(8 / 5), np.log(4), 0.25 * np.log(8 / 5) + 0.75 * np.log(4)]
-    assert float(parts.value) == pytest.approx(sum(by_hand) / 3)
-    assert float(parts.error) == pytest.approx((0.5 + 0.5 + 0.25) / 3)
-    assert float(parts.policy) == 0
-
-
-def test_the_loss_of_win_draw_and_loss_is_least_where_the_value_is_the_mean_of_its_targets():
-    targets = torch.tensor([1.0, 1.0, -1.0, 0.3, -0.1], dtype=torch.float64)
-    logits = torch.zeros(3, dtype=torch.float64, requires_grad=True)
-    optimizer = torch.optim.Adam([logits], lr=0.05)
-    for _ in range(500):
-        answers = (torch.zeros(5, 1), torch.zeros(5), torch.ones(5, 1), targets)
-        parts = losses(*answers, logits.expand(5, 3))
-        optimizer.zero_grad()
-        parts.value.backward()
-        optimizer.step()
-    win, _, loss = torch.softmax(logits.detach(), 0)
-    assert float(win - loss) == pytest.approx(float(targets.mean()), abs=1e-4)
-
-
-def test_perfect_answers_leave_the_entropy_of_the_targets():
-    rng = np.random.default_rng(0)
-    policies = rng.dirichlet(np.ones(7), 20)
-    outcomes = rng.choice([-1.0, 0.0, 1.0], 20)
-    logits = np.log(policies) + rng.normal(size=(20, 1))
-    parts = losses(*map(torch.from_numpy, (logits, outcomes, policies, outcomes)))
-    entropy = -(policies * np.log(policies)).sum(axis=1).mean()
-    assert float(parts.policy) == pytest.approx(entropy)
-    assert float(parts.entropy) == pytest.approx(entropy)
-    assert float(parts.value) == float(parts.error) == 0
-
-
-def test_very_sure_answers_give_finite_losses():
-    logits = torch.tensor([[1e4, 0.0, -1e4]])
-    parts = losses(logits, torch.ones(1), torch.tensor([[0.5, 0.5, 0.0]]), -torch.ones(1))
-    assert float(parts.policy) == 5_000
-    assert float(parts.value) == 4
-    assert float(parts.entropy) == 0
 
 
 def test_the_reported_l2_is_c_times_the_squared_norm_of_all_weights():
@@ -187,25 +126,6 @@ def test_two_steps_of_adamw_follow_their_equations_with_l2_in_the_gradient(weigh
             torch.testing.assert_close(
                 found[sure], (kept - 0.1 * change)[sure], rtol=1e-3, atol=1e-4
             )
-
-
-@pytest.mark.parametrize("shape", [(3, 5, 40), (2, 40, 5), (1, 16, 16), (2, 1, 9), (2, 9, 1)])
-def test_muon_brings_the_singular_values_near_one_and_keeps_the_singular_vectors(shape):
-    matrices = torch.randn(shape, generator=torch.Generator().manual_seed(4))
-    assert_near_orthogonal(orthogonalized(matrices), matrices)
-    assert_near_orthogonal(orthogonalized(1e-6 * matrices), matrices)
-
-
-def assert_near_orthogonal(found: torch.Tensor, matrices: torch.Tensor) -> None:
-    """Check that it is U S' V^T of U S V^T, S' between 0.65 and 1.25 where S is not small."""
-    left, sizes, right = torch.linalg.svd(matrices.double(), full_matrices=False)
-    inner = left.mT @ found.double() @ right.mT
-    reached = torch.diagonal(inner, dim1=-2, dim2=-1)
-    share = sizes / sizes.norm(dim=-1, keepdim=True)
-    assert reached.max() < 1.25
-    assert reached[share > 0.02].min() > 0.65
-    expected = left @ torch.diag_embed(reached) @ right
-    torch.testing.assert_close(found.double(), expected, rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize("weight_decay", [0.0, 0.5])
@@ -490,3 +410,51 @@ def test_what_dies_in_a_step_is_zero_and_the_program_around_it_keeps_small_numbe
     assert (tiny * half > 0).all(), "outside a step"
     # Its gradient is 0, for what follows it is: nothing but the decay touches it.
     assert (dead == 0).all()
+
+
+# The average of the weights
+
+
+def test_the_player_is_the_running_average_of_the_weights() -> None:
+    learner = make_learner(ema_decay=0.5)
+    assert learner.player is not learner.network
+    expected = {name: each.clone() for name, each in learner.player.state_dict().items()}
+    for step in range(1, 8):
+        learner.train_step(make_batch(seed=step))
+        decay = min(0.5, (1 + step) / (10 + step))
+        for name, weight in learner.network.state_dict().items():
+            if weight.is_floating_point():
+                expected[name] = decay * expected[name] + (1 - decay) * weight
+    for name, weight in learner.player.state_dict().items():
+        if weight.is_floating_point():
+            torch.testing.assert_close(weight, expected[name])
+    moved = [
+        not torch.equal(a, b)
+        for a, b in zip(learner.player.parameters(), learner.network.parameters(), strict=True)
+    ]
+    assert all(moved)
+
+
+def test_an_average_is_restored_with_the_learner() -> None:
+    first, second = make_learner(ema_decay=0.9), make_learner(1, ema_decay=0.9)
+    for step in range(3):
+        first.train_step(make_batch(seed=step))
+    second.restore(first.state(), first.step)
+    for learner in (first, second):
+        learner.train_step(make_batch(seed=9))
+    for name, tensor in first.state().items():
+        assert torch.equal(tensor, second.state()[name]), name
+
+
+def test_without_an_average_the_weights_themselves_play() -> None:
+    learner = make_learner()
+    assert learner.player is learner.network
+    assert not any(name.startswith("player.") for name in learner.state())
+
+
+# Threads
+
+
+def test_a_small_step_stays_on_one_core() -> None:
+    assert make_learner(batch_size=16).useful_threads == 1
+    assert make_learner(batch_size=10**6).useful_threads > 64

@@ -5,15 +5,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.games import GAMES
 from helpers.paths import DATA
-from helpers.reference_gumbel import PlainGumbelRoot, halving
-from helpers.searches import FIRST, GAMES, HashedEvaluator, assert_same_tree, finish
+from helpers.reference_gumbel import PlainGumbelRoot
+from helpers.searches import FIRST, HashedEvaluator, assert_same_tree, finish
 
 from alphazero.config.schema import SearchConfig
 from alphazero.games import make_game
 from alphazero.mcts.evaluator import UniformEvaluator
 from alphazero.mcts.exploration import Exploration
-from alphazero.mcts.kernels.equations import considered_visits, mixed_value, sigma
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.rollout_methods import UNLIMITED
 from alphazero.players.search_player import SearchPlayer
@@ -52,13 +52,6 @@ def test_mctx_finds_the_same(record: dict[str, Any]) -> None:
     assert np.allclose(roots.policy_targets[0], record["weights"], atol=1e-5)
 
 
-@pytest.mark.parametrize("actions", [2, 3, 4, 7, 16, 100])
-@pytest.mark.parametrize("simulations", [1, 2, 16, 50, 97, 800])
-def test_halving_gives_each_phase_its_share(actions: int, simulations: int) -> None:
-    turns = [considered_visits.py_func(each, simulations, actions) for each in range(simulations)]
-    assert turns == halving(actions, simulations)
-
-
 @pytest.mark.parametrize("name", GAMES)
 @pytest.mark.parametrize("reuse_tree", [True, False])
 def test_puct_below_the_root_builds_the_tree_of_the_plain_twin(name: str, reuse_tree: bool) -> None:
@@ -80,19 +73,6 @@ def test_puct_below_the_root_builds_the_tree_of_the_plain_twin(name: str, reuse_
         assert roots.visits[0, action] - twin.kept[action] == max(new)
         search.advance(FIRST, np.array([action]))
         twin.follow(action)
-
-
-def test_a_single_action_is_always_the_one_considered() -> None:
-    assert [considered_visits.py_func(each, 9, 1) for each in range(9)] == list(range(9))
-
-
-def test_the_equations_have_the_values_computed_by_hand() -> None:
-    assert sigma.py_func(0.5, 10, 50.0, 1.0) == pytest.approx(60 * 0.75)
-    assert sigma.py_func(-1.0, 10, 50.0, 1.0) == 0
-    # Two visited actions of priors 0.2 and 0.3, 4 visits, Q of 1 and -0.5; the node's value 0.1.
-    mixed = (0.1 + 4 * (0.2 - 0.15) / 0.5) / 5
-    assert mixed_value.py_func(0.1, 4, 0.5, 0.05) == pytest.approx(mixed)
-    assert mixed_value.py_func(0.1, 0, 0.0, 0.0) == 0.1
 
 
 def test_without_exploration_nothing_is_drawn_and_the_answer_is_always_the_same() -> None:

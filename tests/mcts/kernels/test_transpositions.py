@@ -1,15 +1,14 @@
 """Graphs in place of trees: against a plain twin, and by what must hold of every graph."""
 
 import itertools
-import pathlib
 
 import numpy as np
 import pytest
+from helpers.games import GAMES
 from helpers.reference_gumbel import PlainGumbelRoot
 from helpers.reference_search import Path, PlainNode, seen_by
 from helpers.searches import (
     FIRST,
-    GAMES,
     HashedEvaluator,
     assert_same_tree,
     exact_value,
@@ -17,16 +16,12 @@ from helpers.searches import (
     follow_at_random,
     random_position,
 )
-from helpers.tiny_run import tiny_config
 
 from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, State, make_game, to_play
 from alphazero.games.game import LAST
 from alphazero.mcts.exploration import Exploration
-from alphazero.mcts.kernels.equations import visit_weight
-from alphazero.mcts.kernels.transpositions import has_transpositions
 from alphazero.mcts.network_search import NetworkSearch
-from alphazero.training.selfplay import make_selfplay_match
 
 MANY = GAMES | {"go 3x3": make_game("go", rows=3, columns=3)}
 
@@ -207,13 +202,6 @@ def test_a_kept_graph_is_whole() -> None:
     assert older > 0
 
 
-def test_a_worse_move_counts_less_the_worse_it_is() -> None:
-    assert visit_weight.py_func(0.7, 0.0) == 1
-    assert visit_weight.py_func(0.0, 2.0) == 1
-    assert visit_weight.py_func(0.5, 2.0) == 0.5
-    assert visit_weight.py_func(2.0, 2.0) == 0.2
-
-
 def test_means_come_nearer_to_the_truth_when_bad_moves_count_less() -> None:
     """Among positions a few moves from their ends, without any knowledge of the game."""
     game, rng, errors = GAMES["tic_tac_toe"], np.random.default_rng(0), {}
@@ -229,19 +217,3 @@ def test_means_come_nearer_to_the_truth_when_bad_moves_count_less() -> None:
             wrong.append(abs(finish(search).values[0] - exact_value(game, state, known)))
         errors[weighting] = float(np.mean(wrong))
     assert errors[4.0] < errors[0.0]
-
-
-@pytest.mark.parametrize("plain", [False, True])
-def test_selfplay_searches_plain_trees_where_it_is_told_to(
-    tmp_path: pathlib.Path, plain: bool
-) -> None:
-    config = tiny_config(
-        tmp_path,
-        "search.transpositions=true",
-        "search.backup_value_weighting=2",
-        f"selfplay.disable_graph_search={str(plain).lower()}",
-    )
-    game, rng = GAMES["tic_tac_toe"], np.random.default_rng(0)
-    _, search = make_selfplay_match(game, config, HashedEvaluator(game), rng, 2)
-    assert search._selection.backup_value_weighting == (0 if plain else 2)
-    assert has_transpositions.py_func(search.trees) != plain

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from helpers.searches import FIRST, GAMES, HashedEvaluator, exact_value, finish, random_position
+from helpers.games import GAMES
+from helpers.searches import FIRST, HashedEvaluator, exact_value, finish, random_position
 
 from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, Game, State

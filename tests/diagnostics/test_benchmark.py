@@ -1,0 +1,24 @@
+"""The benchmark of self-play."""
+
+from pathlib import Path
+
+import pytest
+from helpers.tiny_run import tiny_config
+
+from alphazero.diagnostics.benchmark import benchmark
+
+
+def test_the_benchmark_counts_what_it_says(tmp_path: Path) -> None:
+    config = tiny_config(tmp_path, "selfplay.parallel_games=6", "search.evaluation_cache_mib=0")
+    result = benchmark(config, 0.8, 2)
+    assert result.workers == 2
+    assert result.tables == 6
+    assert result.efficiency > 0
+    assert result.evaluations == pytest.approx(result.efficiency * result.network_only)
+    assert 0 < result.batch_fill <= 1
+    assert result.cache_hits == 0
+    # At least five moves end a game, at most nine; each move has four simulations.
+    assert 5 <= result.moves / result.games <= 9.5
+    assert result.simulations / result.moves == pytest.approx(4, rel=0.1)
+    assert result.peak_megabytes > 10
+    assert "search efficiency" in str(result)

@@ -1,0 +1,27 @@
+"""Plays matches and compares their records."""
+
+from alphazero.arena.match import Match
+from alphazero.records.game_record import GameRecord
+
+
+def play_all(match: Match) -> list[GameRecord]:
+    """Play a match to the end of its schedule."""
+    match.start_games()
+    records = []
+    while match.playing:
+        records += match.step()
+    return records
+
+
+def as_text(record: GameRecord) -> tuple[object, ...]:
+    """Everything a record says, as something to compare."""
+    return (
+        record.pairing,
+        record.actions.tolist(),
+        record.policies.tolist(),
+        record.values.tolist(),
+        record.surprises.tolist(),
+        record.prospects.tolist(),
+        record.outcome,
+        record.resigned,
+    )

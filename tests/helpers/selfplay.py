@@ -1,0 +1,25 @@
+"""Quick self-play for tests."""
+
+from collections.abc import Sequence
+
+from alphazero.config.schema import Config, GameConfig, SearchConfig, SelfplayConfig
+from alphazero.records.game_record import GameRecord
+
+
+def make_config(game: str = "tic_tac_toe", **changes: object) -> Config:
+    """A quick configuration; trees are not kept, so a policy is visits over `simulations`."""
+    settings = {"games_per_iteration": 10, "parallel_games": 8, "temperature_moves": 4, **changes}
+    return Config(
+        game=GameConfig(game),
+        search=SearchConfig(simulations=16, reuse_tree=False),
+        selfplay=SelfplayConfig(**settings),
+    )
+
+
+def chosen_most_visited(records: Sequence[GameRecord], plies: slice) -> list[bool]:
+    """Whether each move in `plies` of each game was the first of its most visited ones."""
+    return [
+        bool(policy.argmax() == action)
+        for record in records
+        for policy, action in zip(record.policies[plies], record.actions[plies], strict=True)
+    ]

@@ -1,0 +1,106 @@
+"""Moves chosen from the visits and values of roots, against numbers computed by hand."""
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from alphazero.mcts.move_selection import (
+    apply_temperature,
+    final_actions,
+    is_max_robust,
+    kl_divergences,
+    sample_actions,
+)
+
+
+def test_tempered_policies_are_visits_to_the_power_of_one_over_the_temperature() -> None:
+    visits = [[10, 0, 5, 85], [1, 1, 2, 0]]
+    policies = np.array(visits, np.float32) / np.sum(visits, axis=1, keepdims=True)
+    for temperature in (0.3, 0.5, 1.0, 2.0):
+        for row, counts in enumerate(visits):
+            powers = [count ** (1 / temperature) for count in counts]
+            expected = [power / sum(powers) for power in powers]
+            found = apply_temperature(
+                policies.astype(np.float32), np.array([temperature, temperature])
+            )
+            assert found[row].tolist() == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1e-300, 1e-6, 1e-3])
+def test_a_vanishing_temperature_is_safe(temperature: float) -> None:
+    policies = np.array([[0.1, 0.0, 0.6, 0.3], [0.4, 0.4, 0.2, 0.0]], np.float32)
+    found = apply_temperature(policies, np.array([temperature, temperature]))
+    assert np.allclose(found, [[0, 0, 1, 0], [0.5, 0.5, 0, 0]])
+    assert found.sum(axis=1).tolist() == [1, 1]
+
+
+def test_a_temperature_near_zero_still_tells_nearly_equal_visits_apart() -> None:
+    policies = np.array([[1000, 999]], np.float32) / 1999
+    assert apply_temperature(policies, np.array([1e-5]))[0].tolist() == pytest.approx([1, 0])
+
+
+def test_actions_are_drawn_as_often_as_the_tempered_policy_says() -> None:
+    draws, policy = 40_000, np.array([0.0, 0.5, 0.0, 0.3, 0.2, 0.0], np.float32)
+    for temperature in (0.5, 1.0, 2.0):
+        temperatures = np.full(draws, temperature)
+        rows = np.tile(policy, (draws, 1))
+        actions = sample_actions(rows, temperatures, np.random.default_rng(6))
+        expected = apply_temperature(policy[None], np.array([temperature]))[0]
+        counts = np.bincount(actions, minlength=6)
+        assert (counts[policy == 0] == 0).all()
+        error = 4 * np.sqrt(expected * (1 - expected) / draws)
+        assert (abs(counts / draws - expected) <= error).all()
+
+
+def test_temperature_zero_takes_the_first_of_the_most_visited() -> None:
+    policies = np.array([[0.2, 0.4, 0.4], [0.5, 0.0, 0.5], [0.0, 0.0, 1.0]], np.float32)
+    for seed in range(20):
+        actions = sample_actions(policies, np.zeros(3), np.random.default_rng(seed))
+        assert actions.tolist() == [1, 0, 2]
+
+
+def test_temperatures_differ_from_row_to_row() -> None:
+    rows = np.tile(np.array([0.4, 0.6], np.float32), (2000, 1))
+    temperatures = np.tile([0.0, 1.0], 1000)
+    actions = sample_actions(rows, temperatures, np.random.default_rng(7))
+    assert (actions[::2] == 1).all()
+    assert 0 < actions[1::2].mean() < 1
+
+
+class EdgeGenerator:
+    """Draws the least or the greatest number that a generator may."""
+
+    def __init__(self, number: float) -> None:
+        self.number = number
+
+    def random(self, size: int) -> npt.NDArray[np.float64]:
+        return np.full(size, self.number)
+
+
+@pytest.mark.parametrize("number", [0.0, np.nextafter(1.0, 0.0)])
+def test_not_even_the_extreme_draw_takes_an_action_of_no_probability(number: float) -> None:
+    policies = np.random.default_rng(8).random((500, 7)).astype(np.float32)
+    policies[:, [0, 3, 6]] = 0
+    policies /= policies.sum(axis=1, keepdims=True)
+    temperatures = np.linspace(0.05, 3, 500)
+    actions = sample_actions(policies, temperatures, EdgeGenerator(number))
+    assert (policies[np.arange(500), actions] > 0).all()
+
+
+def test_the_final_moves_choose_what_they_say() -> None:
+    #          most visits  -     highest value
+    visits = np.array([[100, 81, 4, 0]])
+    values = np.array([[0.10, 0.21, 0.50, np.nan]])
+    assert final_actions("max", visits, values).tolist() == [2]
+    assert final_actions("robust", visits, values).tolist() == [0]
+    # As many visits, then the value decides; as high a value, then the visits.
+    assert final_actions("robust", np.array([[5, 5]]), np.array([[0.0, 0.1]])).tolist() == [1]
+    assert final_actions("max", np.array([[4, 5]]), np.array([[0.1, 0.1]])).tolist() == [1]
+
+
+def test_divergences_are_those_computed_by_hand() -> None:
+    policies = np.array([[0.5, 0.5, 0], [0, 1, 0], [0.25, 0.25, 0.5], [0, 0, 1]])
+    priors = np.array([[0.25, 0.75, 0], [0.5, 0.125, 0.375], [0.25, 0.25, 0.5], [1, 0, 0]])
+    expected = [0.5 * np.log(2) + 0.5 * np.log(2 / 3), np.log(8), 0, 126 * np.log(2)]
+    # The last: a prior of 0 counts as float32's least normal number, 2^-126.
+    assert kl_divergences(policies, priors) == pytest.approx(expected, abs=1e-12)

@@ -1,0 +1,27 @@
+"""The random player."""
+
+import numpy as np
+from helpers.games import TIC_TAC_TOE
+
+from alphazero.players.base import RandomPlayer
+
+LAST_CELLS = """
+    X O X
+    O O X
+    . X .
+"""
+
+
+def test_a_question_to_the_random_player_is_void_when_its_table_begins_anew():
+    player, tables = RandomPlayer(TIC_TAC_TOE, 3, np.random.default_rng(0)), np.arange(3)
+    states = np.tile(TIC_TAC_TOE.initial_state(), (3, 1))
+    player.reset(tables, states)
+    player.begin_moves(tables)
+    player.reset(tables[:2], states[:2])
+    assert player.take_decisions().slots.tolist() == [2]
+
+
+def test_the_random_player_plays_every_legal_move_and_no_other():
+    state = TIC_TAC_TOE.parse(LAST_CELLS)
+    player = RandomPlayer(TIC_TAC_TOE, 1, np.random.default_rng(0))
+    assert {player.choose(state) for _ in range(50)} == {6, 8}

@@ -1,0 +1,153 @@
+"""Players that search: limits of time, playout caps and what they record."""
+
+import itertools
+
+import numpy as np
+import pytest
+from helpers.games import TIC_TAC_TOE
+from helpers.matches import play_all
+
+from alphazero.arena.match import Match, play_schedule
+from alphazero.config.schema import SearchConfig
+from alphazero.games import ONGOING, make_game
+from alphazero.mcts.evaluator import UniformEvaluator
+from alphazero.mcts.exploration import Exploration
+from alphazero.mcts.network_search import NetworkSearch
+from alphazero.mcts.rollout_methods import UNLIMITED
+from alphazero.players import search_player as player_module
+from alphazero.players.base import Player, RandomPlayer
+from alphazero.players.search_player import PlayoutCap, SearchPlayer
+from alphazero.records.game_record import GameRecord, Pairing
+from alphazero.utils.arrays import Float32Array
+
+
+def test_a_search_that_knows_nothing_never_loses_to_chance_when_it_moves_first():
+    settings = SearchConfig(simulations=200)
+
+    def seat(tables: int) -> list[Player]:
+        return [
+            SearchPlayer(NetworkSearch(TIC_TAC_TOE, UniformEvaluator(9), settings, slots=tables)),
+            RandomPlayer(TIC_TAC_TOE, tables, np.random.default_rng(8)),
+        ]
+
+    records = play_schedule(TIC_TAC_TOE, seat, [Pairing((0, 1))] * 40, 20)
+    outcomes = [record.outcome for record in records]
+    assert len(outcomes) == 40
+    assert min(outcomes) >= 0
+    assert outcomes.count(1) > 30
+
+
+@pytest.mark.parametrize("moves", [(), (4,), (4, 0, 8), (4, 0, 8, 7, 1, 6, 2, 5)])
+@pytest.mark.parametrize("leaves", [1, 8])
+def test_a_search_limited_by_seconds_ends_and_answers_legally(moves: tuple[int, ...], leaves: int):
+    settings = SearchConfig(simulations=UNLIMITED)
+    search = NetworkSearch(TIC_TAC_TOE, UniformEvaluator(9), settings, nodes=5_000, leaves=leaves)
+    player = SearchPlayer(search, seconds=0.2)
+    state = TIC_TAC_TOE.play(TIC_TAC_TOE.initial_state(), *moves)
+    assert TIC_TAC_TOE.legal_action_mask(state)[player.choose(state)]
+    assert 0 < player.search.simulations < UNLIMITED
+
+
+def test_players_limited_by_seconds_play_a_match_to_its_end():
+    settings = SearchConfig(simulations=UNLIMITED)
+    search = NetworkSearch(TIC_TAC_TOE, UniformEvaluator(9), settings, slots=3, nodes=5_000)
+    player = SearchPlayer(search, seconds=0.02)
+    records = play_all(Match(TIC_TAC_TOE, [player], 3, itertools.repeat(Pairing(), 3)))
+    assert len(records) == 3
+    for record in records:
+        state = TIC_TAC_TOE.play(TIC_TAC_TOE.initial_state(), *record.actions.tolist())
+        assert TIC_TAC_TOE.outcome(state) == record.outcome != ONGOING
+
+
+# Playout caps
+
+
+class CountingEvaluator(UniformEvaluator):
+    """Counts the positions that it was asked for."""
+
+    rows = 0
+
+    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
+        self.rows += len(observations)
+        return super().evaluate(observations)
+
+
+def capped_games(share: float) -> tuple[list[GameRecord], SearchPlayer]:
+    game = make_game("connect_four", rows=4, columns=5, length=3)
+    players: list[SearchPlayer] = []
+
+    def seat(tables: int) -> list[SearchPlayer]:
+        settings = SearchConfig(simulations=40, reuse_tree=False)
+        cap = PlayoutCap(share, 3)
+        rng = np.random.default_rng(4)
+        players.append(
+            SearchPlayer(
+                NetworkSearch(
+                    game,
+                    CountingEvaluator(5),
+                    settings,
+                    slots=tables,
+                    exploration=Exploration(0.5, 1.0),
+                    rng=rng,
+                ),
+                cap=cap,
+            )
+        )
+        return players
+
+    records = play_schedule(game, seat, [Pairing()] * 60, 12)
+    return records, players[0]
+
+
+def test_only_full_searches_are_learned_from_and_they_are_as_many_as_asked() -> None:
+    records, player = capped_games(0.3)
+    policies = np.concatenate([record.policies for record in records])
+    full = policies.any(axis=1)
+    error = 3 * np.sqrt(0.3 * 0.7 / len(full))
+    assert full.mean() == pytest.approx(0.3, abs=error)
+    assert np.allclose(policies[full].sum(axis=1), 1, atol=1e-5)
+    assert np.allclose(np.rint(policies[full] * 40), policies[full] * 40, atol=1e-3)
+    searched = int(full.sum()) * 40 + int((~full).sum()) * 3
+    assert player.search.simulations == searched
+
+
+def test_quick_searches_have_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(player_module, "STEPS_PER_POLL", 1)
+    game = make_game("tic_tac_toe")
+    search = NetworkSearch(
+        game,
+        UniformEvaluator(9),
+        SearchConfig(simulations=20),
+        slots=200,
+        exploration=Exploration(0.5, 1.0),
+    )
+    player = SearchPlayer(search, cap=PlayoutCap(0.5, 5))
+    tables = np.arange(200)
+    player.reset(tables, np.tile(game.initial_state(), (200, 1)))
+    player.begin_moves(tables)
+    player.step()
+    player.search.pop_finished()
+    trees = player.search.trees
+    full = trees.slots["remaining"] == 20
+    assert 60 < full.sum() < 140
+    assert (trees.slots["remaining"][~full] == 5).all()
+    noisy = (trees.root_prior != np.float32(1 / 9)).any(axis=1)
+    assert (noisy == full).all()
+
+
+def test_surprise_compares_the_search_with_the_network_s_prior_without_noise() -> None:
+    records, player = capped_games(0.5)
+    compared = 0
+    for record in records:
+        state = player.search.game.initial_state()
+        for ply, policy in enumerate(record.policies):
+            if policy.any():
+                legal = int(player.search.game.legal_action_mask(state).sum())
+                # The evaluator's priors are all alike: KL = log(legal) - entropy.
+                wanted = np.log(legal) + sum(p * np.log(p) for p in policy.tolist() if p)
+                assert record.surprises[ply] == pytest.approx(wanted, abs=1e-5)
+                compared += wanted > 0.01
+            else:
+                assert record.surprises[ply] == 0
+            state = player.search.game.play(state, int(record.actions[ply]))
+    assert compared > 50

@@ -1,0 +1,92 @@
+"""The gate: a match between the challenger and the best network."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from helpers.games import TIC_TAC_TOE
+from helpers.matches import as_text
+from helpers.searches import HashedEvaluator
+from helpers.selfplay import chosen_most_visited, make_config
+
+from alphazero.config.schema import Config, GateConfig, SearchConfig
+from alphazero.mcts.evaluator import UniformEvaluator
+from alphazero.training.gate import run_gate
+from alphazero.utils.arrays import Float32Array
+
+
+def gate_config(**changes: float) -> Config:
+    return dataclasses.replace(
+        make_config(temperature=50.0, final_temperature=50.0, dirichlet_fraction=1.0),
+        gate=GateConfig(**{"games": 20, "opening_moves": 3, **changes}),
+    )
+
+
+def test_a_gate_has_no_noise_and_no_temperature_so_equals_play_alike_in_both_colours():
+    evaluator = HashedEvaluator(TIC_TAC_TOE)
+    result, records = run_gate(TIC_TAC_TOE, gate_config(), evaluator, evaluator, (0,))
+    assert result.games == 20
+    assert result.score == 0.5
+    games: dict[int, list[bytes]] = {}
+    for record in records:
+        assert all(chosen_most_visited([record], slice(3, None)))
+        games.setdefault(record.pairing.pair_id, []).append(record.actions.tobytes())
+    assert [len(pair) for pair in games.values()] == [2] * 10
+    assert all(first == second for first, second in games.values())
+
+
+class Blind(HashedEvaluator):
+    """Takes every position for lost, whoever looks, and wants the first cell."""
+
+    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
+        logits, values = super().evaluate(observations)
+        return np.tile(-100 * np.arange(9, dtype=np.float32), (len(logits), 1)), values
+
+
+def test_a_gate_gives_the_challenger_the_wins_of_player_0_of_its_pairings():
+    strong, weak = UniformEvaluator(9), Blind(TIC_TAC_TOE)
+    config = dataclasses.replace(gate_config(), search=SearchConfig(simulations=100))
+    for workers in (1, 2):
+        up, _ = run_gate(TIC_TAC_TOE, config, strong, weak, (1,), workers)
+        down, _ = run_gate(TIC_TAC_TOE, config, weak, strong, (1,), workers)
+        assert up.score > 0.6
+        assert (down.wins, down.draws, down.losses) == (up.losses, up.draws, up.wins)
+
+
+def test_a_gate_may_have_simulations_of_its_own():
+    evaluator = HashedEvaluator(TIC_TAC_TOE)
+    _, records = run_gate(TIC_TAC_TOE, gate_config(simulations=5), evaluator, evaluator, (0,))
+    visits = np.concatenate([record.policies[3:] for record in records]) * 5
+    assert np.allclose(visits, visits.round(), atol=1e-5)
+    assert (visits.round().sum(axis=1) == 5).all()
+
+
+def test_a_gate_with_a_sequential_test_plays_the_first_of_the_same_games_until_it_knows():
+    strong, weak = UniformEvaluator(9), Blind(TIC_TAC_TOE)
+    config = gate_config(games=120, sprt_elo1=100, sprt_error=0.1)
+    config = dataclasses.replace(config, search=SearchConfig(simulations=30))
+    test = dataclasses.replace(config, gate=dataclasses.replace(config.gate, sprt=True))
+    for players, stronger in (((strong, weak), True), ((weak, strong), False)):
+        all_games, whole = run_gate(TIC_TAC_TOE, config, *players, (1,))
+        assert (all_games.games, all_games.verdict) == (120, None)
+        for workers in (1, 2):
+            result, records = run_gate(TIC_TAC_TOE, test, *players, (1,), workers)
+            assert result.verdict is stronger
+            assert result.games == len(records) < 120
+            played = [as_text(record) for record in records]
+            assert played == [as_text(record) for record in whole[: len(played)]]
+
+
+@pytest.mark.parametrize(
+    ("score", "verdict", "accepted"),
+    [
+        (0.55, None, True),
+        (0.54, None, False),
+        (0.54, True, True),
+        (0.9, False, False),
+    ],
+)
+def test_the_answer_of_a_sequential_test_decides_and_the_threshold_where_there_is_none(
+    score: float, verdict: bool | None, accepted: bool
+):
+    assert GateConfig(threshold=0.55).accepts(score, verdict) is accepted

@@ -1,0 +1,322 @@
+"""Self-play: carried-over games, temperatures, noise, random openings, and its configuration."""
+
+import dataclasses
+import math
+import pathlib
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.games import CONNECT_FOUR, GAMES, TIC_TAC_TOE
+from helpers.matches import as_text
+from helpers.searches import HashedEvaluator
+from helpers.selfplay import chosen_most_visited, make_config
+from helpers.tiny_run import tiny_config
+
+from alphazero.arena.match import Match
+from alphazero.config.schema import Config
+from alphazero.games import ONGOING, make_game
+from alphazero.mcts.evaluator import Evaluator, UniformEvaluator
+from alphazero.mcts.kernels.transpositions import has_transpositions
+from alphazero.mcts.network_search import NetworkSearch
+from alphazero.players.base import Decisions
+from alphazero.players.search_player import SearchPlayer
+from alphazero.records.game_record import GameRecord, Pairing
+from alphazero.training.selfplay import SelfPlayResult, make_selfplay_match, play_games
+from alphazero.utils.arrays import Float32Array, Int64Array
+
+
+def self_play(
+    config: Config,
+    seed: Sequence[int] = (0,),
+    unfinished: Sequence[GameRecord] = (),
+    workers: int = 1,
+) -> SelfPlayResult:
+    evaluator = HashedEvaluator(TIC_TAC_TOE)
+    return play_games(TIC_TAC_TOE, config, evaluator, seed, unfinished, workers)
+
+
+def everything(games: SelfPlayResult) -> str:
+    finished, unfinished = ([*map(as_text, each)] for each in games[:2])
+    return repr((finished, unfinished, games.work))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_self_play_is_settled_by_its_seed(workers: int):
+    config = make_config()
+    games = self_play(config, (3, 1), workers=workers)
+    assert everything(self_play(config, (3, 1), workers=workers)) == everything(games)
+    assert everything(self_play(config, (3, 2), workers=workers)) != everything(games)
+    assert everything(self_play(config, (4, 1), workers=workers)) != everything(games)
+
+
+def test_each_worker_of_self_play_draws_numbers_of_its_own():
+    games = self_play(make_config(games_per_iteration=20), workers=2)
+    texts = [str(record.policies.tolist()) for record in games.finished]
+    assert len(set(texts)) == len(texts)
+
+
+def test_games_under_way_that_find_no_table_wait_for_the_next_iteration():
+    evaluator = HashedEvaluator(TIC_TAC_TOE)
+    config = make_config(games_per_iteration=1, parallel_games=8)
+    under_way = play_games(TIC_TAC_TOE, config, evaluator, (0, 0)).unfinished
+    assert len(under_way) == 8
+    config = make_config(games_per_iteration=1, parallel_games=3)
+    games = play_games(TIC_TAC_TOE, config, evaluator, (0, 1), under_way)
+    waiting = [record.actions.tolist() for record in games.unfinished[3:]]
+    assert waiting == [record.actions.tolist() for record in under_way[3:]]
+
+
+@pytest.mark.parametrize(("workers", "goal", "parallel"), [(1, 10, 8), (2, 9, 7), (4, 2, 6)])
+def test_games_under_way_are_carried_over_and_none_is_lost_or_counted_twice(
+    workers: int, goal: int, parallel: int
+):
+    config = make_config(games_per_iteration=goal, parallel_games=parallel)
+    carried: list[GameRecord] = []
+    moves_before = 0
+    for iteration in range(3):
+        shown: list[int] = []
+        games = play_games(
+            TIC_TAC_TOE,
+            config,
+            HashedEvaluator(TIC_TAC_TOE, iteration),
+            (0, iteration),
+            carried,
+            workers,
+            shown.append,
+        )
+        everyone = [*games.finished, *games.unfinished]
+        assert sum(shown) == len(games.finished) >= goal
+        assert len(games.unfinished) == parallel
+        assert all(record.outcome == ONGOING for record in games.unfinished)
+        # The games that were carried over bear labels: each is there once, and goes on.
+        found = {record.pairing.pair_id: record for record in everyone if record.pairing.pair_id}
+        labels = Counter(record.pairing.pair_id for record in everyone)
+        assert [labels[record.pairing.pair_id] for record in carried] == [1] * len(carried)
+        for before in carried:
+            after, length = found[before.pairing.pair_id], len(before.actions)
+            assert after.actions[:length].tolist() == before.actions.tolist()
+            assert after.policies[:length].tolist() == before.policies.tolist()
+            assert after.values[:length].tolist() == before.values.tolist()
+        assert len(found) == len(carried)
+        # Every move was searched for: so many simulations, or else some moves are missing.
+        moves = sum(len(record.actions) for record in everyone)
+        searched = (moves - moves_before) * config.search.simulations
+        assert searched <= games.work.simulations < searched + parallel * config.search.simulations
+        for record in games.finished:
+            state = TIC_TAC_TOE.play(TIC_TAC_TOE.initial_state(), *record.actions.tolist())
+            assert TIC_TAC_TOE.outcome(state) == record.outcome != ONGOING
+        carried = [
+            dataclasses.replace(record, pairing=Pairing(pair_id=label))
+            for label, record in enumerate(games.unfinished, 1)
+        ]
+        moves_before = sum(len(record.actions) for record in carried)
+    assert moves_before > 0
+
+
+# Temperature
+
+
+def test_temperature_zero_always_plays_the_most_visited_move():
+    games = self_play(make_config(temperature=0.0, final_temperature=0.0))
+    assert all(chosen_most_visited(games.finished, slice(None)))
+
+
+def test_the_early_temperature_ends_after_its_moves():
+    config = make_config(temperature=50.0, final_temperature=0.0, games_per_iteration=30)
+    games = self_play(config)
+    assert np.mean(chosen_most_visited(games.finished, slice(4))) < 0.6
+    assert all(chosen_most_visited(games.finished, slice(4, None)))
+
+
+def test_the_final_temperature_holds_for_the_moves_after():
+    config = make_config(temperature=0.0, final_temperature=50.0, games_per_iteration=30)
+    games = self_play(config)
+    assert all(chosen_most_visited(games.finished, slice(4)))
+    assert np.mean(chosen_most_visited(games.finished, slice(4, 7))) < 0.8
+
+
+def test_a_game_carried_over_keeps_its_place_in_the_temperature_schedule():
+    config = make_config(temperature=50.0, final_temperature=0.0)
+    first = self_play(config)
+    second = self_play(config, (1,), first.unfinished)
+    lengths = {len(record.actions) for record in first.unfinished}
+    assert max(lengths) > 0
+    assert all(chosen_most_visited(second.finished, slice(4, None)))
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.5, 50.0])
+def test_recorded_policies_are_visits_whatever_the_temperature(temperature: float):
+    config = make_config(
+        temperature=temperature, final_temperature=temperature, dirichlet_fraction=0.0
+    )
+    games = self_play(config)
+    player = SearchPlayer(NetworkSearch(TIC_TAC_TOE, HashedEvaluator(TIC_TAC_TOE), config.search))
+    some = 0
+    for record in games.finished:
+        state = TIC_TAC_TOE.initial_state()
+        for action, policy, value in zip(*record_rows(record), strict=True):
+            player.choose(state)
+            roots = player.search.root_statistics(np.array([0]))
+            assert np.allclose(policy, roots.visits[0] / config.search.simulations, atol=1e-6)
+            assert value == pytest.approx(roots.values[0])
+            some += np.count_nonzero(policy) > 1
+            state = TIC_TAC_TOE.play(state, int(action))
+    assert some > 10
+
+
+def record_rows(record: GameRecord) -> tuple[Int64Array, Float32Array, Float32Array]:
+    return record.actions, record.policies, record.values
+
+
+# Noise
+
+
+def test_noise_makes_searches_of_one_position_differ_in_self_play():
+    def first_policies(fraction: float) -> set[bytes]:
+        games = self_play(make_config(dirichlet_fraction=fraction, games_per_iteration=20))
+        return {record.policies[0].tobytes() for record in games.finished}
+
+    assert len(first_policies(0.0)) == 1
+    assert len(first_policies(0.5)) > 5
+
+
+# Random openings
+
+
+def games_with(
+    share: float,
+    tmp_path_factory: pytest.TempPathFactory,
+    *options: str,
+    evaluator: Evaluator | None = None,
+) -> list[GameRecord]:
+    config = tiny_config(
+        tmp_path_factory.mktemp("runs"),
+        "selfplay.games_per_iteration=200",
+        f"selfplay.random_opening_probability={share}",
+        "selfplay.random_opening_max_moves=4",
+        "selfplay.dirichlet_fraction=0.0",
+        *options,
+    )
+    game = make_game("tic_tac_toe")
+    return play_games(game, config, evaluator or UniformEvaluator(9), [1]).finished
+
+
+def test_so_many_games_begin_with_random_moves_that_are_not_learned(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    lengths = []
+    for record in games_with(0.5, tmp_path_factory):
+        searched = record.policies.any(axis=1)
+        opening = int(searched.argmax())
+        assert searched[opening:].all()
+        lengths.append(opening)
+    counts = np.bincount(lengths, minlength=5)
+    assert len(counts) == 5, "never more than four"
+    # Of 200 games 100 +- 28 (four deviations) are asked to begin so, a fifth of them with none.
+    assert 52 < counts[1:].sum() < 108
+    assert (counts[1:] > 4).all()
+
+
+def test_without_random_starts_every_move_is_searched(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    assert all(record.policies.any(axis=1).all() for record in games_with(0.0, tmp_path_factory))
+
+
+class LikesCorners:
+    """Values a position at 1 less a tenth for each corner that is taken, for player 0."""
+
+    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
+        """Return equal logits [R, 9] and values [R]."""
+        taken = observations[:, :2].any(axis=1).reshape(-1, 9)
+        corners = taken[:, [0, 2, 6, 8]].sum(axis=1)
+        to_play = 1 - 2 * (taken.sum(axis=1) % 2)
+        return np.zeros((len(taken), 9), np.float32), (to_play - 0.1 * to_play * corners).astype(
+            np.float32
+        )
+
+
+@pytest.mark.parametrize("choices", [1, 2, 8])
+def test_of_several_random_openings_the_most_open_begins(
+    choices: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Corners taken: the greatest of so many draws from a hypergeometric distribution."""
+    corners: list[list[int]] = [[] for _ in range(5)]
+    option = f"selfplay.random_opening_candidates={choices}"
+    for record in games_with(1.0, tmp_path_factory, option, evaluator=LikesCorners()):
+        opening = record.actions[: int(record.policies.any(axis=1).argmax())]
+        corners[len(opening)].append(int(np.isin(opening, [0, 2, 6, 8]).sum()))
+    for length, taken in enumerate(corners):
+        # The length is drawn before, so that short openings, being open, do not crowd out others:
+        # a fifth of 200 games each, +- 23 (four deviations).
+        assert 17 < len(taken) < 63
+        ways = [math.comb(4, many) * math.comb(5, length - many) for many in range(length + 1)]
+        below = (np.cumsum(ways) / math.comb(9, length)) ** choices
+        shares = np.diff(below, prepend=0.0)
+        mean = shares @ np.arange(length + 1)
+        deviation = math.sqrt(shares @ (np.arange(length + 1) - mean) ** 2 / len(taken))
+        assert abs(np.mean(taken) - mean) <= 4 * deviation + 1e-9
+
+
+@pytest.mark.parametrize("choices", [1, 3, 200])
+def test_every_position_asked_of_the_network_is_counted(choices: int, tmp_path: Path) -> None:
+    class Counts(UniformEvaluator):
+        asked = 0
+
+        def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
+            self.asked += len(observations)
+            return super().evaluate(observations)
+
+    evaluator = Counts(9)
+    option = f"selfplay.random_opening_candidates={choices}"
+    config = tiny_config(tmp_path, "selfplay.random_opening_probability=1", option)
+    played = play_games(make_game("tic_tac_toe"), config, evaluator, [1])
+    assert 0 < evaluator.asked == played.work.evaluations <= played.work.places
+
+
+# The search
+
+
+def test_full_batches_wait_for_no_move_and_moves_are_made_together(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    made: list[int] = []
+    play = Match.play
+
+    def count_and_play(match: Match, decisions: Decisions) -> None:
+        made.append(len(decisions.slots))
+        play(match, decisions)
+
+    monkeypatch.setattr(Match, "play", count_and_play)
+    config = tiny_config(
+        tmp_path,
+        "selfplay.parallel_games=64",
+        "selfplay.games_per_iteration=500",
+        "search.simulations=60",
+        "search.evaluation_cache_mib=0",
+        "selfplay.full_search_probability=0.5",
+        "selfplay.fast_simulations=20",
+    )
+    played = play_games(CONNECT_FOUR, config, UniformEvaluator(7), [1])
+    assert played.work.batch_fill > 0.99
+    # 60 rows of about 40 simulations each end 1.5 searches a turn; four tables are to spare.
+    assert np.mean(made) > 3
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_selfplay_searches_plain_trees_where_it_is_told_to(
+    tmp_path: pathlib.Path, plain: bool
+) -> None:
+    config = tiny_config(
+        tmp_path,
+        "search.transpositions=true",
+        "search.backup_value_weighting=2",
+        f"selfplay.disable_graph_search={str(plain).lower()}",
+    )
+    game, rng = GAMES["tic_tac_toe"], np.random.default_rng(0)
+    _, search = make_selfplay_match(game, config, HashedEvaluator(game), rng, 2)
+    assert search._selection.backup_value_weighting == (0 if plain else 2)
+    assert has_transpositions.py_func(search.trees) != plain
