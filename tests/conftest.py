@@ -1,5 +1,11 @@
-"""Marks the tests that start processes, browsers or whole runs as `integration`."""
+"""Fixtures that several packages' tests share, and the mark `integration`.
 
+Fixtures import the package themselves, so that each test compiles no more than it needs.
+"""
+
+import os
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,7 +19,8 @@ INTEGRATION = (
     *("training/learning/test_data_parallel.py", "training/data/test_game_shard.py"),
     *("network/test_device_check.py", "network/test_checkpoint.py", "utils/test_jit.py"),
     *("players/test_gtp_player.py", "games/test_contract.py", "games/test_plug_ins.py"),
-    *("mcts/kernels/test_evaluation_cache.py", "solvers/test_exhaustive.py", "foundations/test_demos.py"),
+    *("mcts/kernels/test_evaluation_cache.py", "solvers/test_exhaustive.py"),
+    *("foundations/test_demos.py",),
 )
 """Folders and files of tests that take seconds each, or many together."""
 
@@ -25,3 +32,51 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         slow = item.get_closest_marker("slow") is not None
         if slow or any(item.path.is_relative_to(place) for place in places):
             item.add_marker(pytest.mark.integration)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_torch_thread_per_worker() -> None:
+    """Use one thread of torch in each pytest-xdist worker: more compete for the cores."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        import torch
+
+        torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished tiny run, which tests only read."""
+    from helpers.tiny_run import tiny_config
+
+    from alphazero.training.loop import train
+
+    return train(tiny_config(tmp_path_factory.mktemp("finished")))
+
+
+@pytest.fixture
+def tiny_run(finished_run: Path, tmp_path: Path) -> Path:
+    """A copy of the finished tiny run, which a test may change."""
+    return Path(shutil.copytree(finished_run, tmp_path / finished_run.name))
+
+
+@pytest.fixture
+def temporary_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unregister at the end the games that a test registers."""
+    from alphazero.games import registry
+
+    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+
+
+@pytest.fixture
+def only_line(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Run a command that is a mistake; return the one line of error that it prints."""
+    from helpers.commands import error_line, exit_code
+
+    def run(*arguments: object) -> str:
+        capsys.readouterr()
+        assert exit_code(*arguments) == 2
+        line = error_line(capsys)
+        assert len(line) < 600
+        return line
+
+    return run

@@ -15,24 +15,24 @@ from typing import Any
 
 import pytest
 import torch
-from helpers.error_lines import error_line
+from helpers.commands import exit_code
+from helpers.damage import flip_bit
+from helpers.players import TINY, saved_player
 from helpers.tiny_run import YAML, fingerprint, tiny_config
 from PIL import Image
 
 import alphazero
 from alphazero.arena import solved_positions
-from alphazero.cli.main import main, parser
-from alphazero.config.schema import NetworkConfig
-from alphazero.games import game_names, make_game
-from alphazero.network.checkpoint import Checkpoint, save_checkpoint
+from alphazero.cli.main import parser
+from alphazero.games import game_names
 from alphazero.network.header import PLAYER_FORMAT
-from alphazero.network.resnet import ResNet
 from alphazero.network.tensor_file import save_tensors
 from alphazero.players.checkpoint_player import load_player, search_settings
 from alphazero.solvers import exhaustive
 from alphazero.training.loop import train
 
 Capture = pytest.CaptureFixture[str]
+OnlyLine = Callable[..., str]
 Patch = pytest.MonkeyPatch
 
 COMMAND = [sys.executable, "-m", "alphazero"]
@@ -41,49 +41,17 @@ COMMANDS = [
     for action in parser()._actions
     for name in (action.choices or [] if action.dest == "==SUPPRESS==" else [])
 ]
-SETTINGS = NetworkConfig(blocks=1, filters=4, policy_filters=2, value_filters=1, value_hidden=4)
-
-
-def saved_player(
-    path: Path,
-    game_name: str = "tic_tac_toe",
-    settings: NetworkConfig = SETTINGS,
-    **details: Any,
-) -> Path:
-    """Write an untrained player of a game."""
-    game = make_game(game_name)
-    network = ResNet(game.observation_shape, game.num_actions, settings, seed=3)
-    weights = network.state_dict()
-    save_checkpoint(path, Checkpoint(game_name, {}, settings, weights, 12, 3, 25.0, details))
-    return path
 
 
 @pytest.fixture
 def player(tmp_path: Path) -> Path:
-    return saved_player(tmp_path / "player.safetensors", search={"simulations": 8})
+    return saved_player(tmp_path / "player.safetensors")
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished run."""
     return train(tiny_config(tmp_path_factory.mktemp("runs"), "budget.iterations=1"))
-
-
-def code_of(*arguments: object) -> int:
-    """Return the exit code of a command, argparse's included."""
-    try:
-        return main([str(each) for each in arguments])
-    except SystemExit as error:
-        return int(error.code or 0)
-
-
-def only_line(capsys: Capture, *arguments: object) -> str:
-    """Run a command that is a mistake; return the one line that says so."""
-    capsys.readouterr()
-    assert code_of(*arguments) == 2
-    line = error_line(capsys)
-    assert len(line) < 600
-    return line
 
 
 def process(*arguments: object, **streams: Any) -> "subprocess.CompletedProcess[str]":
@@ -102,27 +70,27 @@ def test_the_commands_of_the_package_are_known_here() -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_help_of_every_command_shows_an_example_of_it(command: str, capsys: Capture) -> None:
-    assert code_of(command, "--help") == 0
+    assert exit_code(command, "--help") == 0
     example = " ".join(capsys.readouterr().out.partition("example: ")[2].split())
     assert example.startswith(f"alphazero {command}")
     assert parser().parse_args(example.split()[1:]).run
 
 
 def test_help_lists_every_command(capsys: Capture) -> None:
-    assert code_of("--help") == 0
+    assert exit_code("--help") == 0
     first_words = [line.split()[:1] for line in capsys.readouterr().out.splitlines()]
     assert all([command] in first_words for command in COMMANDS)
 
 
 def test_games_lists_every_game_with_its_options(capsys: Capture) -> None:
-    assert code_of("games") == 0
+    assert exit_code("games") == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == game_names()
     assert "rows 6, columns 7, length 4" in next(line for line in lines if "connect" in line)
 
 
 def test_show_describes_a_checkpoint(player: Path, capsys: Capture) -> None:
-    assert code_of("info", player) == 0
+    assert exit_code("info", player) == 0
     out = capsys.readouterr().out
     for words in (
         str(player),
@@ -137,9 +105,9 @@ def test_show_describes_a_checkpoint(player: Path, capsys: Capture) -> None:
 
 def test_show_names_the_options_of_the_network(tmp_path: Path, capsys: Capture) -> None:
     options = {"value_head": "wdl", "squeeze_excitation": 6, "global_pooling": 2}
-    settings = dataclasses.replace(SETTINGS, blocks=2, **options)
-    path = saved_player(tmp_path / "player.safetensors", settings=settings)
-    assert code_of("info", path) == 0
+    settings = dataclasses.replace(TINY, blocks=2, **options)
+    path = saved_player(tmp_path / "player.safetensors", network=settings)
+    assert exit_code("info", path) == 0
     (line,) = (each for each in capsys.readouterr().out.splitlines() if "blocks" in each)
     assert line.startswith(
         "network   2 blocks x 4 filters, squeeze-and-excitation 6, global pooling 2, "
@@ -148,7 +116,7 @@ def test_show_names_the_options_of_the_network(tmp_path: Path, capsys: Capture) 
 
 
 def test_show_describes_the_best_player_of_a_runs_folder(run: Path, capsys: Capture) -> None:
-    assert code_of("info", run) == 0
+    assert exit_code("info", run) == 0
     out = capsys.readouterr().out
     assert str(run / "best.safetensors") in out
     assert "4 simulations a move" in out
@@ -159,7 +127,7 @@ def test_train_makes_a_run_under_the_name_of_its_file_and_overrides_win(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("small.yaml").write_text(YAML.replace("name: tiny, ", ""))
-    assert code_of("train", "small.yaml", "budget.iterations=1", "learner.batch_size=8") == 0
+    assert exit_code("train", "small.yaml", "budget.iterations=1", "learner.batch_size=8") == 0
     captured = capsys.readouterr()
     assert "iteration 1: " in captured.out
     assert "iteration 2: " not in captured.out
@@ -171,7 +139,7 @@ def test_play_goes_through_a_game_typed_into_it(
     player: Path, monkeypatch: Patch, capsys: Capture
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("a1\na2\nb1\nb2\nc1\nn\n"))
-    assert code_of("play", player, "--side", "both") == 0
+    assert exit_code("play", player, "--side", "both") == 0
     assert "X (you) wins." in capsys.readouterr().out
 
 
@@ -179,7 +147,7 @@ def test_play_goes_through_a_game_typed_into_it(
 def test_play_thinks_as_long_as_it_is_told(
     player: Path, monkeypatch: Patch, capsys: Capture, budget: list[str]
 ) -> None:
-    assert code_of("play", player, "--side", "none", *budget) == 0
+    assert exit_code("play", player, "--side", "none", *budget) == 0
     plays = [line for line in capsys.readouterr().out.splitlines() if " plays " in line]
     assert len(plays) >= 5
     counts = [int(line.partition(" for ")[2].split()[1].replace(",", "")) for line in plays]
@@ -192,15 +160,15 @@ def test_play_thinks_as_long_as_it_is_told(
 def test_grade_returns_1_when_the_required_share_is_missed_and_0_when_it_is_met(
     player: Path, capsys: Capture
 ) -> None:
-    assert code_of("grade", player, "--simulations", 0) == 0
+    assert exit_code("grade", player, "--simulations", 0) == 0
     out = capsys.readouterr().out
     assert "solved positions, 0 simulations: " in out
     assert "positions optimal" in out
     assert "the first mistake:" in out
     share = float(out.partition("optimal (")[2].partition("%")[0]) / 100
     assert 0.1 < share < 0.95, "an untrained network makes mistakes"
-    assert code_of("grade", player, "--simulations", 0, "--min-accuracy", share - 0.01) == 0
-    assert code_of("grade", player, "--simulations", 0, "--min-accuracy", share + 0.01) == 1
+    assert exit_code("grade", player, "--simulations", 0, "--min-accuracy", share - 0.01) == 0
+    assert exit_code("grade", player, "--simulations", 0, "--min-accuracy", share + 0.01) == 1
     assert capsys.readouterr().err == ""
 
 
@@ -209,48 +177,54 @@ def test_former_names_of_commands_and_flags_are_read_with_a_note(
 ) -> None:
     player = saved_player(tmp_path / "p.safetensors")
     games, copy = tmp_path / "games", tmp_path / "copy.safetensors"
-    assert code_of("match", player, "random", "--games", 2, f"--note={copy}", "--save", games) == 0
+    assert (
+        exit_code("match", player, "random", "--games", 2, f"--note={copy}", "--save", games) == 0
+    )
     assert capsys.readouterr().err == "note: --note is now --annotate\n"
     assert copy.exists()
     for file, now in ((copy, "info"), (games, "replay")):
-        assert code_of(now, file) == 0
+        assert exit_code(now, file) == 0
         shown = capsys.readouterr().out
-        assert code_of("show", file) == 0
+        assert exit_code("show", file) == 0
         assert capsys.readouterr() == (shown, f"note: show is now {now}\n")
-    assert code_of("grade", player, "--require", "1", "--simulations", 0) == 1
+    assert exit_code("grade", player, "--require", "1", "--simulations", 0) == 1
     assert capsys.readouterr().err == "note: --require is now --min-accuracy\n"
 
 
-def test_info_and_replay_name_each_other(tmp_path: Path, capsys: Capture) -> None:
+def test_info_and_replay_name_each_other(
+    tmp_path: Path, capsys: Capture, only_line: OnlyLine
+) -> None:
     player, games = saved_player(tmp_path / "p.safetensors"), tmp_path / "games.jsonl"
-    assert code_of("match", "random", "random", "--game", "nim", "--games", 2, "--save", games) == 0
+    assert (
+        exit_code("match", "random", "random", "--game", "nim", "--games", 2, "--save", games) == 0
+    )
     capsys.readouterr()
-    assert f"try: alphazero replay {games}" in only_line(capsys, "info", games)
+    assert f"try: alphazero replay {games}" in only_line("info", games)
     for path in (player, tmp_path):
-        assert f"try: alphazero info {path}" in only_line(capsys, "replay", path)
+        assert f"try: alphazero info {path}" in only_line("replay", path)
 
 
 def test_grade_reads_solved_positions_from_a_file(tmp_path: Path, capsys: Capture) -> None:
     player = saved_player(tmp_path / "four.safetensors", "connect_four")
     solved = tmp_path / "solved.txt"
     solved.write_text("171717 1 +------\n1717172 1 .-----+\n".replace(".", "-"))
-    assert code_of("grade", player, solved, "--simulations", 50, "--min-accuracy", 1) == 0
+    assert exit_code("grade", player, solved, "--simulations", 50, "--min-accuracy", 1) == 0
     assert capsys.readouterr().out.startswith("solved.txt, 50 simulations: 2 of 2 positions")
 
 
 def test_grade_takes_all_files_of_a_folder_in_the_order_of_their_names(
-    tmp_path: Path, capsys: Capture
+    tmp_path: Path, capsys: Capture, only_line: OnlyLine
 ) -> None:
     player, folder = saved_player(tmp_path / "four.safetensors", "connect_four"), tmp_path / "sets"
     (folder / "deeper").mkdir(parents=True)
     for name in ("b", "a.txt", "B", ".hidden"):
         (folder / name).write_text("rubbish" if name[0] == "." else "171717 1 +------\n")
-    assert code_of("grade", player, folder, folder / "b", "--simulations", "0,9") == 0
+    assert exit_code("grade", player, folder, folder / "b", "--simulations", "0,9") == 0
     told = [line.split(" simulations: ")[0] for line in capsys.readouterr().out.splitlines()]
     assert told == [f"{name}, {count}" for count in (0, 9) for name in ("B", "a.txt", "b", "b")]
-    assert "deeper: no files of positions" in only_line(capsys, "grade", player, folder / "deeper")
+    assert "deeper: no files of positions" in only_line("grade", player, folder / "deeper")
     (folder / "c").write_text("rubbish\n")
-    assert f"{folder / 'c'}:1: expected" in only_line(capsys, "grade", player, folder)
+    assert f"{folder / 'c'}:1: expected" in only_line("grade", player, folder)
 
 
 def test_grade_searches_otherwise_where_it_is_told_to(tmp_path: Path, capsys: Capture) -> None:
@@ -258,13 +232,13 @@ def test_grade_searches_otherwise_where_it_is_told_to(tmp_path: Path, capsys: Ca
     solved = tmp_path / "solved.txt"
     solved.write_text("171717 1 +------\n")
     named = f"{player}:transpositions=true,backup_value_weighting=2"
-    assert code_of("grade", named, solved, "--simulations", 50, "--min-accuracy", 1) == 0
+    assert exit_code("grade", named, solved, "--simulations", 50, "--min-accuracy", 1) == 0
     assert capsys.readouterr().out.startswith("solved.txt, 50 simulations: 1 of 1 positions")
-    assert code_of("grade", named, solved, "--save", tmp_path / "copy.safetensors") == 2
+    assert exit_code("grade", named, solved, "--save", tmp_path / "copy.safetensors") == 2
     assert "as trained, without transpositions, backup_value_weighting" in capsys.readouterr().err
-    assert code_of("grade", f"{player}:simulations=3", solved) == 2
+    assert exit_code("grade", f"{player}:simulations=3", solved) == 2
     assert "may not say simulations: --simulations does" in capsys.readouterr().err
-    assert code_of("grade", f"{player}:backup_value_weighting=-1", solved) == 2
+    assert exit_code("grade", f"{player}:backup_value_weighting=-1", solved) == 2
     assert "backup_value_weighting: must be at least 0" in capsys.readouterr().err
 
 
@@ -273,11 +247,11 @@ def test_grade_saves_a_copy_that_carries_its_figures(tmp_path: Path, capsys: Cap
     solved, copy = tmp_path / "solved.txt", tmp_path / "graded.safetensors"
     solved.write_text("171717 1 +------\n")
     before = player.read_bytes()
-    assert code_of("grade", player, solved, "--simulations", "0,50", "--save", copy) == 0
+    assert exit_code("grade", player, solved, "--simulations", "0,50", "--save", copy) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2
     assert player.read_bytes() == before
-    assert code_of("info", copy) == 0
+    assert exit_code("info", copy) == 0
     told = capsys.readouterr().out.splitlines()
     assert told[-2:] == [f"graded    {line}" for line in lines]
 
@@ -299,7 +273,7 @@ def test_grade_saves_a_copy_that_carries_its_figures(tmp_path: Path, capsys: Cap
 def test_solve_tells_the_value_and_the_best_moves(
     words: list[str], lines: list[str], capsys: Capture
 ) -> None:
-    assert code_of("solve", *words) == 0
+    assert exit_code("solve", *words) == 0
     told = capsys.readouterr().out.splitlines()
     assert len(told) > 2, "the position is drawn above"
     for line, expected in zip(told[-2:], lines, strict=True):
@@ -318,14 +292,16 @@ def test_solve_tells_the_value_and_the_best_moves(
         (["nim:heap=0"], "heap must be 1 to 1000, got 0"),
     ],
 )
-def test_what_cannot_be_solved_is_one_line(words: list[str], said: str, capsys: Capture) -> None:
-    assert said in only_line(capsys, "solve", *words)
+def test_what_cannot_be_solved_is_one_line(
+    words: list[str], said: str, only_line: OnlyLine
+) -> None:
+    assert said in only_line("solve", *words)
 
 
 def test_play_seats_any_player_of_a_game_that_is_named(monkeypatch: Patch, capsys: Capture) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("hint\nquit\n"))
     game = ["--game", "mnk:rows=1,columns=3,length=3"]
-    assert code_of("play", "random", *game, "--side", "second") == 0
+    assert exit_code("play", "random", *game, "--side", "second") == 0
     out = capsys.readouterr().out
     assert "X plays " in out
     assert "this player gives no hints" in out
@@ -336,12 +312,12 @@ def test_match_lets_any_two_players_play_and_saves_what_show_replays(
 ) -> None:
     games = tmp_path / "games.jsonl"
     names = f"{player}:simulations=30", "random"
-    assert code_of("match", *names, "--games", 6, "--save", games) == 0
+    assert exit_code("match", *names, "--games", 6, "--save", games) == 0
     out = capsys.readouterr().out
     assert out.startswith(f"{names[0]} against random: ")
     won, drawn, lost = (int(part.split()[0]) for part in out.split(": ")[1].split(", ")[:3])
     assert won + drawn + lost == 6
-    assert code_of("replay", games) == 0
+    assert exit_code("replay", games) == 0
     heads = [line for line in capsys.readouterr().out.splitlines() if line.startswith("game ")]
     assert len(heads) == 6
     assert f"game 2 of 6, random against {names[0]}: " in heads[1]
@@ -355,11 +331,11 @@ def test_match_notes_its_result_in_a_copy_of_the_first_player(
 ) -> None:
     before, first, second = player.read_bytes(), tmp_path / "1.safetensors", tmp_path / "2"
     names = f"{player}:simulations=3", "random"
-    assert code_of("match", *names, "--games", 2, "--annotate", first) == 0
+    assert exit_code("match", *names, "--games", 2, "--annotate", first) == 0
     told = capsys.readouterr().out.strip().partition("random: ")[2]
-    assert code_of("match", first, "uct:5", "--games", 2, "--annotate", second) == 0
+    assert exit_code("match", first, "uct:5", "--games", 2, "--annotate", second) == 0
     capsys.readouterr()
-    assert code_of("info", second) == 0
+    assert exit_code("info", second) == 0
     graded = [line for line in capsys.readouterr().out.splitlines() if line.startswith("graded")]
     assert graded[0] == f"graded    simulations=3, against random: {told}"
     assert graded[1].startswith("graded    as trained, against uct:simulations=5: ")
@@ -368,15 +344,15 @@ def test_match_notes_its_result_in_a_copy_of_the_first_player(
 
 
 def test_a_result_is_noted_in_checkpoints_alone(
-    player: Path, tmp_path: Path, capsys: Capture
+    player: Path, tmp_path: Path, only_line: OnlyLine
 ) -> None:
-    line = only_line(capsys, "match", "random", player, "--games", 2, "--annotate", tmp_path / "x")
+    line = only_line("match", "random", player, "--games", 2, "--annotate", tmp_path / "x")
     assert "--annotate copies a checkpoint, and random is none" in line
 
 
 def test_match_ends_when_its_sequential_test_has_an_answer(player: Path, capsys: Capture) -> None:
     test = ["--games", 400, "--sprt=-900,-800,0.2,0.2", "--simulations", 20]
-    assert code_of("match", player, "random", *test) == 0
+    assert exit_code("match", player, "random", *test) == 0
     first, second = capsys.readouterr().out.splitlines()
     assert f"{player}:simulations=20 against random" in first
     assert "of 50 games distinct" in first
@@ -384,12 +360,12 @@ def test_match_ends_when_its_sequential_test_has_an_answer(player: Path, capsys:
 
 
 def test_rate_rates_the_checkpoints_of_a_run_and_anchors(
-    run: Path, tmp_path: Path, capsys: Capture
+    run: Path, tmp_path: Path, capsys: Capture, only_line: OnlyLine
 ) -> None:
     folder, table, plot = tmp_path / "kept", tmp_path / "table.csv", tmp_path / "elo.png"
     command = ["rate", run, "random", f"network:{run}", "--games", 4, "--simulations", 2]
     command += ["--folder", folder, "--csv", table, "--plot", plot]
-    assert code_of(*command) == 0
+    assert exit_code(*command) == 0
     out = capsys.readouterr().out
     steps = sorted(run.glob("step-*.safetensors"))
     assert len(steps) == 2
@@ -406,11 +382,11 @@ def test_rate_rates_the_checkpoints_of_a_run_and_anchors(
     assert rows["random"]["minutes"] == ""
     with Image.open(plot) as picture:
         assert picture.width > 640
-    assert code_of(*command) == 0
+    assert exit_code(*command) == 0
     assert capsys.readouterr().out == out, "nothing was missing"
     capsys.readouterr()
     alone = ["rate", "random", f"network:{run}", "--games", 2, "--plot", plot]
-    assert "name a run's folder" in only_line(capsys, *alone)
+    assert "name a run's folder" in only_line(*alone)
 
 
 def test_a_tournament_that_is_stopped_says_what_was_kept(
@@ -425,20 +401,20 @@ def test_a_tournament_that_is_stopped_says_what_was_kept(
         ([], "nothing was kept; with --folder"),
         (["--folder", tmp_path], "0 games"),
     ):
-        assert code_of(*command, *more) == 130
+        assert exit_code(*command, *more) == 130
         assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("option", ["--save", "--annotate", "--csv", "--plot"])
 def test_a_file_that_could_not_be_written_is_told_before_anything_is_played(
-    tmp_path: Path, monkeypatch: Patch, capsys: Capture, option: str
+    tmp_path: Path, monkeypatch: Patch, only_line: OnlyLine, option: str
 ) -> None:
     monkeypatch.setattr("alphazero.arena.head_to_head.play_match", None)
     monkeypatch.setattr("alphazero.arena.tournament.play_match", None)
     command = "match" if option in ("--save", "--annotate") else "rate"
     players = [f"network:{saved_player(tmp_path / 'a.safetensors')}", "random"]
     for file in (tmp_path, tmp_path / "none" / "file", "nul\0"):
-        assert "cannot write " in only_line(capsys, command, *players, option, file)
+        assert "cannot write " in only_line(command, *players, option, file)
     assert [path.name for path in tmp_path.iterdir()] == ["a.safetensors"]
 
 
@@ -462,12 +438,12 @@ def test_a_file_that_could_not_be_written_is_told_before_anything_is_played(
     ],
 )
 def test_a_mistake_in_the_yaml_is_named_with_its_line(
-    tmp_path: Path, capsys: Capture, before: str, after: str, line: int, said: str
+    tmp_path: Path, only_line: OnlyLine, before: str, after: str, line: int, said: str
 ) -> None:
     path = tmp_path / "wrong.yaml"
     assert YAML.count(before) >= 1
     path.write_text(YAML.replace(before, after, 1))
-    told = only_line(capsys, "train", path)
+    told = only_line("train", path)
     assert f"{path}:{line}: " in told
     assert said in told
 
@@ -475,7 +451,7 @@ def test_a_mistake_in_the_yaml_is_named_with_its_line(
 def test_several_mistakes_get_a_line_each(tmp_path: Path, capsys: Capture) -> None:
     path = tmp_path / "wrong.yaml"
     path.write_text(YAML.replace("simulations", "simulatons").replace("ratio: 2.0", "ratio: no"))
-    assert code_of("train", path) == 2
+    assert exit_code("train", path) == 2
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 2
     assert f"{path}:4: " in lines[0]
@@ -496,42 +472,34 @@ def test_several_mistakes_get_a_line_each(tmp_path: Path, capsys: Capture) -> No
     ],
 )
 def test_a_bad_override_is_quoted(
-    tmp_path: Path, capsys: Capture, override: str, said: str
+    tmp_path: Path, only_line: OnlyLine, override: str, said: str
 ) -> None:
     path = tmp_path / "tiny.yaml"
     path.write_text(YAML)
-    told = only_line(capsys, "train", path, override)
+    told = only_line("train", path, override)
     assert override in told
     assert said in told
     assert not (tmp_path / "runs").exists()
 
 
-def test_a_missing_configuration_is_one_line(tmp_path: Path, capsys: Capture) -> None:
-    assert f"{tmp_path / 'no.yaml'}: no such file" in only_line(
-        capsys, "train", tmp_path / "no.yaml"
-    )
+def test_a_missing_configuration_is_one_line(tmp_path: Path, only_line: OnlyLine) -> None:
+    assert f"{tmp_path / 'no.yaml'}: no such file" in only_line("train", tmp_path / "no.yaml")
 
 
 def test_a_run_that_cannot_be_made_is_one_line(
-    tmp_path: Path, monkeypatch: Patch, capsys: Capture
+    tmp_path: Path, monkeypatch: Patch, only_line: OnlyLine
 ) -> None:
     (tmp_path / "tiny.yaml").write_text(YAML)
     (tmp_path / "runs").write_text("a file, where the folder should be")
     monkeypatch.chdir(tmp_path)
-    assert "cannot create runs/tiny: " in only_line(capsys, "train", "tiny.yaml")
+    assert "cannot create runs/tiny: " in only_line("train", "tiny.yaml")
 
 
 # --- mistakes with checkpoints -------------------------------------------------------------------
 
 
-def cut(path: Path) -> None:
+def cut_end(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-100])
-
-
-def flip(path: Path) -> None:
-    data = bytearray(path.read_bytes())
-    data[-50] ^= 1
-    path.write_bytes(data)
 
 
 def make_foreign(path: Path) -> None:
@@ -559,8 +527,8 @@ def make_folder(path: Path) -> None:
     ("damage", "said"),
     [
         (Path.unlink, "no such file"),
-        (cut, "damaged"),
-        (flip, "damaged"),
+        (cut_end, "damaged"),
+        (flip_bit, "damaged"),
         (lambda path: path.write_bytes(b""), "ends too early"),
         (lambda path: path.write_text(YAML), "no .safetensors file"),
         (make_foreign, f"expected {PLAYER_FORMAT!r}"),
@@ -571,39 +539,41 @@ def make_folder(path: Path) -> None:
 )
 def test_a_file_that_is_no_player_is_refused_in_one_line(
     player: Path,
-    capsys: Capture,
+    only_line: OnlyLine,
     command: str,
     damage: Callable[[Path], object],
     said: str,
 ) -> None:
     damage(player)
-    told = only_line(capsys, command, player)
+    told = only_line(command, player)
     assert str(player) in told
     assert said in told
 
 
 @pytest.mark.parametrize("name", ["a" * 300, "nul\0", "line\nbreak"])
-def test_a_path_that_cannot_be_is_one_line(tmp_path: Path, capsys: Capture, name: str) -> None:
-    assert "cannot read " in only_line(capsys, "info", tmp_path / name)
+def test_a_path_that_cannot_be_is_one_line(tmp_path: Path, only_line: OnlyLine, name: str) -> None:
+    assert "cannot read " in only_line("info", tmp_path / name)
 
 
-def test_an_unreadable_file_is_one_line(player: Path, monkeypatch: Patch, capsys: Capture) -> None:
+def test_an_unreadable_file_is_one_line(
+    player: Path, monkeypatch: Patch, only_line: OnlyLine
+) -> None:
     def refuse(path: Path, *_: Any, **__: Any) -> None:
         raise PermissionError(13, os.strerror(13), str(path))
 
     monkeypatch.setattr(Path, "open", refuse)
-    assert f"cannot read {player}: permission denied" in only_line(capsys, "info", player)
+    assert f"cannot read {player}: permission denied" in only_line("info", player)
 
 
 def test_a_folder_that_may_not_be_looked_into_is_one_line(
-    player: Path, monkeypatch: Patch, capsys: Capture
+    player: Path, monkeypatch: Patch, only_line: OnlyLine
 ) -> None:
     def refuse(path: Path, *_: Any, **__: Any) -> None:
         raise PermissionError(13, os.strerror(13), str(path))
 
     monkeypatch.setattr(Path, "stat", refuse)
     for arguments in (("info", player), ("train", "--resume", player)):
-        assert f"cannot read {player}: permission denied" in only_line(capsys, *arguments)
+        assert f"cannot read {player}: permission denied" in only_line(*arguments)
 
 
 def test_search_settings_out_of_range_in_a_checkpoint_give_way_to_the_defaults(
@@ -624,12 +594,12 @@ def test_search_settings_out_of_range_in_a_checkpoint_give_way_to_the_defaults(
 
 @pytest.mark.parametrize("folder", [r"a\0b", r"\uD800", "x" * 300])
 def test_a_folder_that_no_run_can_have_is_one_line(
-    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, folder: str
+    tmp_path: Path, only_line: OnlyLine, monkeypatch: pytest.MonkeyPatch, folder: str
 ) -> None:
     config = Path("configs/tic_tac_toe.yaml").resolve()
     monkeypatch.chdir(tmp_path)
     words = ["train", str(config), f'run.folder="{folder}"']
-    assert "cannot create " in only_line(capsys, *words, "budget.iterations=1")
+    assert "cannot create " in only_line(*words, "budget.iterations=1")
     assert not list(tmp_path.iterdir())
 
 
@@ -648,9 +618,9 @@ def test_a_folder_that_no_run_can_have_is_one_line(
     ],
 )
 def test_a_name_that_no_folder_can_have_is_one_line(
-    capsys: Capture, words: list[str], name: str
+    only_line: OnlyLine, words: list[str], name: str
 ) -> None:
-    assert only_line(capsys, *(name if word == "NAME" else word for word in words))
+    assert only_line(*(name if word == "NAME" else word for word in words))
 
 
 def test_the_version_is_told_without_torch() -> None:
@@ -707,13 +677,13 @@ def test_the_version_is_told_without_torch() -> None:
     ],
 )
 def test_a_mistake_in_the_options_is_one_line(
-    capsys: Capture, arguments: list[str], said: str
+    only_line: OnlyLine, arguments: list[str], said: str
 ) -> None:
-    assert said in only_line(capsys, *arguments)
+    assert said in only_line(*arguments)
 
 
 def test_grading_a_game_too_large_to_solve_is_one_line(
-    tmp_path: Path, monkeypatch: Patch, capsys: Capture
+    tmp_path: Path, monkeypatch: Patch, only_line: OnlyLine
 ) -> None:
     player = saved_player(tmp_path / "gomoku.safetensors", "gomoku")
     monkeypatch.setattr(
@@ -721,7 +691,7 @@ def test_grading_a_game_too_large_to_solve_is_one_line(
         "solve_all_positions",
         functools.partial(exhaustive.solve_all_positions, limit=1000),
     )
-    assert "more than 1,000 positions" in only_line(capsys, "grade", player)
+    assert "more than 1,000 positions" in only_line("grade", player)
 
 
 @pytest.mark.parametrize(
@@ -736,11 +706,11 @@ def test_grading_a_game_too_large_to_solve_is_one_line(
     ],
 )
 def test_a_file_of_positions_that_is_none_is_one_line(
-    tmp_path: Path, capsys: Capture, text: str, said: str
+    tmp_path: Path, only_line: OnlyLine, text: str, said: str
 ) -> None:
     player = saved_player(tmp_path / "four.safetensors", "connect_four")
     (tmp_path / "solved.txt").write_text(text)
-    assert said in only_line(capsys, "grade", player, tmp_path / "solved.txt")
+    assert said in only_line("grade", player, tmp_path / "solved.txt")
 
 
 def test_ctrl_c_at_the_prompt_leaves_with_130(
@@ -750,7 +720,7 @@ def test_ctrl_c_at_the_prompt_leaves_with_130(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("alphazero.frontends.terminal.app.Terminal._ask", lambda *_: interrupt(""))
-    assert code_of("play", player) == 130
+    assert exit_code("play", player) == 130
     assert capsys.readouterr().err == "\nstopped\n"
 
 

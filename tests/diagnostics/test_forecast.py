@@ -29,7 +29,6 @@ from alphazero.network.resnet import ResNet
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.learning.learner import Learner
-from alphazero.training.loop import train
 
 Capture = pytest.CaptureFixture[str]
 
@@ -260,26 +259,25 @@ def test_a_step_reckoned_from_a_smaller_batch_is_told() -> None:
     assert "reckoned" not in describe(config, dataclasses.replace(MEASURED, step_positions=64))
 
 
-def test_a_plan_is_held_against_a_real_run(tmp_path: Path, capsys: Capture) -> None:
-    folder = train(tiny_config(tmp_path))
-    past = measure_run(folder)
+def test_a_plan_is_held_against_a_real_run(finished_run: Path, capsys: Capture) -> None:
+    past = measure_run(finished_run)
     assert past.iterations == ITERATIONS
     assert 5 <= past.length <= 9
     assert past.figures["iterations/h"] * past.figures["minutes"] / 60 == pytest.approx(ITERATIONS)
     # What a plan counts is what the run did; only how fast it was is measured.
     plan = forecast(past.config, MEASURED, past.length)
-    state = manifest_of(folder)
+    state = manifest_of(finished_run)
     assert (plan.iterations, plan.games) == (state["iteration"], 6 * ITERATIONS)
     assert plan.games <= state["games"] < plan.games + 8, "games end a few at a time"
     assert plan.positions == pytest.approx(state["positions"], rel=0.25)
     assert past.config.steps_due(state["positions"]) == state["step"]
-    gates, measurements = curves_of(folder, ["seconds/gate", "seconds/measure"])
+    gates, measurements = curves_of(finished_run, ["seconds/gate", "seconds/measure"])
     assert list(gates) == [2, 4]
     assert plan.seconds["gate"] == pytest.approx(2 * 4 * (past.length - 2) * 4 / 80)
     assert not measurements
     assert plan.seconds["measure"] == 0
     capsys.readouterr()
-    assert main(["plan", "--against", str(folder), "--seconds", "1"]) == 0
+    assert main(["plan", "--against", str(finished_run), "--seconds", "1"]) == 0
     rows = capsys.readouterr().out.splitlines()
     assert rows[1].split() == ["the", "run", "forecast", "error", "length", "known", "error"]
     assert all("%" in row for row in rows[2:])

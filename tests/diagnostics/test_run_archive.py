@@ -18,27 +18,20 @@ from alphazero.training.manifest import MANIFEST, read_manifest
 from alphazero.training.run_directory import RunDirectory
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    config = tiny_config(tmp_path_factory.mktemp("archive"))
-    train(config)
-    return Path(config.run.folder) / config.run.name
-
-
 def shards_of(folder: Path) -> list[int]:
     return read_manifest(folder / MANIFEST).shards
 
 
-def test_every_iteration_has_games_of_both_kinds(folder: Path) -> None:
-    chapters = RunArchive(folder).iterations()
+def test_every_iteration_has_games_of_both_kinds(finished_run: Path) -> None:
+    chapters = RunArchive(finished_run).iterations()
     assert [i for i, kind in chapters if kind == SELFPLAY] == list(range(ITERATIONS, 0, -1))
     assert [i for i, kind in chapters if kind == GATE] == [4, 2]
     assert chapters == sorted(chapters, key=lambda each: (-each[0], each[1]))
 
 
-def test_games_of_the_window_come_with_their_policies(folder: Path) -> None:
-    archive, last = RunArchive(folder), shards_of(folder)[-1]
-    run = RunDirectory.resume(folder)
+def test_games_of_the_window_come_with_their_policies(finished_run: Path) -> None:
+    archive, last = RunArchive(finished_run), shards_of(finished_run)[-1]
+    run = RunDirectory.resume(finished_run)
     told, known = archive.games(last, SELFPLAY), run.load_shard(last).records()
     assert len(told) == len(known)
     for one, other in zip(told, known, strict=True):
@@ -48,11 +41,13 @@ def test_games_of_the_window_come_with_their_policies(folder: Path) -> None:
 
 
 def test_the_gate_and_what_left_the_window_are_read_from_the_files_for_people(
-    folder: Path,
+    finished_run: Path,
 ) -> None:
-    archive = RunArchive(folder)
+    archive = RunArchive(finished_run)
     gone = [
-        i for i, kind in archive.iterations() if kind == SELFPLAY and i not in shards_of(folder)
+        i
+        for i, kind in archive.iterations()
+        if kind == SELFPLAY and i not in shards_of(finished_run)
     ]
     for iteration, kind in [(4, GATE), *((i, SELFPLAY) for i in gone)]:
         games = archive.games(iteration, kind)
@@ -60,8 +55,8 @@ def test_the_gate_and_what_left_the_window_are_read_from_the_files_for_people(
         assert all(isinstance(each, PlayedGame) for each in games)
 
 
-def test_what_was_swept_away_since_is_told_in_one_line(folder: Path, tmp_path: Path) -> None:
-    copy = copied(folder, tmp_path)
+def test_what_was_swept_away_since_is_told_in_one_line(finished_run: Path, tmp_path: Path) -> None:
+    copy = copied(finished_run, tmp_path)
     archive, last = RunArchive(copy), shards_of(copy)[-1]
     (copy / f"replay/games-{last:06d}.npz").unlink()
     with pytest.raises(RunError, match="cannot read") as caught:
@@ -71,8 +66,8 @@ def test_what_was_swept_away_since_is_told_in_one_line(folder: Path, tmp_path: P
         archive.games(999, SELFPLAY)
 
 
-def test_a_damaged_shard_is_not_shown(folder: Path, tmp_path: Path) -> None:
-    copy = copied(folder, tmp_path)
+def test_a_damaged_shard_is_not_shown(finished_run: Path, tmp_path: Path) -> None:
+    copy = copied(finished_run, tmp_path)
     last = shards_of(copy)[-1]
     path = copy / f"replay/games-{last:06d}.npz"
     data = bytearray(path.read_bytes())
@@ -141,13 +136,13 @@ def copied(folder: Path, target: Path) -> Path:
     return copy
 
 
-def test_the_page_shows_the_search_then_and_the_network_now(folder: Path) -> None:
-    archive = RunArchive(folder)
-    last = shards_of(folder)[-1]
+def test_the_page_shows_the_search_then_and_the_network_now(finished_run: Path) -> None:
+    archive = RunArchive(finished_run)
+    last = shards_of(finished_run)[-1]
     record = archive.games(last, SELFPLAY)[0]
     assert isinstance(record, GameRecord)
     with (
-        serving([parse_player(str(folder))], [archive]) as running,
+        serving([parse_player(str(finished_run))], [archive]) as running,
         running.begin("tic_tac_toe") as page,
     ):
         assert running.ask("GET", "/api/setup")[1]["runs"] == [

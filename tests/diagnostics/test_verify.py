@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from filelock import FileLock
+from helpers.damage import cut_in_half, flip_bit
 from helpers.paths import CHECKPOINTS
 from helpers.tiny_run import files_of, manifest_of, tiny_config
 
@@ -74,24 +75,14 @@ def test_a_sound_run_passes_with_a_count_of_what_was_read(run: Path, capsys: Cap
     assert {name: sha256_of(run / name) for name in files_of(run)} == before
 
 
-def flip(path: Path) -> None:
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 4
-    path.write_bytes(data)
-
-
-def cut(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-
-
-@pytest.mark.parametrize("damage", [flip, cut, Path.unlink])
+@pytest.mark.parametrize("damage", [flip_bit, cut_in_half, Path.unlink])
 def test_every_damaged_file_is_named(
     sound: Path, tmp_path: Path, capsys: Capture, damage: Callable[[Path], None]
 ) -> None:
     noticed = tried = 0
     for index, name in enumerate(sorted(judged_files(sound))):
         run = Path(shutil.copytree(sound, tmp_path / str(index)))
-        if damage is flip and name.endswith(".sgf"):
+        if damage is flip_bit and name.endswith(".sgf"):
             continue  # a text that is not hashed may read well all the same
         named = name in manifest_of(sound)["hashes"] or not name.startswith(("step-", "games/"))
         if damage is Path.unlink and not named:
@@ -110,7 +101,7 @@ def test_all_damaged_files_are_named_at_once(run: Path, capsys: Capture) -> None
     # Without a sound configuration nothing else is judged.
     names = sorted(manifest_of(run)["hashes"].keys() - {"config.yaml"})
     for name in names:
-        flip(run / name)
+        flip_bit(run / name)
     lines = faults_of(run, capsys)
     for name in names:
         assert sum(str(run / name) in line for line in lines) == 1, name
@@ -220,7 +211,7 @@ def test_a_single_checkpoint_is_verified_too(path: Path, tmp_path: Path, capsys:
     assert capsys.readouterr().out.startswith(said)
     damaged = tmp_path / path.name
     shutil.copy(path, damaged)
-    flip(damaged)
+    flip_bit(damaged)
     (line,) = faults_of(damaged, capsys)
     assert str(damaged) in line
 

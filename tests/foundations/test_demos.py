@@ -3,15 +3,15 @@
 import io
 import itertools
 import sys
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.error_lines import error_line
+from helpers.commands import exit_code
 from PIL import Image
 
-from alphazero.cli import main as cli
 from alphazero.foundations import boarding_pass, demos, plots
 from alphazero.foundations.blackjack import sticks_on
 from alphazero.foundations.boarding_pass import SIMULATIONS
@@ -22,6 +22,7 @@ from alphazero.foundations.monte_carlo import Control
 from alphazero.foundations.queens import search, widths
 
 Capture = pytest.CaptureFixture[str]
+OnlyLine = Callable[..., str]
 Patch = pytest.MonkeyPatch
 
 
@@ -141,17 +142,7 @@ def quick(monkeypatch: Patch) -> None:
 
 
 def run(*arguments: object) -> int:
-    """Return the exit code of `alphazero foundations`, argparse's included."""
-    try:
-        return cli.main(["foundations", *map(str, arguments)])
-    except SystemExit as error:
-        return int(error.code or 0)
-
-
-def only_line(capsys: Capture, *arguments: object) -> str:
-    """Run a command that is a mistake; return the one line that says so."""
-    assert run(*arguments) == 2
-    return error_line(capsys)
+    return exit_code("foundations", *arguments)
 
 
 @pytest.mark.parametrize("name", EXHIBITS)
@@ -224,17 +215,17 @@ def test_a_state_where_the_policies_differ_is_marked() -> None:
     ],
 )
 def test_a_wrong_argument_gets_one_line(
-    arguments: list[str], complaint: str, capsys: Capture
+    arguments: list[str], complaint: str, only_line: OnlyLine
 ) -> None:
-    assert complaint in only_line(capsys, *arguments)
+    assert complaint in only_line("foundations", *arguments)
 
 
 @pytest.mark.parametrize("missing", ["gymnasium", "matplotlib"])
 def test_what_is_not_installed_is_named_with_its_extra(
-    missing: str, monkeypatch: Patch, capsys: Capture
+    missing: str, monkeypatch: Patch, only_line: OnlyLine
 ) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
-    line = only_line(capsys, "blackjack-prediction", "--episodes=100000000")
+    line = only_line("foundations", "blackjack-prediction", "--episodes=100000000")
     assert "pip install 'alphazero[foundations]'" in line
     assert missing in line.lower()
 

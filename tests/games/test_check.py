@@ -12,7 +12,7 @@ import pytest
 import alphazero
 from alphazero.cli import main as cli
 from alphazero.errors import GameError
-from alphazero.games import make_game, register, registry
+from alphazero.games import make_game, register
 from alphazero.games.contract import check
 from alphazero.games.contract.check import check_game, refuse_unsound
 from alphazero.games.contract.display import REST
@@ -546,9 +546,8 @@ def test_a_check_says_where_too_little_was_won_to_judge_the_outcome() -> None:
 
 
 @pytest.fixture
-def broken_names(monkeypatch: pytest.MonkeyPatch) -> None:
+def broken_names(temporary_games: None) -> None:
     """Register broken games while a test runs."""
-    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
     for bug in ("ply not counted", "max_moves too small", "a write far away"):
         register(bug.replace(" ", "_"))(type(BROKEN[bug][0]))
 

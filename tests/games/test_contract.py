@@ -19,7 +19,6 @@ from alphazero.games import (
     game_options,
     make_game,
     register,
-    registry,
     value_of,
 )
 from alphazero.games.connect_four import ConnectFour
@@ -204,10 +203,9 @@ class Take(Game):
 
 
 def test_a_game_registered_at_run_time_is_found_and_keeps_the_contract(
-    monkeypatch: pytest.MonkeyPatch,
+    temporary_games: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = game_names()
-    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
     register("take")(Take)
     register("long_take", size=9)(Take)
     assert game_names() == sorted([*names, "take", "long_take"])
@@ -218,11 +216,10 @@ def test_a_game_registered_at_run_time_is_found_and_keeps_the_contract(
     assert game_names() == names
 
 
-def test_a_game_that_lacks_a_method_is_told_which(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_game_that_lacks_a_method_is_told_which(temporary_games: None) -> None:
     class Mute(LineGame):
         render = Mnk.render
 
-    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
     register("mute", rows=3, columns=3, length=3)(Mute)
     with pytest.raises(GameError, match=r"^mute has no action_name, num_actions, .*symmetries$"):
         make_game("mute")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +18,14 @@ from helpers.games import TIC_TAC_TOE
 TINY = NetworkConfig(blocks=1, filters=4, policy_filters=2, value_filters=1, value_hidden=4)
 
 
-def saved_player(path: Path, game_name: str = "tic_tac_toe") -> Path:
-    """Write an untrained player whose search has 8 simulations."""
+def saved_player(
+    path: Path, game_name: str = "tic_tac_toe", network: NetworkConfig = TINY, **details: Any
+) -> Path:
+    """Write an untrained player whose search has 8 simulations, unless `details` say otherwise."""
     game = make_game(game_name)
-    weights = ResNet(game.observation_shape, game.num_actions, TINY, seed=3).state_dict()
-    details = {"search": {"simulations": 8}}
-    save_checkpoint(path, Checkpoint(game_name, {}, TINY, weights, 12, 3, 25.0, details))
+    weights = ResNet(game.observation_shape, game.num_actions, network, seed=3).state_dict()
+    details = {"search": {"simulations": 8}} | details
+    save_checkpoint(path, Checkpoint(game_name, {}, network, weights, 12, 3, 25.0, details))
     return path
 
 

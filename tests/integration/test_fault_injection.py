@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from helpers.error_lines import error_line
+from helpers.commands import error_line
 from helpers.tiny_run import (
     YAML,
     fingerprint,

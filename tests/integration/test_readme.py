@@ -375,9 +375,10 @@ def test_matches_with_other_programs_are_played_to_their_end(
 
 
 @each_readme
-def test_the_python_examples_run(path: str, clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_python_examples_run(
+    path: str, clone: Path, temporary_games: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Those that register a game are what a file in alphazero/games/ holds: the game is sound."""
-    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
     monkeypatch.syspath_prepend(clone)
     tiny = ", ".join(f'"{each}"' for each in TINY)
     for code in re.findall(r"```python\n(.*?)```", READMES[path], re.DOTALL):

@@ -7,7 +7,6 @@ import pytest
 from alphazero.mcts.move_selection import (
     apply_temperature,
     final_actions,
-    is_max_robust,
     kl_divergences,
     sample_actions,
 )

@@ -17,7 +17,8 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
-from helpers.error_lines import error_line
+from helpers.commands import error_line
+from helpers.damage import cut_in_half, flip_bit
 from helpers.tiny_run import (
     ITERATIONS,
     YAML,
@@ -594,19 +595,9 @@ def test_resuming_repairs_the_copy_of_the_best_player(run: Path, damage: str) ->
 # --- damage --------------------------------------------------------------------------------------
 
 
-def flip(path: Path) -> None:
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 4
-    path.write_bytes(data)
-
-
-def cut(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-
-
 DAMAGES: dict[str, Callable[[Path], None]] = {
-    "flipped": flip,
-    "cut": cut,
+    "flipped": flip_bit,
+    "cut": cut_in_half,
     "empty": lambda path: path.write_bytes(b"") and None,
     "missing": Path.unlink,
 }

@@ -17,7 +17,6 @@ from alphazero.network.resnet import ResNet
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.learning.learner import Learner
-from alphazero.training.loop import train
 from alphazero.training.monitoring.holdout import holdout_value_loss
 from alphazero.training.selfplay_stats import SelfPlayStats
 from alphazero.utils.arrays import Float32Array
@@ -123,8 +122,8 @@ def test_visits_that_a_tree_kept_are_counted_at_the_next_exploring_search(
     assert work.kept_share == (expected / (expected + 100) if explore else 0)
 
 
-def test_a_run_draws_both_from_its_second_iteration_on(tmp_path: Path) -> None:
-    reader = read(train(tiny_config(tmp_path)) / "tensorboard")
+def test_a_run_draws_both_from_its_second_iteration_on(finished_run: Path) -> None:
+    reader = read(finished_run / "tensorboard")
     for name in ("learner/seen_value_loss", "learner/unseen_value_loss"):
         points = reader.Scalars(name)
         assert [each.step for each in points] == list(range(2, ITERATIONS + 1))
