@@ -20,7 +20,7 @@ INTEGRATION = (
     *("network/test_device_check.py", "network/test_checkpoint.py", "utils/test_jit.py"),
     *("players/test_gtp_player.py", "games/test_contract.py", "games/test_plug_ins.py"),
     *("mcts/kernels/test_evaluation_cache.py", "solvers/test_exhaustive.py"),
-    *("foundations/test_demos.py",),
+    *("foundations/test_demos.py", "training/test_loop.py"),
 )
 """Folders and files of tests that take seconds each, or many together."""
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 
 from alphazero.arena.grade import grade
 from alphazero.arena.position_generator import make_positions
@@ -14,8 +15,6 @@ from alphazero.games import ONGOING, make_game
 from alphazero.games.game import PLY, to_play, value_of
 from alphazero.players.base import RandomPlayer
 from alphazero.solvers.exhaustive import ILLEGAL, solve_all_positions
-
-TIC_TAC_TOE, CONNECT_FOUR = make_game("tic_tac_toe"), make_game("connect_four")
 
 
 def test_a_games_third_of_moves_is_a_stage():

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 
 from alphazero.arena.tournament import (
     GAMES_FILE,
@@ -18,7 +19,7 @@ from alphazero.arena.tournament import (
 )
 from alphazero.config.fields import config_field
 from alphazero.errors import AlphaZeroError, PlayerError, RunError
-from alphazero.games import State, make_game
+from alphazero.games import State
 from alphazero.games.game import value_of
 from alphazero.players import registry
 from alphazero.players.base import Decisions, RandomPlayer
@@ -26,8 +27,6 @@ from alphazero.players.options import Options
 from alphazero.players.registry import PlayerKind, PlayerSpec, parse_player
 from alphazero.records.jsonl import load_games, save_games
 from alphazero.records.played_game import PlayedGame
-
-GAME = make_game("tic_tac_toe")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,15 +50,15 @@ class Sharp(RandomPlayer):
 
 
 def winning_move(state: State) -> int | None:
-    for action in np.flatnonzero(GAME.legal_action_mask(state)):
-        outcome = GAME.outcome(GAME.play(state, int(action)))
+    for action in np.flatnonzero(TIC_TAC_TOE.legal_action_mask(state)):
+        outcome = TIC_TAC_TOE.outcome(TIC_TAC_TOE.play(state, int(action)))
         if outcome in (1, -1):
             return int(action)
     return None
 
 
 def build(game: object, options: Skill, tables: int, rng: np.random.Generator) -> Sharp:
-    player = Sharp(GAME, tables, rng)
+    player = Sharp(TIC_TAC_TOE, tables, rng)
     player.share = options.share
     return player
 
@@ -81,7 +80,7 @@ THREE = ("random", "sharp:share=0.5", "sharp:share=1")
 
 
 def tournament(texts: Sequence[str] = THREE, games: int = 8, **more: object) -> Tournament:
-    return Tournament(GAME, specs(*texts), games, 2, **more)  # type: ignore[arg-type]
+    return Tournament(TIC_TAC_TOE, specs(*texts), games, 2, **more)  # type: ignore[arg-type]
 
 
 def play(each: Tournament, workers: int = 1) -> int:
@@ -180,14 +179,14 @@ def test_half_a_pair_is_played_again(tmp_path: Path) -> None:
     [
         (THREE, {"seed": 1}, "other openings; give the same seed and number of opening moves"),
         (THREE, {"opening_moves": 3}, "other openings"),
-        (THREE, {"game": make_game("connect_four")}, "games of another game"),
+        (THREE, {"game": CONNECT_FOUR}, "games of another game"),
     ],
 )
 def test_games_of_another_tournament_are_refused(
     tmp_path: Path, texts: Sequence[str], more: dict[str, object], said: str
 ) -> None:
     play(tournament(texts, games=2, folder=tmp_path))
-    usual = {"game": GAME, "opening_moves": 2, "seed": 0}
+    usual = {"game": TIC_TAC_TOE, "opening_moves": 2, "seed": 0}
     with pytest.raises(PlayerError, match=said) as caught:
         Tournament(specs=specs(*texts), games=2, folder=tmp_path, **(usual | more))  # type: ignore[arg-type]
     assert str(tmp_path / GAMES_FILE) in str(caught.value)
@@ -198,7 +197,7 @@ def test_games_of_a_player_that_has_changed_are_refused(tmp_path: Path) -> None:
     play(each)
     changed = dataclasses.replace(each.specs[1], options=Skill(share=0.5, fingerprint="other"))
     with pytest.raises(PlayerError, match=r"holds games of an earlier sharp:share=0\.5"):
-        Tournament(GAME, [each.specs[0], changed], 2, 2, folder=tmp_path)
+        Tournament(TIC_TAC_TOE, [each.specs[0], changed], 2, 2, folder=tmp_path)
 
 
 def test_players_that_are_too_few_or_named_twice_are_refused(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, Game, State, to_play, value_of
+from alphazero.games.game import LAST
 from alphazero.mcts.evaluator import Evaluator, UniformEvaluator
 from alphazero.mcts.kernels.tree import Trees
 from alphazero.mcts.network_search import NetworkSearch
@@ -142,7 +143,10 @@ def guarded(trees: Trees) -> tuple[Trees, Callable[[], None]]:
 
 def exact_value(game: Game, state: State, known: dict[bytes, int]) -> int:
     """Return the value of a position for its player to move, by plain negamax."""
-    key = state.tobytes()
+    place = state.copy()
+    if not game.last_move_in_state_key:
+        place[LAST] = 0
+    key = place.tobytes()
     if key not in known:
         outcome = game.outcome(state)
         if outcome != ONGOING:

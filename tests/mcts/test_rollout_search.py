@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 from helpers.games import CONNECT_FOUR, GAMES, TIC_TAC_TOE
 from helpers.reference_rollouts import PlainNode, PlainRollouts, SplitMix
-from helpers.searches import FIRST, finish, guarded, random_position
+from helpers.searches import FIRST, exact_value, finish, guarded, random_position
 
 from alphazero.arena.match import play_schedule
 from alphazero.games import ONGOING, Game, State, make_game, to_play, value_of
@@ -169,18 +169,6 @@ def test_draws_count_nothing() -> None:
 # Minimax
 
 
-def negamax(game: Game, state: State, known: dict[bytes, int]) -> int:
-    """Return the exact value for the player to move."""
-    outcome = game.outcome(state)
-    if outcome != ONGOING:
-        return value_of(outcome, to_play(state))
-    cells = state[3:].tobytes()  # without the last move: who is to move, the stones tell
-    if cells not in known:
-        actions = np.flatnonzero(game.legal_action_mask(state))
-        known[cells] = max(-negamax(game, game.play(state, int(a)), known) for a in actions)
-    return known[cells]
-
-
 @pytest.mark.parametrize(
     ("size", "length", "empty"), [(3, 3, 9), (3, 3, 6), (4, 3, 8), (4, 4, 8), (5, 4, 7)]
 )
@@ -191,7 +179,7 @@ def test_uct_converges_to_minimax(size: int, length: int, empty: int) -> None:
     errors = []
     for seed in range(4 if empty < size * size else 1):
         state = random_position(game, size * size - empty, rng)
-        truth = negamax(game, state, known)
+        truth = exact_value(game, state, known)
         search = searching(game, state, seed=seed, simulations=300_000)
         search.begin_search(FIRST, 200)
         early = abs(finish(search).values[0] - truth)
@@ -199,7 +187,7 @@ def test_uct_converges_to_minimax(size: int, length: int, empty: int) -> None:
         roots = finish(search)
         errors.append((early, abs(roots.values[0] - truth)))
         action = int(roots.move_policies[0].argmax())
-        assert -negamax(game, game.play(state, action), known) == truth
+        assert -exact_value(game, game.play(state, action), known) == truth
     early, late = np.mean(errors, axis=0)
     assert late < max(early / 2, 0.02)
     assert late < 0.1

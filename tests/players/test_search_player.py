@@ -113,7 +113,7 @@ def test_only_full_searches_are_learned_from_and_they_are_as_many_as_asked() -> 
 
 def test_quick_searches_have_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(player_module, "STEPS_PER_POLL", 1)
-    game = make_game("tic_tac_toe")
+    game = TIC_TAC_TOE
     search = NetworkSearch(
         game,
         UniformEvaluator(9),

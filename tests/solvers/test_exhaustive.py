@@ -7,6 +7,7 @@ import functools
 
 import numpy as np
 import pytest
+from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
 
 from alphazero.arena.grade import Grade, grade
 from alphazero.errors import GameError
@@ -16,7 +17,6 @@ from alphazero.games.line_games import CELLS
 from alphazero.players.base import Decisions, Player, RandomPlayer
 from alphazero.solvers.exhaustive import SolvedPositions, solve_all_positions
 
-TIC_TAC_TOE, CONNECT_FOUR = make_game("tic_tac_toe"), make_game("connect_four")
 LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.events import points
+from helpers.games import TIC_TAC_TOE
 from helpers.paths import ROOT
 from helpers.tiny_run import fingerprint, tiny_config
 
@@ -29,7 +30,7 @@ from alphazero.utils.arrays import Float32Array
 
 LADDER = ("random", "uct:20", "minimax:2")
 NAMES = "[" + ", ".join(f'"{name}"' for name in LADDER) + "]"
-NIM, TIC_TAC_TOE = make_game("nim"), make_game("tic_tac_toe")
+NIM = make_game("nim")
 Capture = pytest.CaptureFixture[str]
 
 

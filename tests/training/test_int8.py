@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 import torch
 from helpers.events import points
+from helpers.games import CONNECT_FOUR
 from helpers.networks import needs_openvino, scrambled
 from helpers.paths import CHECKPOINTS
 from helpers.tiny_run import fingerprint, random_records, tiny_config
 
 from alphazero.config.schema import InferenceConfig, ReplayConfig
 from alphazero.diagnostics.benchmark import benchmark
-from alphazero.games import make_game
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
@@ -62,7 +62,7 @@ def test_both_limits_must_be_kept(agreement: float, value_error: float, good: bo
 
 def random_replay(games: int = 60) -> ReplayBuffer:
     """Return a window over random games of Connect Four."""
-    game, rng = make_game("connect_four"), np.random.default_rng(0)
+    game, rng = CONNECT_FOUR, np.random.default_rng(0)
     replay = ReplayBuffer(game, ReplayConfig())
     replay.add(1, GameBatch.of(game, random_records(game, games, rng)))
     return replay
@@ -140,7 +140,7 @@ def test_the_same_seed_rounds_to_the_same_answers_and_another_to_others() -> Non
 @needs_openvino
 def test_before_there_are_games_nothing_is_rounded() -> None:
     evaluator = OpenVINOEvaluator(scrambled(), "float32")
-    empty = ReplayBuffer(make_game("connect_four"), ReplayConfig())
+    empty = ReplayBuffer(CONNECT_FOUR, ReplayConfig())
     assert quantize(evaluator, empty, InferenceConfig(), [1]) == (evaluator, None, None)
 
 

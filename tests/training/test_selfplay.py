@@ -17,7 +17,7 @@ from helpers.tiny_run import tiny_config
 
 from alphazero.arena.match import Match
 from alphazero.config.schema import Config
-from alphazero.games import ONGOING, make_game
+from alphazero.games import ONGOING
 from alphazero.mcts.evaluator import Evaluator, UniformEvaluator
 from alphazero.mcts.kernels.transpositions import has_transpositions
 from alphazero.mcts.network_search import NetworkSearch
@@ -200,7 +200,7 @@ def games_with(
         "selfplay.dirichlet_fraction=0.0",
         *options,
     )
-    game = make_game("tic_tac_toe")
+    game = TIC_TAC_TOE
     return play_games(game, config, evaluator or UniformEvaluator(9), [1]).finished
 
 
@@ -273,7 +273,7 @@ def test_every_position_asked_of_the_network_is_counted(choices: int, tmp_path: 
     evaluator = Counts(9)
     option = f"selfplay.random_opening_candidates={choices}"
     config = tiny_config(tmp_path, "selfplay.random_opening_probability=1", option)
-    played = play_games(make_game("tic_tac_toe"), config, evaluator, [1])
+    played = play_games(TIC_TAC_TOE, config, evaluator, [1])
     assert 0 < evaluator.asked == played.work.evaluations <= played.work.places
 
 

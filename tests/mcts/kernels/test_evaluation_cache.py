@@ -6,8 +6,9 @@ import itertools
 
 import numpy as np
 import pytest
+from helpers.games import CONNECT_FOUR, GAMES, TIC_TAC_TOE
 from helpers.paths import CHECKPOINTS
-from helpers.searches import HashedEvaluator as FastEvaluator
+from helpers.searches import FIRST, HashedEvaluator, finish
 
 from alphazero.arena.openings import random_opening
 from alphazero.config.schema import InferenceConfig, SearchConfig
@@ -19,29 +20,21 @@ from alphazero.players.checkpoint_player import load_checkpoint_player, load_pla
 from alphazero.utils.arrays import Float32Array
 from alphazero.utils.jobs import threads_per_evaluation
 
-GAMES = {"tic_tac_toe": {}, "connect_four": {"rows": 4, "columns": 5, "length": 3}}
 
+class Recorder(HashedEvaluator):
+    """Notes each position that it evaluates."""
 
-class HashedEvaluator:
-    """Answers from a hash of what it sees, and counts what it was asked."""
-
-    def __init__(self, num_actions: int) -> None:
-        self.num_actions = num_actions
+    def __init__(self, game: Game) -> None:
+        super().__init__(game)
         self.seen: list[bytes] = []
 
     def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
-        logits, values = [], []
-        for observation in observations:
-            self.seen.append(observation.tobytes())
-            rng = np.random.default_rng(list(observation.tobytes()))
-            logits.append(rng.normal(size=self.num_actions))
-            values.append(rng.uniform(-1, 1))
-        return np.array(logits, np.float32), np.array(values, np.float32)
+        self.seen += [each.tobytes() for each in observations]
+        return super().evaluate(observations)
 
 
-def visits_of_a_game(name: str, megabytes: int, evaluator: HashedEvaluator) -> list[list[int]]:
+def visits_of_a_game(game: Game, megabytes: int, evaluator: Recorder) -> list[list[int]]:
     """Play a game in two slots that follow each other's moves; return every root's visits."""
-    game = make_game(name, **GAMES[name])
     settings = SearchConfig(simulations=40, evaluation_cache_mib=megabytes, reuse_tree=False)
     search = NetworkSearch(game, evaluator, settings, slots=2)
     slots = np.arange(2)
@@ -49,11 +42,7 @@ def visits_of_a_game(name: str, megabytes: int, evaluator: HashedEvaluator) -> l
     state, told = game.initial_state(), []
     for _ in range(6):
         search.begin_search(slots)
-        done = np.zeros(0, np.int64)
-        while len(done) < 2:
-            search.step()
-            done = np.union1d(done, search.pop_finished())
-        visits = search.root_statistics(slots).visits
+        visits = finish(search, slots).visits
         told += visits.tolist()
         action = int(visits[0].argmax())
         state = game.play(state, action)
@@ -61,11 +50,11 @@ def visits_of_a_game(name: str, megabytes: int, evaluator: HashedEvaluator) -> l
     return told
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", ["tic_tac_toe", "connect_four 4x5x3"])
 def test_a_remembered_evaluation_gives_the_same_visits(name: str) -> None:
-    num_actions = make_game(name, **GAMES[name]).num_actions
-    without, remembering = HashedEvaluator(num_actions), HashedEvaluator(num_actions)
-    assert visits_of_a_game(name, 0, without) == visits_of_a_game(name, 1, remembering)
+    game = GAMES[name]
+    without, remembering = Recorder(game), Recorder(game)
+    assert visits_of_a_game(game, 0, without) == visits_of_a_game(game, 1, remembering)
     assert set(without.seen) == set(remembering.seen)
     assert len(without.seen) > 1.5 * len(remembering.seen)
 
@@ -86,12 +75,9 @@ def positions_of(game: Game, count: int, seed: int) -> list[State]:
 
 def findings(search: NetworkSearch, state: State) -> list[bytes]:
     """Search a position in a new tree; return all that is found at its root, bit for bit."""
-    slot = np.array([0])
-    search.reset(slot, state[None])
-    search.begin_search(slot)
-    while not len(search.pop_finished()):
-        search.step()
-    return [array.tobytes() for array in search.root_statistics(slot)]
+    search.reset(FIRST, state[None])
+    search.begin_search(FIRST)
+    return [array.tobytes() for array in finish(search)]
 
 
 def drop_half(search: NetworkSearch) -> None:
@@ -106,7 +92,7 @@ def test_a_search_finds_the_same_whatever_was_searched_before(
     name: str, kind: str, leaves: int
 ) -> None:
     game = make_game(name, rows=8, columns=8) if name == "gomoku" else make_game(name)
-    evaluator, states = FastEvaluator(game), positions_of(game, 3, 1)
+    evaluator, states = HashedEvaluator(game), positions_of(game, 3, 1)
     for simulations in (50, 100, 600):
         settings = SearchConfig(simulations=simulations, evaluation_cache_mib=4, **SEARCHES[kind])
         search = NetworkSearch(game, evaluator, settings, leaves=leaves)
@@ -152,7 +138,7 @@ def test_a_shipped_player_answers_the_same_whatever_it_searched_before(
 
 @pytest.mark.arithmetic
 def test_every_board_of_tic_tac_toe_is_answered_optimally_in_any_order() -> None:
-    game = make_game("tic_tac_toe")
+    game = TIC_TAC_TOE
     waiting, boards = [game.initial_state()], {}
     for state in waiting:
         stones = game.render(state)
@@ -185,13 +171,9 @@ def test_every_board_of_tic_tac_toe_is_answered_optimally_in_any_order() -> None
 
 
 def test_no_position_is_evaluated_again_in_a_later_batch() -> None:
-    evaluator = HashedEvaluator(9)
-    game = make_game("tic_tac_toe")
+    game, evaluator = TIC_TAC_TOE, Recorder(TIC_TAC_TOE)
     search = NetworkSearch(game, evaluator, SearchConfig(simulations=300, evaluation_cache_mib=1))
-    search.reset(np.array([0]), game.initial_state()[None])
-    search.begin_search(np.array([0]))
-    while not len(search.pop_finished()):
-        search.step()
+    findings(search, game.initial_state())
     assert len(set(evaluator.seen)) == len(evaluator.seen) == search.evaluations
     questions, answers = search.cache_hits
     assert questions == answers + search.evaluations
@@ -199,7 +181,7 @@ def test_no_position_is_evaluated_again_in_a_later_batch() -> None:
 
 
 def test_each_position_of_a_batch_is_remembered_with_its_own_evaluation() -> None:
-    game, evaluator = make_game("connect_four"), HashedEvaluator(7)
+    game, evaluator = CONNECT_FOUR, HashedEvaluator(CONNECT_FOUR)
     states = np.array(positions_of(game, 4, 3))
     search = NetworkSearch(
         game, evaluator, SearchConfig(simulations=5, evaluation_cache_mib=1), slots=4
@@ -212,21 +194,18 @@ def test_each_position_of_a_batch_is_remembered_with_its_own_evaluation() -> Non
         words = observation.reshape(-1).view(np.uint32)
         key = np.uint64(hash_observation(words, search._cache.factors))
         place = get(search._cache, key)
-        (logits,), (value,) = HashedEvaluator(7).evaluate(observation[None])
+        (logits,), (value,) = evaluator.evaluate(observation[None])
         assert search._cache.logits[place].tolist() == logits.tolist()
         assert search._cache.values[place] == value
 
 
 def test_what_is_forgotten_is_evaluated_again() -> None:
-    evaluator, game, slot = HashedEvaluator(9), make_game("tic_tac_toe"), np.array([0])
-    search = NetworkSearch(game, evaluator, SearchConfig(simulations=200, evaluation_cache_mib=1))
+    game, settings = TIC_TAC_TOE, SearchConfig(simulations=200, evaluation_cache_mib=1)
+    search = NetworkSearch(game, HashedEvaluator(game), settings)
 
     def evaluations() -> int:
         before = search.evaluations
-        search.reset(slot, game.initial_state()[None])
-        search.begin_search(slot)
-        while not len(search.pop_finished()):
-            search.step()
+        findings(search, game.initial_state())
         return search.evaluations - before
 
     first = evaluations()

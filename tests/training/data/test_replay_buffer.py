@@ -18,7 +18,7 @@ from helpers.tiny_run import tiny_config
 
 from alphazero.config.schema import ReplayConfig
 from alphazero.errors import RunError
-from alphazero.games import Game, make_game, value_of
+from alphazero.games import Game, value_of
 from alphazero.games.game import to_play
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.training.data.game_shard import GameBatch
@@ -348,7 +348,7 @@ def test_an_unfinished_game_teaches_nothing_and_is_refused():
 
 def test_the_target_is_mixed_from_the_outcome_and_the_value_of_the_search() -> None:
     config = tiny_config(Path("unused"))
-    game = make_game("tic_tac_toe")
+    game = TIC_TAC_TOE
     actions = np.array([4, 0, 8, 2, 1, 7, 3, 5, 6], np.int32)
     state, outcomes = game.initial_state(), []
     for action in actions:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.games import TIC_TAC_TOE
 from helpers.networks import needs_openvino
 from helpers.tiny_run import ITERATIONS, manifest_of, random_records, tiny_config, torn_files
 
@@ -17,7 +18,6 @@ from alphazero.arena.elo import match_result
 from alphazero.config.loader import dump_config
 from alphazero.config.schema import Config
 from alphazero.errors import RunError
-from alphazero.games import make_game
 from alphazero.mcts.evaluator import UniformEvaluator
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
@@ -32,7 +32,6 @@ from alphazero.training.loop import resume, train
 from alphazero.training.play_backend import NetworkSnapshot, SelfPlayRequest
 from alphazero.training.selfplay_stats import SelfPlayStats
 
-GAME = make_game("tic_tac_toe")
 HANG = 300
 """Seconds after which a test is thought to hang: none waits for it to pass."""
 
@@ -111,8 +110,8 @@ class Puppet:
 
 def brought(number: int) -> tuple[bytes, dict[str, float]]:
     """Return what an actor brings from self-play."""
-    records = random_records(GAME, number, np.random.default_rng(0))
-    return GameBatch.of(GAME, records).to_bytes(), vars(SelfPlayStats(simulations=number))
+    records = random_records(TIC_TAC_TOE, number, np.random.default_rng(0))
+    return GameBatch.of(TIC_TAC_TOE, records).to_bytes(), vars(SelfPlayStats(simulations=number))
 
 
 def config_for(folder: Path, *overrides: str, workers: str = "{ray: {actors: 2}}") -> Config:
@@ -121,7 +120,7 @@ def config_for(folder: Path, *overrides: str, workers: str = "{ray: {actors: 2}}
 
 def pool_of(config: Config, launcher: Fakes) -> ActorPool:
     assert config.selfplay.distributed is not None
-    return ActorPool(GAME, config, config.selfplay.distributed, launcher)
+    return ActorPool(TIC_TAC_TOE, config, config.selfplay.distributed, launcher)
 
 
 def orders(name: str = "first") -> SelfPlayRequest:
@@ -319,7 +318,11 @@ def silent_crew(folder: Path, speaks: Callable[[int], bool]) -> tuple[ActorPool,
     config = config_for(folder, workers="{ray: {actors: 2, time_limit: 60}}")
     assert config.selfplay.distributed is not None
     clock = Clock()
-    return ActorPool(GAME, config, config.selfplay.distributed, launcher, clock), launcher, clock
+    return (
+        ActorPool(TIC_TAC_TOE, config, config.selfplay.distributed, launcher, clock),
+        launcher,
+        clock,
+    )
 
 
 def test_actors_that_fall_silent_are_named_and_replaced(
@@ -415,9 +418,9 @@ def test_an_error_that_an_actor_raises_stops_the_run_at_once_with_one_line(
 
 
 def test_games_against_the_rules_are_refused(tmp_path: Path) -> None:
-    records = random_records(GAME, 1, np.random.default_rng(0))
+    records = random_records(TIC_TAC_TOE, 1, np.random.default_rng(0))
     records[0].actions[1] = records[0].actions[0]
-    data = GameBatch.of(GAME, records).to_bytes()
+    data = GameBatch.of(TIC_TAC_TOE, records).to_bytes()
 
     def answer(method: str) -> Any:
         return None if method == "load_network" else (data, vars(SelfPlayStats()))
@@ -468,7 +471,7 @@ def test_a_gate_whose_actors_are_gone_ends_with_what_happened(tmp_path: Path) ->
 
 
 def network_bytes(seed: int, config: Config) -> bytes:
-    network = ResNet(GAME.observation_shape, GAME.num_actions, config.network, seed)
+    network = ResNet(TIC_TAC_TOE.observation_shape, TIC_TAC_TOE.num_actions, config.network, seed)
     weights = network.state_dict()
     return checkpoint_bytes(Checkpoint("tic_tac_toe", {}, config.network, weights, 0, 0), "it")
 
@@ -482,7 +485,7 @@ def test_games_under_way_go_on_when_the_network_changes(tmp_path: Path) -> None:
     assert any(before)
     actor.load_network("b", network_bytes(2, config), ["b"])
     data, _ = actor.play("b", -1.0, 1)
-    after = GameBatch.from_bytes(GAME, data, "it").records() + actor._halls[0].leave()
+    after = GameBatch.from_bytes(TIC_TAC_TOE, data, "it").records() + actor._halls[0].leave()
     played = [tuple(each.actions.tolist()) for each in after]
     for moves in before:
         assert any(each[: len(moves)] == moves for each in played), moves
@@ -544,11 +547,11 @@ def test_an_actor_rounds_its_network_on_what_it_is_given(tmp_path: Path) -> None
         assert isinstance(evaluator, OpenVINOEvaluator)
         return evaluator.precision
 
-    positions = GAME.observe(GAME.initial_state())[None].tobytes()
+    positions = TIC_TAC_TOE.observe(TIC_TAC_TOE.initial_state())[None].tobytes()
     for calibration, expected in ((b"", "float32"), (positions, "int8 and float32")):
         data, _ = actor.play("a", -1.0, 2, calibration)
         assert precision() == expected
-        assert len(GameBatch.from_bytes(GAME, data, "it").records()) >= 2
+        assert len(GameBatch.from_bytes(TIC_TAC_TOE, data, "it").records()) >= 2
     rounded = actor._halls[0]
     actor.play("a", -1.0, 2, positions)
     assert actor._halls[0] is rounded, "the trees stay"
@@ -560,7 +563,7 @@ def test_an_actor_rounds_its_network_on_what_it_is_given(tmp_path: Path) -> None
 
 def test_an_actor_without_openvino_plays_on_in_its_own_precision(tmp_path: Path) -> None:
     config = config_for(tmp_path, "inference.backend=torch")
-    positions = GAME.observe(GAME.initial_state())[None].tobytes()
+    positions = TIC_TAC_TOE.observe(TIC_TAC_TOE.initial_state())[None].tobytes()
     found = []
     for calibration in (b"", positions):
         actor = Actor(dump_config(config), [1], 1)
@@ -572,7 +575,7 @@ def test_an_actor_without_openvino_plays_on_in_its_own_precision(tmp_path: Path)
 def test_what_a_network_is_rounded_on_travels_once_for_all_actors(tmp_path: Path) -> None:
     launcher = Fakes(lambda *_: Puppet())
     pool = pool_of(config_for(tmp_path), launcher)
-    positions = np.zeros((2, *GAME.observation_shape), np.float32)
+    positions = np.zeros((2, *TIC_TAC_TOE.observation_shape), np.float32)
 
     def play(name: str, value: float | None) -> list[bytes]:
         version = orders(name).best

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from helpers.games import TIC_TAC_TOE
 from helpers.learners import (
     NETWORK,
     PLAIN,
@@ -32,7 +33,6 @@ from alphazero.config.schema import (
     RunConfig,
 )
 from alphazero.errors import RunError
-from alphazero.games import make_game
 from alphazero.network.resnet import ResNet
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import Batch, ReplayBuffer
@@ -372,7 +372,7 @@ def test_the_loop_augments_by_symmetries_when_it_is_asked_to(
     training = Training(RunDirectory.create(config), 1)
     actions = [4, 0, 8, 7, 1, 6, 2, 5, 3]
     record = taught(actions, np.eye(9)[actions], 0)
-    training.replay.add(1, GameBatch.of(make_game("tic_tac_toe"), [record]))
+    training.replay.add(1, GameBatch.of(TIC_TAC_TOE, [record]))
     first_moves: set[int] = set()
     sample = ReplayBuffer.sample
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import torch
 from helpers.events import read
+from helpers.games import TIC_TAC_TOE
 from helpers.tiny_run import ITERATIONS, random_records, tiny_config
 
 from alphazero.config.schema import LearnerConfig, ReplayConfig, SearchConfig
-from alphazero.games import make_game
 from alphazero.mcts.exploration import Exploration
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.network.resnet import ResNet
@@ -21,13 +21,12 @@ from alphazero.training.monitoring.holdout import holdout_value_loss
 from alphazero.training.selfplay_stats import SelfPlayStats
 from alphazero.utils.arrays import Float32Array
 
-GAME = make_game("tic_tac_toe")
 SETTINGS = LearnerConfig(precision="float32")
 
 
 def random_games(number: int, seed: int) -> GameBatch:
     rng = np.random.default_rng(seed)
-    return GameBatch.of(GAME, random_records(GAME, number, rng))
+    return GameBatch.of(TIC_TAC_TOE, random_records(TIC_TAC_TOE, number, rng))
 
 
 class Oracle(torch.nn.Module):
@@ -44,7 +43,7 @@ class Oracle(torch.nn.Module):
 
 def test_a_network_that_knows_its_games_by_heart_is_told_from_one_that_generalises() -> None:
     """The oracle of what it has seen is right there; decided games it has not seen cost 1 each."""
-    window = ReplayBuffer(GAME, ReplayConfig())
+    window = ReplayBuffer(TIC_TAC_TOE, ReplayConfig())
     old, new = random_games(1, 0), random_games(60, 1)
     window.add(1, old)
     batch = window.sample(4000, np.random.default_rng(0), False)
@@ -61,8 +60,10 @@ def test_a_network_that_knows_its_games_by_heart_is_told_from_one_that_generalis
 
 
 def test_nothing_is_told_of_a_run_that_has_no_games_yet() -> None:
-    learner = Learner(ResNet(GAME.observation_shape, 9, tiny_config(Path()).network, 0), SETTINGS)
-    empty, games = ReplayBuffer(GAME, ReplayConfig()), random_games(3, 0)
+    learner = Learner(
+        ResNet(TIC_TAC_TOE.observation_shape, 9, tiny_config(Path()).network, 0), SETTINGS
+    )
+    empty, games = ReplayBuffer(TIC_TAC_TOE, ReplayConfig()), random_games(3, 0)
     assert holdout_value_loss(learner, empty, games, SETTINGS, [0]) == {}
     empty.add(1, games)
     figures = holdout_value_loss(learner, empty, games, SETTINGS, [0])
@@ -72,15 +73,17 @@ def test_nothing_is_told_of_a_run_that_has_no_games_yet() -> None:
 
 
 def test_looking_changes_neither_the_network_nor_what_is_drawn_from_the_window() -> None:
-    learner = Learner(ResNet(GAME.observation_shape, 9, tiny_config(Path()).network, 0), SETTINGS)
+    learner = Learner(
+        ResNet(TIC_TAC_TOE.observation_shape, 9, tiny_config(Path()).network, 0), SETTINGS
+    )
     before = learner.state()
-    window = ReplayBuffer(GAME, ReplayConfig(policy_surprise_weight=0.5))
+    window = ReplayBuffer(TIC_TAC_TOE, ReplayConfig(policy_surprise_weight=0.5))
     window.add(1, random_games(9, 0))
     holdout_value_loss(learner, window, random_games(3, 1), SETTINGS, [0])
     after = learner.state()
     assert before.keys() == after.keys()
     assert all(torch.equal(before[name], after[name]) for name in before)
-    again = ReplayBuffer(GAME, ReplayConfig(policy_surprise_weight=0.5))
+    again = ReplayBuffer(TIC_TAC_TOE, ReplayConfig(policy_surprise_weight=0.5))
     again.add(1, random_games(9, 0))
     for each in (window, again):
         each.add(2, random_games(3, 1))
@@ -102,9 +105,11 @@ def test_visits_that_a_tree_kept_are_counted_at_the_next_exploring_search(
 ) -> None:
     """The child that is played was visited n times, the first of them to expand it."""
     settings = SearchConfig(simulations=50, reuse_tree=keep, evaluation_cache_mib=0)
-    search = NetworkSearch(GAME, Even(), settings, slots=1, exploration=Exploration(0.25, 1.0))
+    search = NetworkSearch(
+        TIC_TAC_TOE, Even(), settings, slots=1, exploration=Exploration(0.25, 1.0)
+    )
     slots = np.array([0])
-    search.reset(slots, GAME.initial_state()[None])
+    search.reset(slots, TIC_TAC_TOE.initial_state()[None])
     search.begin_search(slots, explore=explore)
     while not search.has_finished:
         search.step()

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.events import points, read
+from helpers.games import CONNECT_FOUR
 from PIL import Image
 
 from alphazero.diagnostics.run_history import read_curves
 from alphazero.drawing.position import draw_position
 from alphazero.errors import RunError
-from alphazero.games import make_game
 from alphazero.training.monitoring.metrics import METRICS
 from alphazero.training.monitoring.surprise import EXAMINED
 from alphazero.training.monitoring.tensorboard import TensorBoardWriter
@@ -83,7 +83,7 @@ def test_histograms_keep_their_numbers_and_pictures_their_pixels(tmp_path: Path)
 
 
 def test_a_drawing_takes_half_the_room_of_full_colours_and_looks_the_same(tmp_path: Path):
-    game = make_game("connect_four")
+    game = CONNECT_FOUR
     state = game.from_moves(["4", "4", "3"])
     shares = np.full(7, 1 / 7)
     drawn = draw_position(

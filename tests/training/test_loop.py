@@ -1,0 +1,259 @@
+"""The training loop builds its self-play and its search as the configuration says."""
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.tiny_run import tiny_config
+
+from alphazero.arena.match import Match
+from alphazero.config.schema import SearchConfig, SelfplayConfig
+from alphazero.games.game import State
+from alphazero.mcts import network_search
+from alphazero.mcts.evaluator import SymmetricEvaluator
+from alphazero.mcts.kernels.equations import SelectionParams
+from alphazero.mcts.kernels.transpositions import has_transpositions
+from alphazero.mcts.network_search import NetworkSearch
+from alphazero.mcts.rollout_methods import GUMBEL
+from alphazero.players.search_player import SearchPlayer
+from alphazero.records.game_record import GameRecord
+from alphazero.training import loop, selfplay
+from alphazero.training.loop import Training
+from alphazero.training.run_directory import RunDirectory
+from alphazero.utils.arrays import Float32Array
+
+
+@dataclass
+class Played:
+    """One iteration of self-play, and what its kernels received."""
+
+    games: list[GameRecord] = field(default_factory=list)
+    match: Match = None  # type: ignore[assignment]
+    search: NetworkSearch = None  # type: ignore[assignment]
+    contexts: list[tuple[Any, ...]] = field(default_factory=list)
+    """arguments of `make_context`: trees, evaluation cache, selection"""
+    searches: list[tuple[Any, ...]] = field(default_factory=list)
+    """arguments of `begin_searches`: trees, slots, simulations, halving, noise, fraction, forced"""
+    thresholds: list[tuple[Any, ...]] = field(default_factory=list)
+    """arguments of `resign_threshold`: games, false positives, ceiling"""
+    evaluated: list[int] = field(default_factory=list)
+    """numbers of positions that `evaluate_states` was called with"""
+
+    @property
+    def selection(self) -> SelectionParams:
+        return self.contexts[-1][2]
+
+    @property
+    def player(self) -> SearchPlayer:
+        (player,) = self.match.players
+        assert isinstance(player, SearchPlayer)
+        return player
+
+    @property
+    def opening_lengths(self) -> set[int]:
+        return {int(record.policies.any(axis=1).argmax()) for record in self.games}
+
+
+def play_an_iteration(folder: Path, *settings: str) -> Played:
+    """Let a training with these settings play its first iteration."""
+    played = Played()
+
+    def watch(module: Any, name: str, calls: list[tuple[Any, ...]]) -> None:
+        function = getattr(module, name)
+        patch.setattr(module, name, lambda *given: (calls.append(given), function(*given))[1])
+
+    def watch_match(*given: Any) -> tuple[Match, NetworkSearch]:
+        played.match, played.search = make(*given)
+        return played.match, played.search
+
+    def count(search: NetworkSearch, states: State) -> Float32Array:
+        played.evaluated.append(len(states))
+        return evaluate(search, states)
+
+    make, evaluate = selfplay.make_selfplay_match, NetworkSearch.evaluate_states
+    with pytest.MonkeyPatch.context() as patch:
+        watch(network_search, "make_context", played.contexts)
+        watch(network_search, "begin_searches", played.searches)
+        watch(loop, "resign_threshold", played.thresholds)
+        patch.setattr(selfplay, "make_selfplay_match", watch_match)
+        patch.setattr(NetworkSearch, "evaluate_states", count)
+        training = Training(RunDirectory.create(tiny_config(folder, *settings)), 1)
+        training.run.state.iteration = 1
+        played.games = training.play().finished
+    return played
+
+
+def simulations(played: Played) -> set[int]:
+    return {given[2] for given in played.searches}
+
+
+GUMBEL_ROOT = "search.selection=gumbel_root"
+FAST = "selfplay.full_search_probability=0.5"
+OPENINGS = "selfplay.random_opening_probability=1"
+RESIGNING = "selfplay.resign_enabled_fraction=0.9"
+
+Case = tuple[str, Callable[[Played], object], object, tuple[str, ...]]
+
+CASES: dict[str, Case] = {
+    # key: its value, what is read, what is expected there, other settings
+    "search.simulations": ("7", simulations, {7}, ()),
+    "search.c_puct": ("3.5", lambda played: played.selection.c_puct, 3.5, ()),
+    "search.c_puct_base": ("90", lambda played: played.selection.c_puct_base, 90, ()),
+    "search.fpu": ("parent", lambda played: played.selection.first_play_parent, True, ()),
+    "search.fpu_reduction": ("0.5", lambda played: played.selection.fpu_reduction, 0.5, ()),
+    "search.reuse_tree": ("false", lambda played: played.search.kept_visits > 0, False, ()),
+    "search.mcts_solver": ("true", lambda played: played.selection.solver, True, ()),
+    "search.transpositions": (
+        "true",
+        lambda played: has_transpositions.py_func(played.search.trees),
+        True,
+        (),
+    ),
+    "search.backup_value_weighting": (
+        "2.5",
+        lambda played: played.selection.backup_value_weighting,
+        2.5,
+        ("search.transpositions=true",),
+    ),
+    "search.leaf_symmetry": (
+        "average",
+        lambda played: isinstance(played.search.evaluator, SymmetricEvaluator),
+        True,
+        (),
+    ),
+    "search.selection": ("gumbel_root", lambda played: played.selection.rule, GUMBEL, ()),
+    "search.gumbel_max_considered_actions": (
+        "5",
+        lambda played: played.selection.gumbel_max_considered_actions,
+        5,
+        (GUMBEL_ROOT,),
+    ),
+    "search.gumbel_maxvisit_init": (
+        "20",
+        lambda played: played.selection.gumbel_maxvisit_init,
+        20,
+        (GUMBEL_ROOT,),
+    ),
+    "search.gumbel_value_scale": (
+        "0.25",
+        lambda played: played.selection.gumbel_value_scale,
+        0.25,
+        (GUMBEL_ROOT,),
+    ),
+    "search.evaluation_cache_mib": (
+        "1",
+        lambda played: 1 << 19 < sum(each.nbytes for each in played.contexts[-1][1][:3]) <= 1 << 20,
+        True,
+        (),
+    ),
+    "selfplay.games_per_iteration": ("90", lambda played: len(played.games) // 90, 1, ()),
+    "selfplay.parallel_games": ("5", lambda played: played.match.num_games, 5, ()),
+    "selfplay.temperature": ("0.7", lambda played: played.player.temperature.early, 0.7, ()),
+    "selfplay.temperature_moves": ("3", lambda played: played.player.temperature.moves, 3, ()),
+    "selfplay.final_temperature": ("0.2", lambda played: played.player.temperature.late, 0.2, ()),
+    "selfplay.dirichlet_fraction": (
+        "0.5",
+        lambda played: {given[5] for given in played.searches},
+        {0.5},
+        (),
+    ),
+    "selfplay.dirichlet_alpha": (
+        "40",
+        # The noise is drawn from Gamma(alpha), whose mean is alpha and variance too.
+        lambda played: np.concatenate([given[4] for given in played.searches]).mean(),
+        pytest.approx(40, abs=2),
+        (),
+    ),
+    "selfplay.forced_playouts": (
+        "2",
+        lambda played: {given[6] for given in played.searches},
+        {2},
+        (),
+    ),
+    "selfplay.full_search_probability": (
+        "0.5",
+        lambda played: played.player.cap and played.player.cap.full_search_probability,
+        0.5,
+        (),
+    ),
+    "selfplay.fast_simulations": ("3", simulations, {3, 4}, (FAST,)),
+    "selfplay.disable_graph_search": (
+        "true",
+        lambda played: has_transpositions.py_func(played.search.trees),
+        False,
+        ("search.transpositions=true",),
+    ),
+    "selfplay.resign_enabled_fraction": (
+        "0.999999",
+        lambda played: all(record.pairing.may_resign for record in played.games),
+        True,
+        (),
+    ),
+    "selfplay.resign_false_positives": (
+        "0.4",
+        lambda played: [given[1] for given in played.thresholds],
+        [0.4],
+        (RESIGNING,),
+    ),
+    "selfplay.resign_threshold_max": (
+        "-0.75",
+        lambda played: [given[2] for given in played.thresholds],
+        [-0.75],
+        (RESIGNING,),
+    ),
+    "selfplay.random_opening_probability": (
+        "1",
+        lambda played: max(played.opening_lengths) > 0,
+        True,
+        (),
+    ),
+    "selfplay.random_opening_max_moves": (
+        "1",
+        lambda played: played.opening_lengths,
+        {0, 1},
+        (OPENINGS, "selfplay.games_per_iteration=30"),
+    ),
+    "selfplay.random_opening_candidates": (
+        "7",
+        lambda played: {number % 7 for number in played.evaluated},
+        {0},
+        (OPENINGS,),
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def defaults(tmp_path_factory: pytest.TempPathFactory) -> Callable[[tuple[str, ...]], Played]:
+    """What plays with the defaults beside some other settings."""
+
+    @functools.cache
+    def play(others: tuple[str, ...]) -> Played:
+        return play_an_iteration(tmp_path_factory.mktemp("defaults"), *others)
+
+    return play
+
+
+@pytest.mark.parametrize("key", CASES)
+def test_each_key_of_search_and_selfplay_reaches_what_plays(
+    key: str, defaults: Callable[[tuple[str, ...]], Played], tmp_path: Path
+) -> None:
+    value, read, expected, others = CASES[key]
+    without = defaults(others)
+    played = play_an_iteration(tmp_path, *others, f"{key}={value}")
+    assert read(without) != expected, "the default passes too: the check has no power"
+    assert read(played) == expected
+
+
+def test_every_key_of_search_and_selfplay_is_checked_here() -> None:
+    keys = {
+        f"{section}.{each.name}"
+        for section, settings in (("search", SearchConfig), ("selfplay", SelfplayConfig))
+        for each in dataclasses.fields(settings)
+    }
+    # `test_actor_pool.py` and `test_ray_cluster.py` test distributed self-play.
+    assert keys - {"selfplay.distributed"} == set(CASES)
