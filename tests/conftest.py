@@ -22,7 +22,7 @@ INTEGRATION = (
     *("mcts/kernels/test_evaluation_cache.py", "solvers/test_exhaustive.py"),
     *("foundations/test_demos.py", "training/test_loop.py"),
 )
-"""Folders and files of tests that take seconds each, or many together."""
+"""Folders and files whose tests take seconds each, or many together; single tests have the mark."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

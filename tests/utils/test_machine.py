@@ -39,6 +39,7 @@ def test_without_a_mask_all_cores_count_and_python_knows_better(
     assert usable_cores() == 2
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity masks here")
 def test_commands_play_on_the_cores_that_they_may_use() -> None:
     """The workers of a benchmark are a line of its output, and on a CPU one for each core."""

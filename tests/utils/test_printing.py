@@ -102,6 +102,7 @@ def test_a_command_writes_the_name_of_its_player(words: list[str], player: Path)
     assert "Zoe ? koln" in written_by(command(*(word.format(player=player) for word in words)))
 
 
+@pytest.mark.integration
 def test_a_run_is_trained_and_examined_in_a_folder_of_any_name(folder: Path) -> None:
     (folder / "tiny.yaml").write_text(YAML)
     run = folder / "tiny"
@@ -113,6 +114,7 @@ def test_a_run_is_trained_and_examined_in_a_folder_of_any_name(folder: Path) -> 
     assert "Zoe ? koln/tiny" in written
 
 
+@pytest.mark.integration
 def test_a_process_in_the_c_locale_writes_readable_text(game: Path) -> None:
     environment = {
         **os.environ,

@@ -127,6 +127,7 @@ def test_visits_that_a_tree_kept_are_counted_at_the_next_exploring_search(
     assert work.kept_share == (expected / (expected + 100) if explore else 0)
 
 
+@pytest.mark.integration
 def test_a_run_draws_both_from_its_second_iteration_on(finished_run: Path) -> None:
     reader = read(finished_run / "tensorboard")
     for name in ("learner/seen_value_loss", "learner/unseen_value_loss"):
