@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.games import TIC_TAC_TOE
 from helpers.paths import TESTS
 
 from alphazero.arena.match import play_schedule
 from alphazero.arena.openings import paired_openings
 from alphazero.cli import main as cli
 from alphazero.errors import PlayerError
-from alphazero.games import make_game
 from alphazero.games.game import ONGOING
 from alphazero.players.base import Player, RandomPlayer
 from alphazero.players.gtp_player import GtpPlayer
@@ -23,7 +23,6 @@ from alphazero.records.game_record import GameRecord
 from alphazero.records.jsonl import load_games
 from alphazero.records.played_game import PlayedGame
 
-TIC_TAC_TOE = make_game("tic_tac_toe")
 FAKE = TESTS / "helpers" / "fake_gtp_engine.py"
 GAMES = 6
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.games import TIC_TAC_TOE
 from helpers.players import saved_player
 
 from alphazero.config.fields import config_field
@@ -15,8 +16,6 @@ from alphazero.players.base import RandomPlayer
 from alphazero.players.options import Options
 from alphazero.players.registry import PlayerKind, common_game, parse_player, usage
 from alphazero.players.search_player import SearchPlayer
-
-TIC_TAC_TOE = make_game("tic_tac_toe")
 
 
 @dataclasses.dataclass(frozen=True)

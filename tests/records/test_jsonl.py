@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.games import TIC_TAC_TOE
 
 from alphazero.cli.main import main
 from alphazero.errors import AlphaZeroError, GameError, PlayerError
@@ -19,7 +20,6 @@ from alphazero.games.registry import read_game, write_game
 from alphazero.records.jsonl import BEGINNING, holds_games, load_games, save_games
 from alphazero.records.played_game import PlayedGame
 
-TIC_TAC_TOE = make_game("tic_tac_toe")
 WON = "a1 a2 b1 b2 c1"
 DRAWN = "a1 b1 c1 b2 a2 c2 b3 a3 c3"
 

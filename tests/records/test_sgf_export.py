@@ -420,6 +420,7 @@ def test_a_match_is_saved_as_sgf_and_shown_step_by_step(
     assert f"2. O uct:simulations=30: {second.moves()[1]}  win rate " in out
 
 
+@pytest.mark.integration
 def test_self_play_and_the_gate_leave_their_games_as_sgf_with_what_was_thought(
     tmp_path: Path,
 ) -> None:

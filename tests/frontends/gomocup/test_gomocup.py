@@ -398,6 +398,7 @@ def test_a_line_too_long_ends_nothing_badly() -> None:
     )
 
 
+@pytest.mark.integration
 def test_a_process_of_its_own_is_a_brain() -> None:
     code = "import sys; from alphazero.cli.main import main; sys.exit(main(sys.argv[1:]))"
     done = subprocess.run(

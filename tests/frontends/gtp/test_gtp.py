@@ -622,6 +622,7 @@ def play_games(command: str, game_text: str, games: int = 2) -> None:
         assert record.outcome == game.outcome(state) or record.resigned
 
 
+@pytest.mark.integration
 def test_our_client_plays_our_server() -> None:
     play_games(served("uct:simulations=20", "--game", "connect_four"), "connect_four")
 
