@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from types import ModuleType
 
 import numpy as np
 import numpy.typing as npt
@@ -115,9 +116,9 @@ GUARD = 64
 
 
 def guarded(trees: Trees) -> tuple[Trees, Callable[[], None]]:
-    """Return a trees between guards, with rubbish where it owes nobody a value, and their check.
+    """Return copies of the arrays between guards, and a check that the guards are intact.
 
-    What must be set beforehand is: no nodes, no leaves under way, no noise, the root states.
+    The arrays hold rubbish but for: numbers of nodes, leaves under way, noise and root states.
     """
     kept = {"slots", "root_state", "root_noise", "root_kept"}
     arrays, buffers = {}, []
@@ -139,6 +140,21 @@ def guarded(trees: Trees) -> tuple[Trees, Callable[[], None]]:
             assert (around == content).all(), f"written beyond {name}"
 
     return Trees(**arrays), check
+
+
+def guard_new_trees(
+    monkeypatch: pytest.MonkeyPatch, module: ModuleType
+) -> list[Callable[[], None]]:
+    """Guard the trees that a search module allocates from now on; the list gets their checks."""
+    checks, allocate = [], module.allocate_trees
+
+    def allocate_guarded(*arguments: object) -> Trees:
+        trees, check = guarded(allocate(*arguments))
+        checks.append(check)
+        return trees
+
+    monkeypatch.setattr(module, "allocate_trees", allocate_guarded)
+    return checks
 
 
 def exact_value(game: Game, state: State, known: dict[bytes, int]) -> int:

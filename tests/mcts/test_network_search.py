@@ -17,16 +17,16 @@ from helpers.searches import (
     assert_same_tree,
     finish,
     follow_at_random,
-    guarded,
+    guard_new_trees,
     random_position,
 )
 
 from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, Game, make_game
+from alphazero.mcts import network_search
 from alphazero.mcts.evaluator import Evaluator, UniformEvaluator
 from alphazero.mcts.exploration import Exploration
 from alphazero.mcts.kernels import simulation
-from alphazero.mcts.kernels.simulation import make_context
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.utils.arrays import Float32Array
 
@@ -465,7 +465,10 @@ def test_variation_follows_the_most_visited_line() -> None:
 @pytest.mark.parametrize("nodes", [1, 2, 9, 40])
 @pytest.mark.parametrize("leaves", [1, 4])
 @pytest.mark.parametrize("graph", [False, True])
-def test_a_full_tree_stays_within_its_arrays(nodes: int, leaves: int, graph: bool) -> None:
+def test_a_full_tree_stays_within_its_arrays(
+    nodes: int, leaves: int, graph: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checks = guard_new_trees(monkeypatch, network_search)
     game, middle = GAMES["mnk 4x4x3"], np.array([1])
     moves, visits = [], []
     for _ in range(2):
@@ -473,9 +476,6 @@ def test_a_full_tree_stays_within_its_arrays(nodes: int, leaves: int, graph: boo
         search = NetworkSearch(
             game, HashedEvaluator(game), settings, slots=3, nodes=nodes, leaves=leaves
         )
-        trees, check = guarded(search.trees)
-        search._trees_per_thread = [trees]
-        search._context = make_context(trees, search._cache, search._selection)
         trees, state = search.trees, game.initial_state()
         beside = [array[[0, 2]].copy() for array in trees if len(array) == 3 and array.ndim > 1]
         search.reset(middle, state[None])
@@ -488,7 +488,7 @@ def test_a_full_tree_stays_within_its_arrays(nodes: int, leaves: int, graph: boo
             visits.append(roots.visits[0].tolist())
             state = game.play(state, moves[-1])
             search.advance(middle, np.array(moves[-1:]))
-        check()
+        checks.pop()()
         after = [array[[0, 2]] for array in trees if len(array) == 3 and array.ndim > 1]
         assert all((a == b).all() for a, b in zip(beside, after, strict=True))
     half = len(moves) // 2

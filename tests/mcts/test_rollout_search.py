@@ -10,12 +10,13 @@ import numpy.typing as npt
 import pytest
 from helpers.games import CONNECT_FOUR, GAMES, TIC_TAC_TOE
 from helpers.reference_rollouts import PlainNode, PlainRollouts, SplitMix
-from helpers.searches import FIRST, exact_value, finish, guarded, random_position
+from helpers.searches import FIRST, exact_value, finish, guard_new_trees, random_position
 
 from alphazero.arena.match import play_schedule
 from alphazero.games import ONGOING, Game, State, make_game, to_play, value_of
 from alphazero.games.game import LEGAL_RULE, OUTCOME_RULE, Mask
 from alphazero.games.mnk import Mnk
+from alphazero.mcts import rollout_search
 from alphazero.mcts.move_selection import final_actions
 from alphazero.mcts.rollout_methods import FINAL_MOVES, METHODS, UNLIMITED, RolloutConfig
 from alphazero.mcts.rollout_search import RolloutSearch
@@ -260,13 +261,15 @@ def test_a_game_without_an_end_is_left_as_a_draw(method: str) -> None:
     assert roots.values[0] == 0.0
 
 
-def test_a_full_tree_ends_its_search_and_stays_within_its_arrays() -> None:
+def test_a_full_tree_ends_its_search_and_stays_within_its_arrays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    checks = guard_new_trees(monkeypatch, rollout_search)
     game, state = CONNECT_FOUR, CONNECT_FOUR.initial_state()
     search = searching(game, state, memory=1, simulations=10_000_000)
-    nodes = search.trees.nodes.shape[1]
-    assert search.trees.nodes.nbytes + search.trees.edges.nbytes <= 1 << 20
-    trees, check = guarded(search.trees)
-    search._trees_per_thread = [trees]
+    trees, (check,) = search.trees, checks
+    nodes = trees.nodes.shape[1]
+    assert trees.nodes.nbytes + trees.edges.nbytes <= 1 << 20
     while game.outcome(state) == ONGOING:
         search.begin_search(FIRST)
         roots = finish(search)

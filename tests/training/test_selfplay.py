@@ -318,5 +318,5 @@ def test_selfplay_searches_plain_trees_where_it_is_told_to(
     )
     game, rng = GAMES["tic_tac_toe"], np.random.default_rng(0)
     _, search = make_selfplay_match(game, config, HashedEvaluator(game), rng, 2)
-    assert search._selection.backup_value_weighting == (0 if plain else 2)
+    assert search.settings.backup_value_weighting == (0 if plain else 2)
     assert has_transpositions.py_func(search.trees) != plain
