@@ -1,4 +1,4 @@
-"""A mistake in arguments or files is told before torch is imported or a kernel compiled."""
+"""Mistakes in arguments or files are reported before torch is imported or a kernel compiled."""
 
 import os
 import subprocess

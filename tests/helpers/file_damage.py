@@ -1,11 +1,10 @@
-"""Damaged and hostile files, and a process of its own in which all of them are read.
+"""Damaged and hostile files, and a program that reads them all.
 
     python file_damage.py checkpoint 10000 1 FOLDER
     python file_damage.py shard 10000 1 FOLDER
 
 It prints a JSON object: how many files were tried, how many were noticed, and what else happened.
-A file is *damaged* where its bytes were changed at random, and *hostile* where whoever wrote it
-also made its hashes right.
+A *damaged* file has randomly changed bytes; a *hostile* one also has matching hashes.
 """
 
 import io
@@ -29,7 +28,7 @@ SMALL_CHANGE = 3 << 20
 parsed one is larger than its text."""
 
 WATCHED = ("exec", "import", "os.", "subprocess.", "pickle.find_class", "socket.", "ctypes.")
-"""Beginnings of the names of what Python tells an auditor of, and what no file may bring about."""
+"""Prefixes of the audit events that reading a file must not cause."""
 
 Parts = tuple[dict[str, Any], bytes]
 
@@ -97,7 +96,7 @@ def edited(data: bytes, choice: random.Random) -> bytes:
 
 
 def hostile_header(data: bytes, choice: random.Random) -> bytes:
-    """Return a file made to exhaust or to fool whoever reads it."""
+    """Return a file made to exhaust or mislead its reader."""
     size = choice.randint(1, 1 << 16)
     match choice.randrange(7):
         case 0:
@@ -127,7 +126,7 @@ def hostile_header(data: bytes, choice: random.Random) -> bytes:
 
 
 def forged(path: Path, choice: random.Random) -> bytes:
-    """Return a player that is wrong, under a hash that is right."""
+    """Return a wrong player with a matching hash."""
     from alphazero.network.header import PLAYER_FORMAT
     from alphazero.network.tensor_file import load_tensors, save_tensors
 
@@ -175,7 +174,7 @@ def damaged_checkpoint(path: Path, data: bytes, choice: random.Random) -> bytes:
 
 
 class Trap:
-    """Would call `exec` when it is unpickled, which the auditor sees."""
+    """Calls `exec` when unpickled, which raises an audit event."""
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return exec, ("raise SystemExit('unpickled')",)
@@ -202,7 +201,7 @@ def npy(header: str, content: bytes = b"") -> bytes:
 
 
 def hostile_shard(arrays: dict[str, Any], choice: random.Random) -> bytes:
-    """Return games that are none, in a sound archive: nothing but their content is wrong."""
+    """Return invalid games in a valid archive."""
     arrays = {name: array.copy() for name, array in arrays.items()}
     name = choice.choice(list(arrays))
     array = arrays[name]
@@ -241,7 +240,7 @@ def hostile_shard(arrays: dict[str, Any], choice: random.Random) -> bytes:
 
 
 def bomb(choice: random.Random) -> bytes:
-    """Return a small archive that would unpack to a hundred times its size and more."""
+    """Return a small archive that unpacks to more than a hundred times its size."""
     from alphazero.training.data.game_shard import GameBatch
 
     moves = choice.randint(1, 4) << 20
@@ -253,7 +252,7 @@ def bomb(choice: random.Random) -> bytes:
 
 
 class Auditor:
-    """Counts what a program may do beyond reading its file, while it is asked to."""
+    """Counts the watched audit events while it is awake."""
 
     def __init__(self) -> None:
         self.awake = False
@@ -272,12 +271,12 @@ class Trial:
         self.auditor = Auditor()
         self.counts: Counter[str] = Counter()
         self.excess = 0
-        """the most bytes that reading a file took beyond twice what the file holds"""
+        """maximum of the memory used for a file, less twice its size, in bytes"""
         self.odd: list[str] = []
         tracemalloc.start()
 
     def read(self, read: Callable[[], object], held: int) -> bool:
-        """Read a file that holds so many bytes; return whether something was noticed in it."""
+        """Read a file of `held` bytes; return whether the reader refused it."""
         from alphazero.errors import AlphaZeroError
 
         tracemalloc.reset_peak()
@@ -299,7 +298,7 @@ class Trial:
         return noticed
 
     def figures(self, place: Path) -> dict[str, Any]:
-        """Return what the whole trial found."""
+        """Return the result of the whole trial."""
         return {
             **self.counts,
             "events": dict(self.auditor.seen),
@@ -310,7 +309,7 @@ class Trial:
 
 
 def try_checkpoints(trial: Trial, count: int, choice: random.Random, place: Path) -> None:
-    """Read a small player, damaged or hostile in so many ways."""
+    """Read `count` damaged or hostile variants of a small player."""
     from alphazero.config.schema import NetworkConfig
     from alphazero.games import game_names, make_game
     from alphazero.network import checkpoint
@@ -339,7 +338,7 @@ def try_checkpoints(trial: Trial, count: int, choice: random.Random, place: Path
 
 
 def try_shards(trial: Trial, count: int, choice: random.Random, place: Path) -> None:
-    """Read so many damaged shards, each by the run that has its hash; hostile ones without.
+    """Read `count` damaged shards, each by the run that has its hash; hostile ones without.
 
     Where only whoever can write the manifest too can have made a file, it has to hold lawful games.
     """

@@ -30,7 +30,7 @@ PLAIN = LearnerConfig(
 
 
 def make_network(seed: int = 0, settings: NetworkConfig = NETWORK) -> ResNet:
-    """A small network in which every parameter counts: no scale of zero is left."""
+    """A small network whose parameters all affect the output: no scale is zero."""
     network = ResNet(SHAPE, ACTIONS, settings, seed)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():

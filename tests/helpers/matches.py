@@ -14,7 +14,7 @@ def play_all(match: Match) -> list[GameRecord]:
 
 
 def as_text(record: GameRecord) -> tuple[object, ...]:
-    """Everything a record says, as something to compare."""
+    """The content of a record, as values that can be compared."""
     return (
         record.pairing,
         record.actions.tolist(),

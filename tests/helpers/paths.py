@@ -1,4 +1,4 @@
-"""Where the repository's files lie."""
+"""Paths within the repository."""
 
 from pathlib import Path
 

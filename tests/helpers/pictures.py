@@ -1,4 +1,4 @@
-"""What is read back from pictures."""
+"""Reads pictures."""
 
 import numpy as np
 from PIL import Image

@@ -30,7 +30,7 @@ def saved_player(
 
 
 class ScriptedPlayer(Player):
-    """Answers by a rule, after as many turns as the position says; notes what it is told.
+    """Plays by a rule, after a number of steps that depends on the position; records its calls.
 
     Its policy is all on its action, its value the number of moves played over 100.
     """

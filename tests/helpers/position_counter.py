@@ -31,7 +31,7 @@ _row, _boards, _flags = types.int64[::1], types.int64[:, ::1], types.boolean[::1
 def _follow(
     rules: Any, first: Any, num_actions: int, boards: Any, children: Any, running: Any
 ) -> int:
-    """Write the boards one move after `boards` and whether each goes on; return how many.
+    """Write the boards one move after `boards` and whether each is unfinished; return their number.
 
     `first` is an unfinished state with the ply of `boards`, `int64 [N, W]`; `children` is
     `int64 [M, W]` and `running` is `bool [M]`.

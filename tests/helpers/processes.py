@@ -1,4 +1,4 @@
-"""Several processes that learn together."""
+"""Processes that learn together."""
 
 import os
 import socket
@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 HANG = 600
-"""Seconds after which a process is thought to hang: no test waits for it to pass."""
+"""Seconds after which a process counts as hung."""
 
 
 def together(arguments: list[str], place: Path) -> list[str]:
-    """Start two processes as torchrun does, and return what each printed."""
+    """Run two processes as torchrun does; return the output of each."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -1,10 +1,10 @@
-"""Record what DeepMind's mctx finds, for `test_gumbel.py`: with jax and mctx installed, run
+"""Record the results of DeepMind's mctx for `test_gumbel.py`: with jax and mctx installed, run
 
-    python tests/record_mctx.py > tests/data/mctx.json
+    python tests/helpers/record_mctx.py > tests/data/mctx.json
 
 The tree is that of a Connect Four board too high and too narrow for anything to end, with
 logits and values drawn from a hash of what the player to move sees. mctx's own value transform
-is told not to rescale, so that its sigma is the paper's, for values in [-1, 1].
+does not rescale, so its sigma is the paper's, for values in [-1, 1].
 """
 
 import functools
@@ -22,7 +22,7 @@ ROWS, COLUMNS = 20, 4
 
 
 def evaluate(cells: Any, player: Any, keys: Any) -> tuple[Any, Any]:
-    """Return logits [A] and the value: `HashedEvaluator` of test_network_search.py, in jax."""
+    """Return logits [A] and the value: `HashedEvaluator` of `searches.py` in jax."""
     own, other = cells == player + 1, cells == 2 - player
     colour = jnp.full(cells.shape, 1 - player)
     seen = jnp.concatenate([own, other, colour]).astype(jnp.uint64)
@@ -41,7 +41,7 @@ def drop(cells: Any, player: Any, action: Any) -> Any:
 
 
 def search(seed: int, simulations: int, scale: float, considered: int) -> dict[str, Any]:
-    """Search the first position; return the Gumbel draws and what was found."""
+    """Search the first position; return the Gumbel draws and the result."""
     shape = (3 * ROWS * COLUMNS, COLUMNS + 1)
     keys = jnp.array(np.random.default_rng(seed).integers(1, 2**63, shape, dtype=np.uint64))
 

@@ -61,7 +61,7 @@ def unfinished(record: GameRecord, moves: int) -> GameRecord:
 
 
 def taught(actions: Sequence[int], policies: Any, outcome: int) -> GameRecord:
-    """A game of these moves and search policies, whose searches thought nothing of anything."""
+    """A game of these moves and search policies; all values and surprises are 0."""
     nothing = np.zeros(len(actions), np.float32)
     moves = np.array(actions, np.int32)
     return GameRecord(
@@ -78,7 +78,7 @@ DRAWN = [4, 0, 8, 7, 1, 6, 2, 5, 3]
 
 
 def drawn_games(count: int, opening: int = 0) -> list[GameRecord]:
-    """So many games of nine moves, all but the opening's searched, no two policies alike."""
+    """Drawn games of nine moves, all searched but the opening's, with different policies."""
     rng = np.random.default_rng(count)
     records = []
     for _ in range(count):

@@ -6,7 +6,7 @@ from helpers.reference_search import PlainNode, PlainSearch
 
 
 def halving(actions: int, simulations: int) -> list[int]:
-    """Return the visits of the action whose turn it is, as sequential halving is told."""
+    """Return, for each simulation of sequential halving, the visits its action already has."""
     phases = max(1, int(np.ceil(np.log2(actions))))
     visits, turns, left = np.zeros(actions, int), [], actions
     while len(turns) < simulations:

@@ -1,4 +1,4 @@
-"""Slow searches without a network, as the survey tells them: the twin of `RolloutSearch`.
+"""Slow searches without a network, as the survey describes them: the twin of `RolloutSearch`.
 
 Browne et al., *A Survey of Monte Carlo Tree Search Methods* (2012), algorithms 2 and 3. Nodes are
 objects that keep their own position; a result is for player 0 and credited to whoever chose, so

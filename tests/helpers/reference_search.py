@@ -1,4 +1,4 @@
-"""A slow PUCT search, as the papers tell it: the twin of `alphazero.mcts`.
+"""A slow PUCT search, as the papers describe it: the twin of `alphazero.mcts`.
 
 Nodes are objects that keep their own position, edges are entries of dictionaries, and a backup
 asks of each edge which player chose it, so no sign is ever flipped. Only the rules of the games

@@ -11,7 +11,7 @@ NONE = np.zeros(0, np.float32)
 
 
 def record(seat: int, value: int, pair: int, actions: Sequence[int] = (0,)) -> GameRecord:
-    """A game in which player 0 sat on `seat` and got `value` (+1, 0, -1) from its own view."""
+    """A game that player 0 played as `seat`, with result `value` (+1, 0, -1) from its own view."""
     outcome = value if seat == 0 else -value
     moves = np.array(actions, np.int32)
     return GameRecord(Pairing((seat, 1 - seat), (), pair), moves, NONE, NONE, NONE, NONE, outcome)

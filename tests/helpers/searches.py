@@ -1,4 +1,4 @@
-"""Searches to be compared: an evaluator by hashes, and positions to search."""
+"""Evaluators, positions and comparisons for tests of searches."""
 
 import math
 from collections.abc import Callable
@@ -22,7 +22,7 @@ FIRST = np.array([0])
 
 
 class HashedEvaluator:
-    """Draws logits and a value from a hash of the observation: alike wherever it is asked."""
+    """Computes logits and a value from a hash of the observation, independent of its batch."""
 
     def __init__(self, game: Game, seed: int = 0) -> None:
         shape = math.prod(game.observation_shape), game.num_actions + 1
@@ -39,7 +39,7 @@ class HashedEvaluator:
 
 
 def finish(search: NetworkSearch, slots: npt.NDArray[np.int64] = FIRST) -> RootStatistics:
-    """Turn the wheel until each of `slots` was named as done, and return its roots."""
+    """Step the search until all `slots` are finished; return their root statistics."""
     waiting = set(slots.tolist())
     for _ in range(100_000):
         search.step()
@@ -50,7 +50,7 @@ def finish(search: NetworkSearch, slots: npt.NDArray[np.int64] = FIRST) -> RootS
 
 
 def random_position(game: Game, moves: int, rng: np.random.Generator) -> State:
-    """Return an unfinished position after so many random moves."""
+    """Return an unfinished position after `moves` random moves."""
     while True:
         state = game.initial_state()
         for _ in range(moves):
@@ -184,7 +184,7 @@ def answer(
     leaves: int = 1,
     nodes: int | None = None,
 ) -> RootStatistics:
-    """Return what a search of one position finds, by default without any knowledge."""
+    """Search one position, by default with a uniform evaluator; return its root statistics."""
     evaluator = evaluator or UniformEvaluator(game.num_actions)
     settings = SearchConfig(simulations=max(simulations, 1))
     search = NetworkSearch(game, evaluator, settings, leaves=leaves, nodes=nodes)

@@ -7,7 +7,7 @@ from alphazero.records.game_record import GameRecord
 
 
 def make_config(game: str = "tic_tac_toe", **changes: object) -> Config:
-    """A quick configuration; trees are not kept, so a policy is visits over `simulations`."""
+    """A quick configuration without kept trees: policies are visits over `simulations`."""
     settings = {"games_per_iteration": 10, "parallel_games": 8, "temperature_moves": 4, **changes}
     return Config(
         game=GameConfig(game),
@@ -17,7 +17,7 @@ def make_config(game: str = "tic_tac_toe", **changes: object) -> Config:
 
 
 def chosen_most_visited(records: Sequence[GameRecord], plies: slice) -> list[bool]:
-    """Whether each move in `plies` of each game was the first of its most visited ones."""
+    """Whether each move in `plies` of each game is the first of the most visited moves."""
     return [
         bool(policy.argmax() == action)
         for record in records

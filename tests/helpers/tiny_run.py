@@ -1,4 +1,4 @@
-"""A run so small that a test can afford it, and what it leaves behind."""
+"""A small run, and functions that read its files."""
 
 import json
 import warnings
@@ -52,7 +52,7 @@ learner: {batch_size: 16, ema_decay: 0.9, search_value_weight: 0.3}
 """
 
 YAML_AS_SHIPPED = YAML[: YAML.index("search:")] + _SHIPPED + YAML[YAML.index("gate:") :]
-"""The tiny run as the shipped configurations play, search and learn."""
+"""The tiny run with the options of the shipped configurations."""
 
 
 def tiny_config(folder: Path, *overrides: str) -> Config:
@@ -61,7 +61,7 @@ def tiny_config(folder: Path, *overrides: str) -> Config:
 
 
 def random_records(game: Game, number: int, rng: np.random.Generator) -> list[GameRecord]:
-    """Play games whose moves are drawn, every legal one alike."""
+    """Play games of uniformly random moves."""
     return play_schedule(
         game, lambda tables: [RandomPlayer(game, tables, rng)], [Pairing()] * number, number
     )
@@ -79,7 +79,7 @@ def files_of(run: Path) -> set[str]:
 
 
 def fingerprint(run: Path) -> dict[str, Any]:
-    """Return everything that two equal runs have in common: all but clock times.
+    """Return what two equal runs have in common: everything but clock times.
 
     Not the curves, which are dated, and not the lock; of the manifest all but `seconds`, and its
     own hash, in which they are; nor that of `config.yaml`, which is a file like the others.
@@ -92,7 +92,7 @@ def fingerprint(run: Path) -> dict[str, Any]:
 
 
 def torn_files(run: Path) -> list[str]:
-    """Return the files that the manifest names and that are not as it says."""
+    """Return the files whose content differs from the hash in the manifest."""
     return [
         name
         for name, digest in manifest_of(run)["hashes"].items()
@@ -101,9 +101,9 @@ def torn_files(run: Path) -> list[str]:
 
 
 def scalar_log(run: Path) -> dict[str, list[tuple[int, float]]]:
-    """Return every curve as (iteration, value) in order, but for those that tell of time.
+    """Return every curve but those of times, as (iteration, value) in order.
 
-    A resumed run takes back what an earlier process wrote of later iterations; so is it read.
+    A resumed run replaces what an earlier process wrote of later iterations.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -112,7 +112,7 @@ def scalar_log(run: Path) -> dict[str, list[tuple[int, float]]]:
         from tensorboard.util.tensor_util import make_ndarray
 
     def when_begun(path: Path) -> tuple[int, int]:
-        # Of two that were begun in one second, the one whose process was killed was written first.
+        # Of two files from the same second, the killed process wrote the older one.
         return int(path.name.split(".")[3]), path.stat().st_mtime_ns
 
     points: dict[tuple[str, int], float] = {}

@@ -349,7 +349,7 @@ sys.exit(code)
 
 
 def soak(place: Path, iterations: int, *overrides: str) -> list[dict[str, float]]:
-    """Train for so many iterations in a process of its own; return about 50 samples.
+    """Train for `iterations` in another process; return about 50 samples.
 
     It has a single arena of memory and gives back what is free. By default glibc has several for
     the threads, whose gaps fill up for a long time: with OpenVINO by 150 MiB in 1,000 iterations,

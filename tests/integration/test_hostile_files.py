@@ -35,7 +35,7 @@ Capture = pytest.CaptureFixture[str]
 
 
 def tried(what: str, count: int, place: Path) -> dict[str, Any]:
-    """Let a process of its own read so many damaged files; return its figures."""
+    """Let another process read `count` damaged files; return its figures."""
     done = subprocess.run(
         [
             sys.executable,
@@ -210,7 +210,7 @@ FAULTS: dict[str, list[tuple[str, str]]] = {
         ("", "run: {seed: -1}|run.seed: must be at least"),
     ],
 }
-"""By kind: the section that a line is put into, the line, and what has to be told of it."""
+"""By kind: the section of the line, the line, and its expected message."""
 
 BOMBS = [
     "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 40)),
@@ -222,7 +222,7 @@ BOMBS = [
 
 
 def malformed(choice: random.Random) -> tuple[str, dict[int, str]]:
-    """Return a text with one to six faults, and what has to be told of each line that has one."""
+    """Return a text with one to six faults, and the expected message for each faulty line."""
     lines: list[tuple[str, str, str]] = []  # the section, the line, what has to be told
     section = ""
     for line in SOUND.splitlines():

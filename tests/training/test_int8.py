@@ -32,7 +32,7 @@ pytestmark = pytest.mark.arithmetic
 
 
 class Recited:
-    """Answers what it was told to answer."""
+    """Returns the answers that it was created with."""
 
     def __init__(self, logits: Sequence[Sequence[float]], values: Sequence[float]) -> None:
         self.answers = np.array(logits, np.float32), np.array(values, np.float32)

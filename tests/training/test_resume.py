@@ -91,7 +91,7 @@ def copy_of(run: Path, place: Path) -> Path:
 
 
 def go_on(run: Path, iterations: int = ITERATIONS + 1, *more: str) -> int:
-    """Resume a run up to so many iterations; return the exit code."""
+    """Resume a run up to `iterations`; return the exit code."""
     return main(["train", "--resume", str(run), f"budget.iterations={iterations}", *more])
 
 
@@ -256,7 +256,7 @@ def test_a_process_killed_by_the_clock_resumes_to_the_very_same_files(
 
 
 class Interrupted(NamedTuple):
-    """A process that was playing, what a second one was told meanwhile, and how it ended."""
+    """A process that was playing, the output of a second one meanwhile, and how it ended."""
 
     place: Path
     second: subprocess.CompletedProcess[str]

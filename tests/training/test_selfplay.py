@@ -101,7 +101,7 @@ def test_games_under_way_are_carried_over_and_none_is_lost_or_counted_twice(
             assert after.policies[:length].tolist() == before.policies.tolist()
             assert after.values[:length].tolist() == before.values.tolist()
         assert len(found) == len(carried)
-        # Every move was searched for: so many simulations, or else some moves are missing.
+        # Every move had its full search; a smaller sum means that moves are missing.
         moves = sum(len(record.actions) for record in everyone)
         searched = (moves - moves_before) * config.search.simulations
         assert searched <= games.work.simulations < searched + parallel * config.search.simulations
@@ -243,7 +243,7 @@ class LikesCorners:
 def test_of_several_random_openings_the_most_open_begins(
     choices: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Corners taken: the greatest of so many draws from a hypergeometric distribution."""
+    """The corners taken are the maximum of `choices` hypergeometric draws."""
     corners: list[list[int]] = [[] for _ in range(5)]
     option = f"selfplay.random_opening_candidates={choices}"
     for record in games_with(1.0, tmp_path_factory, option, evaluator=LikesCorners()):

@@ -142,7 +142,7 @@ def until(condition: Callable[[], bool]) -> None:
 def train_with(
     monkeypatch: pytest.MonkeyPatch, config: Config, dies_at: dict[tuple[int, int], int]
 ) -> tuple[Path, list[Fakes]]:
-    """Train with actors in threads, that die as told; return the run and who launched."""
+    """Train with actors in threads that die as planned; return the run and the launcher."""
     launchers: list[Fakes] = []
 
     def open_crew(game: Any, config: Config, iteration: int) -> ActorPool:

@@ -53,7 +53,7 @@ class Driver:
             )
 
     def reaches(self, iteration: int) -> None:
-        """Wait until so many iterations are published."""
+        """Wait until this many iterations are published."""
 
         def there() -> bool:
             assert self.process.poll() is None, self.out.read_text()

@@ -1,4 +1,4 @@
-"""What is told of an iteration's searches, against numbers computed by hand."""
+"""Search statistics of an iteration, against numbers computed by hand."""
 
 import math
 from pathlib import Path
