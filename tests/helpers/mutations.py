@@ -578,6 +578,20 @@ TRAINING = (
     ),
     Mutation(
         "training/selfplay.py",
+        "            settings.forced_playouts,\n",
+        "            0.0,\n",
+        "the key of forced playouts has no effect",
+        ("training/test_loop.py::test_each_key_of_search_and_selfplay_reaches_what_plays",),
+    ),
+    Mutation(
+        "training/loop.py",
+        "                settings.resign_threshold_max,\n",
+        "                -0.5,\n",
+        "the key of the highest resignation threshold has no effect",
+        ("training/test_loop.py::test_each_key_of_search_and_selfplay_reaches_what_plays",),
+    ),
+    Mutation(
+        "training/selfplay.py",
         "np.random.default_rng([*seed, worker]),",
         "np.random.default_rng(seed),",
         "all workers draw the same random numbers",
