@@ -62,9 +62,9 @@ def page(options: argparse.Namespace) -> None:
 def _look(tab: Any, address: str, moves: str) -> None:
     """Open a game with `moves` played, a person against the first player, and start an analysis."""
     player = tab.request.get(f"{address}/api/setup").json()["players"][0]
-    seats = [{"player": "human"}, {"player": player["name"]}]
+    sides = [{"player": "human"}, {"player": player["name"]}]
     sessions = f"{address}/api/sessions"
-    session = tab.request.post(sessions, data={"game": player["game"], "seats": seats}).json()["id"]
+    session = tab.request.post(sessions, data={"game": player["game"], "sides": sides}).json()["id"]
     tab.request.post(f"{sessions}/{session}/paste", data={"moves": moves})
     tab.add_init_script(f"sessionStorage.setItem('alphazero-session', '{session}')")
     tab.goto(address)
@@ -75,8 +75,8 @@ def _look(tab: Any, address: str, moves: str) -> None:
     tab.get_by_role("button", name="Last position").click()
     tab.get_by_role("button", name="Analyze").click()
     tab.wait_for_function("""() => {
-        const effort = document.querySelector("#note").textContent;
-        return parseInt(effort.replace(",", "")) >= 5000;
+        const caption = document.querySelector("#caption").textContent;
+        return parseInt(caption.replace(",", "")) >= 5000;
     }""")
 
 

@@ -150,10 +150,10 @@ def serve(options: argparse.Namespace) -> None:
                 print(f"left out: {error}", file=sys.stderr)
     named = map(Path, options.players)
     folders = [folder for folder in named if folder.is_dir() and holds_run(folder)]
-    catalogue = Catalog(
+    catalog = Catalog(
         specs, [RunArchive(folder) for folder in folders], RatingTable(options.ratings)
     )
-    serve(catalogue, options.host, options.port, browse=options.open)
+    serve(catalog, options.host, options.port, open_browser=options.open)
 
 
 def gtp_arguments(parser: argparse.ArgumentParser) -> None:

@@ -164,7 +164,7 @@ def test_the_page_shows_the_search_then_and_the_network_now(finished_run: Path) 
             assert np.allclose(policy, record.policies[ply])
             assert recorded["value"] == pytest.approx(float(record.values[ply]))
             assert sum(share for _, share in recorded["prior"]) == pytest.approx(1, abs=1e-5)
-            assert -1 <= recorded["first_value"] <= 1
+            assert -1 <= recorded["network_value"] <= 1
             if ply:
                 first_players = recorded["value"] if ply % 2 == 0 else -recorded["value"]
                 assert view["moves"][ply - 1]["value"] == first_players

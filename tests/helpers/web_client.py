@@ -13,13 +13,13 @@ from typing import Any, Self
 from alphazero.frontends.web.catalog import Catalog
 from alphazero.frontends.web.run_records import Archive
 from alphazero.frontends.web.server import Server, WebApp, listen, make_server
-from alphazero.frontends.web.session_manager import SESSIONS, SessionManager
+from alphazero.frontends.web.session_manager import MAX_SESSIONS, SessionManager
 from alphazero.players.registry import PlayerSpec
 
 Json = dict[str, Any]
 
 SECONDS = 120.0
-"""After which a test no longer waits."""
+"""Limit of each wait in a test."""
 
 
 class Served:
@@ -36,7 +36,7 @@ class Served:
         headers: dict[str, str] | None = None,
         client: str = "127.0.0.1",
     ) -> tuple[int, Any]:
-        """Send a request from the address `client`; return status and JSON of the answer."""
+        """Send a request from the address `client`; return the status and JSON of the response."""
         status, text, kind = self.raw(method, path, body, headers, client)
         return status, json.loads(text) if kind == "application/json" else text
 
@@ -48,28 +48,28 @@ class Served:
         headers: dict[str, str] | None = None,
         client: str = "127.0.0.1",
     ) -> tuple[int, bytes, str]:
-        """Send a request; return status, bytes and type of the answer."""
+        """Send a request; return the status, bytes and media type of the response."""
         connection = http.client.HTTPConnection(
             "127.0.0.1", self.port, timeout=SECONDS, source_address=(client, 0)
         )
         data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
-        told = {"Content-Type": "application/json"} if data is not None else {}
-        connection.request(method, path, data, told | (headers or {}))
+        own = {"Content-Type": "application/json"} if data is not None else {}
+        connection.request(method, path, data, own | (headers or {}))
         answer = connection.getresponse()
         text = answer.read()
         connection.close()
         return answer.status, text, (answer.getheader("Content-Type") or "").partition(";")[0]
 
-    def begin(self, game: str, *seats: Json, client: str = "127.0.0.1") -> "Visitor":
-        """Begin a session and look at it."""
-        body = {"game": game, **({"seats": list(seats)} if seats else {})}
+    def begin(self, game: str, *sides: Json, client: str = "127.0.0.1") -> "Visitor":
+        """Create a session and open its event stream."""
+        body = {"game": game, **({"sides": list(sides)} if sides else {})}
         status, view = self.ask("POST", "/api/sessions", body, client=client)
         assert status == 200, view
         return Visitor(self, view, client)
 
 
 class Visitor:
-    """A page: a session and its stream."""
+    """A client of a session, with its event stream."""
 
     def __init__(self, served: Served, view: Json, client: str = "127.0.0.1") -> None:
         self.served, self.id, self.client = served, view["id"], client
@@ -97,26 +97,26 @@ class Visitor:
         self.answer.close()
         self.connection.close()
 
-    def do(self, word: str, **body: Any) -> Json:
-        """Do something, which must be allowed; return the view."""
-        status, view = self.try_to(word, **body)
+    def do(self, command: str, **body: Any) -> Json:
+        """Run a command, which must succeed; return the view."""
+        status, view = self.try_to(command, **body)
         assert status == 200, view
         self.view = view
         return view
 
-    def try_to(self, word: str, **body: Any) -> tuple[int, Any]:
-        """Do something that may be refused."""
-        path = f"/api/sessions/{self.id}/{word}"
+    def try_to(self, command: str, **body: Any) -> tuple[int, Any]:
+        """Run a command that may be refused; return the status and JSON."""
+        path = f"/api/sessions/{self.id}/{command}"
         return self.served.ask("POST", path, body, client=self.client)
 
     def events(self) -> Iterator[tuple[str, Json]]:
-        """Yield what the stream tells."""
+        """Yield the events of the stream."""
         name = ""
         while line := self.answer.readline().decode():
-            word, _, rest = line.rstrip("\n").partition(": ")
-            if word == "event":
+            field, _, rest = line.rstrip("\n").partition(": ")
+            if field == "event":
                 name = rest
-            elif word == "data":
+            elif field == "data":
                 content = json.loads(rest)
                 if name == "view":
                     self.view = content
@@ -135,11 +135,11 @@ def serving(
     specs: Sequence[PlayerSpec] = (),
     archives: Sequence[Archive] = (),
     *,
-    sessions: int = SESSIONS,
+    sessions: int = MAX_SESSIONS,
     send_buffer: int = 0,
 ) -> Iterator[Served]:
-    """Run a server in a thread; connections hold `send_buffer` bytes, 0 for as many as usual."""
-    manager = SessionManager(Catalog(specs, archives), pace=0.0, sessions=sessions)
+    """Run a server in a thread; `send_buffer` is the size in bytes of a connection's buffer."""
+    manager = SessionManager(Catalog(specs, archives), min_move_seconds=0.0, max_sessions=sessions)
     listener = listen("127.0.0.1", 0)
     if send_buffer:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)

@@ -18,13 +18,13 @@ from alphazero.players.checkpoint_player import describe
 from alphazero.players.options import CheckpointOptions, NetworkOptions, RolloutOptions
 from alphazero.players.registry import PlayerSpec, parse_player
 
-ALWAYS: Final = ("random", "uct", "minimax:depth=2", "minimax:depth=4")
+BUILTIN_PLAYERS: Final = ("random", "uct", "minimax:depth=2", "minimax:depth=4")
 """Players without a file."""
 
-ROLLOUTS: Final = (100, 1000, 10_000)
+ROLLOUT_LEVELS: Final = (100, 1000, 10_000)
 """Simulations of the levels of players without a network."""
 
-SIMULATIONS: Final = (0, 16, 64)
+CHECKPOINT_LEVELS: Final = (0, 16, 64)
 """Simulations of a checkpoint's levels, besides those derived from its training."""
 
 
@@ -40,16 +40,16 @@ class Level:
 
     def json(self, game: Game | None) -> dict[str, Any]:
         """Return the JSON for the page; `game` is the player's only game, if any."""
-        known = dict(self.ratings)
-        usual = known.get(write_game(game)) if game else None
+        by_game = dict(self.ratings)
+        rating = by_game.get(write_game(game)) if game else None
         return {
             "label": self.label,
             "simulations": self.simulations,
             "seconds": self.seconds,
-            "elo": usual.elo if usual else None,
-            "elo_low": usual.low if usual else None,
-            "elo_high": usual.high if usual else None,
-            "by_game": {name: dataclasses.asdict(rating) for name, rating in known.items()},
+            "elo": rating.elo if rating else None,
+            "elo_low": rating.low if rating else None,
+            "elo_high": rating.high if rating else None,
+            "by_game": {name: dataclasses.asdict(each) for name, each in by_game.items()},
         }
 
 
@@ -69,7 +69,6 @@ class PlayerOption:
         return self.spec.options.has_search
 
     def json(self) -> dict[str, Any]:
-        """Return the JSON for the page."""
         options, game = self.spec.options, self.spec.game
         about: list[str] = []
         if isinstance(options, CheckpointOptions):
@@ -79,7 +78,7 @@ class PlayerOption:
             "game": write_game(game) if game else None,
             "searches": self.searches,
             "levels": [level.json(game) for level in self.levels],
-            "usual": self.levels.index(self.default_level),
+            "default_level": self.levels.index(self.default_level),
             "about": about,
         }
 
@@ -94,49 +93,47 @@ class Catalog:
         ratings: RatingTable | None = None,
     ) -> None:
         self.ratings = ratings or RatingTable()
-        self.offers: dict[str, PlayerOption] = {}
+        self.players: dict[str, PlayerOption] = {}
         self.archives: dict[str, Archive] = {}
-        for spec in (*specs, *map(parse_player, ALWAYS)):
-            if all(offer.spec.name != spec.name for offer in self.offers.values()):
-                name = _unused(short_name(spec), self.offers)
-                self.offers[name] = self._offer(name, spec)
+        for spec in (*specs, *map(parse_player, BUILTIN_PLAYERS)):
+            if all(player.spec.name != spec.name for player in self.players.values()):
+                name = _unused_name(short_name(spec), self.players)
+                self.players[name] = self._make_option(name, spec)
         for archive in archives:
-            self.archives[_unused(archive.name, self.archives)] = archive
+            self.archives[_unused_name(archive.name, self.archives)] = archive
         self.games = {name: make_game(name) for name in game_names()}
-        played = [offer.spec.game for offer in self.offers.values()]
-        for game in (*played, *(archive.game for archive in archives)):
+        fixed = [player.spec.game for player in self.players.values()]
+        for game in (*fixed, *(archive.game for archive in archives)):
             if game is not None:
                 self.games.setdefault(write_game(game), game)
 
-    def offer(self, name: str, game: Game) -> PlayerOption:
-        """Return the player `name`.
+    def player(self, name: str, game: Game) -> PlayerOption:
+        """Return a player by name.
 
         Raises:
-            PlayerError: when there is none, or it plays another game.
+            PlayerError: when there is none, or it does not play `game`.
         """
-        offer = self.offers.get(name)
-        if offer is None:
-            hint = did_you_mean(name, self.offers)
+        player = self.players.get(name)
+        if player is None:
+            hint = did_you_mean(name, self.players)
             raise PlayerError(
-                f"unknown player {name[:60]!a}{hint} (players: {', '.join(self.offers)})"
+                f"unknown player {name[:60]!a}{hint} (players: {', '.join(self.players)})"
             )
-        own = offer.spec.game
-        if own not in (None, game):
-            assert own is not None
+        own = player.spec.game
+        if own is not None and own != game:
             raise PlayerError(f"{name} plays {write_game(own)}, not {write_game(game)}")
-        return offer
+        return player
 
-    def analyst(self, game: Game) -> PlayerOption:
+    def analysis_player(self, game: Game) -> PlayerOption:
         """Return the default analysis player of a game: a network if possible, else rollouts."""
-        able = [
-            offer
-            for offer in self.offers.values()
-            if offer.searches and offer.spec.game in (None, game)
+        suitable = [
+            player
+            for player in self.players.values()
+            if player.searches and player.spec.game in (None, game)
         ]
-        return next((offer for offer in able if offer.spec.game is not None), able[-1])
+        return next((player for player in suitable if player.spec.game is not None), suitable[-1])
 
     def json(self) -> dict[str, Any]:
-        """Return the JSON for the page."""
         return {
             "games": [
                 {
@@ -146,37 +143,33 @@ class Catalog:
                 }
                 for text, game in self.games.items()
             ],
-            "players": [offer.json() for offer in self.offers.values()],
+            "players": [player.json() for player in self.players.values()],
             "runs": [
                 {"name": name, "game": write_game(archive.game)}
                 for name, archive in self.archives.items()
             ],
         }
 
-    def _offer(self, name: str, spec: PlayerSpec) -> PlayerOption:
+    def _make_option(self, name: str, spec: PlayerSpec) -> PlayerOption:
         """Return a player with its levels; the default level is that of its spec."""
-        options = spec.options
-        levels: list[Level]
-        usual = Level(spec.name)
+        options, budgets = spec.options, set[int]()
         if isinstance(options, NetworkOptions):
-            usual = self._level(spec, 0)
-            levels = [usual]
+            default = self._level(spec, 0)
         elif isinstance(options, CheckpointOptions):
+            default = self._level(spec, options.default_simulations)
             trained = options.saved.settings.simulations
-            usual = self._level(spec, options.default_simulations)
-            told = () if options.default_simulations is None else (options.default_simulations,)
-            numbers = sorted({*SIMULATIONS, trained, 4 * trained, *told})
-            levels = [self._level(spec, number) for number in numbers]
+            budgets = {*CHECKPOINT_LEVELS, trained, 4 * trained}
         elif isinstance(options, RolloutOptions):
-            usual = self._level(spec, options.default_simulations)
-            told = () if options.default_simulations is None else (options.default_simulations,)
-            levels = [self._level(spec, number) for number in sorted({*ROLLOUTS, *told})]
+            default = self._level(spec, options.default_simulations)
+            budgets = {*ROLLOUT_LEVELS}
         else:
-            usual = dataclasses.replace(usual, ratings=self.ratings.of(spec, None))
-            levels = [usual]
-        if usual not in levels:
-            levels.append(usual)
-        return PlayerOption(name, spec, tuple(levels), usual)
+            default = Level(spec.name, ratings=self.ratings.of(spec, None))
+        if default.simulations is not None:
+            budgets.add(default.simulations)
+        levels = [self._level(spec, simulations) for simulations in sorted(budgets)]
+        if default not in levels:
+            levels.append(default)
+        return PlayerOption(name, spec, tuple(levels), default)
 
     def _level(self, spec: PlayerSpec, simulations: int | None) -> Level:
         """Return the level of a number of simulations; None for the seconds of the spec."""
@@ -203,10 +196,10 @@ def short_name(spec: PlayerSpec) -> str:
     return path.name.removesuffix(".safetensors")
 
 
-def _unused(name: str, names: Iterable[str]) -> str:
+def _unused_name(name: str, names: Iterable[str]) -> str:
     """Return `name`, with a number appended if it is taken."""
-    taken, number, tried = set(names), 1, name
-    while tried in taken:
+    taken, number, candidate = set(names), 1, name
+    while candidate in taken:
         number += 1
-        tried = f"{name} ({number})"
-    return tried
+        candidate = f"{name} ({number})"
+    return candidate

@@ -65,22 +65,21 @@ class RatingTable:
         A checkpoint is identified by its hash if the games hold it, else by its path.
         """
         options = spec.options
-        player, told = split_name(spec.name)
-        wanted = {told} if simulations is None else {f"simulations={simulations}"}
+        player, own_options = split_name(spec.name)
+        wanted = {own_options} if simulations is None else {f"simulations={simulations}"}
         if simulations is not None and simulations == options.default_simulations:
             wanted.add("")
-        found = {}
+        ratings = {}
         for row in self._rows:
-            same = row.player == player
-            game = row.game
+            same, game = row.player == player, row.game
             if isinstance(options, CheckpointOptions):
                 game = game or write_game(options.saved.game)
                 same = same or Path(row.player) == options.saved.path
                 if row.fingerprint:
                     same = row.fingerprint == spec.fingerprint
             if same and row.options in wanted and game is not None:
-                found[game] = row.rating
-        return tuple(found.items())
+                ratings[game] = row.rating
+        return tuple(ratings.items())
 
 
 def split_name(name: str) -> tuple[str, str]:
@@ -96,20 +95,17 @@ def _from_games(path: Path) -> list[_Row]:
     names = list(dict.fromkeys(name for each in games for name in each.players))
     if len(names) < 2 or any(each.game != games[0].game for each in games):
         raise PlayerError(
-            f"{printable(path)}: a rating needs two players at least, and one game; give the "
-            "folder of "
-            "an `alphazero rate --folder`"
+            f"{printable(path)}: ratings need at least two players and a single game; expected "
+            "the folder of `alphazero rate --folder`"
         )
-    prints = {
-        name: fingerprint
-        for each in games
-        for name, fingerprint in zip(each.players, each.player_hashes, strict=True)
-    }
+    hashes: dict[str, str] = {}
+    for each in games:
+        hashes |= zip(each.players, each.player_hashes, strict=True)
     anchor = names.index(ANCHOR) if ANCHOR in names else 0
-    found = fit(count_games(names, games), anchor)
+    fitted = fit(count_games(names, games), anchor)
     return [
-        _Row(write_game(games[0].game), *split_name(name), prints[name], Rating(*map(float, each)))
-        for name, *each in zip(names, found.elo, found.low, found.high, strict=True)
+        _Row(write_game(games[0].game), *split_name(name), hashes[name], Rating(*map(float, each)))
+        for name, *each in zip(names, fitted.elo, fitted.low, fitted.high, strict=True)
     ]
 
 
@@ -119,15 +115,16 @@ def _from_csv(path: Path) -> list[_Row]:
     try:
         lines = csv.DictReader(io.StringIO(text), strict=True)
         if "player" not in (lines.fieldnames or ()):
-            raise ValueError("it has no column of players")
+            raise ValueError("it has no column 'player'")
         for number, line in enumerate(lines, 2):
             numbers = [float(line[name]) for name in ("elo", "elo_low", "elo_high")]
             if not all(map(math.isfinite, numbers)):
-                raise ValueError(f"line {number} holds no finite numbers")
+                raise ValueError(f"line {number} has a rating that is not finite")
             rows.append(_Row(None, *split_name(line["player"]), "", Rating(*numbers)))
     except (csv.Error, KeyError, TypeError, ValueError) as error:
         raise PlayerError(
-            f"{printable(path)}: no ratings as `alphazero rate --csv` or --folder writes them: "
+            f"{printable(path)}: no ratings; expected a table of `alphazero rate --csv`, or the "
+            f"folder of --folder: "
             f"{ascii(str(error))[1:-1][:200]}"
         ) from error
     return rows

@@ -1,11 +1,12 @@
 """Parallel searches of one player for many clients, on a thread of their own.
 
 Clients with the same player and game share a pool, and so a network and its cache; results are as
-if each searched alone. They are delivered on the server's thread by `post`; the player is used only
-by the pool's thread.
+if each searched alone. `post` delivers them on the server's thread; only the pool's thread uses the
+player.
 """
 
 import contextlib
+import functools
 import threading
 import time
 from collections.abc import Callable, Hashable
@@ -22,19 +23,19 @@ from alphazero.players.options import CheckpointOptions
 from alphazero.players.registry import PlayerSpec
 from alphazero.players.search_player import SearchPlayer
 
-TABLES: Final = 16
-"""Slots of a pool: the maximum number of parallel searches."""
+SLOTS: Final = 16
+"""Maximum number of parallel searches of a pool."""
 
-LONGEST_SEARCH: Final = 1_000_000
+MAX_SIMULATIONS: Final = 1_000_000
 """Limit of new simulations in a search without a budget of simulations."""
 
-INTERVAL: Final = 0.2
+REPORT_INTERVAL: Final = 0.2
 """Seconds between progress reports."""
 
-LINES: Final = 8
+MAX_LINES: Final = 8
 """Maximum moves reported with a line."""
 
-TOLD: Final = 32
+MAX_CANDIDATES: Final = 32
 """Maximum moves reported."""
 
 Post = Callable[[Callable[[], None]], None]
@@ -45,7 +46,7 @@ Post = Callable[[Callable[[], None]], None]
 class SearchProgress:
     """A search result and its speed, in simulations per second."""
 
-    thought: SearchResult
+    result: SearchResult
     per_second: float
 
 
@@ -55,9 +56,9 @@ class SearchResponse:
 
     action: int | None = None
     """None for a resignation, or if no move was chosen"""
-    report: SearchProgress | None = None
-    """None from players without a search"""
-    fault: str = ""
+    progress: SearchProgress | None = None
+    """final result; None from players without a search"""
+    error: str = ""
     """an error message for the user"""
 
 
@@ -72,10 +73,10 @@ class SearchRequest:
     simulations: int | None
     """None for no limit other than `seconds`"""
     seconds: float | None
-    show: Callable[[SearchProgress], None]
+    on_progress: Callable[[SearchProgress], None]
     """called on the server's thread at intervals"""
-    answer: Callable[[SearchResponse], None]
-    """called once on the server's thread, unless the request is withdrawn"""
+    on_response: Callable[[SearchResponse], None]
+    """called once on the server's thread, unless the request is canceled"""
 
     @property
     def is_endless(self) -> bool:
@@ -84,86 +85,87 @@ class SearchRequest:
 
 
 @dataclass(eq=False)
-class _Table:
-    """A slot with its client and request."""
+class _Slot:
+    """One of the parallel games of the player, with its client and request."""
 
     analyzer: Analyzer
     client: Hashable = None
-    question: SearchRequest | None = None
-    used: float = 0.0
-    """time of its last request"""
-    began: float = 0.0
+    request: SearchRequest | None = None
+    started: float = 0.0
+    """time when its last request started"""
     deadline: float | None = None
     reported: float = 0.0
+    """time of the last progress report"""
     visits: int = 0
     """visits of the root at the start of the search"""
 
 
 @dataclass
 class _Inbox:
-    """Messages from the server's thread to the pool's; guarded by `_bell`."""
+    """Messages from the server's thread to the pool's; guarded by `_condition`."""
 
-    questions: list[SearchRequest] = field(default_factory=list)
-    withdrawn: list[SearchRequest] = field(default_factory=list)
-    left: list[Hashable] = field(default_factory=list)
+    submitted: list[SearchRequest] = field(default_factory=list)
+    canceled: list[SearchRequest] = field(default_factory=list)
+    released: list[Hashable] = field(default_factory=list)
+    """clients whose slots are released"""
 
 
 class SearchPool:
-    """A player of a game with `TABLES` slots; its thread starts with the first request."""
+    """A player of a game with `SLOTS` slots; its thread starts with the first request."""
 
-    def __init__(self, spec: PlayerSpec, game: Game, post: Post, few: bool = False) -> None:
-        """With `few`, searches have at most `SEQUENTIAL_BELOW` simulations, run one by one."""
-        self.spec, self.game, self.few = spec, game, few
+    def __init__(
+        self, spec: PlayerSpec, game: Game, post: Post, is_sequential: bool = False
+    ) -> None:
+        """With `is_sequential`, a search has at most `SEQUENTIAL_BELOW` simulations, one by one."""
+        self.spec, self.game, self.is_sequential = spec, game, is_sequential
         self.clients: set[Hashable] = set()
         """Clients with a slot or a request; used by the server's thread."""
+        self.has_failed = False
+        """Whether its player failed; no more requests are answered."""
+        self._open_requests: set[SearchRequest] = set()
+        """Used by the server's thread."""
         self._post = post
         self._condition = threading.Condition()
         self._inbox = _Inbox()
-        self._closed = False
+        self._is_closed = False
         self._thread: threading.Thread | None = None
-        self._tables: list[_Table] = []
-        self._waiting: list[SearchRequest] = []
-        self._waits: set[SearchRequest] = set()
-        """Open requests; used by the server's thread."""
-        self.failed = False
-        """Whether its player failed; no more requests are answered."""
-        self.player: Player | None = None
-        """None before the first request."""
+        self._slots: list[_Slot] = []
+        self._queue: list[SearchRequest] = []
 
     @property
-    def busy(self) -> bool:
+    def is_busy(self) -> bool:
         """Whether there are open requests."""
-        return bool(self._waits)
+        return bool(self._open_requests)
 
-    def ask(self, question: SearchRequest) -> None:
+    def submit(self, request: SearchRequest) -> None:
         """Queue a request."""
-        self.clients.add(question.client)
-        self._waits.add(question)
+        self.clients.add(request.client)
+        self._open_requests.add(request)
         with self._condition:
-            self._inbox.questions.append(question)
+            self._inbox.submitted.append(request)
             self._condition.notify()
         if self._thread is None:
-            self._thread = threading.Thread(target=self._work, daemon=True)
+            self._thread = threading.Thread(target=self._run, daemon=True)
             self._thread.start()
 
-    def withdraw(self, question: SearchRequest) -> None:
-        """Cancel a request; its `answer` is not called."""
-        self._waits.discard(question)
+    def cancel(self, request: SearchRequest) -> None:
+        """Cancel a request; its `on_response` is not called."""
+        self._open_requests.discard(request)
         with self._condition:
-            self._inbox.withdrawn.append(question)
+            self._inbox.canceled.append(request)
             self._condition.notify()
 
-    def leave(self, client: Hashable) -> None:
+    def release(self, client: Hashable) -> None:
         """Release a client's slot."""
         self.clients.discard(client)
         with self._condition:
-            self._inbox.left.append(client)
+            self._inbox.released.append(client)
             self._condition.notify()
 
     def close(self) -> None:
         """End the thread; open requests are not answered."""
         with self._condition:
-            self._closed = True
+            self._is_closed = True
             self._condition.notify()
 
     def join(self, seconds: float) -> None:
@@ -173,172 +175,173 @@ class SearchPool:
 
     # --- on the pool's thread --------------------------------------------------------------------
 
-    def _work(self) -> None:
+    def _run(self) -> None:
         """Run requests until the pool is closed."""
         try:
-            player = self.player = self._seat()
-            with contextlib.closing(player):
-                while self._take_mail():
-                    self._place_questions()
-                    if any(table.question for table in self._tables):
-                        self._turn(player)
+            with contextlib.closing(self._create_player()) as player:
+                while self._read_inbox():
+                    self._assign_requests()
+                    if any(slot.request for slot in self._slots):
+                        self._step(player)
         except BaseException as error:
             self._fail(error)
             if not isinstance(error, AlphaZeroError):
                 raise
 
-    def _seat(self) -> Player:
+    def _create_player(self) -> Player:
         """Create the player, and an analyzer per slot."""
-        endless, options = without_limit(self.spec), self.spec.options
+        unlimited, options = without_limit(self.spec), self.spec.options
         if not isinstance(options, CheckpointOptions):
-            player = endless.create(self.game, TABLES)
-        elif self.few:
-            player = options.saved.create(TABLES, simulations=SEQUENTIAL_BELOW, leaves=1)
+            player = unlimited.create(self.game, SLOTS)
+        elif self.is_sequential:
+            player = options.saved.create(SLOTS, simulations=SEQUENTIAL_BELOW, leaves=1)
         else:
-            player = endless.options.saved.create(TABLES, seconds=1.0, leaves=LEAVES_PER_BATCH)  # type: ignore[attr-defined]
-        self._tables = [
-            _Table(Analyzer(self.spec, self.game, player, table)) for table in range(TABLES)
+            player = unlimited.options.saved.create(SLOTS, seconds=1.0, leaves=LEAVES_PER_BATCH)  # type: ignore[attr-defined]
+        self._slots = [
+            _Slot(Analyzer(self.spec, self.game, player, index)) for index in range(SLOTS)
         ]
         return player
 
-    def _take_mail(self) -> bool:
+    def _read_inbox(self) -> bool:
         """Wait for work and read the messages; return False when the pool is closed."""
         with self._condition:
             while not (
-                self._closed
+                self._is_closed
                 or self._inbox != _Inbox()
-                or any(table.question for table in self._tables)
+                or any(slot.request for slot in self._slots)
             ):
                 self._condition.wait()
             inbox, self._inbox = self._inbox, _Inbox()
-        self._waiting += inbox.questions
-        self._waiting = [each for each in self._waiting if each not in inbox.withdrawn]
-        for table in self._tables:
-            if table.question in inbox.withdrawn or table.client in inbox.left:
-                self._clear(table)
-            if table.client in inbox.left:
-                table.client = None
-        return not self._closed
+        self._queue += inbox.submitted
+        self._queue = [request for request in self._queue if request not in inbox.canceled]
+        for slot in self._slots:
+            is_released = slot.client in inbox.released
+            if slot.request in inbox.canceled or is_released:
+                self._clear(slot)
+            if is_released:
+                slot.client = None
+        return not self._is_closed
 
-    def _clear(self, table: _Table) -> None:
+    def _clear(self, slot: _Slot) -> None:
         """Cancel a slot's request and its search."""
-        if table.question and table.analyzer.searches:
-            table.analyzer.stop()
-        elif table.question:
-            table.analyzer.set_position([])  # resets pending move requests
-        table.question = None
+        if slot.request and slot.analyzer.searches:
+            slot.analyzer.stop()
+        elif slot.request:
+            slot.analyzer.set_position([])  # resets pending move requests
+        slot.request = None
 
-    def _place_questions(self) -> None:
+    def _assign_requests(self) -> None:
         """Assign the queued requests to slots, while there are any."""
-        while self._waiting:
-            table = self._find_table(self._waiting[0].client)
-            if table is None:
+        while self._queue:
+            slot = self._find_slot(self._queue[0].client)
+            if slot is None:
                 return
-            self._begin(table, self._waiting.pop(0))
+            self._start(slot, self._queue.pop(0))
 
-    def _find_table(self, client: Hashable) -> _Table | None:
+    def _find_slot(self, client: Hashable) -> _Slot | None:
         """Return the client's own slot, else a free one, else the least recently used idle one.
 
         If all are busy, the longest-running endless search is ended.
         """
-        own = next((table for table in self._tables if table.client == client), None)
+        own = next((slot for slot in self._slots if slot.client == client), None)
         if own is not None:
             return own
-        idle = [table for table in self._tables if table.question is None]
+        idle = [slot for slot in self._slots if slot.request is None]
         if idle:
-            return min(idle, key=lambda table: (table.client is not None, table.used))
-        endless = [table for table in self._tables if table.question and table.question.is_endless]
+            return min(idle, key=lambda slot: (slot.client is not None, slot.started))
+        endless = [slot for slot in self._slots if slot.request and slot.request.is_endless]
         if not endless:
             return None
-        table = min(endless, key=lambda table: table.began)
-        assert table.question is not None
-        self._answer(table.question, SearchResponse(report=self._report(table)))
-        self._clear(table)
-        return table
+        slot = min(endless, key=lambda slot: slot.started)
+        response = SearchResponse(progress=self._progress_of(slot))
+        assert slot.request is not None
+        self._respond(slot.request, response)
+        self._clear(slot)
+        return slot
 
-    def _begin(self, table: _Table, question: SearchRequest) -> None:
-        analyzer = table.analyzer
-        if table.client != question.client or not analyzer.searches:
+    def _start(self, slot: _Slot, request: SearchRequest) -> None:
+        analyzer = slot.analyzer
+        if slot.client != request.client or not analyzer.searches:
             # No tree is reused for another client, or by players without a tree.
-            analyzer.set_position(question.moves)
+            analyzer.set_position(request.moves)
         else:
-            analyzer.sync(question.moves)
+            analyzer.sync(request.moves)
         now = time.monotonic()
-        table.client, table.question = question.client, question
-        table.used = table.began = table.reported = now
-        table.deadline = None if question.seconds is None else now + question.seconds
+        slot.client, slot.request = request.client, request
+        slot.started = slot.reported = now
+        slot.deadline = None if request.seconds is None else now + request.seconds
         if analyzer.searches:
             roots = analyzer.roots
-            table.visits = 0 if roots is None else int(roots.visits.sum())
-            analyzer.begin(question.simulations)
+            slot.visits = 0 if roots is None else int(roots.visits.sum())
+            analyzer.begin(request.simulations)
         else:
             analyzer.player.begin_moves(analyzer.table)
 
-    def _turn(self, player: Player) -> None:
+    def _step(self, player: Player) -> None:
         """Advance all searches once and deliver results."""
         if isinstance(player, SearchPlayer):
             player.search.step()
-            self._report_all()
+            self._report_progress()
         else:
             player.step()
         decisions = player.take_decisions()
-        for number, action in zip(decisions.slots.tolist(), decisions.actions, strict=True):
-            table = self._tables[number]
-            if table.question is not None:
-                self._answer(table.question, SearchResponse(int(action), self._report(table)))
-                table.question = None
+        for index, action in zip(decisions.slots.tolist(), decisions.actions, strict=True):
+            slot = self._slots[index]
+            if slot.request is not None:
+                self._respond(slot.request, SearchResponse(int(action), self._progress_of(slot)))
+                slot.request = None
         for forfeit in player.forfeits():
-            table = self._tables[forfeit.slot]
-            if table.question is not None:
-                self._answer(table.question, SearchResponse(fault=forfeit.fault))
-                table.question = None
+            slot = self._slots[forfeit.slot]
+            if slot.request is not None:
+                self._respond(slot.request, SearchResponse(error=forfeit.fault))
+                slot.request = None
 
-    def _report_all(self) -> None:
+    def _report_progress(self) -> None:
         """Send the progress reports that are due, and stop searches past their limits."""
         now = time.monotonic()
-        for table in self._tables:
-            question = table.question
-            if question is None:
+        for slot in self._slots:
+            request = slot.request
+            if request is None:
                 continue
-            if table.deadline is not None and now >= table.deadline:
-                table.analyzer.stop()
-            elif now - table.reported >= INTERVAL:
-                table.reported = now
-                report = self._report(table)
-                if report is None:
+            if slot.deadline is not None and now >= slot.deadline:
+                slot.analyzer.stop()
+            elif now - slot.reported >= REPORT_INTERVAL:
+                slot.reported = now
+                progress = self._progress_of(slot)
+                if progress is None:
                     continue
-                self._post(lambda told=question.show, report=report: told(report))  # type: ignore[misc]
-                done = report.thought.simulations - table.visits
-                if question.simulations is None and done >= LONGEST_SEARCH:
-                    table.analyzer.stop()
+                self._post(functools.partial(request.on_progress, progress))
+                done = progress.result.simulations - slot.visits
+                if request.simulations is None and done >= MAX_SIMULATIONS:
+                    slot.analyzer.stop()
 
-    def _report(self, table: _Table) -> SearchProgress | None:
-        assert table.question is not None
-        thought = SearchResult.of(table.analyzer, table.question.state, LINES)
-        if thought is None:
+    def _progress_of(self, slot: _Slot) -> SearchProgress | None:
+        assert slot.request is not None
+        result = SearchResult.of(slot.analyzer, slot.request.state, MAX_LINES)
+        if result is None:
             return None
-        spent = max(time.monotonic() - table.began, 1e-3)
-        speed = max(thought.simulations - table.visits, 0) / spent
-        return SearchProgress(replace(thought, candidates=thought.candidates[:TOLD]), speed)
+        seconds = max(time.monotonic() - slot.started, 1e-3)
+        speed = max(result.simulations - slot.visits, 0) / seconds
+        return SearchProgress(replace(result, candidates=result.candidates[:MAX_CANDIDATES]), speed)
 
-    def _answer(self, question: SearchRequest, answer: SearchResponse) -> None:
-        """Deliver a response on the server's thread, unless the request is withdrawn."""
+    def _respond(self, request: SearchRequest, response: SearchResponse) -> None:
+        """Deliver a response on the server's thread, unless the request is canceled."""
 
-        def tell() -> None:
-            if question in self._waits:
-                self._waits.discard(question)
-                question.answer(answer)
+        def deliver() -> None:
+            if request in self._open_requests:
+                self._open_requests.discard(request)
+                request.on_response(response)
 
-        self._post(tell)
+        self._post(deliver)
 
     def _fail(self, error: BaseException) -> None:
         """Answer all open requests with an error."""
-        fault = str(error) if isinstance(error, AlphaZeroError) else "the player failed"
+        message = str(error) if isinstance(error, AlphaZeroError) else "the player failed"
 
-        def tell() -> None:
-            self.failed = True
-            for question in list(self._waits):
-                self._waits.discard(question)
-                question.answer(SearchResponse(fault=fault))
+        def deliver() -> None:
+            self.has_failed = True
+            for request in list(self._open_requests):
+                self._open_requests.discard(request)
+                request.on_response(SearchResponse(error=message))
 
-        self._post(tell)
+        self._post(deliver)

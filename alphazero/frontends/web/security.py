@@ -53,7 +53,7 @@ class RefusedError(AlphaZeroError):
 
 
 class SecurityMiddleware:
-    """Passes requests to `app` that come from our own page, or from no page."""
+    """Passes on to `app` the requests of our own page and of programs other than browsers."""
 
     def __init__(self, app: ASGIApp, host: str) -> None:
         """`host` is the name or address that the server listens on."""
@@ -61,29 +61,27 @@ class SecurityMiddleware:
         self.names = {"localhost", host.lower().strip("[]")}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle or refuse a request."""
         if scope["type"] != "http":
             return
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                told = [(key.encode().lower(), value.encode()) for key, value in HEADERS.items()]
-                known = {key for key, _ in told}
-                kept = [pair for pair in message["headers"] if pair[0].lower() not in known]
-                message = {**message, "headers": [*kept, *told]}
+                own = {name.lower().encode(): value.encode() for name, value in HEADERS.items()}
+                others = [pair for pair in message["headers"] if pair[0].lower() not in own]
+                message = {**message, "headers": [*others, *own.items()]}
             await send(message)
 
-        fault = self._fault(Request(scope))
-        if fault:
-            await error_response(403, fault)(scope, receive, send_guarded)
+        reason = self._reason_to_refuse(Request(scope))
+        if reason:
+            await error_response(403, reason)(scope, receive, send_guarded)
             return
         await self.app(scope, receive, send_guarded)
 
-    def _fault(self, request: Request) -> str:
-        """Return why a request is refused; empty if it is not."""
+    def _reason_to_refuse(self, request: Request) -> str:
+        """Return why a request must be refused; empty if it may pass."""
         hosts = request.headers.getlist("host")
-        if len(hosts) != 1 or not self._is_ours(hosts[0]):
-            return "the Host of this request is not this server's; open it by its address"
+        if len(hosts) != 1 or not self._is_own_host(hosts[0]):
+            return "unknown Host; open the page by the address that the server has printed"
         origins = request.headers.getlist("origin")
         if any(origin not in (f"http://{hosts[0]}", f"https://{hosts[0]}") for origin in origins):
             return "the request comes from another site"
@@ -92,12 +90,12 @@ class SecurityMiddleware:
             return "the request comes from another site"
         return ""
 
-    def _is_ours(self, host: str) -> bool:
-        """Whether a Host is an address or an own name: a foreign name could be rebound."""
-        found = _HOST.fullmatch(host)
-        if not found:
+    def _is_own_host(self, host: str) -> bool:
+        """Whether a Host is an address or an own name; another name could be rebound."""
+        match = _HOST.fullmatch(host)
+        if not match:
             return False
-        name = found[1].strip("[]").lower()
+        name = match[1].strip("[]").lower()
         try:
             ipaddress.ip_address(name)
         except ValueError:
@@ -105,8 +103,8 @@ class SecurityMiddleware:
         return True
 
 
-def client_of(address: tuple[str, int] | None) -> str:
-    """Return the key by which a client is counted: its IPv4 address, or its IPv6 network (/64).
+def client_key(address: tuple[Any, ...] | None) -> str:
+    """Return the key that identifies a client: its IPv4 address, or its IPv6 network (/64).
 
     A machine can have any number of addresses in such a network.
     """
@@ -118,7 +116,7 @@ def client_of(address: tuple[str, int] | None) -> str:
     return str(own)
 
 
-def greediest(counts: Mapping[str, int], newcomer: str) -> str:
+def client_with_most(counts: Mapping[str, int], newcomer: str) -> str:
     """Return the client with the largest count; the newcomer among equals."""
     return max(counts, key=lambda client: (counts[client], client == newcomer))
 
@@ -127,34 +125,34 @@ async def read_json(request: Request) -> dict[str, Any]:
     """Return the JSON object in a request body.
 
     Raises:
-        RefusedError: when it is too long, too slow, of another type or no object.
+        RefusedError: when it is too long, too slow, of another type or not an object.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise RefusedError(400, "expected Content-Type: application/json")
     length = request.headers.get("content-length", "0")
     if not length.isdigit() or int(length[:20]) > BODY_LIMIT:
-        raise RefusedError(413, f"a request has at most {BODY_LIMIT:,} bytes")
+        raise RefusedError(413, f"the request body has more than {BODY_LIMIT:,} bytes")
     body = bytearray()
 
     async def read() -> None:
         async for chunk in request.stream():
             body.extend(chunk)
             if len(body) > BODY_LIMIT:
-                raise RefusedError(413, f"a request has at most {BODY_LIMIT:,} bytes")
+                raise RefusedError(413, f"the request body has more than {BODY_LIMIT:,} bytes")
 
     try:
         await asyncio.wait_for(read(), BODY_SECONDS)
     except TimeoutError:
-        raise RefusedError(400, f"the request did not arrive in {BODY_SECONDS:g} s") from None
+        raise RefusedError(400, f"the request did not arrive within {BODY_SECONDS:g} s") from None
     except ClientDisconnect:
-        raise RefusedError(400, "the request was broken off") from None
+        raise RefusedError(400, "the client has disconnected") from None
     try:
         content = json.loads(body or b"{}")
     except (ValueError, RecursionError):
-        raise RefusedError(400, "the body is no JSON") from None
+        raise RefusedError(400, "the request body is not valid JSON") from None
     if not isinstance(content, dict):
-        raise RefusedError(400, "the body is no JSON object")
+        raise RefusedError(400, "the request body is not a JSON object")
     return content
 
 
@@ -163,8 +161,3 @@ def error_response(status: int, text: str) -> Response:
     body = json.dumps({"error": " ".join(text.split())})
     headers = {"Connection": "close"} if status == 413 else None
     return Response(body, status, headers, "application/json")
-
-
-def refusal_of(error: AlphaZeroError) -> Response:
-    """Return the response for an error."""
-    return error_response(error.status if isinstance(error, RefusedError) else 400, str(error))

@@ -5,11 +5,10 @@ import ipaddress
 import logging
 import socket
 import webbrowser
-from collections import Counter
 from collections.abc import Awaitable, Callable
 from importlib import resources
 from importlib.metadata import version
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import uvicorn
 from starlette.applications import Starlette
@@ -17,21 +16,25 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from alphazero.errors import AlphaZeroError, GameError, RunError
 from alphazero.frontends.web.catalog import Catalog
-from alphazero.frontends.web.commands import KNOWN, SLOW, Fields, prepare_command, read_seats
-from alphazero.frontends.web.event_stream import Stream
+from alphazero.frontends.web.commands import (
+    COMMANDS,
+    SLOW_COMMANDS,
+    Fields,
+    prepare_command,
+    read_sides,
+)
+from alphazero.frontends.web.connection import limit_connections, track_responses
+from alphazero.frontends.web.event_stream import EventStream
 from alphazero.frontends.web.run_records import SELFPLAY
 from alphazero.frontends.web.security import (
     RefusedError,
     SecurityMiddleware,
-    client_of,
+    client_key,
     error_response,
-    greediest,
     read_json,
-    refusal_of,
 )
 from alphazero.frontends.web.session import Side, WebSession
 from alphazero.frontends.web.session_manager import SessionManager
@@ -39,19 +42,15 @@ from alphazero.frontends.web.view import view_of
 from alphazero.games.registry import name_of
 from alphazero.utils.files import explain_os_error
 
-CONNECTIONS: Final = 128
-"""Maximum connections; a further one makes another close."""
-
 BACKLOG: Final = 128
 """Connections that wait to be accepted."""
 
-STREAMS: Final = 8
+MAX_STREAMS: Final = 8
 """Maximum event streams of a session."""
 
-REQUEST_SECONDS: Final = 15.0
-"""Seconds in which a connection must complete a request and read part of the response."""
+NOT_FOUND: Final = "not found"
 
-TYPES: Final = {
+MEDIA_TYPES: Final = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -64,16 +63,20 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 def page_files() -> dict[str, bytes]:
     """Return all files of the page by path below `static/`, read once."""
-    found: dict[str, bytes] = {}
+    files: dict[str, bytes] = {}
     folders = {"": resources.files("alphazero.frontends.web") / "static"}
     while folders:
-        above, folder = folders.popitem()
+        prefix, folder = folders.popitem()
         for each in folder.iterdir():
             if each.is_dir():
-                folders[f"{above}{each.name}/"] = each
-            elif each.name[each.name.rfind(".") :] in TYPES:
-                found[above + each.name] = each.read_bytes()
-    return found
+                folders[f"{prefix}{each.name}/"] = each
+            elif _suffix(each.name) in MEDIA_TYPES:
+                files[prefix + each.name] = each.read_bytes()
+    return files
+
+
+def _suffix(name: str) -> str:
+    return name[name.rfind(".") :]
 
 
 class WebApp:
@@ -81,83 +84,87 @@ class WebApp:
 
     def __init__(self, manager: SessionManager) -> None:
         self.manager = manager
-        self.pages = page_files()
+        self.files = page_files()
 
     def app(self, host: str) -> SecurityMiddleware:
         """Return the application with its security checks; `host` is the listening address."""
-        routes = [
-            Route("/", _handle_errors(self.page)),
-            Route("/static/{name:path}", _handle_errors(self.page)),
-            Route("/api/setup", _handle_errors(self.setup)),
-            Route("/api/sessions", _handle_errors(self.add), methods=["POST"]),
-            Route("/api/sessions/{name}", _handle_errors(self.look)),
-            Route("/api/sessions/{name}", _handle_errors(self.drop), methods=["DELETE"]),
-            Route("/api/sessions/{name}/events", _handle_errors(self.events)),
-            Route("/api/sessions/{name}/save", _handle_errors(self.save)),
-            Route("/api/sessions/{name}/{word}", _handle_errors(self.act), methods=["POST"]),
-            Route("/api/runs/{name}", _handle_errors(self.run)),
-            Route("/api/runs/{name}/{iteration:int}", _handle_errors(self.iteration)),
+        session = "/api/sessions/{id}"
+        handlers: list[tuple[str, str, Handler]] = [
+            ("GET", "/", self.get_file),
+            ("GET", "/static/{name:path}", self.get_file),
+            ("GET", "/api/setup", self.get_setup),
+            ("POST", "/api/sessions", self.create_session),
+            ("GET", session, self.get_session),
+            ("DELETE", session, self.close_session),
+            ("GET", f"{session}/events", self.stream_events),
+            ("GET", f"{session}/save", self.save_game),
+            ("POST", f"{session}/{{command}}", self.run_command),
+            ("GET", "/api/runs/{name}", self.list_iterations),
+            ("GET", "/api/runs/{name}/{iteration:int}", self.list_games),
         ]
-        faults: dict[Any, Any] = {
-            404: _error_handler(404, "there is nothing here"),
-            405: _error_handler(405, "this is not asked so"),
-            Exception: _error_handler(500, "the server made a mistake; see its terminal"),
+        routes = [
+            Route(path, _handle_errors(handler), methods=[method])
+            for method, path, handler in handlers
+        ]
+        exception_handlers: dict[Any, Any] = {
+            404: _error_handler(404, NOT_FOUND),
+            405: _error_handler(405, "method not allowed"),
+            Exception: _error_handler(500, "internal error; see the server's terminal"),
         }
-        return SecurityMiddleware(Starlette(routes=routes, exception_handlers=faults), host)
+        starlette = Starlette(routes=routes, exception_handlers=exception_handlers)
+        return SecurityMiddleware(starlette, host)
 
-    async def page(self, request: Request) -> Response:
+    async def get_file(self, request: Request) -> Response:
         """Send the page or one of its files."""
         name = request.path_params.get("name", "index.html")
-        if name not in self.pages:
-            raise RefusedError(404, "there is nothing here")
-        return Response(self.pages[name], media_type=TYPES[name[name.rfind(".") :]])
+        if name not in self.files:
+            raise RefusedError(404, NOT_FOUND)
+        return Response(self.files[name], media_type=MEDIA_TYPES[_suffix(name)])
 
-    async def setup(self, _: Request) -> Response:
+    async def get_setup(self, _: Request) -> Response:
         """Send the catalog."""
-        return JSONResponse({"version": version("alphazero"), **self.manager.catalogue.json()})
+        return JSONResponse({"version": version("alphazero"), **self.manager.catalog.json()})
 
-    async def add(self, request: Request) -> Response:
-        """Create a session."""
+    async def create_session(self, request: Request) -> Response:
         fields = Fields(await read_json(request))
-        game = self.manager.game(fields.text("game"))
-        seats = [Side(), Side()]
-        if fields.has("seats"):
-            seats = read_seats(self.manager, game, fields.content["seats"])
-        session = self.manager.add(game, seats, client_of(request.client))
+        game = self.manager.game(fields.string("game"))
+        sides = [Side(), Side()]
+        if fields.has("sides"):
+            sides = read_sides(self.manager, game, fields.content["sides"])
+        session = self.manager.create_session(game, sides, client_key(request.client))
         return JSONResponse(view_of(session))
 
-    async def look(self, request: Request) -> Response:
+    async def get_session(self, request: Request) -> Response:
         """Send a session's view."""
         return JSONResponse(view_of(self._session(request)))
 
-    async def drop(self, request: Request) -> Response:
-        """Close a session."""
-        session = self._session(request)
-        self.manager.close_session(session.name)
+    async def close_session(self, request: Request) -> Response:
+        self.manager.close_session(self._session(request).id)
         return JSONResponse({})
 
-    async def act(self, request: Request) -> Response:
+    async def run_command(self, request: Request) -> Response:
         """Run a command of a session."""
-        session, word = self._session(request), request.path_params["word"]
+        session, command = self._session(request), request.path_params["command"]
         fields = Fields(await read_json(request))
-        if word not in KNOWN:
-            raise RefusedError(404, "there is no such request")
-        if word in SLOW:
-            done = await asyncio.to_thread(prepare_command, self.manager, session, word, fields)
+        if command not in COMMANDS:
+            raise RefusedError(404, "unknown command")
+        arguments = self.manager, session, command, fields
+        if command in SLOW_COMMANDS:
+            apply = await asyncio.to_thread(prepare_command, *arguments)
         else:
-            done = prepare_command(self.manager, session, word, fields)
-        if session.name not in self.manager.sessions:
+            apply = prepare_command(*arguments)
+        if session.id not in self.manager.sessions:
             raise RefusedError(404, "this session has ended")
-        done()
+        apply()
         return JSONResponse(view_of(session))
 
-    async def save(self, request: Request) -> Response:
+    async def save_game(self, request: Request) -> Response:
         """Send the game as a file."""
         session = self._session(request)
         kind = request.query_params.get("format", "json")
         if kind not in ("sgf", "json"):
-            raise GameError("format is sgf or json")
-        text = session.saved(kind == "sgf")
+            raise GameError("format: expected sgf or json")
+        text = session.export(kind == "sgf")
         name = f"{name_of(session.game)}.{kind}"
         return Response(
             text.encode(),
@@ -165,38 +172,38 @@ class WebApp:
             media_type="application/x-go-sgf" if kind == "sgf" else "application/json",
         )
 
-    async def events(self, request: Request) -> Response:
+    async def stream_events(self, request: Request) -> Response:
         """Stream the events of a session."""
         session = self._session(request)
-        if len(session.watchers) >= STREAMS:
-            raise RefusedError(429, f"a session has at most {STREAMS} streams; close a page")
-        return _Events(Stream(session))
+        if len(session.watchers) >= MAX_STREAMS:
+            raise RefusedError(429, f"a session has at most {MAX_STREAMS} streams; close a page")
+        return _EventResponse(EventStream(session))
 
-    async def run(self, request: Request) -> Response:
+    async def list_iterations(self, request: Request) -> Response:
         """List the iterations of a run."""
-        found = await asyncio.to_thread(self.manager.chapters, request.path_params["name"])
-        return JSONResponse(found)
+        name = request.path_params["name"]
+        return JSONResponse(await asyncio.to_thread(self.manager.list_iterations, name))
 
-    async def iteration(self, request: Request) -> Response:
+    async def list_games(self, request: Request) -> Response:
         """List the games of an iteration."""
-        found = await asyncio.to_thread(
+        games = await asyncio.to_thread(
             self.manager.list_games,
             request.path_params["name"],
             request.path_params["iteration"],
             request.query_params.get("kind", SELFPLAY),
         )
-        return JSONResponse(found)
+        return JSONResponse(games)
 
     def _session(self, request: Request) -> WebSession:
-        session = self.manager.sessions.get(request.path_params["name"])
+        session = self.manager.sessions.get(request.path_params["id"])
         if session is None:
-            raise RefusedError(404, "this session has ended; begin a new one")
-        self.manager.touch(session)
+            raise RefusedError(404, "this session has ended; start a new one")
+        session.touch()
         return session
 
 
-class _Events(Response):
-    def __init__(self, stream: Stream) -> None:
+class _EventResponse(Response):
+    def __init__(self, stream: EventStream) -> None:
         super().__init__()
         self.stream = stream
 
@@ -212,104 +219,48 @@ def _handle_errors(handler: Handler) -> Handler:
         try:
             return await handler(request)
         except AlphaZeroError as error:
-            return refusal_of(error)
+            status = error.status if isinstance(error, RefusedError) else 400
+            return error_response(status, str(error))
 
     return handle
 
 
 def _error_handler(status: int, text: str) -> Callable[[Request, Exception], Response]:
-    """Return a handler for requests that no route has answered."""
-
-    def answer(_: Request, __: Exception) -> Response:
-        return error_response(status, text)
-
-    return answer
-
-
-class Connection(H11Protocol):
-    """A connection that is closed when the client is too slow, or when there are too many.
-
-    uvicorn alone would wait without limit for the rest of a request, or for a client to read.
-    """
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start the timeout of a request."""
-        super().connection_made(transport)
-        self._answered = self._unread = False
-        """Whether a response ended since the last check, and whether data was unsent then."""
-        self._client = client_of(self.client)
-        self._waits_since = self.loop.time()
-        self._late = self.loop.call_later(REQUEST_SECONDS, self._check)
-        self._make_room()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Cancel the timeout."""
-        self._late.cancel()
-        super().connection_lost(exc)
-
-    def on_response_complete(self) -> None:
-        """Record the end of a response."""
-        self._answered, self._waits_since = True, self.loop.time()
-        super().on_response_complete()
-
-    @property
-    def _is_busy(self) -> bool:
-        """Whether a response is in progress."""
-        return self.cycle is not None and not self.cycle.response_complete
-
-    def _make_room(self) -> None:
-        """Close a connection over the limit: of the client with the most, the longest idle one."""
-        known = [
-            each
-            for each in cast("set[Connection]", self.connections)
-            if not each.transport.is_closing()
-        ]
-        if len(known) > CONNECTIONS:
-            client = greediest(Counter(each._client for each in known), self._client)
-            crowd = [each for each in known if each._client == client]
-            min(crowd, key=lambda each: (each._is_busy, each._waits_since)).transport.abort()
-
-    def _check(self) -> None:
-        """Close the connection if it made no progress; else check again later."""
-        unread = self.transport.get_write_buffer_size() > 0
-        if (unread and self._unread) or not (self._is_busy or unread or self._answered):
-            self.transport.abort()
-            return
-        self._unread, self._answered = unread, False
-        self._late = self.loop.call_later(REQUEST_SECONDS, self._check)
+    """Return a handler for errors that no route has answered."""
+    return lambda _, __: error_response(status, text)
 
 
 class Server(uvicorn.Server):
-    """Ends all sessions, and so open streams, before it waits for connections to close."""
+    """Closes all sessions, and so their streams, before it waits for connections to close."""
 
-    def __init__(self, config: uvicorn.Config, site: WebApp, opened: Callable[[], object]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, web_app: WebApp, on_start: Callable[[], object]
+    ) -> None:
         super().__init__(config)
-        self.site, self.opened = site, opened
+        self.manager, self.on_start = web_app.manager, on_start
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Open the session manager and start serving."""
-        self.site.manager.open()
+        self.manager.open()
         await super().startup(sockets)
-        self.opened()
+        self.on_start()
 
     async def on_tick(self, counter: int) -> bool:
         """Close idle sessions, once a minute."""
         if counter % 600 == 0:
-            self.site.manager.close_idle()
+            self.manager.close_idle()
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Close all sessions, then shut down."""
-        self.site.manager.close()
+        self.manager.close()
         await super().shutdown(sockets)
 
 
 def serve(
-    catalogue: Catalog,
+    catalog: Catalog,
     host: str = "127.0.0.1",
     port: int = 8000,
     *,
-    browse: bool = False,
+    open_browser: bool = False,
     say: Callable[[str], object] = print,
 ) -> None:
     """Serve until Ctrl-C; port 0 is any free one.
@@ -319,28 +270,26 @@ def serve(
     """
     listener = listen(host, port)
     address = address_of(listener, host)
-    site = WebApp(SessionManager(catalogue))
 
-    def opened() -> None:
-        named = [offer.name for offer in catalogue.offers.values()]
-        say(f"players: {', '.join(named)}")
-        if catalogue.archives:
-            say(f"runs: {', '.join(catalogue.archives)}")
-        say(f"serving on {address} (Ctrl-C ends it)")
+    def announce() -> None:
+        say(f"players: {', '.join(catalog.players)}")
+        if catalog.archives:
+            say(f"runs: {', '.join(catalog.archives)}")
+        say(f"serving on {address} (Ctrl-C to stop)")
         if not is_loopback(listener):
-            say("everybody who can reach this machine can open it")
-        if browse:
+            say("anyone who can reach this machine can open the page")
+        if open_browser:
             webbrowser.open(address)
 
-    make_server(site, host, opened).run([listener])
+    make_server(WebApp(SessionManager(catalog)), host, announce).run([listener])
 
 
-def make_server(site: WebApp, host: str, opened: Callable[[], object] = bool) -> Server:
+def make_server(web_app: WebApp, host: str, on_start: Callable[[], object] = bool) -> Server:
     """Return a server that does not listen yet."""
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     config = uvicorn.Config(
-        site.app(host),
-        http=Connection,
+        track_responses(web_app.app(host)),
+        http="h11",
         ws="none",
         lifespan="off",
         log_config=None,
@@ -350,14 +299,15 @@ def make_server(site: WebApp, host: str, opened: Callable[[], object] = bool) ->
         timeout_keep_alive=30,
         timeout_graceful_shutdown=1,
     )
-    return Server(config, site, opened)
+    limit_connections(config)
+    return Server(config, web_app, on_start)
 
 
 def listen(host: str, port: int) -> socket.socket:
     """Return a listening socket.
 
     Raises:
-        RunError: in one line, when the port is taken or the host is not on this machine.
+        RunError: when the port is taken or the host is not on this machine.
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
@@ -372,10 +322,10 @@ def listen(host: str, port: int) -> socket.socket:
             listener.close()
             raise
     except (OSError, UnicodeError, OverflowError) as error:
-        why = explain_os_error(error) if isinstance(error, OSError) else "this is no address"
+        why = explain_os_error(error) if isinstance(error, OSError) else "not a valid address"
         raise RunError(
             f"cannot listen on {ascii(host)[1:-1]}, port {port}: {why.partition(';')[0]}; choose "
-            "another --port (0: any that is free), or --host"
+            "another --port (0 for any free port) or another --host"
         ) from error
     return listener
 

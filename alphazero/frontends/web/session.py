@@ -5,6 +5,7 @@ Sessions run on the event loop, searches in search pools, only while a page is c
 
 import asyncio
 import secrets
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -25,10 +26,10 @@ from alphazero.players.options import CheckpointOptions
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf_export import has_sgf, to_sgf
 
-MOST_STATES: Final = 1 << 24
+MAX_STATE_BYTES: Final = 1 << 24
 """Maximum bytes of the states of a game tree, without comments and search results."""
 
-MOST_POSITIONS: Final = 4096
+MAX_POSITIONS: Final = 4096
 """Maximum positions of a game tree, unless the game itself can be longer."""
 
 MOVE, HINT, ANALYSIS = "move", "hint", "analysis"
@@ -38,34 +39,36 @@ MOVE, HINT, ANALYSIS = "move", "hint", "analysis"
 class Host(Protocol):
     """The owner of the sessions: `session_manager.SessionManager`."""
 
-    catalogue: Catalog
-    pace: float
+    catalog: Catalog
+    min_move_seconds: float
     """minimum seconds per move when players play each other"""
 
-    def search_pool(self, offer: PlayerOption, game: Game, few: bool) -> SearchPool:
-        """Return the search pool of a player and a game; `few` as in `SearchPool`."""
+    def search_pool(self, player: PlayerOption, game: Game, is_sequential: bool) -> SearchPool:
+        """Return the search pool of a player and a game; `is_sequential` as in `SearchPool`."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """The player of one side, with its budget; without `offer` the user."""
+    """The player of one side, with its budget; None for the user."""
 
-    offer: PlayerOption | None = None
+    player: PlayerOption | None = None
     simulations: int | None = None
     seconds: float | None = None
 
     def json(self) -> dict[str, Any]:
-        """Return the JSON for the page."""
-        name = "human" if self.offer is None else self.offer.name
+        name = "human" if self.player is None else self.player.name
         return {"player": name, "simulations": self.simulations, "seconds": self.seconds}
 
     @property
     def title(self) -> str:
         """The side's name in files."""
-        if self.offer is None:
+        if self.player is None:
             return PERSON
-        told = f"{self.simulations} simulations" if self.seconds is None else f"{self.seconds:g} s"
-        return f"{self.offer.name}, {told}" if self.offer.searches else self.offer.name
+        if not self.player.searches:
+            return self.player.name
+        if self.seconds is not None:
+            return f"{self.player.name}, {self.seconds:g} s"
+        return f"{self.player.name}, {self.simulations} simulations"
 
 
 @dataclass(frozen=True)
@@ -74,16 +77,17 @@ class SearchGoal:
 
     purpose: str
     node: GameNode
-    seat: Side
+    player: PlayerOption
+    simulations: int | None = None
+    seconds: float | None = None
 
     @property
-    def is_few(self) -> bool:
-        """Whether it is a short network search, for a pool with `few`."""
-        assert self.seat.offer is not None
+    def is_sequential(self) -> bool:
+        """Whether it is a short network search, for a sequential pool."""
         return (
-            isinstance(self.seat.offer.spec.options, CheckpointOptions)
-            and self.seat.simulations is not None
-            and self.seat.simulations <= SEQUENTIAL_BELOW
+            isinstance(self.player.spec.options, CheckpointOptions)
+            and self.simulations is not None
+            and self.simulations <= SEQUENTIAL_BELOW
         )
 
 
@@ -92,24 +96,27 @@ class RunningSearch:
     """A search goal in progress in a pool."""
 
     goal: SearchGoal
-    question: SearchRequest
+    request: SearchRequest
     pool: SearchPool
-    began: float
+    started: float
 
 
 class WebSession:
     """A game tree, two sides, and at most one search."""
 
-    def __init__(self, host: Host, game: Game, seats: list[Side]) -> None:
-        self.name = secrets.token_urlsafe(16)
+    def __init__(self, host: Host, game: Game, sides: list[Side], client: str = "") -> None:
+        """`client` is the key of the client that created it."""
+        self.id = secrets.token_urlsafe(16)
         self.host = host
+        self.client = client
+        self.last_used = time.monotonic()
         self.game_tree = GameTree(game)
-        self.seats = seats
+        self.sides = sides
         self.watchers: set[Callable[[str], None]] = set()
-        """Callbacks of the open streams, called with `view`, `thought` or `end`."""
+        """Callbacks of the open streams, called with `view`, `search` or `end`."""
         self.paused = False
         self.analyzing = False
-        self.analyst = host.catalogue.analyst(game)
+        self.analysis_player = host.catalog.analysis_player(game)
         self.message = ""
         self.serial = 0
         """Increases with every change, so that a page can order views."""
@@ -117,15 +124,16 @@ class WebSession:
         """Position of the last hint."""
         self.recorded: dict[GameNode, dict[str, Any]] = {}
         """Recorded search results and current network outputs, by position."""
-        self.task: RunningSearch | None = None
+        self.search: RunningSearch | None = None
         self.per_second = 0.0
+        """Simulations per second of the running search."""
         self._hint: GameNode | None = None
         """Position of a pending hint request."""
         self._step: GameNode | None = None
         """Position in which a paused player makes a single move."""
-        self._resting: GameNode | None = None
+        self._navigated_to: GameNode | None = None
         """Position reached by navigation: players do not move there until resumed."""
-        self._finished: GameNode | None = None
+        self._analyzed: GameNode | None = None
         """Position whose analysis is complete."""
         self._pools: dict[str, SearchPool] = {}
         """Search pool by client of this session."""
@@ -138,152 +146,150 @@ class WebSession:
         return self.game_tree.game
 
     @property
-    def is_waiting(self) -> bool:
-        """Whether a player does not move because the user navigated here."""
-        machine = self.seats[self.game_tree.to_play].offer is not None
-        return machine and not self.game_tree.is_over and self._resting is self.game_tree.here
+    def side_to_play(self) -> Side:
+        """The side to move."""
+        return self.sides[self.game_tree.to_play]
 
     @property
-    def is_watched(self) -> bool:
-        """Whether no side is the user's."""
-        return all(seat.offer is not None for seat in self.seats)
+    def is_waiting(self) -> bool:
+        """Whether a player does not move because the user navigated here."""
+        can_move = self.side_to_play.player is not None and not self.game_tree.is_over
+        return can_move and self._navigated_to is self.game_tree.here
 
-    # --- actions: one method per request ---------------------------------------------------------
+    @property
+    def _user_sides(self) -> list[int]:
+        return [index for index, side in enumerate(self.sides) if side.player is None]
 
-    def make(self, action: int) -> None:
+    def touch(self) -> None:
+        """Restart the idle time."""
+        self.last_used = time.monotonic()
+
+    # --- commands of the page --------------------------------------------------------------------
+
+    def move(self, action: int) -> None:
         """Play the user's move."""
         if self.game_tree.is_over:
-            raise GameError("the game is over; go back, or begin a new one")
-        if self.task is not None and self.task.goal.purpose == MOVE:
-            raise GameError("it is the other side's turn, which is thinking; pause it first")
-        self._make(action)
-        self._moved()
+            raise GameError("the game is over; go back or start a new one")
+        if self.search is not None and self.search.goal.purpose == MOVE:
+            raise GameError("the other side is thinking; pause it first")
+        self._play(action)
+        self._navigated_to = None
+        self._refresh()
 
     def paste(self, actions: list[int]) -> None:
         """Play moves from the current position."""
         for action in actions:
-            self._make(action)
-        self.look()
+            self._play(action)
+        self._stay()
 
-    def back(self) -> None:
+    def undo(self) -> None:
         """Undo a resignation or a move; with one user side, to the user's previous turn."""
         if self.game_tree.loser is not None:
             self.game_tree.surrender = None
         else:
             ply = self.game_tree.here.ply - 1
-            while ply > 0 and not self._is_turning_point(ply):
+            while ply > 0 and not self._is_user_turn(ply):
                 ply -= 1
             self.game_tree.go_to(ply)
-        self.look()
+        self._stay()
 
-    def forth(self) -> None:
+    def redo(self) -> None:
         """Redo a move; with one user side, to the user's next turn."""
         ply, last = self.game_tree.here.ply + 1, len(self.game_tree.line) - 1
-        while ply < last and not self._is_turning_point(ply):
+        while ply < last and not self._is_user_turn(ply):
             ply += 1
         self.game_tree.go_to(min(ply, last))
-        self.look()
+        self._stay()
 
     def go_to(self, ply: int) -> None:
         """Go to position `ply` of the line."""
         if not self.game_tree.go_to(ply):
             raise GameError(f"the line has {len(self.game_tree.line) - 1} moves, not {ply}")
-        self.look()
+        self._stay()
 
     def branch(self, ply: int, index: int) -> None:
         """Enter variation `index` after `ply` moves."""
         line = self.game_tree.line
         if not 0 <= ply < len(line) or not 0 <= index < len(line[ply].children):
-            raise GameError(f"no move number {index} was tried after {ply} moves")
+            raise GameError(f"there is no variation {index} after {ply} moves")
         self.game_tree.here = line[ply]
         action = line[ply].children[index].action
         assert action is not None
         self.game_tree.make(action)
-        self.look()
+        self._stay()
 
-    def set_sides(self, seats: list[Side]) -> None:
+    def set_sides(self, sides: list[Side]) -> None:
         """Change the players."""
-        self.seats = seats
-        self._resting = None
-        self.message = ""
-        self.refresh()
+        self.sides = sides
+        self._navigated_to = None
+        self._refresh()
 
-    def begin(self, game: Game | None = None, seats: list[Side] | None = None) -> None:
+    def start_game(self, game: Game, sides: list[Side]) -> None:
         """Start a new game."""
-        if seats is not None:
-            self.seats = seats
-        self._set(GameTree(game or self.game))
-        self.refresh()
+        self.sides = sides
+        self._set_tree(GameTree(game))
+        self._refresh()
 
     def resign(self) -> None:
         """Resign for the user; for the player to move if both or no sides are the user's."""
         if self.game_tree.is_over:
-            raise GameError("the game is over already")
-        people = [player for player, seat in enumerate(self.seats) if seat.offer is None]
-        self.game_tree.resign(people[0] if len(people) == 1 else self.game_tree.to_play)
-        self.message = ""
-        self.refresh()
+            raise GameError("the game is already over")
+        user = self._user_sides
+        self.game_tree.resign(user[0] if len(user) == 1 else self.game_tree.to_play)
+        self._refresh()
 
     def hint(self) -> None:
         """Run the analysis player once, with its default budget."""
         self._hint, self.hinted = self.game_tree.here, None
-        self.message = ""
-        self.refresh()
+        self._refresh()
 
-    def analyze(self, on: bool, offer: PlayerOption | None = None) -> None:
+    def analyze(self, on: bool, player: PlayerOption | None = None) -> None:
         """Turn the endless analysis of the current position on or off."""
-        if offer is not None:
-            if not offer.searches:
-                raise GameError(f"{offer.name} does not search, so it has nothing to show")
-            self.analyst = offer
-        self.analyzing, self._finished = on, None
-        self.message = ""
-        self.refresh()
+        if player is not None:
+            if not player.searches:
+                raise GameError(f"{player.name} does not search, so it cannot analyze")
+            self.analysis_player = player
+        self.analyzing, self._analyzed = on, None
+        self._refresh()
 
     def stop(self) -> None:
         """Stop the search; players are paused."""
-        self.paused = self.paused or (self.task is not None and self.task.goal.purpose == MOVE)
+        self.paused = self.paused or (self.search is not None and self.search.goal.purpose == MOVE)
         self.analyzing, self._hint, self._step = False, None, None
-        self.refresh()
+        self._update()
 
     def pause(self, on: bool) -> None:
         """Pause or resume the players."""
         self.paused = on
-        self.message = ""
         if not on:
-            self._resting = None
-        self.refresh()
+            self._navigated_to = None
+        self._refresh()
 
     def step(self) -> None:
         """Let a paused player make one move."""
-        if self.game_tree.is_over or self.seats[self.game_tree.to_play].offer is None:
+        if self.game_tree.is_over or self.side_to_play.player is None:
             raise GameError("no player is to move here")
         self.paused, self._step = True, self.game_tree.here
-        self.message = ""
-        self.refresh()
+        self._refresh()
 
-    def load(self, played: PlayedGame) -> None:
-        """Load a recorded game."""
-        self._check_room(played.game, len(played.actions))
-        self._set(GameTree.of(played))
-        self.seats = [
-            seat if seat.offer is None or seat.offer.spec.game in (None, played.game) else Side()
-            for seat in self.seats
+    def load(self, played: PlayedGame, recorded: list[dict[str, Any]] | None = None) -> None:
+        """Load a game, with the recorded data of a run for the positions of its line, if any."""
+        self._check_size(played.game, len(played.actions))
+        self._set_tree(GameTree.of(played))
+        self.recorded = dict(zip(self.game_tree.line, recorded or [], strict=False))
+        self.sides = [
+            side if side.player is None or side.player.spec.game in (None, played.game) else Side()
+            for side in self.sides
         ]
-        self.look()
+        self._stay()
 
-    def record(self, told: list[dict[str, Any]]) -> None:
-        """Attach the recorded data of a run to the positions of the line; call after `load`."""
-        self.recorded = dict(zip(self.game_tree.line, told, strict=False))
-        self.look()
-
-    def saved(self, sgf: bool) -> str:
+    def export(self, sgf: bool) -> str:
         """Return the line as SGF or as a line of JSON.
 
         Raises:
             GameError: for SGF of a game without SGF.
         """
-        played = self.game_tree.played((self.seats[0].title, self.seats[1].title))
+        played = self.game_tree.played((self.sides[0].title, self.sides[1].title))
         if not sgf:
             return played.to_line() + "\n"
         if not has_sgf(self.game):
@@ -295,7 +301,7 @@ class WebSession:
     def watch(self, watcher: Callable[[str], None]) -> None:
         """Add a stream; with the first one, searches start."""
         self.watchers.add(watcher)
-        self.refresh()
+        self._update()
 
     def unwatch(self, watcher: Callable[[str], None]) -> None:
         """Remove a stream; without any, the search stops."""
@@ -306,146 +312,143 @@ class WebSession:
     def close(self) -> None:
         """Stop the search, end the streams and release the search slots."""
         self._set_goal(None)
-        self._tell("end")
+        self._notify("end")
         self.watchers.clear()
         for client, pool in self._pools.items():
-            pool.leave((self.name, client))
+            pool.release((self.id, client))
         self._pools.clear()
 
-    def look(self) -> None:
+    def _stay(self) -> None:
         """Stay in the position reached by navigation: players do not move until resumed."""
-        self._resting, self._step = self.game_tree.here, None
-        self.message = ""
-        self.refresh()
+        self._navigated_to, self._step = self.game_tree.here, None
+        self._refresh()
 
-    def refresh(self) -> None:
+    def _refresh(self) -> None:
+        """Remove the message and update."""
+        self.message = ""
+        self._update()
+
+    def _update(self) -> None:
         """Start the search that is due and notify the pages."""
         self._set_goal(self._goal() if self.watchers else None)
-        self._tell("view")
+        self._notify("view")
 
     def _goal(self) -> SearchGoal | None:
         """Return the search that is due: a hint, a player's move, or an analysis."""
-        here, mover = self.game_tree.here, self.seats[self.game_tree.to_play]
+        here, side = self.game_tree.here, self.side_to_play
         if self.game_tree.is_over:
             return None
         if self._hint is here:
-            usual = self.analyst.default_level
-            return SearchGoal(HINT, here, Side(self.analyst, usual.simulations, usual.seconds))
-        free = self._step is here or not (self.paused or self.is_waiting)
-        if mover.offer is not None and free:
-            return SearchGoal(MOVE, here, mover)
-        if self.analyzing and self._finished is not here:
-            return SearchGoal(ANALYSIS, here, Side(self.analyst))
+            level = self.analysis_player.default_level
+            return SearchGoal(HINT, here, self.analysis_player, level.simulations, level.seconds)
+        may_move = self._step is here or not (self.paused or self.is_waiting)
+        if side.player is not None and may_move:
+            return SearchGoal(MOVE, here, side.player, side.simulations, side.seconds)
+        if self.analyzing and self._analyzed is not here:
+            return SearchGoal(ANALYSIS, here, self.analysis_player)
         return None
 
     def _set_goal(self, goal: SearchGoal | None) -> None:
         """Replace the running search, unless it has the same goal."""
-        if self.task is not None and self.task.goal == goal:
+        if self.search is not None and self.search.goal == goal:
             return
-        if self.task is not None:
-            self.task.pool.withdraw(self.task.question)
-            self.task, self.per_second = None, 0.0
+        if self.search is not None:
+            self.search.pool.cancel(self.search.request)
+            self.search, self.per_second = None, 0.0
         if goal is None:
             return
-        offer = goal.seat.offer
-        assert offer is not None
         try:
-            pool = self.host.search_pool(offer, self.game, goal.is_few)
+            pool = self.host.search_pool(goal.player, self.game, goal.is_sequential)
         except AlphaZeroError as error:
             self._fail(str(error))
             return
-        client = str(self.game_tree.to_play) if goal.purpose == MOVE else "analyst"
+        client = str(self.game_tree.to_play) if goal.purpose == MOVE else "analysis"
         former = self._pools.get(client)
         if former is not None and former is not pool:
-            former.leave((self.name, client))
+            former.release((self.id, client))
         self._pools[client] = pool
-        question = SearchRequest(
-            (self.name, client),
+        request = SearchRequest(
+            (self.id, client),
             self.game_tree.moves,
             self.game_tree.state,
-            goal.seat.simulations,
-            goal.seat.seconds,
-            lambda report: self._show(task, report),
-            lambda answer: self._hear(task, answer),
+            goal.simulations,
+            goal.seconds,
+            lambda progress: self._on_progress(search, progress),
+            lambda response: self._on_response(search, response),
         )
-        task = self.task = RunningSearch(goal, question, pool, asyncio.get_running_loop().time())
-        pool.ask(question)
+        search = RunningSearch(goal, request, pool, asyncio.get_running_loop().time())
+        self.search = search
+        pool.submit(request)
 
-    def _show(self, task: RunningSearch, report: SearchProgress) -> None:
-        if self.task is task:
-            task.goal.node.thought, self.per_second = report.thought, report.per_second
-            self._tell("thought")
+    def _on_progress(self, search: RunningSearch, progress: SearchProgress) -> None:
+        if self.search is search:
+            search.goal.node.thought, self.per_second = progress.result, progress.per_second
+            self._notify("search")
 
-    def _hear(self, task: RunningSearch, answer: SearchResponse) -> None:
-        """Handle a finished search; games between players are slowed to `Host.pace`."""
-        if self.task is not task:
+    def _on_response(self, search: RunningSearch, response: SearchResponse) -> None:
+        """Handle a finished search; games between players are slowed down."""
+        if self.search is not search:
             return
         loop = asyncio.get_running_loop()
-        rest = self.host.pace - (loop.time() - task.began)
-        if task.goal.purpose == MOVE and self.is_watched and rest > 0:
-            loop.call_later(rest, self._finish, task, answer)
+        wait = self.host.min_move_seconds - (loop.time() - search.started)
+        if search.goal.purpose == MOVE and not self._user_sides and wait > 0:
+            loop.call_later(wait, self._finish, search, response)
         else:
-            self._finish(task, answer)
+            self._finish(search, response)
 
-    def _finish(self, task: RunningSearch, answer: SearchResponse) -> None:
-        if self.task is not task:
+    def _finish(self, search: RunningSearch, response: SearchResponse) -> None:
+        if self.search is not search:
             return
-        self.task, self.per_second = None, 0.0
-        node, purpose = task.goal.node, task.goal.purpose
-        if answer.report is not None:
-            node.thought = answer.report.thought
-        if answer.fault:
-            self._fail(answer.fault)
+        self.search, self.per_second = None, 0.0
+        node, purpose = search.goal.node, search.goal.purpose
+        if response.progress is not None:
+            node.thought = response.progress.result
+        if response.error:
+            self._fail(response.error)
         elif purpose == HINT:
             self._hint, self.hinted = None, node
         elif purpose == ANALYSIS:
-            self._finished = node
-        elif answer.action is None:
+            self._analyzed = node
+        elif response.action is None:
             self.game_tree.resign(self.game_tree.to_play)
         else:
+            comment = self.game_tree.search_comment(response.action, node.thought)
             try:
-                self._make(
-                    answer.action, self.game_tree.search_comment(answer.action, node.thought)
-                )
+                self._play(response.action, comment)
             except GameError as error:
                 self._fail(str(error))
-        self.refresh()
+        self._update()
 
-    def _fail(self, text: str) -> None:
+    def _fail(self, message: str) -> None:
         """Show an error and stop all automatic searches."""
-        self.message = text
+        self.message = message
         self.paused, self.analyzing, self._hint, self._step = True, False, None, None
 
-    def _make(self, action: int, comment: str = "") -> None:
-        known = any(child.action == action for child in self.game_tree.here.children)
-        self._check_room(self.game, self.game_tree.size + (not known))
+    def _play(self, action: int, comment: str = "") -> None:
+        is_known = any(child.action == action for child in self.game_tree.here.children)
+        self._check_size(self.game, self.game_tree.size + (not is_known))
         self.game_tree.make(action, comment)
 
-    def _moved(self) -> None:
-        self.message = ""
-        self._resting = None
-        self.refresh()
-
-    def _is_turning_point(self, ply: int) -> bool:
+    def _is_user_turn(self, ply: int) -> bool:
         """Whether undo and redo stop here: on every ply, or on the turns of a single user side."""
-        people = [player for player, seat in enumerate(self.seats) if seat.offer is None]
-        return len(people) != 1 or ply % 2 == people[0]
+        user = self._user_sides
+        return len(user) != 1 or ply % 2 == user[0]
 
-    def _check_room(self, game: Game, positions: int) -> None:
-        most = max(game.max_moves + 1, min(MOST_POSITIONS, MOST_STATES // (8 * game.state_size)))
-        if positions > most:
-            raise GameError(f"at most {most:,} positions are kept; save this, and begin a new game")
+    def _check_size(self, game: Game, positions: int) -> None:
+        limit = min(MAX_POSITIONS, MAX_STATE_BYTES // (8 * game.state_size))
+        limit = max(game.max_moves + 1, limit)
+        if positions > limit:
+            raise GameError(f"a game tree has at most {limit:,} positions; save it and start anew")
 
-    def _set(self, game_tree: GameTree) -> None:
+    def _set_tree(self, game_tree: GameTree) -> None:
         if game_tree.game != self.game:
-            self.analyst = self.host.catalogue.analyst(game_tree.game)
+            self.analysis_player = self.host.catalog.analysis_player(game_tree.game)
         self._set_goal(None)
         self.game_tree = game_tree
-        self.message = ""
         self.recorded = {}
-        self.hinted = self._hint = self._step = self._resting = self._finished = None
+        self.hinted = self._hint = self._step = self._navigated_to = self._analyzed = None
 
-    def _tell(self, news: str) -> None:
+    def _notify(self, event: str) -> None:
         self.serial += 1
         for watcher in list(self.watchers):
-            watcher(news)
+            watcher(event)

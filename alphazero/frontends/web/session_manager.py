@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from alphazero.errors import GameError, PlayerError
+from alphazero.errors import GameError, PlayerError, did_you_mean
 from alphazero.frontends.web.catalog import Catalog, PlayerOption
 from alphazero.frontends.web.run_records import (
     GATE,
@@ -17,56 +17,57 @@ from alphazero.frontends.web.run_records import (
     Archive,
     Record,
     headline,
-    played_of,
-    result_of,
-    thoughts_of,
+    to_played_game,
 )
 from alphazero.frontends.web.search_pool import SearchPool
-from alphazero.frontends.web.security import RefusedError, greediest
+from alphazero.frontends.web.security import RefusedError, client_with_most
 from alphazero.frontends.web.session import Side, WebSession
 from alphazero.games.game import ONGOING, Game
 from alphazero.games.registry import read_game
 from alphazero.mcts.network_search import network_statistics
 from alphazero.players.options import CheckpointOptions
-from alphazero.records.played_game import PlayedGame
+from alphazero.records.game_record import GameRecord
+from alphazero.records.played_game import RESULTS, PlayedGame
 
-SESSIONS: Final = 64
+MAX_SESSIONS: Final = 64
 """Maximum number of sessions."""
 
-IDLE: Final = 1800.0
+IDLE_SECONDS: Final = 1800.0
 """Seconds until a session without a page is closed."""
 
-IDLE_WHEN_FULL: Final = 60.0
-"""Idle limit in seconds when the server is full."""
+IDLE_SECONDS_WHEN_FULL: Final = 60.0
+"""The same when the server is full."""
 
-ROOMS: Final = 8
+MAX_POOLS: Final = 8
 """Maximum number of search pools."""
 
-STOPPING: Final = 2.0
+SHUTDOWN_SECONDS: Final = 2.0
 """Seconds to wait for a pool's thread at shutdown; as a daemon thread it ends with the program."""
 
-CELLS: Final = 26 * 26
+MAX_CELLS: Final = 26 * 26
 """Maximum cells of a board that the page shows."""
 
-MOST_GAMES: Final = 2000
+MAX_GAMES: Final = 2000
 """Maximum games listed per iteration."""
 
 
 class SessionManager:
-    """The sessions by name, and the search pools by player and game.
+    """The sessions by id, and the search pools by player and game.
 
     Not thread-safe; `open()` binds it to the running event loop.
     """
 
-    def __init__(self, catalogue: Catalog, *, pace: float = 0.5, sessions: int = SESSIONS) -> None:
-        self.catalogue = catalogue
-        self.pace = pace
-        self.limit = sessions
+    def __init__(
+        self,
+        catalog: Catalog,
+        *,
+        min_move_seconds: float = 0.5,
+        max_sessions: int = MAX_SESSIONS,
+    ) -> None:
+        self.catalog = catalog
+        self.min_move_seconds = min_move_seconds
+        self.max_sessions = max_sessions
         self.sessions: dict[str, WebSession] = {}
-        self._clients: dict[str, str] = {}
-        """Client of each session."""
-        self._left: dict[str, float] = {}
-        """Time when each session was last seen in use."""
         self._pools: dict[tuple[str, Game, bool], SearchPool] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -77,29 +78,27 @@ class SessionManager:
     def close(self) -> None:
         """Close all sessions and wait for their pools to stop."""
         pools = list(self._pools.values())
-        for name in list(self.sessions):
-            self.close_session(name)
+        for session_id in list(self.sessions):
+            self.close_session(session_id)
         for pool in pools:
             pool.close()
         for pool in pools:
-            pool.join(STOPPING)
+            pool.join(SHUTDOWN_SECONDS)
         self._pools.clear()
 
-    def add(self, game: Game, seats: list[Side], client: str = "") -> WebSession:
+    def create_session(self, game: Game, sides: list[Side], client: str = "") -> WebSession:
         """Create a session for a client.
 
         Raises:
             RefusedError: when there are too many.
         """
         self.close_idle()
-        if len(self.sessions) >= self.limit:
-            self.close_idle(IDLE_WHEN_FULL)
-        if len(self.sessions) >= self.limit:
+        if len(self.sessions) >= self.max_sessions:
+            self.close_idle(IDLE_SECONDS_WHEN_FULL)
+        if len(self.sessions) >= self.max_sessions:
             self._make_room(client)
-        session = WebSession(self, game, seats)
-        self.sessions[session.name] = session
-        self._clients[session.name] = client
-        self._left[session.name] = time.monotonic()
+        session = WebSession(self, game, sides, client)
+        self.sessions[session.id] = session
         return session
 
     def _make_room(self, newcomer: str) -> None:
@@ -107,23 +106,18 @@ class SessionManager:
 
         Sessions without a page go first, and among them the longest idle.
         """
-        client = greediest(Counter([newcomer, *self._clients.values()]), newcomer)
+        counts = Counter([newcomer, *(session.client for session in self.sessions.values())])
+        client = client_with_most(counts, newcomer)
         if client == newcomer:
-            text = f"there are {self.limit} sessions already; close a page, or wait"
+            text = f"the server already has {self.max_sessions} sessions; close a page or wait"
             raise RefusedError(429, text)
+        candidates = [session for session in self.sessions.values() if session.client == client]
+        oldest = min(candidates, key=lambda session: (bool(session.watchers), session.last_used))
+        self.close_session(oldest.id)
 
-        def worth(name: str) -> tuple[bool, float]:
-            return bool(self.sessions[name].watchers), self._left[name]
-
-        self.close_session(
-            min((name for name in self._clients if self._clients[name] == client), key=worth)
-        )
-
-    def close_session(self, name: str) -> None:
+    def close_session(self, session_id: str) -> None:
         """Close a session and the pools without clients."""
-        session = self.sessions.pop(name, None)
-        self._clients.pop(name, None)
-        self._left.pop(name, None)
+        session = self.sessions.pop(session_id, None)
         if session is not None:
             session.close()
         for key, pool in list(self._pools.items()):
@@ -131,80 +125,72 @@ class SessionManager:
                 pool.close()
                 del self._pools[key]
 
-    def close_idle(self, idle: float = IDLE) -> None:
-        """Close sessions without a page for `idle` seconds."""
-        now = time.monotonic()
-        for name, session in list(self.sessions.items()):
+    def close_idle(self, idle_seconds: float = IDLE_SECONDS) -> None:
+        """Close sessions without a page for `idle_seconds`."""
+        for session in list(self.sessions.values()):
             if session.watchers:
-                self._left[name] = now
-            elif now - self._left[name] > idle:
-                self.close_session(name)
+                session.touch()
+            elif time.monotonic() - session.last_used > idle_seconds:
+                self.close_session(session.id)
 
-    def touch(self, session: WebSession) -> None:
-        """Restart a session's idle time."""
-        self._left[session.name] = time.monotonic()
-
-    def search_pool(self, offer: PlayerOption, game: Game, few: bool) -> SearchPool:
-        """Return the search pool of a player and a game; `few` as in `SearchPool`.
+    def search_pool(self, player: PlayerOption, game: Game, is_sequential: bool) -> SearchPool:
+        """Return the search pool of a player and a game; `is_sequential` as in `SearchPool`.
 
         Raises:
             PlayerError: when too many other pools are busy.
         """
-        key = offer.name, game, few
+        key = player.name, game, is_sequential
         pool = self._pools.get(key)
-        if pool is None or pool.failed:
+        if pool is None or pool.has_failed:
             if pool is not None:
                 pool.close()
             for other, each in list(self._pools.items()):
-                if len(self._pools) >= ROOMS and not each.busy:
+                if len(self._pools) >= MAX_POOLS and not each.is_busy:
                     each.close()
                     del self._pools[other]
-            if len(self._pools) >= ROOMS and key not in self._pools:
-                raise PlayerError(f"{ROOMS} other players think already; wait, or stop one")
-            pool = self._pools[key] = SearchPool(offer.spec, game, self._post, few)
+            if len(self._pools) >= MAX_POOLS and key not in self._pools:
+                raise PlayerError(f"{MAX_POOLS} other players are searching; wait, or stop one")
+            pool = SearchPool(player.spec, game, self._post, is_sequential)
+            self._pools[key] = pool
         return pool
 
     def _post(self, call: Callable[[], None]) -> None:
-        """Schedule a function on the event loop; a no-op after the server has ended."""
+        """Schedule a function on the event loop; do nothing after the server has ended."""
         assert self._loop is not None
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(call)
 
-    # --- look-ups by name ------------------------------------------------------------------------
+    # --- games and runs by name ------------------------------------------------------------------
 
-    def game(self, text: str) -> Game:
+    def game(self, name: str) -> Game:
         """Return a game by name and options.
 
         Raises:
             GameError: when there is none, or its board is too large for the page.
         """
-        game = self.catalogue.games.get(text) or read_game(text)
-        return checked_game(game)
+        return check_board_size(self.catalog.games.get(name) or read_game(name))
 
-    def archive(self, name: str) -> Archive:
+    def archive(self, run: str) -> Archive:
         """Return a run by name.
 
         Raises:
             PlayerError: when there is none.
         """
-        if name not in self.catalogue.archives:
-            raise PlayerError("there is no run of this name here")
-        return self.catalogue.archives[name]
+        if run not in self.catalog.archives:
+            hint = did_you_mean(run, self.catalog.archives)
+            raise PlayerError(f"unknown run {run[:60]!a}{hint}")
+        return self.catalog.archives[run]
 
-    def chapters(self, name: str) -> dict[str, Any]:
+    def list_iterations(self, run: str) -> dict[str, Any]:
         """Return the JSON of a run."""
-        archive = self.archive(name)
-        return {
-            "iterations": [
-                {"iteration": iteration, "kind": kind} for iteration, kind in archive.iterations()
-            ]
-        }
+        iterations = self.archive(run).iterations()
+        return {"iterations": [{"iteration": number, "kind": kind} for number, kind in iterations]}
 
-    def list_games(self, name: str, iteration: int, kind: str) -> dict[str, Any]:
+    def list_games(self, run: str, iteration: int, kind: str) -> dict[str, Any]:
         """Return the JSON of an iteration."""
-        archive = self.archive(name)
+        archive = self.archive(run)
         if kind not in (SELFPLAY, GATE):
-            raise GameError(f"kind is {SELFPLAY} or {GATE}")
+            raise GameError(f"kind: expected {SELFPLAY} or {GATE}")
         games = archive.games(iteration, kind)
         return {
             "total": len(games),
@@ -212,58 +198,58 @@ class SessionManager:
                 {
                     "index": index,
                     "moves": len(each.actions),
-                    "result": result_of(each),
+                    "result": RESULTS[each.outcome],
                     "text": headline(each),
                 }
-                for index, each in enumerate(games[:MOST_GAMES])
+                for index, each in enumerate(games[:MAX_GAMES])
             ],
         }
 
-    def recorded(
-        self, name: str, iteration: int, kind: str, index: int
+    def recorded_game(
+        self, run: str, iteration: int, kind: str, index: int
     ) -> tuple[PlayedGame, list[dict[str, Any]]]:
         """Return a recorded game, with the recorded and current evaluations of each position."""
-        archive = self.archive(name)
+        archive = self.archive(run)
         games = archive.games(iteration, kind)
         if not 0 <= index < len(games):
-            raise GameError(f"there are {len(games)} games, counted from 0; no number {index}")
-        game = checked_game(archive.game)
-        return played_of(game, games[index]), self._thoughts(game, games[index])
+            raise GameError(f"game: expected a number from 0 to {len(games) - 1}, got {index}")
+        game = check_board_size(archive.game)
+        return to_played_game(game, games[index]), self._evaluations(game, games[index])
 
-    def _thoughts(self, game: Game, record: Record) -> list[dict[str, Any]]:
+    def _evaluations(self, game: Game, record: Record) -> list[dict[str, Any]]:
         """Return the recorded search policy and the current network's, by position."""
-        thoughts, states = thoughts_of(record), played_of(game, record).states()
+        states = to_played_game(game, record).states()
         unfinished = [state for state in states if game.outcome(state) == ONGOING]
-        options = self.catalogue.analyst(game).spec.options
-        now = None
+        options = self.catalog.analysis_player(game).spec.options
+        network = None
         if isinstance(options, CheckpointOptions):
-            now = network_statistics(game, options.saved.evaluator, np.stack(unfinished))
-        told = []
+            network = network_statistics(game, options.saved.evaluator, np.stack(unfinished))
+        evaluations = []
         for ply in range(len(unfinished)):
-            each: dict[str, Any] = dict.fromkeys(("policy", "value", "prior", "first_value"))
-            if thoughts is not None and ply < len(thoughts.values):
-                each["policy"] = _shares(thoughts.policies[ply]) or None
-                each["value"] = float(thoughts.values[ply])
-            if now is not None:
-                each["prior"] = _shares(now.priors[ply])
-                each["first_value"] = float(now.values[ply])
-            told.append(each)
-        return told
+            each: dict[str, Any] = dict.fromkeys(("policy", "value", "prior", "network_value"))
+            if isinstance(record, GameRecord) and ply < len(record.values):
+                each["policy"] = _positive_shares(record.policies[ply]) or None
+                each["value"] = float(record.values[ply])
+            if network is not None:
+                each["prior"] = _positive_shares(network.priors[ply])
+                each["network_value"] = float(network.values[ply])
+            evaluations.append(each)
+        return evaluations
 
 
-def checked_game(game: Game) -> Game:
+def check_board_size(game: Game) -> Game:
     """Return a game whose board the page can show.
 
     Raises:
         GameError: for a larger board.
     """
     _, rows, columns = game.observation_shape
-    if rows * columns > CELLS:
-        raise GameError(f"the page shows boards of up to {CELLS} cells, not {rows * columns:,}")
+    if rows * columns > MAX_CELLS:
+        raise GameError(f"the page shows boards of up to {MAX_CELLS} cells, not {rows * columns:,}")
     return game
 
 
-def _shares(policy: "np.ndarray[Any, Any]") -> list[tuple[int, float]]:
+def _positive_shares(policy: "np.ndarray[Any, Any]") -> list[tuple[int, float]]:
     """Return the actions with positive probability, the largest first."""
     order = np.argsort(-policy, kind="stable")
     return [(int(action), float(policy[action])) for action in order if policy[action] > 0]

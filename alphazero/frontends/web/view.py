@@ -6,19 +6,19 @@ from typing import Any, Final
 import numpy as np
 
 from alphazero.drawing.board import Geometry, board_svg, geometry_of, labels_of
-from alphazero.frontends.game_tree import GameNode, SearchResult
+from alphazero.frontends.game_tree import GameNode
 from alphazero.frontends.terminal.replay_viewer import headline
-from alphazero.frontends.web.search_pool import LINES
+from alphazero.frontends.web.search_pool import MAX_LINES
 from alphazero.frontends.web.session import WebSession
 from alphazero.games.game import ONGOING, Game, State, to_play, value_of
 from alphazero.games.grid import SIGNS, stones_by_player
 from alphazero.games.registry import write_game
 from alphazero.records.sgf_export import has_sgf
 
-WHO: Final = SIGNS[1], SIGNS[2]
-"""Names of player 0 and player 1."""
+PLAYER_SIGNS: Final = SIGNS[1], SIGNS[2]
+"""Signs of player 0 and player 1."""
 
-COMMENT: Final = 500
+MAX_COMMENT: Final = 500
 """Maximum characters of a comment sent to the page: files may hold long ones."""
 
 Json = dict[str, Any]
@@ -26,24 +26,24 @@ Json = dict[str, Any]
 
 def view_of(session: WebSession) -> Json:
     """Return the complete view."""
-    game_tree, task = session.game_tree, session.task
+    game_tree = session.game_tree
     game, here = game_tree.game, game_tree.here
     return {
-        "id": session.name,
+        "id": session.id,
         "serial": session.serial,
         "game": write_game(game),
         "board": _board(game, here),
-        "look": game.board_style.name.lower(),
+        "board_style": game.board_style.name.lower(),
         "sgf": has_sgf(game),
         "rows": game.observation_shape[1],
         "columns": game.observation_shape[2],
-        "elsewhere": [
+        "offboard_moves": [
             {"action": action, "name": game.action_name(here.state, action)}
             for action in legal_actions(game, here.state)
             if game.action_cell(here.state, action) is None
         ],
         "to_play": game_tree.to_play,
-        "signs": list(WHO),
+        "signs": list(PLAYER_SIGNS),
         "status": _status(session),
         "source": headline(game_tree.source) if game_tree.source else None,
         "over": game_tree.is_over,
@@ -55,43 +55,42 @@ def view_of(session: WebSession) -> Json:
             {"index": index, "name": game_tree.name(child)}
             for index, child in enumerate(here.children)
         ],
-        "seats": [seat.json() for seat in session.seats],
+        "sides": [side.json() for side in session.sides],
         "paused": session.paused or session.is_waiting,
-        "thinking": task is not None,
+        "thinking": session.search is not None,
         "analyzing": session.analyzing,
-        "analyst": session.analyst.name,
-        "whose": game_tree.to_play if task is not None else None,
-        "thought": thought_json(game, here, here.thought, session.per_second),
+        "analysis_player": session.analysis_player.name,
+        "search": search_json(session),
         "hint": session.hinted is here,
         "message": session.message,
         "recorded": session.recorded.get(here),
     }
 
 
-def thought_json(
-    game: Game, node: GameNode, thought: SearchResult | None, per_second: float
-) -> Json | None:
-    """Return a search result as JSON."""
-    if thought is None:
+def search_json(session: WebSession) -> Json | None:
+    """Return the search result of the current position as JSON; None without one."""
+    game, node = session.game, session.game_tree.here
+    result = node.thought
+    if result is None:
         return None
     return {
         "ply": node.ply,
-        "value": thought.value,
-        "first_value": thought.first_value,
-        "simulations": thought.simulations,
-        "per_second": per_second,
+        "value": result.value,
+        "network_value": result.first_value,
+        "simulations": result.simulations,
+        "per_second": session.per_second,
         "candidates": [
             {
                 "action": each.action,
                 "name": game.action_name(node.state, each.action),
                 "cell": game.action_cell(node.state, each.action),
                 "visits": each.visits,
-                "share": thought.share(each),
+                "share": result.share(each),
                 "value": each.value if each.visits else None,
                 "prior": each.prior,
-                "line": _line(game, node.state, each.line) if place < LINES else [],
+                "line": _line(game, node.state, each.line) if index < MAX_LINES else [],
             }
-            for place, each in enumerate(thought.candidates)
+            for index, each in enumerate(result.candidates)
         ],
     }
 
@@ -104,7 +103,7 @@ def legal_actions(game: Game, state: State) -> list[int]:
 
 
 def _value(session: WebSession, node: GameNode) -> float | None:
-    """Return a position's value for player 0; the recorded one if it was not searched since."""
+    """Return a position's value for player 0; the recorded one if it was not searched here."""
     recorded = session.recorded.get(node, {}).get("value")
     if recorded is not None and node.thought is None:
         return float(value_of(1, to_play(node.state)) * recorded)
@@ -119,7 +118,7 @@ def _moves(session: WebSession) -> list[Json]:
             "name": game_tree.name(node),
             "player": (node.ply - 1) % 2,
             "value": _value(session, node),
-            "comment": node.comment[:COMMENT],
+            "comment": node.comment[:MAX_COMMENT],
             "branches": len(node.parent.children) if node.parent else 1,
         }
         for node in game_tree.line[1:]
@@ -161,12 +160,12 @@ def _board(game: Game, node: GameNode) -> Json:
 def _layout(game: Game) -> tuple[Geometry, tuple[str, ...]]:
     """Return the geometry of a board and the names of its cells."""
     _, rows, columns = game.observation_shape
-    named = labels_of(game)
+    names = labels_of(game)
     labels = []
     for row in range(rows):
         for column in range(columns):
-            if named.columns and named.rows:
-                labels.append(named.columns[column] + named.rows[row])
+            if names.columns and names.rows:
+                labels.append(names.columns[column] + names.rows[row])
             else:
                 labels.append(f"column {column + 1}, row {rows - row}")
     return geometry_of(game), tuple(labels)
@@ -174,9 +173,9 @@ def _layout(game: Game) -> tuple[Geometry, tuple[str, ...]]:
 
 def _line(game: Game, state: State, actions: list[int]) -> list[Json]:
     """Return a line of moves as JSON."""
-    told = []
+    moves = []
     for action in actions:
-        told.append(
+        moves.append(
             {
                 "name": game.action_name(state, action),
                 "cell": game.action_cell(state, action),
@@ -184,16 +183,16 @@ def _line(game: Game, state: State, actions: list[int]) -> list[Json]:
             }
         )
         state = game.play(state, action)
-    return told
+    return moves
 
 
 def _status(session: WebSession) -> str:
     """Describe the player to move or the result."""
-    loser = session.game_tree.loser
-    if loser is not None:
-        how = "gave up" if session.game_tree.fault else "resigned"
-        return f"{WHO[loser]} {how}: {WHO[1 - loser]} wins"
-    if not session.game_tree.is_over:
-        return f"{WHO[session.game_tree.to_play]} to move"
-    winner = session.game_tree.winner
-    return "A draw" if winner is None else f"{WHO[winner]} wins"
+    game_tree, signs = session.game_tree, PLAYER_SIGNS
+    if game_tree.loser is not None:
+        how = "forfeited" if game_tree.fault else "resigned"
+        return f"{signs[game_tree.loser]} {how}: {signs[1 - game_tree.loser]} wins"
+    if not game_tree.is_over:
+        return f"{signs[game_tree.to_play]} to move"
+    winner = game_tree.winner
+    return "A draw" if winner is None else f"{signs[winner]} wins"

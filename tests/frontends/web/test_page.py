@@ -99,7 +99,7 @@ def visit(browser: Any, served: Served) -> Iterator[Callable[..., Page]]:
         if not request.url.startswith((address, "blob:" + address)):
             faults.append(f"request to {request.url}")
 
-    def open_page(game: str, *seats: dict[str, Any], **options: Any) -> Page:
+    def open_page(game: str, *sides: dict[str, Any], **options: Any) -> Page:
         excused = options.pop("excused", None)
         context = browser.new_context(viewport=options.pop("viewport", DESKTOP), **options)
         contexts.append(context)
@@ -109,7 +109,7 @@ def visit(browser: Any, served: Served) -> Iterator[Callable[..., Page]]:
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("request", look_at)
         # The page takes up the session of its window: so it begins in the game that is wanted.
-        view = begin(served, game, *seats)
+        view = begin(served, game, *sides)
         page.add_init_script(f"sessionStorage.setItem('alphazero-session', '{view['id']}')")
         page.goto(address)
         expect(page.locator("#game")).not_to_be_empty()
@@ -122,9 +122,9 @@ def visit(browser: Any, served: Served) -> Iterator[Callable[..., Page]]:
     assert faults == []
 
 
-def begin(served: Served, game: str, *seats: dict[str, Any]) -> dict[str, Any]:
+def begin(served: Served, game: str, *sides: dict[str, Any]) -> dict[str, Any]:
     status, view = served.ask(
-        "POST", "/api/sessions", {"game": game, "seats": seats or [HUMAN] * 2}
+        "POST", "/api/sessions", {"game": game, "sides": sides or [HUMAN] * 2}
     )
     assert status == 200, view
     return view
@@ -184,9 +184,9 @@ def test_a_whole_game_of_connect_four_is_clicked_and_stones_fall(visit: Any) -> 
 
 def test_a_person_plays_a_player_at_a_level_and_takes_moves_back(visit: Any) -> None:
     page = visit("connect_four", HUMAN, {"player": "random"})
-    seats = page.locator("#seats")
-    seats.get_by_label("Player 2", exact=True).select_option("uct")
-    level, number = seats.get_by_label("Player 2: level"), seats.get_by_label("Player 2: how many")
+    sides = page.locator("#sides")
+    sides.get_by_label("Player 2", exact=True).select_option("uct")
+    level, number = sides.get_by_label("Player 2: level"), sides.get_by_label("Player 2: budget")
     level.select_option("simulations")
     number.fill("25")
     number.press("Enter")
@@ -216,14 +216,14 @@ def test_a_hint_shows_layers_candidates_and_a_line_on_the_board(visit: Any) -> N
     assert rows.count() == 7
     shares = [int(text.strip("< %")) for text in rows.locator("td:nth-child(3)").all_inner_texts()]
     assert 90 <= sum(shares) <= 110
-    marks = page.locator(".over circle[class^=tint]")
+    marks = page.locator(".overlay circle[class^=tint]")
     for layer, tint in (("Prior", "tint-prior"), ("Visits", "tint-visits"), ("Value", "tint-good")):
         page.get_by_label(layer, exact=True).check(force=True)
         expect(marks.first).to_have_class(tint)
     expect(cell(page, "column 4, row 4")).to_have_attribute("aria-label", re.compile("% of visits"))
     page.get_by_label("Plain").check(force=True)
     rows.first.get_by_role("button").focus()
-    expect(page.locator(".over text").first).to_have_text("1")
+    expect(page.locator(".overlay text").first).to_have_text("1")
     rows.first.get_by_role("button").press("Enter")
     expect(page.locator("#status")).to_contain_text("X wins")
 
@@ -248,7 +248,7 @@ def test_a_stone_beside_words_lies_on_the_colour_of_the_board(visit: Any, theme:
         if count:
             cell(page, "b2").click()
         ply(page, count)
-        for stone in page.locator(f"#status .stone, #seats .stone.{side}").all():
+        for stone in page.locator(f"#status .stone, #sides .stone.{side}").all():
             picture = Image.open(io.BytesIO(stone.screenshot())).convert("RGB")
             width, height = picture.size
             assert picture.getpixel((width // 2, height // 2)) == colour_of(page, f"board-{side}")
@@ -304,7 +304,7 @@ DRAW_SHARES = """async (layer) => {
     const share = (cell, part) => ({ cell, share: part, prior: part, value: part || null });
     const candidates = [share(0, 0.9), share(1, 0.004), share(2, 0)];
     const shapes = drawLayer({ radius: 10, cells }, { candidates }, layer);
-    document.querySelector(".over").replaceChildren(...shapes);
+    document.querySelector(".overlay").replaceChildren(...shapes);
     const told = (one) => [one.cx.baseVal.value, getComputedStyle(one).fill];
     return shapes.filter((one) => one.localName === "circle" && one.r.baseVal.value < 5).map(told);
 }"""
@@ -352,7 +352,7 @@ def test_another_move_begins_a_branch_and_both_can_be_followed(visit: Any) -> No
     cell(page, "c1").click()
     ply(page, 2)
     page.get_by_role("button", name="One move back").click()
-    page.get_by_role("button", name="Follow the branch a1").click()
+    page.get_by_role("button", name="Go to variation a1").click()
     ply(page, 2, 3)
     assert page.locator("#moves button").all_inner_texts() == ["b2", "a1", "c3"]
 
@@ -394,27 +394,27 @@ def test_a_game_is_played_with_the_keyboard_alone_and_focus_stays(visit: Any) ->
 def test_two_players_are_watched_paused_and_stepped(visit: Any) -> None:
     slow = {"player": "uct", "seconds": 500}
     page = visit("gomoku", slow, slow)  # whose board no tree fills in a moment
-    pause, seats = page.locator("#pause"), page.locator("#seats")
+    pause, sides = page.locator("#pause"), page.locator("#sides")
     expect(pause).to_have_text("Pause")
     pause.click()
-    expect(pause).to_have_text("Go on")
+    expect(pause).to_have_text("Resume")
     for player in ("Player 1", "Player 2"):
-        seats.get_by_label(player, exact=True).select_option("random")
+        sides.get_by_label(player, exact=True).select_option("random")
     here = int(page.locator("#ply").inner_text().partition("/")[0])
     page.get_by_role("button", name="Step", exact=True).click()
     ply(page, here + 1)
-    expect(pause).to_have_text("Go on")
+    expect(pause).to_have_text("Resume")
     pause.click()
     expect(page.locator("#status")).to_have_text(re.compile("wins|draw"))
 
 
 NOTE_EFFORTS = """() => {
-    const note = document.querySelector("#note");
+    const caption = document.querySelector("#caption");
     window.noted = new Set();
     const all = {childList: true, characterData: true, subtree: true};
     new MutationObserver(() => {
-        if (note.textContent.includes("simulations")) window.noted.add(note.textContent);
-    }).observe(note, all);
+        if (caption.textContent.includes("simulations")) window.noted.add(caption.textContent);
+    }).observe(caption, all);
 }"""
 """Remembers every number of simulations that the page has shown."""
 
@@ -425,7 +425,7 @@ def test_analysis_streams_until_it_is_stopped_and_follows_the_board(visit: Any) 
     page.get_by_role("button", name="Analyze").click()
     page.wait_for_function("() => window.noted.size >= 2")
     cell(page, "column 4, row 1").click()
-    expect(page.locator(".opinion").first).to_contain_text("for O")
+    expect(page.locator(".summary").first).to_contain_text("for O")
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_role("button", name="Analyze")).to_be_visible()
 
@@ -450,7 +450,7 @@ def test_games_are_saved_loaded_and_refused_in_one_line(visit: Any) -> None:
     expect(page.get_by_role("alert")).to_be_empty()
 
 
-def test_nim_and_its_kind_are_played_with_buttons_beside_the_board(visit: Any) -> None:
+def test_moves_without_a_cell_are_played_with_buttons(visit: Any) -> None:
     page, game = visit("nim"), make_game("nim")
     moves = ["3", "3", "3", "3", "2", "1"]
     for taken in moves:
@@ -458,11 +458,11 @@ def test_nim_and_its_kind_are_played_with_buttons_beside_the_board(visit: Any) -
     ply(page, 6)
     winner = "X" if game.outcome(game.from_moves(moves)) == 1 else "O"
     expect(page.locator("#status")).to_contain_text(f"{winner} wins")
-    expect(page.locator("#elsewhere")).to_be_hidden()
+    expect(page.locator("#offboard")).to_be_hidden()
     expect(page.locator("#status")).to_be_focused()
 
 
-def test_a_run_is_browsed_with_the_searchs_policy_on_the_board(visit: Any) -> None:
+def test_a_run_is_browsed_with_its_search_policies_on_the_board(visit: Any) -> None:
     page = visit("tic_tac_toe")
     iteration = page.get_by_label("Iteration", exact=True)
     expect(iteration).to_have_value("2 gate")
@@ -474,7 +474,7 @@ def test_a_run_is_browsed_with_the_searchs_policy_on_the_board(visit: Any) -> No
     page.get_by_role("button", name="First position").click()
     ply(page, 0, 3)
     expect(page.locator(".candidates tbody tr").first).to_contain_text("60 %")
-    expect(page.locator(".over text").first).to_have_text("60")
+    expect(page.locator(".overlay text").first).to_have_text("60")
 
 
 def test_a_new_game_is_chosen_with_its_options_and_players(visit: Any) -> None:
@@ -502,7 +502,7 @@ def test_several_moves_on_one_cell_are_a_small_choice(visit: Any) -> None:
     assert page.evaluate("() => window.chosen") == 5
 
 
-def test_a_lost_session_is_taken_up_again_where_it_was(visit: Any, served: Served) -> None:
+def test_a_lost_session_is_restored_where_it_was(visit: Any, served: Served) -> None:
     page = visit("tic_tac_toe", excused="status of 404")
     paste(page, "b2 a1")
     ply(page, 2)

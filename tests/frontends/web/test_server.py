@@ -22,9 +22,9 @@ from helpers.web_client import SECONDS, Served, Visitor, serving
 from alphazero.arena.tournament import Tournament, save_csv, standings
 from alphazero.cli.main import EXIT_INTERRUPTED, main
 from alphazero.errors import AlphaZeroError, RunError
-from alphazero.frontends.web import search_pool, security, server, session_manager
+from alphazero.frontends.web import connection, search_pool, security, server, session_manager
 from alphazero.frontends.web.catalog import Catalog
-from alphazero.frontends.web.commands import KNOWN
+from alphazero.frontends.web.commands import COMMANDS
 from alphazero.frontends.web.ratings import RatingTable, split_name
 from alphazero.frontends.web.search_pool import SearchPool, SearchRequest, SearchResponse
 from alphazero.frontends.web.server import listen
@@ -56,9 +56,7 @@ class CountingEvaluator:
         return self.uniform.evaluate(observations)
 
 
-def entrant_with(
-    evaluator: Evaluator, game: Game | None = None, **search: str | bool
-) -> PlayerSpec:
+def player_with(evaluator: Evaluator, game: Game | None = None, **search: str | bool) -> PlayerSpec:
     """Return the shipped player of tic-tac-toe, or of another game, with another network.
 
     `search` changes the settings of its search.
@@ -79,7 +77,7 @@ def entrant_with(
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
-    with serving([entrant_with(UniformEvaluator(9))]) as running:
+    with serving([player_with(UniformEvaluator(9))]) as running:
         yield running
 
 
@@ -94,7 +92,7 @@ def check_view(view: dict[str, Any], game: Game, state: State) -> None:
     legal = np.flatnonzero(game.legal_action_mask(state)).tolist()
     over = game.outcome(state) != ONGOING
     told = [action for cell in view["board"]["cells"] for action in cell["actions"]]
-    told += view["elsewhere"]
+    told += view["offboard_moves"]
     assert sorted(each["action"] for each in told) == ([] if over else legal)
     for each in told:
         assert game.parse_action(state, each["name"]) == each["action"]
@@ -201,10 +199,10 @@ def test_a_hint_finds_the_winning_move(served: Served) -> None:
         page.do("paste", moves="a3 a2 b3 b2")
         page.do("hint")
         view = page.wait(lambda view: view["hint"])
-        best = view["thought"]["candidates"][0]
+        best = view["search"]["candidates"][0]
         assert (best["name"], best["value"], best["cell"]) == ("c3", 1.0, 2)
-        assert view["thought"]["ply"] == 4
-        assert {each["action"] for each in view["thought"]["candidates"]} == {2, 5, 6, 7, 8}
+        assert view["search"]["ply"] == 4
+        assert {each["action"] for each in view["search"]["candidates"]} == {2, 5, 6, 7, 8}
         assert not page.do("undo")["hint"]
 
 
@@ -212,17 +210,17 @@ def test_an_analysis_is_streamed_and_follows_the_position(served: Served) -> Non
     with served.begin("connect_four") as page:
         view = page.do("analyze", on=True, player="uct")
         assert view["analyzing"]
-        told = [content for name, content in page_events(page, 4) if name == "thought"]
-        assert all(thought["ply"] == 0 for thought in told)
-        counts = [thought["simulations"] for thought in told]
+        told = [content for name, content in page_events(page, 4) if name == "search"]
+        assert all(search["ply"] == 0 for search in told)
+        counts = [search["simulations"] for search in told]
         assert counts == sorted(counts)
         assert len(told[-1]["candidates"]) == 7
         assert sum(each["share"] for each in told[-1]["candidates"]) == pytest.approx(1)
         page.do("move", action=3)
         for name, content in page.events():
             # Where the tree has no room left, its end is told with the view.
-            thought = content if name == "thought" else content["thought"]
-            if thought and thought["ply"] == 1:
+            search = content if name == "search" else content["search"]
+            if search and search["ply"] == 1:
                 break
         assert page.do("analyze", on=False)["thinking"] is False
 
@@ -231,7 +229,7 @@ def test_an_analysis_is_streamed_and_follows_the_position(served: Served) -> Non
 def halving() -> Iterator[Served]:
     """Serve a player that shares out the simulations of a planned search by halving."""
     game = make_game("connect_four")
-    player = entrant_with(UniformEvaluator(7), game, selection="gumbel_root", mcts_solver=False)
+    player = player_with(UniformEvaluator(7), game, selection="gumbel_root", mcts_solver=False)
     with serving([player]) as running:
         yield running
 
@@ -244,37 +242,37 @@ def test_an_analysis_gives_most_visits_to_the_best_move_though_it_may_be_stopped
         page.do("analyze", on=True)
         for name, content in page.events():
             # Where the tree has no room left, its end is told with the view.
-            thought = content if name == "thought" else content["thought"]
-            if thought and thought["simulations"] >= 400:
+            search = content if name == "search" else content["search"]
+            if search and search["simulations"] >= 400:
                 break
-        assert thought["candidates"][0]["name"] == "4"  # it completes the column
-        assert thought["candidates"][0]["share"] > 0.5
+        assert search["candidates"][0]["name"] == "4"  # it completes the column
+        assert search["candidates"][0]["share"] > 0.5
         assert (
-            max(each["visits"] for each in thought["candidates"])
-            == (thought["candidates"][0]["visits"])
+            max(each["visits"] for each in search["candidates"])
+            == (search["candidates"][0]["visits"])
         )
 
 
-def test_a_seat_with_seconds_gives_most_visits_to_the_best_move(halving: Served) -> None:
-    seat = {"player": "tic_tac_toe", "seconds": 1}  # the name of the file, not of the game
-    with halving.begin("connect_four", seat, HUMAN) as page:
+def test_a_side_with_seconds_gives_most_visits_to_the_best_move(halving: Served) -> None:
+    side = {"player": "tic_tac_toe", "seconds": 1}  # the name of the file, not of the game
+    with halving.begin("connect_four", side, HUMAN) as page:
         page.do("paste", moves="4 3 4 3 4 3")
         page.do("step")
         page.wait(lambda view: view["ply"] == 7)
         view = page.do("goto", ply=6)
         assert view["moves"][6]["name"] == "4"
-        assert view["thought"]["candidates"][0]["share"] > 0.5
+        assert view["search"]["candidates"][0]["share"] > 0.5
 
 
 def test_an_endless_search_ends_when_it_has_seen_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search_pool, "LONGEST_SEARCH", 300)
-    monkeypatch.setattr(search_pool, "INTERVAL", 0.0)
-    desk = Desk(parse_player("uct"), make_game("tic_tac_toe"))
-    first = desk.ask("a", [], None)
+    monkeypatch.setattr(search_pool, "MAX_SIMULATIONS", 300)
+    monkeypatch.setattr(search_pool, "REPORT_INTERVAL", 0.0)
+    client = PoolClient(parse_player("uct"), make_game("tic_tac_toe"))
+    first = client.ask("a", [], None)
     assert 300 <= simulations_of(first) < 300_000
     # What was seen before does not count against the next search.
-    assert simulations_of(desk.ask("a", [4], None)) > 300
-    desk.close()
+    assert simulations_of(client.ask("a", [4], None)) > 300
+    client.close()
 
 
 def page_events(page: Visitor, count: int, only: str = "") -> list[tuple[str, Any]]:
@@ -302,13 +300,13 @@ def test_a_search_stops_when_its_page_goes_away_and_goes_on_when_it_returns(
     page = served.begin("connect_four")
     page.do("analyze", on=True, player="uct")
     session = served.manager.sessions[page.id]
-    eventually(lambda: session.task is not None)
-    assert session.task is not None
-    pool = session.task.pool
-    page_events(page, 1, "thought")
+    eventually(lambda: session.search is not None)
+    assert session.search is not None
+    pool = session.search.pool
+    page_events(page, 1, "search")
     page.leave()
-    eventually(lambda: session.task is None)
-    eventually(lambda: not pool.busy)
+    eventually(lambda: session.search is None)
+    eventually(lambda: not pool.is_busy)
     with Visitor(served, page.view) as again:
         assert again.wait(lambda view: view["thinking"])["analyzing"]
 
@@ -317,15 +315,15 @@ def test_pages_that_search_at_once_share_a_player_and_no_answer_depends_on_the_o
     game = make_game("connect_four")
     evaluator = CountingEvaluator(7)
     with (
-        serving([entrant_with(evaluator, game)]) as running,
+        serving([player_with(evaluator, game)]) as running,
         running.begin("connect_four") as one,
         running.begin("connect_four") as other,
     ):
         one.do("analyze", on=True)
-        page_events(one, 1, "thought")
+        page_events(one, 1, "search")
         other.do("analyze", on=True)
-        page_events(other, 1, "thought")
-        page_events(one, 1, "thought")
+        page_events(other, 1, "search")
+        page_events(one, 1, "search")
         assert len(running.manager._pools) == 1
         assert set(evaluator.rows) <= {
             1,
@@ -333,102 +331,99 @@ def test_pages_that_search_at_once_share_a_player_and_no_answer_depends_on_the_o
         }  # a batch of another size may round otherwise
 
 
-class Desk:
-    """Asks a room directly, and collects what it answers."""
+class PoolClient:
+    """Sends requests to a pool and collects the responses."""
 
-    def __init__(self, spec: PlayerSpec, game: Game, few: bool = False) -> None:
-        self.game, self.answers = game, []
-        self.pool = SearchPool(spec, game, lambda call: call(), few)
+    def __init__(self, spec: PlayerSpec, game: Game, is_sequential: bool = False) -> None:
+        self.game, self.responses = game, []
+        self.pool = SearchPool(spec, game, lambda call: call(), is_sequential)
 
     def put(self, client: str, moves: list[int], simulations: int | None) -> SearchRequest:
         state = self.game.play(self.game.initial_state(), *moves)
-        question = SearchRequest(
-            client, moves, state, simulations, None, lambda report: None, self._take
+        request = SearchRequest(
+            client, moves, state, simulations, None, lambda _: None, self.responses.append
         )
-        self.pool.ask(question)
-        return question
+        self.pool.submit(request)
+        return request
 
     def ask(self, client: str, moves: list[int], simulations: int | None) -> SearchResponse:
-        count = len(self.answers)
+        count = len(self.responses)
         self.put(client, moves, simulations)
-        eventually(lambda: len(self.answers) > count)
-        return self.answers[-1]
-
-    def _take(self, answer: SearchResponse) -> None:
-        self.answers.append(answer)
+        eventually(lambda: len(self.responses) > count)
+        return self.responses[-1]
 
     def close(self) -> None:
         self.pool.close()
         self.pool.join(SECONDS)
 
 
-def simulations_of(answer: SearchResponse) -> int:
-    assert answer.report is not None
-    return answer.report.thought.simulations
+def simulations_of(response: SearchResponse) -> int:
+    assert response.progress is not None
+    return response.progress.result.simulations
 
 
 def test_a_level_searches_as_many_simulations_as_it_says() -> None:
     game = make_game("tic_tac_toe")
-    for few, simulations in ((True, 0), (True, 16), (False, 100)):
-        desk = Desk(entrant_with(UniformEvaluator(9)), game, few)
-        assert simulations_of(desk.ask("a", [], simulations)) == simulations
-        desk.close()
+    for is_sequential, simulations in ((True, 0), (True, 16), (False, 100)):
+        client = PoolClient(player_with(UniformEvaluator(9)), game, is_sequential)
+        assert simulations_of(client.ask("a", [], simulations)) == simulations
+        client.close()
 
 
 def test_a_tree_is_kept_below_the_moves_that_were_made_and_for_its_asker_alone() -> None:
     game = make_game("connect_four")
-    desk = Desk(entrant_with(UniformEvaluator(7), game), game)
-    first = desk.ask("a", [], 400)
+    client = PoolClient(player_with(UniformEvaluator(7), game), game)
+    first = client.ask("a", [], 400)
     assert first.action is not None
     assert simulations_of(first) == 400
-    assert simulations_of(desk.ask("a", [first.action, 0], 100)) > 100
-    assert simulations_of(desk.ask("b", [first.action, 0], 100)) == 100
-    assert simulations_of(desk.ask("a", [], 100)) == 100
-    desk.close()
+    assert simulations_of(client.ask("a", [first.action, 0], 100)) > 100
+    assert simulations_of(client.ask("b", [first.action, 0], 100)) == 100
+    assert simulations_of(client.ask("a", [], 100)) == 100
+    client.close()
 
 
-def test_an_endless_search_gives_way_when_every_table_is_taken() -> None:
+def test_an_endless_search_ends_for_another_when_all_slots_are_busy() -> None:
     game = make_game("connect_four")
-    desk = Desk(parse_player("uct"), game)
-    tables = len([desk.put(f"{number}", [], None) for number in range(17)]) - 1
-    eventually(lambda: len(desk.answers) == 1)
-    assert tables == 16
-    assert desk.answers[0].action is None
-    desk.put("late", [3], 50)
-    eventually(lambda: len(desk.answers) == 3)
-    assert desk.answers[1].action is None  # gave way in its turn
-    assert desk.answers[2].action is not None
-    assert simulations_of(desk.answers[2]) >= 50
-    desk.close()
+    client = PoolClient(parse_player("uct"), game)
+    for number in range(search_pool.SLOTS + 1):
+        client.put(f"{number}", [], None)
+    eventually(lambda: len(client.responses) == 1)
+    assert client.responses[0].action is None
+    client.put("late", [3], 50)
+    eventually(lambda: len(client.responses) == 3)
+    assert client.responses[1].action is None  # the next endless one has ended
+    assert client.responses[2].action is not None
+    assert simulations_of(client.responses[2]) >= 50
+    client.close()
 
 
 def test_a_player_that_fails_says_why_and_may_be_asked_again(served: Served) -> None:
-    offer = served.manager.catalogue.offers["random"]
-    broken = dataclasses.replace(offer, name="broken", spec=_Broken(offer.spec))
-    served.manager.catalogue.offers["broken"] = broken
+    random_player = served.manager.catalog.players["random"]
+    broken = dataclasses.replace(random_player, name="broken", spec=_Broken(random_player.spec))
+    served.manager.catalog.players["broken"] = broken
     try:
         with served.begin("tic_tac_toe", {"player": "broken"}, HUMAN) as page:
             view = page.wait(lambda view: view["message"])
-            assert view["message"] == "it has no hands"
+            assert view["message"] == "cannot be created"
             assert view["paused"]
             page.do("pause", on=False)
-            assert page.wait(lambda view: view["message"])["message"] == "it has no hands"
+            assert page.wait(lambda view: view["message"])["message"] == "cannot be created"
     finally:
-        del served.manager.catalogue.offers["broken"]
+        del served.manager.catalog.players["broken"]
 
 
 class _Broken:
-    """An entrant that cannot be seated."""
+    """A player spec whose player cannot be created."""
 
     def __init__(self, spec: PlayerSpec) -> None:
         self.options, self.game, self.name = spec.options, None, "broken"
 
     def create(self, *_: Any, **__: Any) -> Any:
-        raise AlphaZeroError("it has no hands")
+        raise AlphaZeroError("cannot be created")
 
 
 @pytest.fixture(autouse=True)
-def _seat_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+def _allow_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     real = search_pool.without_limit
     monkeypatch.setattr(
         search_pool, "without_limit", lambda one: one if isinstance(one, _Broken) else real(one)
@@ -442,7 +437,7 @@ def test_two_players_are_watched_to_the_end(served: Served) -> None:
         state = game.from_moves([move["name"] for move in view["moves"]])
         check_view(view, game, state)
         assert view["moves"][-1]["value"] == {1: 1.0, 0: 0.0, -1: -1.0}[game.outcome(state)]
-        view = page.do("new", seats=[HUMAN, HUMAN])
+        view = page.do("new", sides=[HUMAN, HUMAN])
         assert (view["ply"], view["moves"], view["thinking"]) == (0, [], False)
 
 
@@ -454,7 +449,7 @@ def test_a_paused_game_is_watched_step_by_step(served: Served) -> None:
             assert page.do("step")["paused"]
             view = page.wait(lambda view, ply=ply: view["ply"] == ply)
             assert (view["paused"], view["thinking"]) == (True, False)
-        page.do("new", seats=[HUMAN, RANDOM])
+        page.do("new", sides=[HUMAN, RANDOM])
         assert page.try_to("step")[0] == 400
 
 
@@ -467,7 +462,7 @@ def test_of_two_views_the_newer_has_the_higher_number(served: Served) -> None:
 
 
 @pytest.mark.parametrize(("fault", "said"), [("", ""), ("resign", ""), ("illegal", "illegal")])
-def test_another_program_takes_a_seat(fault: str, said: str) -> None:
+def test_another_program_plays_a_side(fault: str, said: str) -> None:
     fake = TESTS / "helpers" / "fake_gtp_engine.py"
     command = f"gtp:{sys.executable} {fake} {fault} 2".strip()
     with (
@@ -483,14 +478,14 @@ def test_another_program_takes_a_seat(fault: str, said: str) -> None:
         assert bool(view["message"]) == bool(said)
 
 
-def test_seats_change_and_only_players_of_the_game_take_one(served: Served) -> None:
+def test_sides_change_and_only_players_of_the_game_are_allowed(served: Served) -> None:
     with served.begin("connect_four") as page:
-        status, told = page.try_to("seats", seats=[{"player": "tic_tac_toe"}, HUMAN])
+        status, told = page.try_to("sides", sides=[{"player": "tic_tac_toe"}, HUMAN])
         assert status == 400
         assert told["error"] == "tic_tac_toe plays tic_tac_toe, not connect_four"
-        for seats in ([HUMAN], [HUMAN, 3], [HUMAN, {"player": "nobody"}], None, [HUMAN] * 3):
-            assert page.try_to("seats", seats=seats)[0] == 400
-        for seat in (
+        for sides in ([HUMAN], [HUMAN, 3], [HUMAN, {"player": "nobody"}], None, [HUMAN] * 3):
+            assert page.try_to("sides", sides=sides)[0] == 400
+        for side in (
             {"player": "uct", "simulations": -1},
             {"player": "uct", "simulations": 0},
             {"player": "uct", "simulations": 10**9},
@@ -500,9 +495,9 @@ def test_seats_change_and_only_players_of_the_game_take_one(served: Served) -> N
             {"player": "uct", "seconds": 1, "simulations": 1},
             {"player": "random", "simulations": 5},
         ):
-            assert page.try_to("seats", seats=[seat, HUMAN])[0] == 400, seat
-        page.do("seats", seats=[RANDOM, HUMAN])
-        assert page.wait(lambda view: view["ply"] == 1)["seats"][0]["player"] == "random"
+            assert page.try_to("sides", sides=[side, HUMAN])[0] == 400, side
+        page.do("sides", sides=[RANDOM, HUMAN])
+        assert page.wait(lambda view: view["ply"] == 1)["sides"][0]["player"] == "random"
         assert page.try_to("analyze", on=True, player="random")[0] == 400
 
 
@@ -698,9 +693,9 @@ def test_unknown_sessions_runs_and_requests_are_not_found(served: Served) -> Non
 
 
 def test_no_field_of_any_request_is_trusted(served: Served) -> None:
-    words = " ".join(sorted(KNOWN))
+    words = " ".join(sorted(COMMANDS))
     values = [None, True, -1, 10**30, 1.5, "", "x" * 400, "../../etc/passwd", [], [[]], {}, "\0"]
-    names = "action ply index moves text on player seats game run iteration kind"
+    names = "action ply index moves text on player sides game run iteration kind"
     chance = random.Random(5)
     with served.begin("tic_tac_toe") as page:
         for _ in range(80):
@@ -710,7 +705,7 @@ def test_no_field_of_any_request_is_trusted(served: Served) -> None:
             if status == 400:
                 assert "\n" not in told["error"]
                 assert len(told["error"]) < 1000
-        assert page.do("new", game="tic_tac_toe", seats=[HUMAN, HUMAN])["ply"] == 0
+        assert page.do("new", game="tic_tac_toe", sides=[HUMAN, HUMAN])["ply"] == 0
 
 
 def test_random_bytes_are_answered_or_hung_up_on(served: Served) -> None:
@@ -728,7 +723,7 @@ def test_random_bytes_are_answered_or_hung_up_on(served: Served) -> None:
 
 
 def test_a_request_that_never_ends_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "REQUEST_SECONDS", 0.2)
+    monkeypatch.setattr(connection, "REQUEST_SECONDS", 0.2)
     monkeypatch.setattr(security, "BODY_SECONDS", 0.2)
     head = b"POST /api/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     with serving() as running:
@@ -751,7 +746,7 @@ def test_a_request_that_never_ends_is_hung_up_on(monkeypatch: pytest.MonkeyPatch
 def test_a_page_that_does_not_read_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(send_buffer=4096) as running, running.begin("hex:size=26") as page:
         page.do("move", action=0)
-        monkeypatch.setattr(server, "REQUEST_SECONDS", 1.0)
+        monkeypatch.setattr(connection, "REQUEST_SECONDS", 1.0)
         line = socket.socket()
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
         line.connect(("127.0.0.1", running.port))
@@ -774,6 +769,8 @@ def test_two_hundred_connections_cost_no_threads_and_leave_the_server_well() -> 
         assert running.ask("GET", "/api/setup")[0] == 200
         before = threading.active_count()
         lines = [socket.create_connection(("127.0.0.1", running.port), SECONDS) for _ in range(200)]
+        # Answered after the lines are accepted, so the limit has already closed those over it.
+        assert running.ask("GET", "/api/setup", client=OTHER)[0] == 200
         answers = []
         for line in lines:
             try:
@@ -782,8 +779,8 @@ def test_two_hundred_connections_cost_no_threads_and_leave_the_server_well() -> 
             except ConnectionError:
                 answers.append(b"")
         assert set(answers) == {b"HTTP/1.1 200", b""}
-        assert answers.count(b"HTTP/1.1 200") <= server.CONNECTIONS
-        assert len(running.server.server_state.connections) <= server.CONNECTIONS
+        assert answers.count(b"HTTP/1.1 200") <= connection.MAX_CONNECTIONS
+        assert len(running.server.server_state.connections) <= connection.MAX_CONNECTIONS
         assert threading.active_count() <= before + 1
         for line in lines:
             line.close()
@@ -801,7 +798,7 @@ def test_there_is_room_for_so_many_sessions_and_idle_ones_make_way(
         pages[0].leave()
         eventually(lambda: not running.manager.sessions[pages[0].id].watchers)
         assert running.ask("POST", "/api/sessions", {"game": "nim"})[0] == 429
-        monkeypatch.setattr(session_manager, "IDLE_WHEN_FULL", 0.0)
+        monkeypatch.setattr(session_manager, "IDLE_SECONDS_WHEN_FULL", 0.0)
         third = running.begin("nim")
         assert running.ask("GET", f"/api/sessions/{pages[0].id}")[0] == 404
         assert running.ask("DELETE", f"/api/sessions/{third.id}")[0] == 200
@@ -818,10 +815,10 @@ def test_idle_connections_of_one_client_keep_no_other_out() -> None:
     with serving() as running, running.begin("tic_tac_toe", client=OTHER) as page:
         lines = [
             socket.create_connection(("127.0.0.1", running.port), SECONDS)
-            for _ in range(server.CONNECTIONS + 20)
+            for _ in range(connection.MAX_CONNECTIONS + 20)
         ]
         connections = running.server.server_state.connections
-        eventually(lambda: len(connections) == server.CONNECTIONS)
+        eventually(lambda: len(connections) == connection.MAX_CONNECTIONS)
         assert running.ask("GET", "/api/setup", client="127.0.0.3")[0] == 200
         # Nor is a stream cut off, though it is older than any of them.
         assert page.do("move", action=4)["ply"] == 1
@@ -833,7 +830,7 @@ def test_idle_connections_of_one_client_keep_no_other_out() -> None:
 
 
 def test_streams_of_one_client_keep_no_other_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "CONNECTIONS", 6)
+    monkeypatch.setattr(connection, "MAX_CONNECTIONS", 6)
     with serving() as running, running.begin("nim", client=OTHER) as page:
         greedy = [running.begin("nim") for _ in range(5)]
         status, told = running.ask("GET", "/api/setup", client="127.0.0.3")
@@ -865,22 +862,24 @@ def test_sessions_of_one_client_keep_no_other_out() -> None:
 
 
 def test_a_network_of_one_machine_is_one_client() -> None:
-    assert security.client_of(("10.0.0.7", 4000)) == security.client_of(("10.0.0.7", 5000))
-    assert security.client_of(("10.0.0.7", 4000)) != security.client_of(("10.0.0.8", 4000))
+    assert security.client_key(("10.0.0.7", 4000)) == security.client_key(("10.0.0.7", 5000))
+    assert security.client_key(("10.0.0.7", 4000)) != security.client_key(("10.0.0.8", 4000))
     # A machine has a whole /64 of IPv6 addresses to choose from.
-    assert security.client_of(("2001:db8::1", 1)) == security.client_of(("2001:db8::ffff:1:2", 1))
-    assert security.client_of(("2001:db8::1", 1)) != security.client_of(("2001:db8:0:1::1", 1))
+    assert security.client_key(("2001:db8::1", 1)) == security.client_key(("2001:db8::ffff:1:2", 1))
+    assert security.client_key(("2001:db8::1", 1)) != security.client_key(("2001:db8:0:1::1", 1))
     # A socket for both families writes the older addresses so.
-    assert security.client_of(("::ffff:10.0.0.7", 1)) == security.client_of(("10.0.0.7", 1))
-    assert security.client_of(("::ffff:10.0.0.7", 1)) != security.client_of(("::ffff:10.0.0.8", 1))
-    assert security.client_of(("fe80::1%eth0", 1)) == security.client_of(("fe80::2%eth0", 1))
-    assert security.client_of(None) == ""
+    assert security.client_key(("::ffff:10.0.0.7", 1)) == security.client_key(("10.0.0.7", 1))
+    assert security.client_key(("::ffff:10.0.0.7", 1)) != security.client_key(
+        ("::ffff:10.0.0.8", 1)
+    )
+    assert security.client_key(("fe80::1%eth0", 1)) == security.client_key(("fe80::2%eth0", 1))
+    assert security.client_key(None) == ""
 
 
-def test_a_study_does_not_grow_for_ever(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_game_tree_has_a_maximum_size(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     from alphazero.frontends.web import session
 
-    monkeypatch.setattr(session, "MOST_POSITIONS", 0)
+    monkeypatch.setattr(session, "MAX_POSITIONS", 0)
     with served.begin("tic_tac_toe") as page:
         page.do("paste", moves="b2 a1 c3")
         for action in (1, 2, 3, 5, 6, 7):
@@ -971,15 +970,15 @@ def test_files_that_hold_no_ratings_are_told(tmp_path: Path, text: str) -> None:
 def test_players_of_one_name_are_told_apart(tmp_path: Path) -> None:
     copy = tmp_path / CHECKPOINT.name
     copy.write_bytes(CHECKPOINT.read_bytes())
-    catalogue = Catalog([parse_player(str(CHECKPOINT)), parse_player(str(copy))])
-    assert list(catalogue.offers)[:2] == ["tic_tac_toe", "tic_tac_toe (2)"]
-    assert str(tmp_path) not in json.dumps(catalogue.json())
+    catalog = Catalog([parse_player(str(CHECKPOINT)), parse_player(str(copy))])
+    assert list(catalog.players)[:2] == ["tic_tac_toe", "tic_tac_toe (2)"]
+    assert str(tmp_path) not in json.dumps(catalog.json())
 
 
-def test_a_seat_is_called_in_files_as_its_player(served: Served) -> None:
-    offer = served.manager.catalogue.offers["uct"]
-    assert Side(offer, 50).title == "uct, 50 simulations"
-    assert Side(offer, None, 1.5).title == "uct, 1.5 s"
+def test_a_side_is_named_in_files_after_its_player(served: Served) -> None:
+    uct = served.manager.catalog.players["uct"]
+    assert Side(uct, 50).title == "uct, 50 simulations"
+    assert Side(uct, None, 1.5).title == "uct, 1.5 s"
     assert Side().title == "person"
 
 
@@ -1008,9 +1007,7 @@ def test_a_file_of_the_folder_that_is_no_player_is_left_out_with_one_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     offered: list[str] = []
-    monkeypatch.setattr(
-        server, "serve", lambda catalogue, *_, **__: offered.extend(catalogue.offers)
-    )
+    monkeypatch.setattr(server, "serve", lambda catalog, *_, **__: offered.extend(catalog.players))
     monkeypatch.chdir(tmp_path)
     Path("checkpoints").mkdir()
     data = CHECKPOINT.read_bytes()
@@ -1047,9 +1044,9 @@ def test_a_taken_port_ends_the_command_with_one_line(capsys: pytest.CaptureFixtu
 
 def test_a_name_that_listens_to_everybody_still_knows_its_visitors() -> None:
     asked = security.SecurityMiddleware(lambda *_: None, "my-box.local")  # type: ignore[arg-type,return-value]
-    assert asked._is_ours("my-box.local:8000")
-    assert asked._is_ours("10.0.0.7:8000")
-    assert not asked._is_ours("my-box.local.evil.example:8000")
+    assert asked._is_own_host("my-box.local:8000")
+    assert asked._is_own_host("10.0.0.7:8000")
+    assert not asked._is_own_host("my-box.local.evil.example:8000")
     for host in ("0.0.0.0", "::"):
         with listen(host, 0) as listener:
             assert not server.is_loopback(listener)

@@ -6,16 +6,16 @@ import { Board } from "./components/board.js";
 import { Candidates } from "./components/candidates.js";
 import { NewGame, askText, chooseAction, isWholeGame } from "./components/dialogs.js";
 import {
-  byId, make, match, press, setAttribute, setEnabled, setOptions, setText, title,
+  byId, make, press, reuseChildren, setAttribute, setEnabled, setOptions, setText, title,
 } from "./lib/dom.js";
 import { Graph } from "./components/value_graph.js";
 import { Moves } from "./components/move_list.js";
-import { opinionOf } from "./components/search_result.js";
+import { searchResultOf } from "./components/search_result.js";
 import { Runs } from "./components/run_browser.js";
-import { Seats, playersOf, usualSeats } from "./components/players.js";
+import { Sides, defaultSides, playersOf } from "./components/players.js";
 import { followTheme } from "./lib/theme.js";
 
-const KEPT = "alphazero-session";
+const SESSION_KEY = "alphazero-session";
 
 class Page {
   constructor(setup) {
@@ -23,7 +23,7 @@ class Page {
     this.view = null;
     this.layer = "visits";
     this.line = null;
-    /** The last command: commands are sent in turn, so that responses keep their order. */
+    /** Promise of the last command: commands run one by one, so that responses keep their order. */
     this.last = Promise.resolve();
 
     const goTo = (ply) => this.goTo(ply);
@@ -33,11 +33,11 @@ class Page {
       goTo,
       branch: (ply, index) => this.send("branch", { ply, index }),
     });
-    this.candidates = new Candidates(byId("thought"), {
+    this.candidates = new Candidates(byId("search"), {
       play: (action) => this.send("move", { action }),
       show: (candidate) => this.showLine(candidate),
     });
-    this.seats = new Seats(byId("seats"), (seats) => this.send("seats", { seats }));
+    this.sides = new Sides(byId("sides"), (sides) => this.send("sides", { sides }));
     this.newGame = new NewGame(setup);
     new Runs(byId("runs"), setup.runs, {
       open: (game) => this.send("open", game),
@@ -56,9 +56,9 @@ class Page {
     press(byId("back"), () => this.stepBy(-1));
     press(byId("forward"), () => this.stepBy(1));
     press(byId("last"), () => this.goTo(this.view.moves.length));
-    const analyze = (on) => this.send("analyze", { on, player: byId("analyst").value });
+    const analyze = (on) => this.send("analyze", { on, player: byId("analysis-player").value });
     press(byId("analyze"), () => analyze(!this.view.analyzing));
-    byId("analyst").addEventListener("change", () => this.view.analyzing && analyze(true));
+    byId("analysis-player").addEventListener("change", () => this.view.analyzing && analyze(true));
     byId("layers").addEventListener("change", (event) => {
       this.layer = event.target.value;
       this.show();
@@ -88,19 +88,19 @@ class Page {
     });
   }
 
-  /** Resume the session of this window if the server still has it, else open one. */
+  /** Resume the session of this window if there is one, else open a session. */
   async start() {
-    const known = sessionStorage.getItem(KEPT);
+    const known = sessionStorage.getItem(SESSION_KEY);
     if (known) this.listen(known);
-    else await this.begin(usualGame(this.setup), null);
+    else await this.begin(defaultGame(this.setup), null);
   }
 
   /** Open a session; `before` is the view of a lost session, whose moves are replayed. */
   async begin(game, before) {
     try {
-      const seats = before?.seats ?? usualSeats(this.setup, game);
-      const view = await api.openSession(game, seats);
-      sessionStorage.setItem(KEPT, view.id);
+      const sides = before?.sides ?? defaultSides(this.setup, game);
+      const view = await api.openSession(game, sides);
+      sessionStorage.setItem(SESSION_KEY, view.id);
       this.listen(view.id);
       this.receive(view);
       const moves = before?.moves.slice(0, before.ply).map(({ name }) => name) ?? [];
@@ -113,11 +113,11 @@ class Page {
   listen(id) {
     this.stream?.close();
     this.stream = api.listen(id, {
-      view: (view) => this.receive(view),
-      thought: (thought) => this.think(thought),
-      back: () => this.isLost && this.say("", (this.isLost = false)),
-      lost: () => this.say("The connection was lost; trying again.", (this.isLost = true)),
-      gone: () => this.begin(this.view?.game ?? usualGame(this.setup), this.view),
+      onView: (view) => this.receive(view),
+      onSearch: (search) => this.receiveSearch(search),
+      onReconnect: () => this.isLost && this.say("", (this.isLost = false)),
+      onLost: () => this.say("Connection lost; reconnecting.", (this.isLost = true)),
+      onEnd: () => this.begin(this.view?.game ?? defaultGame(this.setup), this.view),
     });
   }
 
@@ -141,26 +141,26 @@ class Page {
   /** Go to a position; while the user drags in the graph, intermediate ones are skipped. */
   goTo(ply) {
     if (!this.view || ply < 0 || ply > this.view.moves.length) return;
-    const isGoing = this.wanted !== undefined;
-    this.wanted = ply;
-    if (!isGoing) this.last = this.last.then(() => this.follow());
+    const isRunning = this.targetPly !== undefined;
+    this.targetPly = ply;
+    if (!isRunning) this.last = this.last.then(() => this.runGoTo());
   }
 
-  async follow() {
+  async runGoTo() {
     let sent;
-    while (sent !== this.wanted) {
-      sent = this.wanted;
+    while (sent !== this.targetPly) {
+      sent = this.targetPly;
       await this.command("goto", { ply: sent });
     }
-    this.wanted = undefined;
+    this.targetPly = undefined;
   }
 
   /** Step from the target of the last step, whose response may be pending. */
   stepBy(plies) {
-    if (this.view) this.goTo((this.wanted ?? this.view.ply) + plies);
+    if (this.view) this.goTo((this.targetPly ?? this.view.ply) + plies);
   }
 
-  /** Download the game, by a click on a temporary link. */
+  /** Download the game with a click on a temporary link. */
   async save(format) {
     try {
       const { name, content } = await api.readFile(this.view.id, format);
@@ -179,22 +179,23 @@ class Page {
   }
 
   receive(view) {
-    if (this.view?.id === view.id && view.serial < this.view.serial) return; // an event was newer
+    // An event has brought a newer view.
+    if (this.view?.id === view.id && view.serial < this.view.serial) return;
     const before = this.view;
     this.view = view;
     if (view.message) this.say(view.message);
     if (!before || before.id !== view.id || before.ply !== view.ply) this.line = null;
-    setText(byId("spoken"), spoken(before, view));
+    setText(byId("spoken"), announcement(before, view));
     this.show();
   }
 
-  think(thought) {
-    if (!this.view || thought.ply !== this.view.ply) return;
-    this.view.thought = thought;
+  receiveSearch(search) {
+    if (!this.view || search.ply !== this.view.ply) return;
+    this.view.search = search;
     // Draw at most once per frame.
     this.frame ??= requestAnimationFrame(() => {
       this.frame = undefined;
-      this.showThought();
+      this.showSearch();
     });
   }
 
@@ -205,31 +206,31 @@ class Page {
 
   showBoard() {
     const layer = this.view.hint && this.layer === "off" ? "visits" : this.layer;
-    this.board.show(this.view, opinionOf(this.view), layer, this.line);
+    this.board.show(this.view, searchResultOf(this.view), layer, this.line);
   }
 
-  showThought() {
+  showSearch() {
     this.showBoard();
-    this.candidates.show(this.view, opinionOf(this.view));
+    this.candidates.show(this.view, searchResultOf(this.view));
   }
 
   show() {
     const { view } = this;
-    this.showThought();
+    this.showSearch();
     byId("save-sgf").hidden = !view.sgf;
     this.graph.show(view);
     this.moves.show(view);
-    this.seats.show(this.setup, view.game, view.seats, view.signs);
+    this.sides.show(this.setup, view.game, view.sides, view.signs);
     this.showStatus(view);
     this.showButtons(view);
-    this.showElsewhere(view);
+    this.showOffboardMoves(view);
     document.title = `${title(view.game)} · alphazero`;
   }
 
   showStatus(view) {
     setText(byId("game"), title(view.game));
     setText(byId("status-text"), view.status);
-    setText(byId("wait"), waiting(view));
+    setText(byId("wait"), engineStatus(view));
     setText(byId("source"), view.source ?? "");
     const status = byId("status");
     status.dataset.mover = view.over ? "" : view.to_play === 0 ? "first" : "second";
@@ -239,32 +240,32 @@ class Page {
   }
 
   showButtons(view) {
-    const { ply, moves, over, paused, seats, analyzing, thinking } = view;
-    const isPerson = (seat) => seat.player === "human";
+    const { ply, moves, over, paused, sides, analyzing, thinking } = view;
+    const isPerson = (side) => side.player === "human";
     const ended = over && ply === moves.length;
     for (const name of ["undo", "first", "back"]) setEnabled(byId(name), ply > 0);
     for (const name of ["redo", "forward", "last"]) setEnabled(byId(name), ply < moves.length);
     setEnabled(byId("hint"), !over && !analyzing);
-    setEnabled(byId("resign"), !ended && seats.some(isPerson));
-    byId("pause").hidden = seats.every(isPerson);
-    byId("step").hidden = seats.every(isPerson);
-    setText(byId("pause"), paused ? "Go on" : "Pause");
+    setEnabled(byId("resign"), !ended && sides.some(isPerson));
+    byId("pause").hidden = sides.every(isPerson);
+    byId("step").hidden = sides.every(isPerson);
+    setText(byId("pause"), paused ? "Resume" : "Pause");
     setAttribute(byId("pause"), "aria-pressed", paused);
-    setEnabled(byId("step"), paused && !over && !isPerson(seats[view.to_play]) && !thinking);
-    const analysts = playersOf(this.setup, view.game).filter(({ searches }) => searches);
-    const names = analysts.map(({ name }) => [name, name]);
-    setOptions(byId("analyst"), names, view.analyst ?? undefined);
-    byId("analyst").hidden = names.length < 2;
-    setEnabled(byId("analyze"), analysts.length > 0);
+    setEnabled(byId("step"), paused && !over && !isPerson(sides[view.to_play]) && !thinking);
+    const analyzers = playersOf(this.setup, view.game).filter(({ searches }) => searches);
+    const names = analyzers.map(({ name }) => [name, name]);
+    setOptions(byId("analysis-player"), names, view.analysis_player ?? undefined);
+    byId("analysis-player").hidden = names.length < 2;
+    setEnabled(byId("analyze"), analyzers.length > 0);
     setText(byId("analyze"), analyzing ? "Stop" : "Analyze");
     setAttribute(byId("analyze"), "aria-pressed", analyzing);
   }
 
-  showElsewhere({ elsewhere }) {
-    const box = byId("elsewhere");
-    box.hidden = elsewhere.length === 0;
-    match(box, elsewhere.length, () => make("button", { type: "button" }));
-    elsewhere.forEach(({ action, name }, index) => {
+  showOffboardMoves({ offboard_moves: moves }) {
+    const box = byId("offboard");
+    box.hidden = moves.length === 0;
+    reuseChildren(box, moves.length, () => make("button", { type: "button" }));
+    moves.forEach(({ action, name }, index) => {
       const button = box.children[index];
       setText(button, name);
       setAttribute(button, "aria-label", `Play ${name}`);
@@ -277,23 +278,23 @@ class Page {
   }
 }
 
-/** Return the initial game: that of the first checkpoint, if there is one. */
-function usualGame({ players, games }) {
+/** Return the initial game: that of the first checkpoint, else the first one. */
+function defaultGame({ players, games }) {
   return players.find(({ game }) => game)?.game ?? games[0].name;
 }
 
 /** Describe what the engine to move is doing; empty if the user is to move. */
-function waiting({ seats, to_play, over, paused, thinking }) {
-  if (over || seats[to_play].player === "human") return "";
-  if (paused) return "waits for “Go on”";
-  return thinking ? "is thinking" : "";
+function engineStatus({ sides, to_play, over, paused, thinking }) {
+  if (over || sides[to_play].player === "human") return "";
+  if (paused) return "paused";
+  return thinking ? "thinking" : "";
 }
 
 /** Return the screen reader announcement of a change. */
-function spoken(before, view) {
+function announcement(before, view) {
   const move = view.moves[view.ply - 1];
   if (before?.id === view.id && before.ply === view.ply) {
-    if (view.hint && !before.hint) return `Hint: ${view.thought.candidates[0].name}`;
+    if (view.hint && !before.hint) return `Hint: ${view.search.candidates[0].name}`;
     return view.status === before.status ? byId("spoken").textContent : view.status;
   }
   if (!move) return `${title(view.game)}. ${view.status}`;

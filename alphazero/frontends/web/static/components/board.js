@@ -3,7 +3,7 @@
 // Screen readers skip the picture and read the buttons. Tab reaches one button, arrow keys move
 // from there ("roving tabindex").
 
-import { make, makeSvg, match, percent, setAttribute, signed } from "../lib/dom.js";
+import { make, makeSvg, percent, reuseChildren, setAttribute, signed } from "../lib/dom.js";
 import { drawLayer, drawLine } from "./overlay.js";
 
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
@@ -14,28 +14,29 @@ export class Board {
     this.root = root;
     this.play = play;
     this.picture = make("div", { class: "picture", "aria-hidden": "true" });
-    this.over = makeSvg("svg", { class: "over", "aria-hidden": "true" });
+    this.overlay = makeSvg("svg", { class: "overlay", "aria-hidden": "true" });
     this.cells = make("div", { class: "cells" });
-    root.append(this.picture, this.over, this.cells);
-    this.cells.addEventListener("keydown", (event) => this.walk(event));
-    this.cells.addEventListener("focusin", (event) => this.remember(event.target));
-    this.cells.addEventListener("pointerover", (event) => this.point(event));
-    this.cells.addEventListener("pointerleave", (event) => this.point(event));
-    this.here = 0;
-    /** The cell under the mouse, or -1. */
+    root.append(this.picture, this.overlay, this.cells);
+    this.cells.addEventListener("keydown", (event) => this.onKey(event));
+    this.cells.addEventListener("focusin", (event) => this.setCurrent(event.target));
+    this.cells.addEventListener("pointerover", (event) => this.onPointer(event));
+    this.cells.addEventListener("pointerleave", (event) => this.onPointer(event));
+    /** Index of the cell that Tab reaches. */
+    this.current = 0;
+    /** Index of the cell under the mouse, or -1. */
     this.pointed = -1;
   }
 
   /** Show a view, with `line` if given, else with `layer` of its search result ("off": none). */
-  show(view, opinion, layer, line) {
+  show(view, result, layer, line) {
     this.view = view;
     this.drawPicture(view.board);
     let shapes = [];
     if (line) shapes = drawLine(view.board, line);
-    else if (opinion && layer !== "off") shapes = drawLayer(view.board, opinion, layer);
-    this.over.replaceChildren(...shapes);
+    else if (result && layer !== "off") shapes = drawLayer(view.board, result, layer);
+    this.overlay.replaceChildren(...shapes);
     this.root.dataset.mover = view.to_play === 0 ? "first" : "second";
-    this.showCells(layer === "off" ? null : opinion);
+    this.showCells(layer === "off" ? null : result);
   }
 
   drawPicture({ svg, width, height }) {
@@ -43,27 +44,27 @@ export class Board {
     this.svg = svg;
     const parsed = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
     this.picture.replaceChildren(document.importNode(parsed, true));
-    this.over.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    this.overlay.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.root.style.setProperty("--ratio", width / height);
   }
 
-  showCells(opinion) {
+  showCells(result) {
     const { board, rows, columns, signs } = this.view;
     if (this.cells.children.length !== board.cells.length) {
-      this.here = Math.floor(rows / 2) * columns + Math.floor(columns / 2);
+      this.current = Math.floor(rows / 2) * columns + Math.floor(columns / 2);
     }
-    match(this.cells, board.cells.length, (index) => this.makeCell(index));
-    const said = wordsFor(opinion);
+    reuseChildren(this.cells, board.cells.length, (index) => this.makeCell(index));
+    const announcements = announcementsFor(result);
     board.cells.forEach((cell, index) => {
       const button = this.cells.children[index];
       place(button, cell, board);
       const stone = cell.stone === 0 ? "empty" : signs[cell.stone - 1];
-      const words = [cell.label, stone, ...(said.get(index) ?? [])];
+      const words = [cell.label, stone, ...(announcements.get(index) ?? [])];
       setAttribute(button, "aria-label", words.join(", "));
       setAttribute(button, "aria-disabled", this.actionsOf(index).length === 0);
-      setAttribute(button, "tabindex", index === this.here ? 0 : -1);
+      setAttribute(button, "tabindex", index === this.current ? 0 : -1);
     });
-    this.aim();
+    this.previewStone();
   }
 
   makeCell(index) {
@@ -82,48 +83,48 @@ export class Board {
 
   /** Return the cell where a stone lands, below `index` in games with gravity; or -1. */
   landingOf(index) {
-    const { board: { cells }, columns, look } = this.view;
+    const { board: { cells }, columns, board_style } = this.view;
     if (index < 0 || cells[index].actions.length > 0) return index;
-    if (look !== "holes" || cells[index].stone !== 0) return -1;
+    if (board_style !== "holes" || cells[index].stone !== 0) return -1;
     return cells.findIndex(
       ({ actions }, other) => other % columns === index % columns && actions.length > 0,
     );
   }
 
-  point({ target, pointerType }) {
+  onPointer({ target, pointerType }) {
     this.pointed = pointerType === "touch" ? -1 : [...this.cells.children].indexOf(target);
-    this.aim();
+    this.previewStone();
   }
 
   /** Preview the stone of a click in its landing cell. */
-  aim() {
+  previewStone() {
     const landing = this.landingOf(this.pointed);
     [...this.cells.children].forEach((button, index) => {
-      button.classList.toggle("aimed", index === landing);
+      button.classList.toggle("preview", index === landing);
     });
   }
 
-  walk(event) {
+  onKey(event) {
     const step = STEPS[event.key];
     if (!step) return;
     event.preventDefault();
-    event.stopPropagation(); // the page steps through the game with these keys
+    event.stopPropagation(); // otherwise the page steps through the game too
     const { rows, columns } = this.view;
-    const row = Math.floor(this.here / columns) + step[0];
-    const column = (this.here % columns) + step[1];
+    const row = Math.floor(this.current / columns) + step[0];
+    const column = (this.current % columns) + step[1];
     if (row < 0 || row >= rows || column < 0 || column >= columns) return;
     this.cells.children[row * columns + column].focus();
   }
 
-  remember(button) {
+  setCurrent(button) {
     const index = [...this.cells.children].indexOf(button);
-    this.cells.children[this.here]?.setAttribute("tabindex", -1);
+    this.cells.children[this.current]?.setAttribute("tabindex", -1);
     button.setAttribute("tabindex", 0);
-    this.here = index;
+    this.current = index;
   }
 }
 
-/** Place a button over its cell, in per cent of the board, so that it scales with it. */
+/** Place a button over its cell, in percent of the board, so that it scales with the board. */
 function place(button, { x, y }, { width, height, radius }) {
   const key = [x, y, width, height, radius].join();
   if (button.dataset.place === key) return;
@@ -134,13 +135,14 @@ function place(button, { x, y }, { width, height, radius }) {
   button.style.height = `${(200 * radius) / height}%`;
 }
 
-/** Return the announcement of each cell: its visit share and value. */
-function wordsFor(opinion) {
-  const words = new Map();
-  for (const { cell, share, value } of opinion?.candidates ?? []) {
-    if (cell === null || words.has(cell)) continue;
-    words.set(cell, [`${percent(share)} of visits`]);
-    if (value !== null) words.get(cell).push(`value ${signed(value)}`);
+/** Return the screen reader words of each cell: its visit share and value. */
+function announcementsFor(result) {
+  const announcements = new Map();
+  for (const { cell, share, value } of result?.candidates ?? []) {
+    if (cell === null || announcements.has(cell)) continue;
+    const words = [`${percent(share)} of visits`];
+    if (value !== null) words.push(`value ${signed(value)}`);
+    announcements.set(cell, words);
   }
-  return words;
+  return announcements;
 }

@@ -1,97 +1,98 @@
 // Search results: values with and without search, and a table of candidate moves.
 
-import { count, make, match, percent, setAttribute, setText, signed } from "../lib/dom.js";
-import { favourite } from "./search_result.js";
+import { count, make, percent, reuseChildren, setAttribute, setText, signed } from "../lib/dom.js";
+import { bestByPrior } from "./search_result.js";
 
 /** Maximum rows: the server sends lines only for them. The board shows more moves. */
-const MOST = 8;
+const MAX_ROWS = 8;
 const COLUMNS = ["Move", "Visits", "Share", "Value", "Prior", "Line"];
 
 export class Candidates {
   /**
    * `play(action)` is called when a move is pressed, `show(candidate)` when a row gets the mouse
-   * or the focus, `show(null)` when it loses them.
+   * or the focus, `show(null)` when no row has them.
    */
   constructor(root, { play, show }) {
     this.play = play;
     this.showLine = show;
-    this.note = make("p", { class: "note", id: "note" });
-    this.opinions = make("div", { class: "opinions" });
+    this.caption = make("p", { class: "caption", id: "caption" });
+    this.summaries = make("div", { class: "summaries" });
     this.rows = make("tbody");
     const heads = COLUMNS.map((name) => make("th", { scope: "col" }, name));
     this.table = make(
       "table",
-      { class: "candidates", "aria-label": "Candidate moves, the best first" },
+      { class: "candidates", "aria-label": "Candidate moves, best first" },
       make("thead", {}, make("tr", {}, ...heads)),
       this.rows,
     );
-    this.network = new Opinion("Without search", "prior");
-    this.search = new Opinion("With search", "visits");
-    this.opinions.append(this.network.root, this.search.root);
-    root.append(this.opinions, this.table, this.note);
-    this.rows.addEventListener("pointerover", (event) => this.point(event));
-    this.rows.addEventListener("focusin", (event) => this.point(event));
-    this.rows.addEventListener("click", (event) => this.point(event));
-    this.rows.addEventListener("pointerleave", () => this.leave());
-    this.rows.addEventListener("focusout", () => this.leave());
+    this.network = new SearchSummary("Without search", "prior");
+    this.search = new SearchSummary("With search", "visits");
+    this.summaries.append(this.network.root, this.search.root);
+    root.append(this.summaries, this.table, this.caption);
+    this.rows.addEventListener("pointerover", (event) => this.onPointer(event));
+    this.rows.addEventListener("focusin", (event) => this.onPointer(event));
+    this.rows.addEventListener("click", (event) => this.onPointer(event));
+    this.rows.addEventListener("pointerleave", () => this.onLeave());
+    this.rows.addEventListener("focusout", () => this.onLeave());
     /** The candidates, in row order. */
-    this.shown = [];
+    this.candidates = [];
   }
 
-  show(view, opinion) {
-    setText(this.note, noteOn(view, opinion));
-    this.opinions.hidden = this.table.hidden = !opinion;
+  show(view, result) {
+    setText(this.caption, captionFor(view, result));
+    this.summaries.hidden = this.table.hidden = !result;
     const position = `${view.id} ${view.moves.slice(0, view.ply).map(({ name }) => name)}`;
     if (position !== this.position) this.pointed = null;
-    this.shown = opinion ? this.ordered(opinion, position === this.position) : [];
+    this.candidates = result ? this.ordered(result, position === this.position) : [];
     this.position = position;
-    match(this.rows, this.shown.length, makeRow);
-    this.shown.forEach((candidate, index) => this.fill(this.rows.children[index], candidate));
-    if (opinion) this.compare(view, opinion);
+    reuseChildren(this.rows, this.candidates.length, makeRow);
+    this.candidates.forEach((candidate, index) => this.fill(this.rows.children[index], candidate));
+    if (result) this.compare(view, result);
   }
 
   /** Best first; but while a row has the mouse or the focus, rows keep their order. */
-  ordered(opinion, same) {
-    const best = opinion.candidates.slice(0, MOST);
+  ordered(result, same) {
+    const best = result.candidates.slice(0, MAX_ROWS);
     if (!same || !this.pointed) return best;
-    const known = new Map(opinion.candidates.map((one) => [one.action, one]));
-    const kept = this.shown.map(({ action }) => known.get(action)).filter(Boolean);
+    const known = new Map(result.candidates.map((one) => [one.action, one]));
+    const kept = this.candidates.map(({ action }) => known.get(action)).filter(Boolean);
     const added = best.filter(({ action }) => !kept.some((one) => one.action === action));
-    return [...kept, ...added].slice(0, MOST);
+    return [...kept, ...added].slice(0, MAX_ROWS);
   }
 
   fill(row, candidate) {
     const { name, visits, share, value, prior, line } = candidate;
-    const [move, number, part, worth, first, follow] = row.children;
-    setText(move.firstChild, name);
-    setAttribute(move.firstChild, "aria-label", `Play ${name}`);
-    move.firstChild.onclick = () => this.play(candidate.action);
-    setText(number, visits === null ? "–" : count(visits));
-    setBar(part, share);
-    setText(worth, value === null ? "–" : signed(value));
-    setBar(first, prior);
-    const words = line.map((one) => one.name).join(" ");
-    setText(follow, words);
-    setAttribute(follow, "title", words);
+    const [moveCell, visitsCell, shareCell, valueCell, priorCell, lineCell] = row.children;
+    const button = moveCell.firstChild;
+    setText(button, name);
+    setAttribute(button, "aria-label", `Play ${name}`);
+    button.onclick = () => this.play(candidate.action);
+    setText(visitsCell, visits === null ? "–" : count(visits));
+    setBar(shareCell, share);
+    setText(valueCell, value === null ? "–" : signed(value));
+    setBar(priorCell, prior);
+    const moves = line.map((one) => one.name).join(" ");
+    setText(lineCell, moves);
+    setAttribute(lineCell, "title", moves);
   }
 
-  compare({ to_play, signs }, opinion) {
-    const { value, first_value, candidates } = opinion;
+  compare({ to_play, signs }, result) {
+    const { value, network_value, candidates } = result;
     const sign = signs[to_play];
-    const liked = candidates.length > 0 ? favourite(opinion).name : "";
-    this.network.show(first_value, `for ${sign}, would play ${liked}`);
+    const preferred = candidates.length > 0 ? bestByPrior(result).name : "";
+    this.network.show(network_value, `for ${sign}, would play ${preferred}`);
     this.search.show(value, `for ${sign}, would play ${candidates[0]?.name ?? ""}`);
   }
 
-  point(event) {
+  onPointer(event) {
     const row = event.target.closest("tr");
-    const candidate = this.shown[[...this.rows.children].indexOf(row)];
+    const candidate = this.candidates[[...this.rows.children].indexOf(row)];
     if (!candidate || this.pointed === candidate.action) return;
     this.pointed = candidate.action;
     this.showLine(candidate);
   }
 
-  leave() {
+  onLeave() {
     if (this.rows.matches(":hover") || this.rows.contains(document.activeElement)) return;
     this.pointed = null;
     this.showLine(null);
@@ -99,14 +100,14 @@ export class Candidates {
 }
 
 /** A value as a number, a centred bar and words. */
-class Opinion {
+class SearchSummary {
   constructor(name, colour) {
     this.number = make("strong");
     this.words = make("span");
     this.bar = make("span", { class: `fill ${colour}` });
     this.root = make(
       "div",
-      { class: "opinion" },
+      { class: "summary" },
       make("p", { class: "name" }, name),
       make("div", { class: "balance", "aria-hidden": "true" }, this.bar),
       make("p", {}, this.number, " ", this.words),
@@ -142,12 +143,12 @@ function setBar(cell, share) {
   cell.lastChild.style.width = `${100 * share}%`;
 }
 
-function noteOn(view, opinion) {
-  if (opinion?.recorded) return "From the run: its search then, beside the network of today.";
-  if (opinion) {
-    const speed = opinion.per_second ? `, ${count(opinion.per_second)} a second` : "";
-    return `${count(opinion.simulations)} simulations${speed}`;
+function captionFor(view, result) {
+  if (result?.recorded) return "From the run: the recorded search, next to the current network.";
+  if (result) {
+    const speed = result.per_second ? `, ${count(result.per_second)} a second` : "";
+    return `${count(result.simulations)} simulations${speed}`;
   }
-  if (view.over) return "The game is over: there is nothing to search.";
-  return "Nothing was searched here yet. Hint searches once, Analyze goes on until you stop it.";
+  if (view.over) return "The game is over.";
+  return "No search here yet. Hint searches once; Analyze searches until you stop it.";
 }

@@ -1,7 +1,7 @@
 // The dialogs: new game, load or paste, and the choice between several moves on one cell.
 
 import { byId, make, setOptions, title } from "../lib/dom.js";
-import { Seats, usualSeats } from "./players.js";
+import { Sides, defaultSides } from "./players.js";
 
 /** Show a dialog; returns the value of the button that closed it, "" if cancelled. */
 function ask(dialog) {
@@ -19,18 +19,18 @@ export class NewGame {
     this.setup = setup;
     this.name = byId("new-name");
     this.options = byId("new-options");
-    this.seats = new Seats(byId("new-seats"), (seats) => this.showSeats(seats));
+    this.sides = new Sides(byId("new-sides"), (sides) => this.showSides(sides));
     this.name.addEventListener("change", () => this.choose());
     setOptions(this.name, setup.games.map(({ name }) => [name, title(name)]));
   }
 
-  /** Returns {game, seats}, or null. */
+  /** Returns {game, sides}, or null. */
   async ask(view) {
     setOptions(this.name, this.pairs(view.game), view.game);
     this.showOptions();
-    this.showSeats(view.seats);
+    this.showSides(view.sides);
     const answer = await ask(byId("new-dialog"));
-    return answer === "start" ? { game: this.game, seats: this.chosen } : null;
+    return answer === "start" ? { game: this.game, sides: this.chosen } : null;
   }
 
   pairs(game) {
@@ -40,19 +40,19 @@ export class NewGame {
 
   choose() {
     this.showOptions();
-    this.showSeats(usualSeats(this.setup, this.game));
+    this.showSides(defaultSides(this.setup, this.game));
   }
 
-  showSeats(seats) {
-    this.chosen = seats;
-    this.seats.show(this.setup, this.game, seats, ["First", "Second"]);
+  showSides(sides) {
+    this.chosen = sides;
+    this.sides.show(this.setup, this.game, sides, ["First", "Second"]);
   }
 
   showOptions() {
     const { options = {} } = this.setup.games.find(({ name }) => name === this.name.value) ?? {};
     const fields = Object.entries(options).map(([name, value]) => {
-      const input = make("input", { type: "number", name, value, "data-usual": value });
-      input.addEventListener("change", () => this.showSeats(usualSeats(this.setup, this.game)));
+      const input = make("input", { type: "number", name, value, "data-default": value });
+      input.addEventListener("change", () => this.showSides(defaultSides(this.setup, this.game)));
       return make("label", { class: "field" }, make("span", {}, title(name)), input);
     });
     this.options.hidden = fields.length === 0;
@@ -61,13 +61,13 @@ export class NewGame {
 
   /** The game in the server's syntax: `connect_four:rows=7,columns=8`. */
   get game() {
-    const [name, own] = this.name.value.split(":");
-    const options = new Map(own ? own.split(",").map((option) => option.split("=")) : []);
+    const [name, preset] = this.name.value.split(":");
+    const options = new Map(preset ? preset.split(",").map((option) => option.split("=")) : []);
     for (const { name: option, value, dataset } of this.options.querySelectorAll("input")) {
-      if (value !== "" && value !== dataset.usual) options.set(option, value);
+      if (value !== "" && value !== dataset.default) options.set(option, value);
     }
-    const told = [...options].map((option) => option.join("=")).join();
-    return told ? `${name}:${told}` : name;
+    const chosen = [...options].map((option) => option.join("=")).join();
+    return chosen ? `${name}:${chosen}` : name;
   }
 }
 
@@ -85,7 +85,7 @@ export function isWholeGame(text) {
   return /^[({]/.test(text);
 }
 
-/** Return the chosen one of the moves on a cell, or null. */
+/** Ask for one of the moves on a cell; returns its action, or null. */
 export async function chooseAction(actions) {
   if (actions.length === 1) return actions[0].action;
   const buttons = actions.map(({ action, name }) =>

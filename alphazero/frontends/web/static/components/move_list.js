@@ -1,6 +1,6 @@
 // The list of moves and the variations at the current position.
 
-import { make, match, setAttribute, setText, signed } from "../lib/dom.js";
+import { make, reuseChildren, setAttribute, setText, signed } from "../lib/dom.js";
 
 export class Moves {
   constructor(list, branches, { goTo, branch }) {
@@ -11,13 +11,13 @@ export class Moves {
   }
 
   show({ moves, ply, signs, children }) {
-    match(this.list, moves.length, (index) => this.makeMove(index + 1));
+    reuseChildren(this.list, moves.length, (index) => this.makeMove(index + 1));
     moves.forEach((move, index) => {
       const button = this.list.children[index].firstChild;
       setText(button, move.name);
       setAttribute(button, "aria-current", move.ply === ply ? "step" : "false");
-      setAttribute(button, "aria-label", wordsOn(move, signs));
-      setAttribute(button, "title", wordsOn(move, signs));
+      setAttribute(button, "aria-label", labelOf(move, signs));
+      setAttribute(button, "title", labelOf(move, signs));
       button.classList.toggle("branches", move.branches > 1);
       button.classList.toggle("ahead", move.ply > ply);
     });
@@ -41,25 +41,25 @@ export class Moves {
     }
   }
 
-  /** Offer the variations, if several; `next` is the move of the line. */
+  /** Show the variations, if several; `next` is the next move of the line. */
   showBranches(children, ply, next) {
     const shown = children.length > 1 ? children : [];
     this.branches.hidden = shown.length === 0;
-    match(this.branches, shown.length, () => make("button", { type: "button" }));
-    shown.forEach(({ index, name }, place) => {
-      const button = this.branches.children[place];
+    reuseChildren(this.branches, shown.length, () => make("button", { type: "button" }));
+    shown.forEach(({ index, name }, position) => {
+      const button = this.branches.children[position];
       setText(button, name);
-      setAttribute(button, "aria-label", `Follow the branch ${name}`);
+      setAttribute(button, "aria-label", `Go to variation ${name}`);
       setAttribute(button, "aria-current", name === next ? "true" : "false");
       button.onclick = () => this.branch(ply, index);
     });
   }
 }
 
-function wordsOn({ ply, name, player, value, comment, branches }, signs) {
+function labelOf({ ply, name, player, value, comment, branches }, signs) {
   const words = [`${ply}. ${signs[player]} ${name}`];
   if (value !== null) words.push(`value ${signed(value)} for ${signs[0]}`);
-  if (branches > 1) words.push(`one of ${branches} tried here`);
+  if (branches > 1) words.push(`one of ${branches} variations`);
   if (comment) words.push(comment);
   return words.join(", ");
 }

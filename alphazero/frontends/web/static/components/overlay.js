@@ -3,20 +3,20 @@
 import { makeSvg, percent, signed } from "../lib/dom.js";
 
 /** Smaller shares, which round to 0, get a small ring: a dot would look like a star point. */
-const VISIBLE = 0.005;
+const MIN_NUMBERED_SHARE = 0.005;
 
 /** Return the shapes of `layer` of a search result; the best move has a ring. */
-export function drawLayer(board, opinion, layer) {
+export function drawLayer(board, result, layer) {
   const shapes = [];
   // A cell with several moves shows the best of them.
   const seen = new Set();
-  opinion.candidates.forEach((candidate, place) => {
+  result.candidates.forEach((candidate, index) => {
     if (candidate.cell === null || seen.has(candidate.cell)) return;
     seen.add(candidate.cell);
     const { x, y } = board.cells[candidate.cell];
-    const found = mark(candidate, layer);
-    if (!found) return;
-    const { tint, strength, text } = found;
+    const mark = markOf(candidate, layer);
+    if (!mark) return;
+    const { tint, strength, text } = mark;
     if (text === "") {
       const small = { cx: x, cy: y, r: board.radius * 0.22 };
       shapes.push(makeSvg("circle", { class: `small ${tint}`, ...small }));
@@ -25,14 +25,14 @@ export function drawLayer(board, opinion, layer) {
     const attributes = { cx: x, cy: y, r: board.radius * 0.94 };
     shapes.push(makeSvg("circle", { class: "ground", ...attributes }));
     shapes.push(makeSvg("circle", { class: tint, "fill-opacity": strength, ...attributes }));
-    if (place === 0) shapes.push(makeSvg("circle", { class: "best", ...attributes }));
-    shapes.push(write(x, y, text, board.radius, "number"));
+    if (index === 0) shapes.push(makeSvg("circle", { class: "best", ...attributes }));
+    shapes.push(makeText(x, y, text, board.radius, "number"));
   });
   return shapes;
 }
 
 /** Return the mark of a move; null without a value, or with a share of 0. */
-function mark({ share, prior, value }, layer) {
+function markOf({ share, prior, value }, layer) {
   if (layer === "value") {
     if (value === null) return null;
     const tint = value < 0 ? "tint-bad" : "tint-good";
@@ -40,7 +40,7 @@ function mark({ share, prior, value }, layer) {
   }
   const [tint, part] = layer === "prior" ? ["tint-prior", prior] : ["tint-visits", share];
   if (!part) return null;
-  if (part < VISIBLE) return { tint, text: "" };
+  if (part < MIN_NUMBERED_SHARE) return { tint, text: "" };
   // The square root makes small shares visible; the number is exact.
   return { tint, strength: 0.15 + 0.7 * Math.sqrt(part), text: percent(part).replace(" %", "") };
 }
@@ -56,12 +56,12 @@ export function drawLine(board, line) {
     const side = player === 0 ? "first" : "second";
     const radius = board.radius * 0.94;
     shapes.push(makeSvg("circle", { class: `ghost ${side}`, cx: x, cy: y, r: radius }));
-    shapes.push(write(x, y, String(index + 1), board.radius, `order ${side}`));
+    shapes.push(makeText(x, y, String(index + 1), board.radius, `order ${side}`));
   });
   return shapes;
 }
 
-function write(x, y, text, radius, kind) {
+function makeText(x, y, text, radius, kind) {
   const size = radius * (text.length > 2 ? 0.7 : 0.86);
   // Browsers differ in SVG's vertical centring; an offset of a third of the size approximates it.
   return makeSvg("text", { class: kind, x, y: y + size * 0.35, "font-size": size }, text);

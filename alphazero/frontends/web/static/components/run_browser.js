@@ -47,9 +47,9 @@ export class Runs {
     const [iteration, kind] = this.iteration.value.split(" ");
     const at = { run: this.run.value, iteration: Number(iteration), kind };
     const { games } = await this.read(() => readGames(at.run, at.iteration, kind), { games: [] });
-    const place = this.iteration.selectedIndex;
-    setEnabled(this.earlier, place < this.iteration.options.length - 1);
-    setEnabled(this.later, place > 0);
+    const position = this.iteration.selectedIndex;
+    setEnabled(this.earlier, position < this.iteration.options.length - 1);
+    setEnabled(this.later, position > 0);
     this.games.replaceChildren(...games.map((game) => this.makeGame(at, game)));
   }
 
@@ -64,12 +64,12 @@ export class Runs {
     return make("li", {}, button);
   }
 
-  async read(question, otherwise) {
+  async read(query, fallback) {
     try {
-      return await question();
+      return await query();
     } catch (error) {
       this.fail(error);
-      return otherwise;
+      return fallback;
     }
   }
 }

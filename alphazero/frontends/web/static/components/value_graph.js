@@ -5,14 +5,14 @@ import { make, makeSvg, setAttribute, signed } from "../lib/dom.js";
 const HEIGHT = 104;
 const EDGE = 10;
 /** Width of the labels on the right. */
-const WORDS = 50;
+const LABELS = 50;
 /** Shorter games do not fill the width, so that the curve grows instead of being squeezed. */
-const SHORTEST = 12;
+const MIN_LENGTH = 12;
 const STEPS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 };
 const PAGE = 10;
 
 export class Graph {
-  /** `goTo(ply)` or `stepBy(plies)` is called on user input. */
+  /** User input calls `goTo(ply)` or `stepBy(plies)`. */
   constructor(root, { goTo, stepBy }) {
     this.goTo = goTo;
     this.stepBy = stepBy;
@@ -21,13 +21,13 @@ export class Graph {
     const name = "Position in the game";
     this.slider = make("div", { role: "slider", tabindex: 0, "aria-label": name }, this.svg);
     root.append(this.slider);
-    this.slider.addEventListener("keydown", (event) => this.walk(event));
+    this.slider.addEventListener("keydown", (event) => this.onKey(event));
     this.slider.addEventListener("pointerdown", (event) => {
       this.slider.setPointerCapture(event.pointerId);
-      this.point(event);
+      this.onPointer(event);
     });
     this.slider.addEventListener("pointermove", (event) => {
-      if (this.slider.hasPointerCapture(event.pointerId)) this.point(event);
+      if (this.slider.hasPointerCapture(event.pointerId)) this.onPointer(event);
     });
     new ResizeObserver(() => this.view && this.draw()).observe(root);
   }
@@ -55,7 +55,7 @@ export class Graph {
     const { ply, moves, signs } = this.view;
     const width = this.root.clientWidth;
     if (width === 0) return;
-    const across = (index) => EDGE + (index / this.length) * (width - 2 * EDGE - WORDS);
+    const across = (index) => EDGE + (index / this.length) * (width - 2 * EDGE - LABELS);
     const down = (value) => HEIGHT / 2 - value * (HEIGHT / 2 - EDGE);
     const points = this.values()
       .map((value, index) => [across(index), value === null ? null : down(value)])
@@ -85,17 +85,17 @@ export class Graph {
   }
 
   get length() {
-    return Math.max(this.view.moves.length, SHORTEST);
+    return Math.max(this.view.moves.length, MIN_LENGTH);
   }
 
-  point(event) {
+  onPointer(event) {
     const box = this.slider.getBoundingClientRect();
-    const part = (event.clientX - box.left - EDGE) / (box.width - 2 * EDGE - WORDS);
+    const part = (event.clientX - box.left - EDGE) / (box.width - 2 * EDGE - LABELS);
     const ply = Math.round(part * this.length);
     this.goTo(Math.min(Math.max(ply, 0), this.view.moves.length));
   }
 
-  walk(event) {
+  onKey(event) {
     const { ply, moves } = this.view;
     if (event.key === "Home") this.goTo(0);
     else if (event.key === "End") this.goTo(moves.length);

@@ -4,15 +4,15 @@ const SVG = "http://www.w3.org/2000/svg";
 
 /** Create an HTML element; functions among `attributes` become listeners. */
 export function make(tag, attributes = {}, ...children) {
-  return dress(document.createElement(tag), attributes, children);
+  return setAttributes(document.createElement(tag), attributes, children);
 }
 
 /** Create an SVG element. */
 export function makeSvg(tag, attributes = {}, ...children) {
-  return dress(document.createElementNS(SVG, tag), attributes, children);
+  return setAttributes(document.createElementNS(SVG, tag), attributes, children);
 }
 
-function dress(element, attributes, children) {
+function setAttributes(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") element.addEventListener(name, value);
     else element.setAttribute(name, value);
@@ -48,10 +48,10 @@ export function press(button, action) {
 }
 
 /**
- * Give a list `count` children, reusing those it has. If the focused one is removed, the focus
+ * Give a list `count` children and reuse those it has. If the focused one is removed, the focus
  * moves to the status line, not to the top of the page.
  */
-export function match(list, count, makeOne) {
+export function reuseChildren(list, count, makeOne) {
   const focused = document.activeElement;
   const hadFocus = list.contains(focused);
   while (list.children.length > count) list.lastElementChild.remove();
@@ -91,6 +91,6 @@ export function count(number) {
 /** Format a game's name: `gomoku:rows=8,columns=8` as "Gomoku (rows 8, columns 8)". */
 export function title(name) {
   const [game, options] = name.replaceAll("_", " ").split(":");
-  const told = options ? ` (${options.replaceAll("=", " ").replaceAll(",", ", ")})` : "";
-  return game.charAt(0).toUpperCase() + game.slice(1) + told;
+  const suffix = options ? ` (${options.replaceAll("=", " ").replaceAll(",", ", ")})` : "";
+  return game.charAt(0).toUpperCase() + game.slice(1) + suffix;
 }

@@ -1,13 +1,13 @@
 // The light or dark theme: that of the system until the user presses the switch.
 
-const KEPT = "alphazero-theme";
+const STORAGE_KEY = "alphazero-theme";
 const root = document.documentElement;
 
-/** Load or store the choice. Private windows may have no storage: it then lasts for the page. */
-function kept(value) {
+/** Load or store the choice. Without storage, as in some private windows, it lasts for the page. */
+function storedChoice(value) {
   try {
-    if (value !== undefined) localStorage.setItem(KEPT, value);
-    return localStorage.getItem(KEPT);
+    if (value !== undefined) localStorage.setItem(STORAGE_KEY, value);
+    return localStorage.getItem(STORAGE_KEY);
   } catch {
     return null;
   }
@@ -16,7 +16,7 @@ function kept(value) {
 /** Make `button` the switch and restore the last choice. */
 export function followTheme(button) {
   const system = matchMedia("(prefers-color-scheme: dark)");
-  let chosen = kept();
+  let chosen = storedChoice();
   const show = () => {
     const dark = chosen === null ? system.matches : chosen === "dark";
     root.dataset.theme = dark ? "dark" : "light";
@@ -26,7 +26,7 @@ export function followTheme(button) {
   };
   button.addEventListener("click", () => {
     chosen = root.dataset.theme === "dark" ? "light" : "dark";
-    kept(chosen);
+    storedChoice(chosen);
     show();
   });
   system.addEventListener("change", show);
