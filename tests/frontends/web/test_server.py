@@ -812,7 +812,11 @@ OTHER = "127.0.0.2"
 
 
 def test_idle_connections_of_one_client_keep_no_other_out() -> None:
-    with serving() as running, running.begin("tic_tac_toe", client=OTHER) as page:
+    with (
+        serving() as running,
+        running.begin("tic_tac_toe", client=OTHER) as page,
+        running.begin("nim") as own,
+    ):
         lines = [
             socket.create_connection(("127.0.0.1", running.port), SECONDS)
             for _ in range(connection.MAX_CONNECTIONS + 20)
@@ -825,6 +829,9 @@ def test_idle_connections_of_one_client_keep_no_other_out() -> None:
         assert page.wait(lambda view: view["ply"] == 1)
         # A further connection of the same client takes the place of one that asks for nothing.
         assert running.ask("GET", "/api/setup")[0] == 200
+        # Nor does that cut off its own stream.
+        assert own.do("move", action=0)["ply"] == 1
+        assert own.wait(lambda view: view["ply"] == 1)
         for line in lines:
             line.close()
 
