@@ -73,11 +73,9 @@ class Connection(asyncio.Protocol):
         self._protocol.resume_writing()
 
     def start_response(self) -> None:
-        """Record the start of a response."""
         self._running += 1
 
     def end_response(self) -> None:
-        """Record the end of a response."""
         self._running -= 1
         self._has_answered, self._idle_since = True, self._loop.time()
 

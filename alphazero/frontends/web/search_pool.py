@@ -134,11 +134,9 @@ class SearchPool:
 
     @property
     def is_busy(self) -> bool:
-        """Whether there are open requests."""
         return bool(self._open_requests)
 
     def submit(self, request: SearchRequest) -> None:
-        """Queue a request."""
         self.clients.add(request.client)
         self._open_requests.add(request)
         with self._condition:
@@ -156,7 +154,6 @@ class SearchPool:
             self._condition.notify()
 
     def release(self, client: Hashable) -> None:
-        """Release a client's slot."""
         self.clients.discard(client)
         with self._condition:
             self._inbox.released.append(client)
@@ -176,7 +173,6 @@ class SearchPool:
     # --- on the pool's thread --------------------------------------------------------------------
 
     def _run(self) -> None:
-        """Run requests until the pool is closed."""
         try:
             with contextlib.closing(self._create_player()) as player:
                 while self._read_inbox():

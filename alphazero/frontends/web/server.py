@@ -135,7 +135,6 @@ class WebApp:
         return JSONResponse(view_of(session))
 
     async def get_session(self, request: Request) -> Response:
-        """Send a session's view."""
         return JSONResponse(view_of(self._session(request)))
 
     async def close_session(self, request: Request) -> Response:
@@ -143,7 +142,6 @@ class WebApp:
         return JSONResponse({})
 
     async def run_command(self, request: Request) -> Response:
-        """Run a command of a session."""
         session, command = self._session(request), request.path_params["command"]
         fields = Fields(await read_json(request))
         if command not in COMMANDS:
@@ -159,7 +157,6 @@ class WebApp:
         return JSONResponse(view_of(session))
 
     async def save_game(self, request: Request) -> Response:
-        """Send the game as a file."""
         session = self._session(request)
         kind = request.query_params.get("format", "json")
         if kind not in ("sgf", "json"):
@@ -173,19 +170,16 @@ class WebApp:
         )
 
     async def stream_events(self, request: Request) -> Response:
-        """Stream the events of a session."""
         session = self._session(request)
         if len(session.watchers) >= MAX_STREAMS:
             raise RefusedError(429, f"a session has at most {MAX_STREAMS} streams; close a page")
         return _EventResponse(EventStream(session))
 
     async def list_iterations(self, request: Request) -> Response:
-        """List the iterations of a run."""
         name = request.path_params["name"]
         return JSONResponse(await asyncio.to_thread(self.manager.list_iterations, name))
 
     async def list_games(self, request: Request) -> Response:
-        """List the games of an iteration."""
         games = await asyncio.to_thread(
             self.manager.list_games,
             request.path_params["name"],

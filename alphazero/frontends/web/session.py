@@ -142,12 +142,10 @@ class WebSession:
 
     @property
     def game(self) -> Game:
-        """The current game."""
         return self.game_tree.game
 
     @property
     def side_to_play(self) -> Side:
-        """The side to move."""
         return self.sides[self.game_tree.to_play]
 
     @property
@@ -161,13 +159,11 @@ class WebSession:
         return [index for index, side in enumerate(self.sides) if side.player is None]
 
     def touch(self) -> None:
-        """Restart the idle time."""
         self.last_used = time.monotonic()
 
     # --- commands of the page --------------------------------------------------------------------
 
     def move(self, action: int) -> None:
-        """Play the user's move."""
         if self.game_tree.is_over:
             raise GameError("the game is over; go back or start a new one")
         if self.search is not None and self.search.goal.purpose == MOVE:
@@ -219,13 +215,11 @@ class WebSession:
         self._stay()
 
     def set_sides(self, sides: list[Side]) -> None:
-        """Change the players."""
         self.sides = sides
         self._navigated_to = None
         self._refresh()
 
     def start_game(self, game: Game, sides: list[Side]) -> None:
-        """Start a new game."""
         self.sides = sides
         self._set_tree(GameTree(game))
         self._refresh()
@@ -259,7 +253,6 @@ class WebSession:
         self._update()
 
     def pause(self, on: bool) -> None:
-        """Pause or resume the players."""
         self.paused = on
         if not on:
             self._navigated_to = None

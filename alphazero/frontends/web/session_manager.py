@@ -72,7 +72,6 @@ class SessionManager:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def open(self) -> None:
-        """Bind to the running event loop."""
         self._loop = asyncio.get_running_loop()
 
     def close(self) -> None:
