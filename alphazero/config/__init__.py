@@ -1,1 +1,1 @@
-"""The configuration of a run: its schema, and the reader of the YAML file."""
+"""The configuration of a run: schema and YAML loader."""

@@ -1,4 +1,4 @@
-"""Configuration keys as dataclass fields with unit, range and source, and checks against them."""
+"""Configuration keys as dataclass fields with unit, range and source, and their checks."""
 
 import dataclasses
 import math
@@ -38,7 +38,7 @@ class FieldInfo:
     source: str = ""
     kind: str = ""
     formerly: str = ""
-    """name of the key in older files, still accepted"""
+    """older name of the key, still accepted"""
     read: "Callable[[Reader, KeyPath, Any], Any] | None" = None
 
     def bounds(self) -> list[str]:
@@ -59,7 +59,7 @@ class FieldInfo:
 
 REQUIRED: Any = dataclasses.MISSING
 GREATEST = {int: 2**63 - 1, float: 1e30}
-"""Largest absolute values of a configuration: 64-bit integers, and floats far from overflow."""
+"""Largest absolute values: of 64-bit integers, and for floats far from overflow."""
 KIND_WORDS = {
     int: "a whole number",
     float: "a number",
@@ -97,7 +97,7 @@ def check_value(kind: Any, note: FieldInfo, value: Any) -> Any:
     given = value
     greatest = GREATEST.get(kind, math.inf)
     if type(value) in (int, float) and greatest < abs(value) < math.inf:
-        raise WrongValueError(f"must be at most {greatest} in size")
+        raise WrongValueError(f"must be at most {greatest} in absolute value")
     if kind is float and type(value) is int:
         value = float(value)
     if type(value) is not kind:
@@ -146,7 +146,7 @@ class Reader:
         self.overridden: dict[KeyPath, str] = {}  # key path -> override as typed
         self.wrong: set[KeyPath] = set()  # key paths already reported
         self.problems = [Problem(n, f"{source}:{n}: {text}") for n, text in document.problems]
-        self.renamed: list[str] = []  # "old is now new" per renamed key
+        self.renamed: list[str] = []  # "old is now new" or "old was removed"
 
     def report(self, path: KeyPath, message: str) -> None:
         """Add a problem of the value at `path`, with its override or the nearest known line."""
@@ -163,11 +163,11 @@ class Reader:
         self.problems.append(Problem(NO_LINE - 1, f"{self.source}: {message}"))
 
     def finish(self) -> None:
-        """Raise one ConfigError for all problems, by line; without any, print renamed keys."""
+        """Raise one ConfigError for all problems, by line; if none, print the renamed keys."""
         if not self.problems:
             if self.renamed:
-                names = ", ".join(self.renamed)
-                print(f"{self.source}: keys have new names: {names}", file=sys.stderr)
+                changes = ", ".join(self.renamed)
+                print(f"{self.source}: keys have changed: {changes}", file=sys.stderr)
             return
         texts = [problem.message for problem in sorted(self.problems, key=lambda p: p.line)]
         if len(texts) > MAXIMUM_PROBLEMS_SHOWN:
@@ -176,7 +176,7 @@ class Reader:
         raise ConfigError("\n".join(texts))
 
     def read(self, section: type[Section], path: KeyPath, values: Mapping[str, Any]) -> Section:
-        """Build a section from a mapping; keys with problems get their default, or None."""
+        """Build a section from a mapping; a key with a problem gets its default, or None."""
         fields = config_fields(section)
         values = self._under_new_names(fields, path, values)
         names = [field.name for field, _, _ in fields]
@@ -187,7 +187,7 @@ class Reader:
             elif name not in names:
                 hint = did_you_mean(name, names)
                 if name.isdecimal() and values[name] is None:
-                    hint = "; a comma begins another key: write decimals with a point, as in 1.4"
+                    hint = "; a comma begins another key: write decimals with a point, such as 1.4"
                 self.report((*path, name), f"unknown key {quote(name)} in {place}{hint}")
         built: dict[str, Any] = {}
         for field, kind, note in fields:
@@ -196,18 +196,18 @@ class Reader:
                 built[field.name] = self.read_value(here, kind, note, values[field.name])
             elif field.default is REQUIRED:
                 if path not in self.wrong:
-                    self.report(here, f"{dotted(here)}: missing; it has no default")
+                    self.report(here, f"{dotted(here)}: this required key is missing")
                 built[field.name] = None
             if here in self.wrong and field.default is not REQUIRED:
                 built[field.name] = field.default
         return section(**built)
 
     def _check_removed(self, path: KeyPath, value: Any) -> None:
-        """Note a removed key that has its default; report any other value."""
+        """Report a removed key, unless it has its default."""
         if value == self.removed[path]:
-            self.renamed.append(f"{dotted(path)} is gone")
+            self.renamed.append(f"{dotted(path)} was removed")
         else:
-            self.report(path, f"{dotted(path)}: this option was removed; take the key out")
+            self.report(path, f"{dotted(path)}: this key no longer exists; delete it")
 
     def _under_new_names(
         self, fields: Sequence[Field], path: KeyPath, values: Mapping[str, Any]
@@ -218,7 +218,7 @@ class Reader:
                 continue
             old, new = (*path, note.formerly), (*path, field.name)
             if field.name in given:
-                self.report(old, f"{dotted(old)} is the old name of {dotted(new)}; give one")
+                self.report(old, f"{dotted(old)} is the old name of {dotted(new)}; keep one")
             given.setdefault(field.name, given.pop(note.formerly))
             self.renamed.append(f"{dotted(old)} is now {dotted(new)}")
             if old in self.lines:

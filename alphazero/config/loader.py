@@ -1,4 +1,4 @@
-"""Convert YAML files and `section.key=value` overrides to a `Config`, and back."""
+"""Convert YAML with `section.key=value` overrides to a `Config`, and back."""
 
 import re
 import sys
@@ -30,7 +30,7 @@ from alphazero.errors import ConfigError, GameError, did_you_mean
 
 
 def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
-    """Load a YAML file with `section.key=value` overrides; raise ConfigError."""
+    """Load a YAML file with overrides; raise ConfigError."""
     path = Path(path)
     document = parse_mapping(read_text(path), str(path))
     return _read(document, str(path), overrides, default_name=path.stem)
@@ -125,7 +125,7 @@ def _read_game(reader: Reader, values: dict[str, Any]) -> GameConfig:
     for name, value in options.items():
         path = ("game", name)
         if value is None or isinstance(value, list | dict) or not name.isidentifier():
-            expected = "expected a name and a number, a text, true or false"
+            expected = "expected an option name and a number, text, true or false"
             reader.report(path, f"game.{name}: {expected}, got {describe_value(value)}")
     named = {"name": values["name"]} if "name" in values else {}
     return replace(reader.read(GameConfig, ("game",), named), options=options)
@@ -141,14 +141,13 @@ def _check_game(reader: Reader, game: GameConfig) -> None:
         make_game(game.name, **game.options)
     except GameError as error:
         message = "".join(c if c.isprintable() else " " for c in str(error))[:500]
-        spoken = {("game", each): each for each in game.options} | {("game", "name"): game.name}
-        overridden = [path for path in spoken if path in reader.overridden]
-        guilty = [path for path in overridden if spoken[path] in message]
-        reader.report(guilty[0] if guilty else ("game",), message)
+        words = {("game", each): each for each in game.options} | {("game", "name"): game.name}
+        named = [path for path in words if path in reader.overridden and words[path] in message]
+        reader.report(named[0] if named else ("game",), message)
 
 
 def _given(reader: Reader, paths: Sequence[KeyPath]) -> KeyPath:
-    """Choose the key to report of conflicting ones: an overridden one, else one in the file."""
+    """Return the one of conflicting keys to report: an overridden one, else one in the file."""
     for known in (reader.overridden, reader.lines):
         for path in paths:
             if path in known:
@@ -162,8 +161,8 @@ def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
     if run.name and not re.fullmatch(r"(?!\.+$)(?!-)[A-Za-z0-9._-]{1,100}", run.name):
         yield (
             [("run", "name")],
-            f"run.name: {quote(run.name)} is no plain folder name; "
-            "use letters, digits and . _ - (not first), at most 100",
+            f"run.name: {quote(run.name)} is not a valid folder name; "
+            "use at most 100 letters, digits and . _ - (- not first)",
         )
     smallest: KeyPath = ("replay", "window_minimum")
     largest: KeyPath = ("replay", "window_maximum")
@@ -182,24 +181,24 @@ def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
     if gate.games % 2:
         yield (
             [("gate", "games")],
-            f"gate.games: must be even, since pairs of games swap colours, got {gate.games}",
+            f"gate.games: must be even, because pairs of games swap colours, got {gate.games}",
         )
     if config.evaluation.games % 2:
         yield (
             [("evaluation", "games")],
-            "evaluation.games: must be even, since pairs of games swap colours, got "
+            "evaluation.games: must be even, because pairs of games swap colours, got "
             f"{config.evaluation.games}",
         )
     optimizer: KeyPath = ("learner", "optimizer")
     if learner.optimizer == "sgd" and learner.weight_decay:
         yield (
             [("learner", "weight_decay"), optimizer],
-            "learner.weight_decay: use learner.l2_penalty; weight_decay is AdamW's and Muon's",
+            "learner.weight_decay: use learner.l2_penalty; weight_decay is for adamw and muon",
         )
     if learner.optimizer == "adamw" and learner.momentum != LearnerConfig.momentum:
         yield (
             [("learner", "momentum"), optimizer],
-            "learner.momentum: remove it; momentum is SGD's and Muon's, and learner.optimizer is "
+            "learner.momentum: remove it; momentum is for sgd and muon, and learner.optimizer is "
             "adamw",
         )
     for section, network in zip(("network", "growth"), config.networks, strict=False):
@@ -207,7 +206,7 @@ def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
             yield (
                 [("network", "global_pooling"), (section, "filters")],
                 f"network.global_pooling ({network.global_pooling}) must be below "
-                f"{section}.filters ({network.filters}), since it shifts the others",
+                f"{section}.filters ({network.filters}): the pooled filters bias the other ones",
             )
     begin, end = config.growth.samples, config.budget.samples
     if begin is not None and not gate.games:
@@ -220,7 +219,7 @@ def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
         yield (
             [("growth", "samples"), ("budget", "samples")],
             f"growth.samples ({begin}) must be below budget.samples ({end}), or the larger "
-            "network never learns",
+            "network is never trained",
         )
     limits = [each.name for each in fields(config.budget)]
     if all(getattr(config.budget, name) is None for name in limits):

@@ -1,4 +1,4 @@
-"""The reference of the configuration: its keys in words, as a table, and as a JSON schema."""
+"""The configuration reference: descriptions of the keys, a Markdown table and a JSON schema."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
@@ -41,11 +41,11 @@ SPECIAL_SCHEMAS: dict[str, dict[str, Any]] = {
     },
     "evaluation.anchors": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
 }
-"""The JSON schemas of keys that are neither a number, a text, a truth value nor null."""
+"""The JSON schemas of keys that are not scalars."""
 
 
 class KeyDescription(NamedTuple):
-    """A key in words; `source` and `formerly` are empty where the key has none."""
+    """The description of a key; `source` and `formerly` may be empty."""
 
     section: str
     key: str
@@ -58,7 +58,7 @@ class KeyDescription(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The dotted name, as overrides spell it."""
+        """The dotted name, as in overrides."""
         return f"{self.section}.{self.key}"
 
     def __str__(self) -> str:
@@ -69,7 +69,7 @@ class KeyDescription(NamedTuple):
 
 
 def describe_keys() -> list[KeyDescription]:
-    """Return every key of every section, in the order of the file."""
+    """Return the descriptions of all keys, in the order of the schema."""
     rows = []
     for name, section in SECTION_TYPES.items():
         for each, kind, note in config_fields(section):
@@ -82,10 +82,10 @@ def describe_keys() -> list[KeyDescription]:
 
 
 def find_keys(name: str) -> list[KeyDescription]:
-    """Return the key called `name`, under an old name too, or all keys of the section `name`.
+    """Return the keys with this name or old name, or the keys of the section `name`.
 
     Raises:
-        ConfigError: when there is neither.
+        ConfigError: if there are none.
     """
     rows = describe_keys()
     found = [row for row in rows if name in (row.name, f"{row.section}.{row.formerly}")]
@@ -118,15 +118,15 @@ def differences(first: Config, second: Config) -> list[str]:
                 yield dotted((section, key)), value
 
     one, two = dict(values(first)), dict(values(second))
-    told = {
+    pairs = {
         name: [written(each[name]) if name in each else "-" for each in (one, two)]
         for name in [*one, *(name for name in two if name not in one)]
     }
-    return [f"{name}: {a} -> {b}" for name, (a, b) in told.items() if a != b]
+    return [f"{name}: {a} -> {b}" for name, (a, b) in pairs.items() if a != b]
 
 
 def json_schema() -> dict[str, Any]:
-    """Return a JSON schema (draft 7) of the YAML file, for completion and hints in editors."""
+    """Return a JSON schema (draft 7) of the YAML file, for editors."""
     sections = {name: _section_schema(name) for name in SECTIONS}
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
@@ -139,7 +139,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def _section_schema(name: str) -> dict[str, Any]:
-    """Return the schema of a section; only `game` takes further keys, the game's own options."""
+    """Return the schema of a section; only `game` takes further keys, its options."""
     keys, required = {}, []
     for each, kind, note in config_fields(SECTION_TYPES[name]):
         path = f"{name}.{each.name}"

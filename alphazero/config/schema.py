@@ -1,6 +1,6 @@
-"""The schema of the YAML file: one section a class, one documented field a key.
+"""The schema of the YAML file: one class per section, one documented field per key.
 
-Each key has its default, unit, range and source here and nowhere else. In the sources, AGZ is
+Only this file has a key's default, unit, range and source. In the sources, AGZ is
 Silver et al., "Mastering the game of Go without human knowledge", Nature 550 (2017), and
 AlphaZero is Silver et al., "A general reinforcement learning algorithm that masters chess, shogi,
 and Go through self-play", Science 362 (2018), with its supplementary pseudocode.
@@ -29,35 +29,35 @@ SELECTIONS = ("puct", "gumbel", "gumbel_root")
 
 @dataclass(frozen=True)
 class RunConfig:
-    """Where a run is kept, and its seed."""
+    """Folders, random seed and cores of a run."""
 
     name: str = config_field(
         "",
-        "the run's folder inside `run.folder`; empty takes the YAML file's own name",
+        "name of the run's folder inside `run.folder`; empty: the name of the YAML file",
         unit="letters, digits and . _ -",
     )
-    folder: str = config_field("checkpoints", "the folder that holds the runs")
-    seed: int = config_field(0, "the one seed that drives all randomness", at_least=0)
+    folder: str = config_field("checkpoints", "folder that holds the runs")
+    seed: int = config_field(0, "random seed of the whole run", at_least=0)
     threads: int = config_field(
         0,
-        "processor cores that playing and learning use; 0 takes all that the process may use",
+        "processor cores for self-play and training; 0: all that the process may use",
         unit="cores",
         at_least=0,
         at_most=4096,
     )
     keep_checkpoints: int = config_field(
-        10, "newest step checkpoints kept; 0 keeps all", unit="files", at_least=0
+        10, "number of newest step checkpoints to keep; 0 keeps all", unit="files", at_least=0
     )
     keep_games: int = config_field(
         100,
-        "newest iterations whose sample games stay in games/; 0 keeps all",
+        "number of newest iterations whose sample games stay in games/; 0 keeps all",
         unit="iterations",
         at_least=0,
     )
     sample_games: int = config_field(
         1,
-        "games of self-play and of the gate written to games/ in each iteration; the former to "
-        "TensorBoard as well",
+        "self-play games and gate games written to games/ in each iteration; the self-play games "
+        "go to TensorBoard too",
         unit="games",
         at_least=0,
     )
@@ -68,14 +68,15 @@ class GameConfig:
     """The game and its own options."""
 
     name: str = config_field(
-        REQUIRED, "the game; the section's other keys are that game's options, such as `rows: 6`"
+        REQUIRED,
+        "name of the game; the section's other keys are the game's options, such as `rows: 6`",
     )
     options: dict[str, GameOption] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class NetworkConfig:
-    """The shape of the network f_θ(s) = (p, v); the defaults are AGZ's but for the sizes."""
+    """The shape of the network f_θ(s) = (p, v); the defaults are AGZ's except for the sizes."""
 
     blocks: int = config_field(
         5,
@@ -114,14 +115,15 @@ class NetworkConfig:
     )
     value_head: str = config_field(
         "scalar",
-        "what the value head learns: the value by its squared error, or (`wdl`) the probabilities "
-        "of win, draw and loss by their cross-entropy; the value is then P(win) - P(loss)",
+        "output of the value head: `scalar`, the value, trained by squared error; or `wdl`, the "
+        "probabilities of win, draw and loss, trained by cross-entropy, with the value P(win) - "
+        "P(loss)",
         choices=VALUE_HEADS,
         source="AGZ, Methods, Neural network architecture: scalar; Leela Chess Zero: wdl",
     )
     squeeze_excitation: int = config_field(
         0,
-        "hidden units of the squeeze-and-excitation that ends each block; 0 is off",
+        "hidden units of the squeeze-and-excitation layer that ends each block; 0 is off",
         unit="units",
         at_least=0,
         at_most=4096,
@@ -130,8 +132,8 @@ class NetworkConfig:
     )
     global_pooling: int = config_field(
         0,
-        "filters that every third block, from the second on, pools over the whole board to shift "
-        "its other filters; below `filters`; 0 is off",
+        "filters of every third block, from the second on, that are pooled over the whole board "
+        "and bias the block's other filters; less than `filters`; 0 is off",
         unit="filters",
         at_least=0,
         at_most=4095,
@@ -141,30 +143,32 @@ class NetworkConfig:
 
 @dataclass(frozen=True)
 class GrowthConfig:
-    """A larger network that takes the place of the first one in the middle of the run.
+    """A larger network that replaces the first one during the run.
 
-    It begins untrained and learns from the window, while the first one plays on; from the gate
-    that accepts it, it plays too. Steps are counted on, so that `learner.learning_rate` can be high
-    again where it begins.
+    It starts untrained and learns from the window while the first network still plays; it plays
+    once a gate accepts it. Steps continue to count, so `learner.learning_rate` can rise again.
     """
 
     samples: int | None = config_field(
         None,
-        "positions of self-play after which it begins; null: never",
+        "self-play positions after which the larger network starts to train; null: never",
         unit="positions",
         at_least=1,
         source="not in AGZ; Wu 2019 (arXiv:1902.10565): a run through four sizes of network",
     )
     blocks: int = config_field(
-        8, "its residual blocks, in place of `network.blocks`", at_least=0, at_most=1024
+        8,
+        "residual blocks of the larger network, instead of `network.blocks`",
+        at_least=0,
+        at_most=1024,
     )
     filters: int = config_field(
-        96, "its filters, in place of `network.filters`", at_least=1, at_most=4096
+        96, "filters of the larger network, instead of `network.filters`", at_least=1, at_most=4096
     )
     replay_ratio: float | None = config_field(
         None,
-        "expected draws of each new position from then on, in place of `replay.ratio`; null: as "
-        "many",
+        "expected draws of each new position from then on, instead of `replay.ratio`; null: no "
+        "change",
         unit="draws",
         above=0,
         at_most=10_000,
@@ -174,11 +178,11 @@ class GrowthConfig:
 
 @dataclass(frozen=True)
 class SearchConfig:
-    """Monte Carlo tree search, as all players of the run use it."""
+    """Monte Carlo tree search of all players of the run."""
 
     simulations: int = config_field(
         128,
-        "new simulations for each move",
+        "new simulations per move",
         unit="simulations",
         at_least=1,
         at_most=1_000_000,
@@ -192,21 +196,22 @@ class SearchConfig:
     )
     c_puct_base: float = config_field(
         0.0,
-        "base of the growth c(s) = log((1 + N + base) / base) + c_puct; 0 keeps c constant",
+        "base of the growing constant c(s) = log((1 + N + base) / base) + c_puct; 0: c is constant",
         unit="visits",
         at_least=0,
-        source="AGZ: constant; AlphaZero pseudocode, pb_c_base: 19652, felt at far larger N",
+        source="AGZ: constant; AlphaZero pseudocode, pb_c_base: 19652, relevant at far larger N",
     )
     fpu: str = config_field(
         "zero",
-        "Q of an unvisited action: `zero`, or `parent`, the node's mean value less a reduction",
+        "first-play urgency, the Q of an unvisited action: `zero`, or `parent`, the node's mean "
+        "value minus `fpu_reduction`",
         choices=("zero", "parent"),
         source="AGZ, Methods, Search algorithm, Expand: Q = 0",
         formerly="first_play",
     )
     fpu_reduction: float = config_field(
         0.25,
-        "what `fpu: parent` takes off the parent's value",
+        "reduction of the parent's value with `fpu: parent`",
         unit="value",
         at_least=0,
         at_most=2,
@@ -215,28 +220,29 @@ class SearchConfig:
     )
     reuse_tree: bool = config_field(
         True,
-        "keep the chosen child's subtree for the next move; `selection: gumbel` never does",
+        "keep the subtree of the played move for the next search; never with `selection: gumbel`",
         source="AGZ, Methods, Search algorithm, Play: the child becomes the new root",
     )
     mcts_solver: bool = config_field(
         False,
         "prove wins, draws and losses in the tree: moves that win at once are found without the "
-        "network, what is proven is not searched again, and a proven root ends its search",
+        "network, solved nodes are not searched again, and a solved root ends the search",
         source="not in AGZ; MCTS-Solver: Winands et al. 2008; bounds: Cazenave & Saffidine 2010; "
         "winning moves at leaves: Teytaud & Teytaud 2010",
         formerly="solver",
     )
     transpositions: bool = config_field(
         False,
-        "one node for a position, whatever the order of the moves that reach it: all walks to it "
-        "share what they find; where the past counts, as in Go, it stays a tree",
+        "one node per position, whatever the order of the moves that lead to it, so that all "
+        "simulations through it share its statistics; no effect in games where earlier positions "
+        "matter, such as Go",
         source="not in AGZ; Czech, Korus & Kersting, Monte-Carlo Graph Search, ICAPS 2021; "
         "means as in KataGo, docs/GraphSearch.md",
     )
     backup_value_weighting: float = config_field(
         0.0,
-        "k of the weight 1 / (1 + k d) that a visit has in the mean value of the node above, when "
-        "its action is worse by d than the best of the node; 0: all count alike",
+        "k of the weight 1 / (1 + k d) of a visit in the parent's mean value, where d is how "
+        "much worse the action is than the node's best one; 0: equal weights",
         at_least=0,
         at_most=1000,
         source="AGZ: 0; others between mean and maximum: Coulom 2006, section 3",
@@ -244,24 +250,24 @@ class SearchConfig:
     )
     leaf_symmetry: str = config_field(
         "none",
-        "how a position is shown to the network: as it is, under a `random` symmetry of the game, "
-        "or under all of them, whose answers are averaged",
+        "symmetry under which the network evaluates a leaf: `none`, a `random` symmetry of the "
+        "game, or the `average` over all of them",
         choices=("none", "random", "average"),
         source="AGZ, Methods, Search algorithm, Expand: random",
         formerly="symmetry",
     )
     selection: str = config_field(
         "puct",
-        "how actions are chosen in the tree: `puct`; `gumbel`, sequential halving at the root and "
-        "an improved policy below it, which is also the policy that is learned; or `gumbel_root`, "
-        "the same at the root and PUCT below it, with kept trees: what a kept root knows of its "
-        "actions is used, and the new simulations are halved among them",
+        "rule that selects actions: `puct`; `gumbel`, sequential halving at the root and the "
+        "improved policy below it, which is also the policy target; or `gumbel_root`, the same "
+        "at the root, PUCT below it and reused trees: the halving uses the statistics of a "
+        "reused root and distributes the new simulations",
         choices=SELECTIONS,
         source="AGZ: PUCT; Danihelka et al., ICLR 2022, both, section 5",
     )
     gumbel_max_considered_actions: int = config_field(
         16,
-        "root actions that Gumbel search considers at most",
+        "maximum number of root actions that Gumbel search considers",
         unit="actions",
         at_least=1,
         source="Danihelka et al. 2022, section 5: 16",
@@ -284,7 +290,7 @@ class SearchConfig:
     )
     evaluation_cache_mib: int = config_field(
         64,
-        "memory of evaluations that are remembered, in each worker and player; 0 is off",
+        "memory for cached evaluations, per worker and player; 0 is off",
         unit="MiB",
         at_least=0,
         at_most=1 << 20,
@@ -295,64 +301,62 @@ class SearchConfig:
 
 @dataclass(frozen=True)
 class RayConfig:
-    """Self-play and gates on Ray actors, which play on while the learner learns."""
+    """Self-play and gates on Ray actors, which keep playing while the learner trains."""
 
     address: str = config_field(
         "local",
-        "the cluster's `host:port`; `local` starts one in this machine, for this run alone, that "
+        "`host:port` of the cluster; `local` starts one on this machine for this run, which "
         "listens on the loopback interface only",
     )
     actors: int = config_field(
         2, "processes that play, each with `selfplay.parallel_games` games", at_least=1
     )
-    cpus_per_actor: int = config_field(
-        1, "processor cores that each one plays on", unit="cores", at_least=1
-    )
+    cpus_per_actor: int = config_field(1, "processor cores per actor", unit="cores", at_least=1)
     gpus_per_actor: float = config_field(
-        0.0, "share of a GPU that each one is given; 0.25 lets four share one", at_least=0
+        0.0, "fraction of a GPU per actor; with 0.25 four actors share a GPU", at_least=0
     )
     max_queued_games: int = config_field(
         0,
-        "games that are played before the learner asks for them, at most; then actors pause. "
-        "0 takes twice `selfplay.games_per_iteration`",
+        "maximum number of games played before the learner asks for them; at this number actors "
+        "pause. 0: twice `selfplay.games_per_iteration`",
         unit="games",
         at_least=0,
-        source="not in AGZ, whose stages ran side by side without a bound",
+        source="not in AGZ, whose stages ran in parallel without a bound",
         formerly="games_ahead",
     )
     max_steps_ahead: int = config_field(
         50,
-        "steps that the learner may do before the games have come that they are due for; then it "
-        "waits. Later ones are fewer by as many",
+        "maximum number of optimizer steps done before the games they are due for arrive; then "
+        "the learner waits. Later iterations do fewer steps by this number",
         unit="steps",
         at_least=0,
-        source="not in AGZ, whose stages ran side by side without a bound",
+        source="not in AGZ, whose stages ran in parallel without a bound",
         formerly="steps_ahead",
     )
     time_limit: int = config_field(
         3600,
-        "time without an answer, while it has work, after which an actor is replaced by another "
-        "one; an actor that fails so three times in a row stops the run",
+        "time without an answer after which an actor that has work is replaced; three failures "
+        "in a row of the same actor stop the run",
         unit="s",
         at_least=1,
     )
     allow_unauthenticated: bool = config_field(
         False,
-        "join a cluster that asks for no token, in which anybody who reaches its ports runs "
+        "join a cluster without token authentication; anyone who can reach its ports can run "
         "programs as you",
         formerly="allow_open",
     )
 
 
 def _read_workers(reader: Reader, path: KeyPath, value: Any) -> RayConfig | None:
-    """Null, or {ray: {...}}."""
+    """Read null or {ray: {...}}."""
     if value is None:
         return None
     if not isinstance(value, dict) or value.keys() != {"ray"}:
         raise WrongValueError(f"expected null or {{ray: {{...}}}}, got {describe_value(value)}")
     keys = {} if value["ray"] is None else value["ray"]
     if not isinstance(keys, dict):
-        raise WrongValueError(f"expected {{ray: {{...}}}}, with keys, got {describe_value(keys)}")
+        raise WrongValueError(f"expected keys in {{ray: {{...}}}}, got {describe_value(keys)}")
     settings = reader.read(RayConfig, (*path, "ray"), keys)
     if any(wrong[: len(path)] == path for wrong in reader.wrong):
         reader.wrong.add(path)
@@ -361,47 +365,47 @@ def _read_workers(reader: Reader, path: KeyPath, value: Any) -> RayConfig | None
 
 @dataclass(frozen=True)
 class SelfplayConfig:
-    """The games the best player plays against itself."""
+    """Games of the best network against itself."""
 
     games_per_iteration: int = config_field(
         500,
-        "games finished in each iteration; trees and remembered evaluations go with its end, so "
-        "play is the faster, the more there are beside `parallel_games`",
+        "games finished per iteration; its end drops the search trees and the evaluation cache, "
+        "so play is faster with many games in proportion to `parallel_games`",
         unit="games",
         at_least=1,
-        source="AGZ, Methods, Self-play: 25000; ours lets one computer turn the loop often",
+        source="AGZ, Methods, Self-play: 25000; ours keeps iterations short on one computer",
     )
     parallel_games: int = config_field(
         128,
-        "games in progress at once, shared out among the cores; the gate's too. On a cluster: in "
-        "each actor",
+        "games in progress at once, divided among the cores; also those of the gate. On a "
+        "cluster: per actor",
         unit="games",
         at_least=1,
         at_most=65536,
     )
     temperature: float = config_field(
         1.0,
-        "temperature of the moves drawn in the opening; Gumbel search plays the move it has "
-        "chosen, whatever the temperature: its draws at the root are its exploration",
+        "temperature of the moves sampled in the opening; no effect with Gumbel search, which "
+        "explores by sampling at the root and plays the move that it chose",
         at_least=0,
         source="AGZ, Methods, Self-play: 1",
     )
     temperature_moves: int = config_field(
         30,
-        "moves of each game drawn at `temperature`, both players counted together",
+        "moves of each game sampled at `temperature`, both players counted together",
         unit="moves",
         at_least=0,
         source="AGZ, Methods, Self-play: 30",
     )
     final_temperature: float = config_field(
         0.0,
-        "temperature of the later moves; 0 plays the most visited",
+        "temperature of the later moves; 0 plays the most visited move",
         at_least=0,
         source="AGZ, Methods, Self-play: towards 0",
     )
     dirichlet_fraction: float = config_field(
         0.25,
-        "share ε of root noise in the root's priors",
+        "fraction ε of Dirichlet noise in the root's priors",
         at_least=0,
         at_most=1,
         source="AGZ, Methods, Self-play: 0.25",
@@ -409,22 +413,22 @@ class SelfplayConfig:
     )
     dirichlet_alpha: float = config_field(
         0.3,
-        "concentration of the Dirichlet root noise; about 10 / (usual number of legal moves)",
+        "concentration of the Dirichlet noise; about 10 / (usual number of legal moves)",
         above=0,
         source="AlphaZero: 0.3 chess, 0.15 shogi, 0.03 Go; AGZ: 0.03; ours suits small boards",
         formerly="noise_alpha",
     )
     forced_playouts: float = config_field(
         0.0,
-        "k of the visits sqrt(k P(a) sum N) that every tried root action is forced to get; what "
-        "they alone brought is taken out of the policy that is learned; 0 is off",
+        "k of the visits sqrt(k P(a) sum N) that every tried root action is forced to get; "
+        "visits that only forcing caused are removed from the policy target; 0 is off",
         at_least=0,
         source="Wu 2019 (arXiv:1902.10565), section 3.2: 2; AGZ: 0",
     )
     full_search_probability: float = config_field(
         1.0,
-        "share of moves that are searched with `search.simulations` and learned from; the others "
-        "get `fast_simulations` and no noise",
+        "probability of a full search: `search.simulations`, and a training sample; other moves "
+        "get a fast search: `fast_simulations`, and no noise",
         above=0,
         at_most=1,
         source="Wu 2019 (arXiv:1902.10565), section 3.1: 0.25; AGZ: 1",
@@ -432,7 +436,7 @@ class SelfplayConfig:
     )
     fast_simulations: int = config_field(
         16,
-        "simulations of a quick search",
+        "simulations of a fast search",
         unit="simulations",
         at_least=1,
         at_most=1_000_000,
@@ -440,15 +444,16 @@ class SelfplayConfig:
     )
     disable_graph_search: bool = config_field(
         False,
-        "search trees with plain means in these games, faster, whatever `search.transpositions` "
-        "and `search.backup_value_weighting` give to gates and to play",
+        "search plain trees with plain means in self-play, which is faster; "
+        "`search.transpositions` and `search.backup_value_weighting` then apply to gates and "
+        "play only",
         source="AGZ: plain trees in all",
         formerly="plain_trees",
     )
     resign_enabled_fraction: float = config_field(
         0.0,
-        "share of games in which a player resigns when the values of the root and of its best "
-        "action are below a threshold; the others set it; 0 is off",
+        "fraction of games with resignation: a player resigns when the values of the root and of "
+        "its best action are below a threshold, which the other games determine; 0 is off",
         at_least=0,
         below=1,
         source="AGZ, Methods, Self-play: 0.9",
@@ -456,15 +461,16 @@ class SelfplayConfig:
     )
     resign_false_positives: float = config_field(
         0.05,
-        "the threshold is the highest that is wrong in a smaller share than this of the games it "
-        "would have ended, among those in the window that were played to the end",
+        "the threshold is the highest with a smaller fraction of wrong resignations than this, "
+        "among the games that it would have ended; measured on the games of the window that were "
+        "played to the end",
         above=0,
         at_most=1,
         source="AGZ, Methods, Self-play: 0.05",
     )
     resign_threshold_max: float = config_field(
         -0.5,
-        "the threshold is never higher, so that a position which is still open is played on",
+        "maximum of the threshold, so that undecided positions are played on",
         unit="value",
         at_least=-1,
         at_most=1,
@@ -473,9 +479,9 @@ class SelfplayConfig:
     )
     random_opening_probability: float = config_field(
         0.0,
-        "share of games that begin with random legal moves, from none to "
-        "`random_opening_max_moves`, "
-        "which are not learned from: positions that good play never reaches are learned too",
+        "fraction of games that begin with 0 to `random_opening_max_moves` random legal moves, "
+        "which are not training samples; so positions that good play never reaches are learned "
+        "too",
         at_least=0,
         at_most=1,
         source="AGZ: 0; exploring starts: Sutton & Barto, 2nd ed., section 5.3",
@@ -483,25 +489,25 @@ class SelfplayConfig:
     )
     random_opening_max_moves: int = config_field(
         16,
-        "greatest number of random moves a game begins with",
+        "maximum number of random moves at the start of a game",
         unit="moves",
         at_least=1,
         formerly="random_start_moves",
     )
     random_opening_candidates: int = config_field(
         1,
-        "random openings of the same length that are drawn for such a game; it begins with the one "
-        "whose value the network puts nearest to 0, because many random ones are decided",
+        "random openings of equal length drawn for such a game, which begins with the one whose "
+        "value by the network is nearest to 0; many random openings are decided already",
         unit="openings",
         at_least=1,
         at_most=1000,
-        source="AGZ: no openings; balanced ones are what engine tournaments begin with",
+        source="AGZ: no openings; engine tournaments begin with balanced ones",
         formerly="random_start_choices",
     )
     distributed: RayConfig | None = config_field(  # noqa: RUF009  (a `config_field`, as everywhere; ruff cannot know)
         None,
-        "who plays: null, this process; or {ray: {address: ..., actors: ...}}, Ray actors, of "
-        "this machine or of a cluster",
+        "where games are played: null: in this process; or {ray: {address: ..., actors: ...}}: "
+        "by Ray actors, on this machine or a cluster",
         kind="null or {ray: {...}}",
         read=_read_workers,
         formerly="workers",
@@ -510,28 +516,29 @@ class SelfplayConfig:
 
 @dataclass(frozen=True)
 class ReplayConfig:
-    """The window of positions that training draws from."""
+    """The window of positions from which training samples are drawn."""
 
     window_minimum: int = config_field(
-        20_000, "least size of the window, however young the run", unit="positions", at_least=1
+        20_000, "minimum size of the window", unit="positions", at_least=1
     )
     window_maximum: int = config_field(
         500_000,
-        "greatest size of the window",
+        "maximum size of the window",
         unit="positions",
         at_least=1,
         source="AGZ, Methods, Optimization: the newest 500,000 games; ours counts positions",
     )
     window_fraction: float = config_field(
         0.5,
-        "window as a share of all positions ever searched fully, within minimum and maximum",
+        "size of the window as a fraction of all fully searched positions so far, between "
+        "minimum and maximum",
         above=0,
         at_most=1,
-        source="not in AGZ, whose window is fixed; ours forgets the first, random games sooner",
+        source="not in AGZ, whose window is fixed; ours drops the first, random games sooner",
     )
     ratio: float = config_field(
         4.0,
-        "expected draws of each new position: steps = new positions x reuse / batch_size",
+        "expected draws of each new position: steps = new positions x ratio / batch_size",
         unit="draws",
         above=0,
         at_most=10_000,
@@ -540,8 +547,9 @@ class ReplayConfig:
     )
     deblunder_threshold: float = config_field(
         0.0,
-        "fall of the mover's value, from one search to the next, above which a move is a blunder: "
-        "positions before it learn the value that it threw away in place of the outcome; 0 is off",
+        "drop of the mover's value from one search to the next above which the move is a "
+        "blunder; earlier positions then learn the value before the blunder instead of the "
+        "outcome; 0 is off",
         at_least=0,
         below=2,
         source="Leela Chess Zero, rescorer, --deblunder; AGZ: 0, the outcome whatever was played",
@@ -549,8 +557,8 @@ class ReplayConfig:
     )
     policy_surprise_weight: float = config_field(
         0.0,
-        "share of a game's draws that goes to its positions in proportion to KL(search policy || "
-        "network's prior); the rest goes to all alike",
+        "share of a game's draws distributed in proportion to KL(search policy || network's "
+        "prior); the rest is distributed evenly",
         at_least=0,
         at_most=1,
         source="KataGo, docs/KataGoMethods.md, Policy Surprise Weighting: 0.5; AGZ: 0",
@@ -559,7 +567,7 @@ class ReplayConfig:
 
 
 class RatePoint(NamedTuple):
-    """The learning rate from an optimizer step on."""
+    """The learning rate from a step on."""
 
     step: int
     rate: float
@@ -570,7 +578,7 @@ _RATE = FieldInfo("learning rate", above=0)
 
 
 def _read_rates(reader: Reader, path: KeyPath, value: Any) -> tuple[RatePoint, ...]:
-    """A learning rate given as a number, or as a list of {step, rate}."""
+    """Read a number or a list of {step, rate}."""
     if not isinstance(value, list):
         if isinstance(value, dict) or value is None:
             raise WrongValueError(
@@ -603,18 +611,18 @@ def _read_rates(reader: Reader, path: KeyPath, value: Any) -> tuple[RatePoint, .
 class LearnerConfig:
     """The optimizer of the loss (z - v)² - π·log p + c‖θ‖² (AGZ, equation 1).
 
-    With `network.value_head: wdl` a cross-entropy takes the place of the square.
+    With `network.value_head: wdl` a cross-entropy replaces the square.
     """
 
     optimizer: str = config_field(
         "sgd",
-        "the optimizer; with `muon` biases and normalisation take AdamW's steps",
+        "optimizer; `muon` updates biases and normalisation parameters by AdamW",
         choices=("sgd", "adamw", "muon"),
         source="AGZ, Methods, Optimization: SGD with momentum; Muon: Jordan et al. (2024)",
     )
     learning_rate: tuple[RatePoint, ...] = config_field(
         (RatePoint(0, 0.02),),
-        "learning rate, or its steps: [{step: 0, rate: 0.02}, {step: 9000, rate: 0.002}]",
+        "learning rate, or a schedule: [{step: 0, rate: 0.02}, {step: 9000, rate: 0.002}]",
         unit="above 0; steps increase from 0",
         kind="number or list of {step, rate}",
         read=_read_rates,
@@ -623,24 +631,24 @@ class LearnerConfig:
     )
     momentum: float = config_field(
         0.9,
-        "momentum of SGD and of Muon",
+        "momentum of SGD and Muon",
         at_least=0,
         below=1,
         source="AGZ, Methods, Optimization: 0.9",
     )
     l2_penalty: float = config_field(
         1e-4,
-        "c of the loss's term c‖θ‖²",
+        "c of the loss term c‖θ‖²",
         at_least=0,
         source="AGZ, Methods, Optimization: 1e-4",
         formerly="l2",
     )
     weight_decay: float = config_field(
-        0.0, "decoupled weight decay of AdamW and of Muon", at_least=0, source="not in AGZ"
+        0.0, "decoupled weight decay of AdamW and Muon", at_least=0, source="not in AGZ"
     )
     batch_size: int = config_field(
         512,
-        "positions in each step",
+        "positions per step",
         unit="positions",
         at_least=1,
         at_most=1 << 20,
@@ -648,14 +656,14 @@ class LearnerConfig:
     )
     max_grad_norm: float = config_field(
         5.0,
-        "greatest norm of the gradient; 0 is off",
+        "maximum norm of the gradient; larger ones are scaled down; 0 is off",
         at_least=0,
         source="not in AGZ",
         formerly="clip_norm",
     )
     search_value_weight: float = config_field(
         0.0,
-        "share of the search's value q in the target of the value, (1 - share) z + share q",
+        "weight of the search value q in the value target, (1 - weight) z + weight q",
         at_least=0,
         at_most=1,
         source="AGZ: 0, the outcome z alone",
@@ -663,7 +671,8 @@ class LearnerConfig:
     )
     ema_decay: float = config_field(
         0.0,
-        "decay per step of the running average of the weights that plays; 0: the weights do",
+        "decay per step of the exponential moving average of the weights, which is the network "
+        "that plays; 0: no average",
         at_least=0,
         below=1,
         source="not in AGZ",
@@ -671,16 +680,16 @@ class LearnerConfig:
     )
     augment_symmetries: bool = config_field(
         True,
-        "draw one of the game's symmetries for each sample",
+        "apply a random symmetry of the game to each sample",
         source="AGZ, Methods: rotations and reflections; AlphaZero: none, for generality",
         formerly="symmetries",
     )
     precision: str = config_field(
-        "auto", "arithmetic of training; `auto` suits the device", choices=PRECISIONS
+        "auto", "number format of training; `auto` depends on the device", choices=PRECISIONS
     )
 
     def rate_at(self, step: int) -> float:
-        """The learning rate of optimizer step `step` (the first is 0): that of the last point."""
+        """Return the learning rate of optimizer step `step`, counted from 0."""
         return [point.rate for point in self.learning_rate if point.step <= step][-1]
 
 
@@ -697,28 +706,28 @@ class GateConfig:
     )
     games: int = config_field(
         40,
-        "games of a gate, in pairs that swap colours; 0 is off: the newest always plays",
+        "games of a gate, in pairs that swap colours; 0 is off: the newest network always plays",
         unit="games",
         at_least=0,
         source="AGZ, Methods, Evaluator: 400; AlphaZero: off; ours is quicker and less sure",
     )
     threshold: float = config_field(
         0.55,
-        "share of the score, a draw counting half, that the challenger needs",
+        "score that the challenger needs, as a fraction of the games; a draw counts half",
         at_least=0,
         at_most=1,
         source="AGZ, Methods, Evaluator: 0.55",
     )
     opening_moves: int = config_field(
         4,
-        "random moves that open each pair of games, so that games differ",
+        "random moves at the start of each pair of games, so that games differ",
         unit="moves",
         at_least=0,
         source="not in AGZ",
     )
     simulations: int = config_field(
         0,
-        "simulations for each move; 0 takes `search.simulations`",
+        "simulations per move; 0: `search.simulations`",
         unit="simulations",
         at_least=0,
         at_most=1_000_000,
@@ -727,45 +736,45 @@ class GateConfig:
 
     sprt: bool = config_field(
         False,
-        "stop the gate as soon as a sequential test says who is stronger; its answer then decides, "
-        "and `threshold` only where all games leave it open",
+        "stop the gate as soon as a sequential probability ratio test has a result, which then "
+        "decides; `threshold` decides only if the test has none after all games",
         source="Wald (1945), Van den Bergh (2019); AGZ plays every game",
     )
     sprt_elo0: float = config_field(
         0.0,
-        "the test's null hypothesis: the challenger's difference to the best is this or less",
+        "null hypothesis of the test: the challenger's difference to the best is at most this",
         unit="Elo",
         at_least=-400,
         at_most=0,
     )
     sprt_elo1: float = config_field(
         35.0,
-        "its alternative: the difference is this or more",
+        "alternative hypothesis: the difference is at least this",
         unit="Elo",
         above=0,
         at_most=400,
-        source="35 Elo are a score of 0.55, AGZ's threshold",
+        source="35 Elo equal a score of 0.55, AGZ's threshold",
     )
     sprt_error: float = config_field(
         0.05,
-        "permitted probability of accepting either where the other is true",
+        "maximum probability of accepting either hypothesis when the other is true",
         above=0,
         below=0.5,
-        source="0.05 is usual in testing chess programs",
+        source="usual in tests of chess programs: 0.05",
     )
 
     def accepts(self, score: float, verdict: bool | None = None) -> bool:
-        """Whether a challenger with this share of the score becomes the best.
+        """Whether a challenger becomes the best, by its score in [0, 1].
 
-        The `verdict` of the sequential test, if it gave one, decides alone.
+        The `verdict` of the sequential test, if it has one, decides alone.
         """
         return score >= self.threshold if verdict is None else verdict
 
 
 def _read_names(reader: Reader, path: KeyPath, value: Any) -> tuple[str, ...]:
-    """A list of texts, none of them twice."""
+    """Read a list of distinct names."""
     if not isinstance(value, list):
-        raise WrongValueError(f"expected a list of players' names, got {describe_value(value)}")
+        raise WrongValueError(f"expected a list of player names, got {describe_value(value)}")
     names: set[str] = set()
     for index, item in enumerate(value):
         here = (*path, index)
@@ -773,7 +782,7 @@ def _read_names(reader: Reader, path: KeyPath, value: Any) -> tuple[str, ...]:
             reader.report(here, f"{dotted(here)}: expected a name, got {describe_value(item)}")
             reader.wrong.add(path)
         elif item in names:
-            raise WrongValueError(f"{quote(item)} is named twice")
+            raise WrongValueError(f"{quote(item)} appears twice")
         else:
             names.add(item)
     return tuple(value)
@@ -781,28 +790,28 @@ def _read_names(reader: Reader, path: KeyPath, value: Any) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class EvaluationConfig:
-    """How strength is measured while a run goes on; what is learned does not depend on it."""
+    """Measurements of strength during a run; training does not depend on them."""
 
     interval: int = config_field(
-        10, "iterations between two measurements", unit="iterations", at_least=1
+        10, "iterations between evaluations", unit="iterations", at_least=1
     )
     anchors: tuple[str, ...] = config_field(
         (),
-        "players that never change, by name, as `alphazero match` takes them, whom the best player "
-        "meets; ratings begin at the first one's",
+        "fixed opponents of the best player, named as for `alphazero match`; the first has a "
+        "rating of 0",
         kind="list of names",
         read=_read_names,
         formerly="ladder",
     )
     games: int = config_field(
         20,
-        "games against each of them, in pairs that swap colours; as many between each two of them",
+        "games against each anchor and between each two anchors, in pairs that swap colours",
         unit="games",
         at_least=2,
     )
     solved_positions_per_stage: int = config_field(
         0,
-        "solved positions of each stage of the game in which the best player's moves are compared "
+        "solved positions per stage of the game in which the best player's moves are compared "
         "with the exact answers; 0 is off",
         unit="positions",
         at_least=0,
@@ -810,7 +819,7 @@ class EvaluationConfig:
     )
     simulations: int = config_field(
         0,
-        "simulations for each move; 0 takes `search.simulations`",
+        "simulations per move; 0: `search.simulations`",
         unit="simulations",
         at_least=0,
         at_most=1_000_000,
@@ -819,71 +828,74 @@ class EvaluationConfig:
 
 @dataclass(frozen=True)
 class BudgetConfig:
-    """When the run ends: at the first limit reached; at least one is set."""
+    """Limits of the run, which ends at the first one reached; at least one must be set."""
 
     iterations: int | None = config_field(
         None, "iterations of the run", unit="iterations", at_least=1
     )
     samples: int | None = config_field(
         None,
-        "positions that self-play searched fully",
+        "fully searched positions of self-play",
         unit="positions",
         at_least=1,
         source="AGZ counts games: 4.9 million (20 blocks), 29 million (40 blocks)",
     )
     evaluations: int | None = config_field(
         None,
-        "positions that the network evaluated in self-play",
+        "positions evaluated by the network in self-play",
         unit="positions",
         at_least=1,
     )
-    minutes: float | None = config_field(None, "time of the run", unit="minutes", above=0)
+    minutes: float | None = config_field(None, "duration of the run", unit="minutes", above=0)
 
 
 @dataclass(frozen=True)
 class InferenceConfig:
-    """How the network is evaluated during play."""
+    """Evaluation of the network during play."""
 
     backend: str = config_field(
         "auto",
-        "what computes; `auto` takes OpenVINO on a CPU where it is installed, else torch",
+        "inference library; `auto`: OpenVINO on a CPU if it is installed, else torch",
         choices=("auto", "torch", "openvino"),
     )
     device: str = config_field(
         "auto",
-        "where play and learning compute; `auto` takes a GPU where there is one",
+        "device of self-play and training; `auto`: a GPU if there is one",
         choices=("auto", "cpu", "cuda"),
     )
-    precision: str = config_field("auto", "arithmetic; `auto` suits the device", choices=PRECISIONS)
+    precision: str = config_field(
+        "auto", "number format of inference; `auto` depends on the device", choices=PRECISIONS
+    )
     selfplay_precision: str = config_field(
         "same",
-        "arithmetic of self-play: that of `precision`, or, where OpenVINO computes, int8",
+        "number format of self-play: the `same` as `precision`, or int8 where OpenVINO is used",
         choices=("same", "int8"),
         source="not in AGZ; on two cores 1.6 times as fast as bfloat16, 3 times as float32",
     )
     int8_min_agreement: float = config_field(
         0.97,
-        "least share of positions where int8 has the same best move as `precision`; below it, "
-        "the iteration's self-play is in `precision`",
+        "minimum fraction of positions where int8 has the same best move as `precision`; below "
+        "it, self-play of the iteration uses `precision`",
         at_least=0,
         at_most=1,
-        source="not in AGZ; bfloat16 itself has 0.996 to 0.999 of float32's, int8 0.991 to 0.997",
+        source="not in AGZ; bfloat16 agrees with float32 in 0.996 to 0.999, int8 in 0.991 to 0.997",
         formerly="int8_agreement",
     )
     int8_max_value_error: float = config_field(
         0.03,
-        "greatest mean distance of int8's values from those in `precision`; above it likewise",
+        "maximum mean difference of int8's values from those in `precision`; above it, self-play "
+        "of the iteration uses `precision`",
         unit="value",
         at_least=0,
         at_most=2,
-        source="not in AGZ; bfloat16 itself is 0.002 from float32, int8 0.002 to 0.003",
+        source="not in AGZ; bfloat16 differs from float32 by 0.002, int8 by 0.002 to 0.003",
         formerly="int8_value_error",
     )
 
 
 @dataclass(frozen=True)
 class Config:
-    """A whole YAML file, checked."""
+    """A checked configuration."""
 
     game: GameConfig
     run: RunConfig = field(default_factory=RunConfig)
@@ -900,7 +912,7 @@ class Config:
 
     @property
     def networks(self) -> tuple[NetworkConfig, ...]:
-        """The shapes of the run's networks, in the order of their coming: one or two."""
+        """The shapes of the run's one or two networks, in order."""
         growth = self.growth
         if growth.samples is None:
             return (self.network,)
@@ -908,16 +920,16 @@ class Config:
         return (self.network, larger)
 
     def network_at(self, positions: int) -> NetworkConfig:
-        """Return the shape of the network that learns once so many positions have come."""
+        """Return the shape of the network that trains after `positions` self-play positions."""
         is_grown = self.growth.samples is not None and positions >= self.growth.samples
         return self.networks[-1] if is_grown else self.network
 
     def steps_due(self, positions: int) -> int:
-        """Return the optimizer steps that so many positions are good for."""
-        begin, reuse, batch = self.growth.samples, self.replay.ratio, self.learner.batch_size
+        """Return the number of optimizer steps due after `positions` self-play positions."""
+        begin, ratio, batch = self.growth.samples, self.replay.ratio, self.learner.batch_size
         early = positions if begin is None else min(positions, begin)
-        later = (positions - early) * ((self.growth.replay_ratio or reuse) / batch)
-        return int(early * (reuse / batch) + later)
+        later = (positions - early) * ((self.growth.replay_ratio or ratio) / batch)
+        return int(early * (ratio / batch) + later)
 
 
 SECTIONS: dict[str, Any] = get_type_hints(Config)
@@ -927,4 +939,4 @@ REMOVED_KEYS: dict[KeyPath, Any] = {
     ("selfplay", "noise_shaped"): False,
     ("selfplay", "root_temperature"): 1.0,
 }
-"""Keys of older files with the only value that is still read: their default."""
+"""Keys of older files, accepted only with this value, their default."""

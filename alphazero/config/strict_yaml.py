@@ -1,7 +1,6 @@
-"""Strict YAML parser: records the line of each value, and accepts no tags, anchors or aliases.
+"""Strict YAML parser that records the line of each value and rejects tags, anchors and aliases.
 
-A *key path* is the tuple of keys and list indices of a value. Problems are collected, so that an
-error lists all of them.
+A *key path* is the tuple of keys and list indices of a value. All problems are collected.
 """
 
 import math
@@ -39,7 +38,7 @@ class Document(NamedTuple):
 
 
 def read_text(path: Path) -> str:
-    """Read a UTF-8 file of at most 1 MiB; raise ConfigError."""
+    """Read a UTF-8 file of at most MAXIMUM_BYTES; raise ConfigError."""
     try:
         check_regular(path)
         with path.open("rb") as file:
@@ -52,7 +51,7 @@ def read_text(path: Path) -> str:
         reason = getattr(error, "strerror", None) or error
         raise ConfigError(f"{path}: cannot be read: {reason}") from None
     if len(data) > MAXIMUM_BYTES:
-        raise ConfigError(f"{path}: larger than {MAXIMUM_BYTES} bytes; is it a configuration?")
+        raise ConfigError(f"{path}: larger than {MAXIMUM_BYTES} bytes; give a configuration file")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -61,10 +60,7 @@ def read_text(path: Path) -> str:
 
 
 def parse_yaml(text: str) -> Document:
-    """Parse YAML text with the safe loader; raise ConfigError for invalid YAML.
-
-    The error message has one line per problem, each starting with the line number.
-    """
+    """Parse YAML text; raise ConfigError with a line `LINE: MESSAGE` per problem."""
     problems = _forbidden(text)
     if problems:
         raise ConfigError("\n".join(f"{line}: {message}" for line, message in problems))
@@ -78,7 +74,7 @@ def parse_yaml(text: str) -> Document:
 
 
 def parse_mapping(text: str, source: str) -> Document:
-    """Parse the YAML text of a file, whose value must be a mapping; raise ConfigError."""
+    """Parse the YAML text of a file that must hold a mapping; raise ConfigError."""
     try:
         document = parse_yaml(text)
     except ConfigError as error:
@@ -95,7 +91,7 @@ def parse_mapping(text: str, source: str) -> Document:
 
 
 def _forbidden(text: str) -> list[Problem]:
-    """Return problems that stop parsing: syntax errors, anchors, aliases, tags, exceeded limits."""
+    """Return the problems that prevent parsing: syntax, anchors, aliases, tags and limits."""
     if len(text) > MAXIMUM_BYTES:
         return [Problem(1, f"larger than {MAXIMUM_BYTES} characters")]
     problems: list[Problem] = []
@@ -159,7 +155,7 @@ def _value(
 
 
 def _scalar(node: yaml.ScalarNode, problems: list[Problem]) -> Any:
-    """Return None, bool, int, float or str; YAML 1.1's numbers 1:30 (90) and 010 (8) stay text."""
+    """Return a scalar; YAML 1.1's numbers 1:30 (90) and 010 (8) stay text."""
     kind = node.tag.rpartition(":")[2]
     if kind == "null":
         return None
@@ -177,7 +173,7 @@ def _scalar(node: yaml.ScalarNode, problems: list[Problem]) -> Any:
 
 
 def yaml_scalar(value: float | str | bool | None) -> str:
-    """Format a scalar as YAML that PyYAML reads back equally: `1.0e-04`, never `1e-04`."""
+    """Format a scalar so that PyYAML reads back the same: `1.0e-04`, never `1e-04`."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, float):
@@ -205,5 +201,5 @@ def describe_value(value: Any) -> str:
 
 
 def quote(text: str) -> str:
-    """Quote text as ASCII on one line, at most 60 characters of it."""
+    """Quote text as ASCII on one line, shortened to 60 characters."""
     return ascii(text if len(text) <= 60 else text[:57] + "...")

@@ -466,7 +466,7 @@ def test_several_mistakes_get_a_line_each(tmp_path: Path, capsys: Capture) -> No
         ("search.simulations", "expected section.key=value"),
         ("search.simulations=few", "expected a whole number, got text 'few'"),
         ("search.simulations=", "expected a whole number, got nothing"),
-        ("run.name=../up", "no plain folder name"),
+        ("run.name=../up", "not a valid folder name"),
         ("game.columns=900", "columns"),
         ("search.simulations=[", "syntax error"),
     ],
