@@ -144,7 +144,7 @@ def minimax_percentages() -> list[float]:
     search = AlphaBeta(game, entries=1 << 10)
     for branch in range(len(LEAVES)):
         search.start(game.play(game.initial_state(), branch), depth=1)
-        while not search.go_on(HUNDRED):
+        while not search.run(HUNDRED):
             pass
         # The score is for the second player, who is to move there.
         found.append(HUNDRED * (1 - search.score / HEURISTIC_SCALE) / 2)

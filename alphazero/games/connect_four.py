@@ -120,9 +120,7 @@ class ConnectFour(LineGame):
         known = name.isascii() and name.isdigit() and len(name) < 5
         if not known or not 1 <= int(name) <= self.columns:
             raise GameError(f"{text[:20]!r} is no column; type a number from 1 to {self.columns}")
-        mask, action = self.legal_action_mask(state), int(name) - 1
-        if not mask.any():
-            raise GameError("the game is over")
+        mask, action = self.legal_unless_over(state), int(name) - 1
         if not mask[action]:
             free = ", ".join(str(column + 1) for column in np.flatnonzero(mask))
             raise GameError(f"column {int(name)} is full; free columns: {free}")

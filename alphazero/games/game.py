@@ -27,7 +27,7 @@ from numba import types
 from numba.experimental import structref
 
 from alphazero.errors import GameError
-from alphazero.utils.jit import compile_deferred, kernel, rule_kernel, shared_kernel
+from alphazero.utils.jit import compile_deferred, inline_kernel, kernel, rule_kernel, shared_kernel
 
 State = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -69,6 +69,13 @@ def outcome(state: State) -> int:
 def no_heuristic(state: State) -> int:  # noqa: ARG001
     """Return 0: the heuristic of games that define none."""
     return 0
+
+
+@inline_kernel
+def squash(difference: int, scale: int) -> int:
+    """Return d / (|d| + scale) of a win as a heuristic, which keeps the order of differences d."""
+    share = abs(difference) * HEURISTIC_SCALE // (abs(difference) + scale)
+    return share if difference > 0 else -share
 
 
 @structref.register
@@ -278,6 +285,13 @@ class Game(ABC):
         """Return the legal actions, `bool [A]`."""
         mask = np.zeros(self.num_actions, np.bool_)
         self.rule_functions[0](state, mask)
+        return mask
+
+    def legal_unless_over(self, state: State) -> Mask:
+        """Return the legal actions, `bool [A]`; raise GameError if the game is over."""
+        mask = self.legal_action_mask(state)
+        if not mask.any():
+            raise GameError("the game is over")
         return mask
 
     def play(self, state: State, *actions: int) -> State:

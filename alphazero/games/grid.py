@@ -1,11 +1,12 @@
-"""Stones, symmetries and drawings of games on a rectangular board.
+"""Stones, symmetries, drawings and cell names of games on a rectangular board.
 
-Cells are counted row by row from the top left; a cell holds 0 when empty, 1 for player 0's
-stone and 2 for player 1's.
+Cells are counted row by row from the top left. A cell holds 0 when empty, 1 for player 0's stone
+and 2 for player 1's.
 """
 
 import re
 import string
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +16,63 @@ from alphazero.games.game import Game, Planes, State, Symmetries, to_play
 from alphazero.utils.jit import inline_kernel
 
 SIGNS = ".XO"
-"""Signs of a cell: empty, player 0, player 1."""
+"""Signs of an empty cell and of the stones of players 0 and 1."""
 
 VERTEX_LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
-"""Column letters in Go and its protocol, GTP: without I."""
+"""Column letters in Go and GTP: without I."""
+
+
+class CellNames(NamedTuple):
+    """Names of the cells of a board: the letter of the column and the number of the row, b3."""
+
+    rows: int
+    columns: int
+    letters: str = string.ascii_lowercase
+    from_top: bool = True
+    """whether row 1 is the top row"""
+
+    def number(self, row: int) -> int:
+        """Return the number of a row that is counted from the top, from 0."""
+        return row + 1 if self.from_top else self.rows - row
+
+    def name(self, cell: int) -> str:
+        row, column = divmod(cell, self.columns)
+        return f"{self.letters[column]}{self.number(row)}"
+
+    def read(self, text: str) -> int | None:
+        """Return the cell of a name in upper or lower case; None if the board has no such cell."""
+        found = re.fullmatch(r"([A-Za-z])([0-9]{1,2})", text.strip())
+        column = self.letters.lower().find(found[1].lower()) if found else -1
+        if found is None or not 0 <= column < self.columns or not 1 <= int(found[2]) <= self.rows:
+            return None
+        row = int(found[2]) - 1 if self.from_top else self.rows - int(found[2])
+        return row * self.columns + column
+
+    def parse(self, text: str, kind: str = "cell", others: str = "") -> int:
+        """Return the cell of a name.
+
+        Raises:
+            GameError: if there is none, with the range of names and the `others` that are accepted.
+        """
+        cell = self.read(text)
+        if cell is None:
+            first, last = f"{self.letters[0]}1", f"{self.letters[self.columns - 1]}{self.rows}"
+            raise GameError(
+                f"{text[:20]!r} is no {kind}; type a letter and a number, {first} to {last}{others}"
+            )
+        return cell
+
+    def draw(self, cells: State, slant: int = 0) -> list[str]:
+        """Draw a board with row numbers, and with column letters beside row 1.
+
+        Each row is `slant` characters further to the right than the one above.
+        """
+        rows = [
+            f"{' ' * slant * row}{self.number(row):2} {line}"
+            for row, line in enumerate(draw(cells, self.rows, self.columns))
+        ]
+        letters = "   " + " ".join(self.letters[: self.columns])
+        return [letters, *rows] if self.from_top else [*rows, letters]
 
 
 @inline_kernel
@@ -74,8 +128,8 @@ def read_drawing(diagram: str, rows: int, columns: int) -> State:
             board.append([SIGNS.index(sign) for sign in signs])
     if len(board) != rows:
         raise GameError(
-            f"a diagram needs {rows} lines of {columns} signs, each one of X O . and apart by "
-            f"a space; found {len(board)} such lines"
+            f"a diagram needs {rows} lines of {columns} signs X, O or . separated by spaces; "
+            f"found {len(board)} such lines"
         )
     return np.array(board, np.int64).ravel()
 
@@ -89,7 +143,8 @@ def stones_to_ply(cells: State) -> int:
     first, second = int((cells == 1).sum()), int((cells == 2).sum())
     if first - second not in (0, 1):
         raise GameError(
-            f"X has {first} stones and O has {second}: X moves first, so X has as many or one more"
+            f"X has {first} stones and O has {second}; X moves first and must have the same "
+            "number or one more"
         )
     return first + second
 
@@ -100,13 +155,8 @@ def stones_by_player(game: Game, state: State) -> npt.NDArray[np.bool_]:
     return planes if to_play(state) == 0 else planes[::-1]
 
 
-def letters(columns: int) -> str:
-    """Return the line of column letters for a board with row numbers."""
-    return "   " + " ".join(string.ascii_lowercase[:columns])
-
-
 def turn_line(ply: int) -> str:
-    """Return the line that says whose turn it is, for boards whose stones do not show it."""
+    """Return the line that names the player to move, for boards whose stones do not show it."""
     return f"{SIGNS[1 + ply % 2]} to move after {ply} moves"
 
 
@@ -114,28 +164,12 @@ def read_turn(diagram: str) -> int:
     """Read the number of moves from the `turn_line` of a drawing.
 
     Raises:
-        GameError: unless there is one such line and its turn fits its number.
+        GameError: unless there is one such line and its player fits its number.
     """
     found = re.findall(r"^([XO]) to move after ([0-9]{1,4}) moves$", diagram, re.MULTILINE)
     if len(found) != 1:
-        raise GameError(
-            f"a diagram needs one line '{turn_line(0)}', with its own number; found {len(found)}"
-        )
+        raise GameError(f"a diagram needs one line such as '{turn_line(0)}'; found {len(found)}")
     sign, moves = found[0][0], int(found[0][1])
     if SIGNS[1 + moves % 2] != sign:
         raise GameError(f"after {moves} moves it is not {sign}'s turn: X moves first")
     return moves
-
-
-def cell_name(row: int, column: int) -> str:
-    """Return a cell's name: the letter of its column, the number of its row from the top: a1."""
-    return f"{string.ascii_lowercase[column]}{row + 1}"
-
-
-def read_cell(text: str, size: int) -> tuple[int, int] | None:
-    """Read a name of `cell_name` in either case; None if the board has no such cell."""
-    found = re.fullmatch(r"([a-z])([1-9][0-9]?)", text.lower(), re.ASCII)
-    if not text.isascii() or found is None:
-        return None
-    row, column = int(found[2]) - 1, string.ascii_lowercase.index(found[1])
-    return (row, column) if max(row, column) < size else None

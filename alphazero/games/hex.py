@@ -22,7 +22,6 @@ from alphazero.games import grid
 from alphazero.games.game import (
     HEADER,
     HEURISTIC_RULE,
-    HEURISTIC_SCALE,
     LAST,
     LEGAL_RULE,
     OBSERVE_RULE,
@@ -37,6 +36,7 @@ from alphazero.games.game import (
     State,
     Symmetries,
     outcome,
+    squash,
 )
 from alphazero.games.registry import register
 from alphazero.utils.jit import kernel, shared_kernel
@@ -166,20 +166,13 @@ def observe(state: State, planes: Planes) -> None:
 def connection_heuristic(state: State) -> int:
     """Compare the stones that each side still needs, half a stone less for the player to move.
 
-    The difference d becomes d / (|d| + 4) of a win. The numbers are our own choice.
+    The numbers are our own choice.
     """
     size, player = state[SIZE], state[PLY] % 2
     stones = state[CELLS : CELLS + size * size]
-    halves = (
-        2
-        * (
-            connection_distance(stones, size, 1 - player)
-            - connection_distance(stones, size, player)
-        )
-        + 1
-    )
-    share = abs(halves) * HEURISTIC_SCALE // (abs(halves) + 8)
-    return share if halves > 0 else -share
+    own = connection_distance(stones, size, player)
+    other = connection_distance(stones, size, 1 - player)
+    return squash(2 * (other - own) + 1, 8)  # in half stones
 
 
 @register("hex")
@@ -200,7 +193,6 @@ class Hex(Game):
             raise GameError(f"swap must be 0 (off) or 1 (on), got {self.swap}")
 
     def initial_state(self) -> State:
-        """Return the empty board."""
         state = np.zeros(CELLS + 2 * self._area, np.int64)
         state[OUTCOME], state[LAST] = ONGOING, -1
         state[SIZE], state[SWAP] = self.size, self.swap
@@ -208,7 +200,6 @@ class Hex(Game):
 
     @property
     def heuristic(self) -> Any:
-        """The connection distances."""
         return connection_heuristic
 
     @property
@@ -231,12 +222,14 @@ class Hex(Game):
         return self.size * self.size
 
     @property
+    def _names(self) -> grid.CellNames:
+        return grid.CellNames(self.size, self.size)
+
+    @property
     def board_style(self) -> BoardStyle:
-        """Hexagons."""
         return BoardStyle.HEXAGONS
 
     def action_cell(self, state: State, action: int) -> int | None:  # noqa: ARG002
-        """Return the action: it is its cell; None for the swap."""
         return action if action < self._area else None
 
     def symmetries(self) -> Symmetries:
@@ -251,13 +244,10 @@ class Hex(Game):
         return Symmetries(actions=np.array([actions, turned]), cells=np.array([cells, cells[::-1]]))
 
     def render(self, state: State) -> str:
-        """Draw the slanted board with column letters, row numbers from the top, and the turn."""
-        lines = grid.draw(state[CELLS : CELLS + self._area], self.size, self.size)
-        slanted = [f"{' ' * row}{row + 1:2} {line}" for row, line in enumerate(lines)]
-        return "\n".join([grid.letters(self.size), *slanted, grid.turn_line(int(state[PLY]))])
+        lines = self._names.draw(state[CELLS : CELLS + self._area], slant=1)
+        return "\n".join([*lines, grid.turn_line(int(state[PLY]))])
 
     def parse(self, diagram: str) -> State:
-        """Read a drawing of `render`; the last move stays unknown."""
         stones = grid.read_drawing(diagram, self.size, self.size)
         moves, state = grid.read_turn(diagram), self.initial_state()
         for cell in np.flatnonzero(stones).tolist():
@@ -274,27 +264,14 @@ class Hex(Game):
         return state
 
     def action_name(self, state: State, action: int) -> str:  # noqa: ARG002
-        """Return the letter of the column and the number of the row from the top, b3; or swap."""
-        return SWAP_NAME if action == self._area else grid.cell_name(*divmod(action, self.size))
+        return SWAP_NAME if action == self._area else self._names.name(action)
 
     def parse_action(self, state: State, text: str) -> int:
-        """Read a cell's name, or swap."""
         name = text.strip()
-        place, swaps = grid.read_cell(name, self.size), self.swap and name.lower() == SWAP_NAME
-        if place is None and not swaps:
-            last = grid.cell_name(self.size - 1, self.size - 1)
-            also = f", or {SWAP_NAME}" if self.swap else ""
-            raise GameError(
-                f"{text[:20]!r} is no cell; type a letter and a number, a1 to {last}{also}"
-            )
-        mask = self.legal_action_mask(state)
-        if not mask.any():
-            raise GameError("the game is over")
-        action = self._area if place is None else place[0] * self.size + place[1]
-        if not mask[action]:
-            raise GameError(
-                f"{SWAP_NAME} is the second move or none; type an empty cell"
-                if place is None
-                else f"{name} is taken; type an empty cell"
-            )
+        swaps = bool(self.swap) and name.lower() == SWAP_NAME
+        others = f", or {SWAP_NAME}" if self.swap else ""
+        action = self._area if swaps else self._names.parse(text, others=others)
+        if not self.legal_unless_over(state)[action]:
+            reason = "can only be the second move" if swaps else "is taken"
+            raise GameError(f"{name} {reason}; type an empty cell")
         return action

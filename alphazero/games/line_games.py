@@ -13,13 +13,13 @@ from alphazero.games import grid
 from alphazero.games.game import (
     HEADER,
     HEURISTIC_RULE,
-    HEURISTIC_SCALE,
     LAST,
     ONGOING,
     OUTCOME,
     PLY,
     Game,
     State,
+    squash,
 )
 from alphazero.utils.jit import inline_kernel, kernel, shared_kernel
 
@@ -64,8 +64,7 @@ def place_stone(state: State, cell: int, action: int) -> None:
 def open_lines(state: State) -> int:
     """Compare the lines that each side can still fill.
 
-    A line with n stones of one side counts 4^min(n - 1, 10). The difference d of the two sums
-    becomes d / (|d| + 100) of a win, which keeps its order. The numbers are our own choice.
+    A line with n stones of one side counts 4^min(n - 1, 10). The numbers are our own choice.
     """
     rows, columns, length = state[ROWS], state[COLUMNS], state[LENGTH]
     cells, player, difference = state[CELLS:], state[PLY] % 2, 0
@@ -83,8 +82,7 @@ def open_lines(state: State) -> int:
                     difference += 4 ** min(own - 1, 10)
                 elif other > 0 and own == 0:
                     difference -= 4 ** min(other - 1, 10)
-    share = abs(difference) * HEURISTIC_SCALE // (abs(difference) + 100)
-    return share if difference > 0 else -share
+    return squash(difference, 100)
 
 
 @dataclass(frozen=True)

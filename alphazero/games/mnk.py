@@ -3,7 +3,6 @@
 An action is a cell, counted row by row from the top left.
 """
 
-import string
 from dataclasses import dataclass
 
 from alphazero.errors import GameError
@@ -70,7 +69,6 @@ class Mnk(LineGame):
 
     @property
     def num_actions(self) -> int:
-        """One per cell."""
         return self.rows * self.columns
 
     @property
@@ -80,41 +78,27 @@ class Mnk(LineGame):
 
     @property
     def board_style(self) -> BoardStyle:
-        """Crossing lines if five or more in a row win, as in gomoku; else squares."""
+        """Intersections if five or more in a row win, as in gomoku; else squares."""
         return BoardStyle.INTERSECTIONS if self.length >= 5 else BoardStyle.SQUARES
 
+    @property
+    def _names(self) -> grid.CellNames:
+        return grid.CellNames(self.rows, self.columns, from_top=False)
+
     def action_cell(self, state: State, action: int) -> int:  # noqa: ARG002
-        """Return the action: it is its cell."""
         return action
 
     def symmetries(self) -> Symmetries:
-        """Return the board's symmetries: 8 if square, else 4."""
         return grid.cell_symmetries(self.rows, self.columns)
 
     def render(self, state: State) -> str:
-        """Draw the board with column letters and row numbers, 1 at the bottom."""
-        lines = grid.draw(state[CELLS:], self.rows, self.columns)
-        labelled = [f"{self.rows - row:2} {line}" for row, line in enumerate(lines)]
-        return "\n".join([*labelled, grid.letters(self.columns)])
+        return "\n".join(self._names.draw(state[CELLS:]))
 
     def action_name(self, state: State, action: int) -> str:  # noqa: ARG002
-        """Return the letter of the column and the number of the row from the bottom: b2."""
-        row, column = divmod(action, self.columns)
-        return f"{string.ascii_lowercase[column]}{self.rows - row}"
+        return self._names.name(action)
 
     def parse_action(self, state: State, text: str) -> int:
-        """Read a cell's name."""
-        name = text.strip()
-        letter, number = name[:1].lower(), name[1:4]
-        column = string.ascii_lowercase.find(letter) if letter else -1
-        known = name.isascii() and number.isdigit() and 0 <= column < self.columns
-        if not known or not 1 <= int(number) <= self.rows or len(name) > 3:
-            last = self.action_name(state, self.columns - 1)
-            raise GameError(f"{text[:20]!r} is no cell; type a letter and a number, a1 to {last}")
-        mask = self.legal_action_mask(state)
-        if not mask.any():
-            raise GameError("the game is over")
-        action = (self.rows - int(number)) * self.columns + column
-        if not mask[action]:
+        action = self._names.parse(text)
+        if not self.legal_unless_over(state)[action]:
             raise GameError(f"{self.action_name(state, action)} is taken; type an empty cell")
         return action

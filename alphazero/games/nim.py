@@ -147,9 +147,7 @@ class Nim(Game):
         count = int(name) if name.isascii() and name.isdigit() and len(name) < 5 else 0
         if not 1 <= count <= self.most:
             raise GameError(f"{text[:20]!r} is no number of chips; type 1 to {self.most}")
-        left = int(state[LEFT])
-        if left == 0:
-            raise GameError("the game is over")
+        left = int(self.legal_unless_over(state).sum())
         if count > left:
             raise GameError(f"only {left} left; type 1 to {left}")
         return count - 1

@@ -18,7 +18,6 @@ from alphazero.games import grid
 from alphazero.games.game import (
     HEADER,
     HEURISTIC_RULE,
-    HEURISTIC_SCALE,
     LAST,
     LEGAL_RULE,
     OBSERVE_RULE,
@@ -32,8 +31,10 @@ from alphazero.games.game import (
     State,
     Symmetries,
     outcome,
+    squash,
 )
 from alphazero.games.registry import register
+from alphazero.utils.bits import count_bits
 from alphazero.utils.jit import kernel, shared_kernel
 
 SIZE, DISCS = HEADER, HEADER + 1
@@ -98,16 +99,6 @@ def enclosed(own: Bits, other: Bits, size: int, disc: Bits) -> Bits:
 
 
 @shared_kernel
-def count_bits(bits: Bits) -> int:
-    """Count the cells of a set; each step clears the lowest bit."""
-    count = 0
-    while bits:
-        bits &= bits - ONE
-        count += 1
-    return count
-
-
-@shared_kernel
 def settle(state: State) -> None:
     """Write the outcome if neither player can place a disc."""
     first, second, size = Bits(state[DISCS]), Bits(state[DISCS + 1]), state[SIZE]
@@ -166,7 +157,7 @@ def observe(state: State, planes: Planes) -> None:
 def corners_and_mobility(state: State) -> int:
     """Compare the corners held, 8 each, and the numbers of cells where each side can play.
 
-    The difference d becomes d / (|d| + 20) of a win. The numbers are our own choice.
+    The numbers are our own choice.
     """
     player, size = state[PLY] % 2, state[SIZE]
     own, other = Bits(state[DISCS + player]), Bits(state[DISCS + 1 - player])
@@ -174,9 +165,7 @@ def corners_and_mobility(state: State) -> int:
     corners = ends | ends << Bits(size * (size - 1))
     held = count_bits(own & corners) - count_bits(other & corners)
     moves = count_bits(placeable(own, other, size)) - count_bits(placeable(other, own, size))
-    difference = 8 * held + moves
-    share = abs(difference) * HEURISTIC_SCALE // (abs(difference) + 20)
-    return share if difference > 0 else -share
+    return squash(8 * held + moves, 20)
 
 
 def _bits_of(cells: State) -> State:
@@ -207,7 +196,6 @@ class Othello(Game):
 
     @property
     def heuristic(self) -> Any:
-        """Corners and mobility."""
         return corners_and_mobility
 
     @property
@@ -243,16 +231,19 @@ class Othello(Game):
         cells: State = discs[0] + 2 * discs[1]
         return cells
 
+    @property
+    def _names(self) -> grid.CellNames:
+        return grid.CellNames(self.size, self.size)
+
     def action_cell(self, state: State, action: int) -> int | None:  # noqa: ARG002
-        """Return the action: it is its cell; None for the pass."""
         return action if action < self._area else None
 
     def symmetries(self) -> Symmetries:
         """Return the four symmetries that keep the initial position.
 
         They are the identity, the half turn and the reflections across the diagonals. The board's
-        other four exchange the colours in the middle. A position and such an image are worth the
-        same, but no game reaches the image.
+        other four exchange the colours in the middle: an image has the value of its position, but
+        no game reaches it.
         """
         start = self._cells(self.initial_state())
         every = grid.board_symmetries(self.size, self.size)
@@ -261,13 +252,9 @@ class Othello(Game):
         return Symmetries(actions=np.hstack([cells, passes]), cells=cells)
 
     def render(self, state: State) -> str:
-        """Draw the board with column letters, row numbers, 1 at the top, and the turn."""
-        lines = grid.draw(self._cells(state), self.size, self.size)
-        labelled = [f"{row + 1:2} {line}" for row, line in enumerate(lines)]
-        return "\n".join([grid.letters(self.size), *labelled, grid.turn_line(int(state[PLY]))])
+        return "\n".join([*self._names.draw(self._cells(state)), grid.turn_line(int(state[PLY]))])
 
     def parse(self, diagram: str) -> State:
-        """Read a drawing of `render`; the last move stays unknown."""
         cells = grid.read_drawing(diagram, self.size, self.size)
         moves, discs = grid.read_turn(diagram), int((cells != 0).sum()) - 4
         if not cells[self._middle()].all():
@@ -282,24 +269,15 @@ class Othello(Game):
         return state
 
     def action_name(self, state: State, action: int) -> str:  # noqa: ARG002
-        """Return the letter of the column and the number of the row from the top, d3; or pass."""
-        return PASS if action == self._area else grid.cell_name(*divmod(action, self.size))
+        return PASS if action == self._area else self._names.name(action)
 
     def parse_action(self, state: State, text: str) -> int:
-        """Read a cell's name, or pass."""
         name = text.strip()
-        place = grid.read_cell(name, self.size)
-        if place is None and name.lower() != PASS:
-            last = grid.cell_name(self.size - 1, self.size - 1)
-            raise GameError(
-                f"{text[:20]!r} is no cell; type a letter and a number, a1 to {last}, or {PASS}"
-            )
-        mask = self.legal_action_mask(state)
-        if not mask.any():
-            raise GameError("the game is over")
-        if mask[self._area] and place is not None:
+        passes = name.lower() == PASS
+        action = self._area if passes else self._names.parse(text, others=f", or {PASS}")
+        mask = self.legal_unless_over(state)
+        if mask[self._area] and not passes:
             raise GameError(f"no disc can be placed; type {PASS}")
-        action = self._area if place is None else place[0] * self.size + place[1]
         if not mask[action]:
             legal_names = (self.action_name(state, int(cell)) for cell in np.flatnonzero(mask))
             raise GameError(f"{name} encloses nothing; type one of {' '.join(legal_names)}")

@@ -109,7 +109,7 @@ class MinimaxPlayer(SequentialPlayer):
         """Deepen to the limit; depth 1 is always completed."""
         search, began = self.search, time.monotonic()
         search.start(state, self.depth, preference=self.rng.permutation(self.game.num_actions))
-        while not search.go_on(SLICE):
+        while not search.run(SLICE):
             late = self.seconds is not None and time.monotonic() - began >= self.seconds
             if late and search.depth > 0:
                 break
@@ -150,7 +150,7 @@ class SolverPlayer(SequentialPlayer):
         preference = self.rng.permutation(self.game.num_actions)
         search.start(state, self.game.max_moves, preference=preference)
         last = search.nodes + FALLBACK_POSITIONS
-        while (search.nodes < last or search.depth == 0) and not search.go_on(SLICE):
+        while (search.nodes < last or search.depth == 0) and not search.run(SLICE):
             yield
         return search.best_action(), _value_of_score(search.score)
 

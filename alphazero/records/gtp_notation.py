@@ -14,7 +14,7 @@ import numpy as np
 
 from alphazero.errors import GameError
 from alphazero.games.game import ONGOING, Game, State, to_play
-from alphazero.games.grid import VERTEX_LETTERS
+from alphazero.games.grid import VERTEX_LETTERS, CellNames
 
 COLOURS: Final = ("black", "white")
 """Of player 0 and player 1."""
@@ -40,27 +40,19 @@ class GtpNotation:
             )
         self.has_cells = False
         """whether any move has a cell"""
-        self.from_top = False
-        """whether row 1 is the top row"""
-        self._look_at_names()
+        self._cells = CellNames(self.rows, self.columns, VERTEX_LETTERS, self._from_top())
 
     def cell_name(self, cell: int) -> str:
         """Return the vertex of a cell, counted row by row from the top left."""
-        row, column = divmod(cell, self.columns)
-        return f"{VERTEX_LETTERS[column]}{self.row_label(row)}"
+        return self._cells.name(cell)
 
     def row_label(self, row: int) -> int:
         """Return the number of a row that is counted from the top, from 0."""
-        return row + 1 if self.from_top else self.rows - row
+        return self._cells.number(row)
 
     def cell(self, text: str) -> int | None:
         """Return the cell of a vertex; None if the board has no such cell."""
-        found = re.fullmatch(r"([A-Z])([1-9][0-9]?)", text.strip().upper())
-        column = VERTEX_LETTERS.find(found[1]) if found else -1
-        if found is None or not 0 <= column < self.columns or int(found[2]) > self.rows:
-            return None
-        row = int(found[2]) - 1 if self.from_top else self.rows - int(found[2])
-        return row * self.columns + column
+        return self._cells.read(text)
 
     def name(self, state: State, action: int) -> str:
         """Return the name of a legal action."""
@@ -91,8 +83,8 @@ class GtpNotation:
     def _plain_name(self, state: State, action: int) -> str:
         return self.game.action_name(state, action).lower()
 
-    def _look_at_names(self) -> None:
-        """Set `has_cells` and `from_top` by the names of the initial moves."""
+    def _from_top(self) -> bool:
+        """Whether the names of the initial moves count rows from the top; set `has_cells`."""
         state = self.game.initial_state()
         for action in map(int, np.flatnonzero(self.game.legal_action_mask(state))):
             cell = self.game.action_cell(state, action)
@@ -102,8 +94,8 @@ class GtpNotation:
             number = re.fullmatch(r"[A-Za-z]([0-9]+)", self.game.action_name(state, action))
             row = cell // self.columns
             if number and row + 1 != self.rows - row:
-                self.from_top = int(number[1]) == row + 1
-                return
+                return int(number[1]) == row + 1
+        return False
 
 
 def pass_before(game: Game, state: State, player: int) -> tuple[int, ...]:

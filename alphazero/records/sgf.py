@@ -25,6 +25,7 @@ from typing import Final
 
 from alphazero.errors import GameError
 from alphazero.games.game import Game
+from alphazero.games.grid import CellNames
 from alphazero.games.registry import name_of, write_game
 
 SIZE_LIMIT: Final = 1 << 23
@@ -314,13 +315,12 @@ class _Reader:
         self.comments.append("")
 
     def _cell(self, text: str) -> int:
-        by_number = self.number in (OTHELLO, HEX)
-        text = text.lower() if by_number else text
-        named = re.fullmatch(r"([a-z])([0-9]{1,2})", text, re.ASCII) if by_number else None
-        if named:
-            column, row = _LETTERS.index(named[1]), int(named[2]) - 1
-        else:
-            column, row = (_LETTERS.find(letter) for letter in (text if len(text) == 2 else "??"))
+        if self.number in (OTHELLO, HEX):
+            text = text.lower()
+            cell = CellNames(self.rows, self.columns).read(text)
+            if cell is not None:
+                return cell
+        column, row = (_LETTERS.find(letter) for letter in (text if len(text) == 2 else "??"))
         if not (0 <= column < self.columns and 0 <= row < self.rows):
             last = _write_move(self.rows * self.columns - 1, self.rows, self.columns, self.number)
             raise GameError(

@@ -1,20 +1,20 @@
-"""An exact solver for Connect Four, with a position in two integers.
+"""An exact solver for Connect Four with bitboards.
 
-After Pons, *Solving Connect 4: how to build a perfect AI* (blog.gamesolver.org, 2015-2019):
-bitboards, moves that do not lose at once, ordering by the threats a move makes, a transposition
-table of bounds, null windows on the score. The bitboards go back to Tromp's Fhourstones.
+Pons, *Solving Connect 4: how to build a perfect AI* (blog.gamesolver.org, 2015-2019): bitboards,
+moves that do not lose at once, ordering by the threats that a move makes, a transposition table of
+bounds, null windows on the score. The bitboards are from Tromp's Fhourstones.
 
-A cell is a bit: columns from the left, each from the bottom, and above each column one bit that
-stays empty, so that no line runs from one column's top into the next one's bottom:
+A cell is a bit, column by column from the bottom. One bit above each column stays empty, so that no
+line continues from one column's top at the next one's bottom. On the 6 x 7 board:
 
-    6 13 20 27 34 41 48     the empty row, here of the 6 x 7 board
+    6 13 20 27 34 41 48     the empty row
     5 12 19 26 33 40 47
     . . .
     0  7 14 21 28 35 42
 
-`stones` are those of the player to move, `filled` all of them. A *score* is Pons's: positive when
-the player to move wins, 0 for a draw; its size is one more than the number of stones that the
-winner has left at the end. Letters: D frames, W columns, N entries of the table.
+`stones` are those of the player to move, `occupied` all stones. A *score* is Pons's: positive when
+the player to move wins, 0 for a draw. Its absolute value is one more than the number of stones that
+the winner has left at the end. Letters: D frames, W columns, N entries of the table.
 """
 
 from collections.abc import Generator
@@ -25,21 +25,22 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
+from alphazero.utils.bits import count_bits
 from alphazero.utils.jit import inline_kernel, kernel, shared_kernel
 
 LARGEST_BOARD = 62
-"""Bits, with the empty row: all arithmetic stays positive in an int64."""
+"""Bits of the largest board, with the empty row: all arithmetic stays positive in an int64."""
 
 TABLE_ENTRIES = 8_388_593
-"""A prime, just below 2^23: 64 MiB, of which a short search touches little."""
+"""A prime just below 2^23: 64 MiB, of which a short search touches little."""
 
 SLICE = 100_000
-"""Positions between two yields to other work: some hundredths of a second."""
+"""Positions searched between two yields: some hundredths of a second."""
 
 FRAME = np.dtype(
     [
         ("stones", np.int64),
-        ("filled", np.int64),
+        ("occupied", np.int64),
         ("alpha", np.int64),
         ("beta", np.int64),
         ("result", np.int64),
@@ -49,9 +50,9 @@ FRAME = np.dtype(
 )
 
 LOWER_BOUND = 128
-"""Marks a stored score as a lower bound; the others are upper bounds."""
+"""Flag of a stored lower bound; other scores are upper bounds."""
 OFFSET = 64
-"""Makes every score positive."""
+"""Added to stored scores, which makes them positive."""
 
 
 class SolverArrays(NamedTuple):
@@ -64,8 +65,8 @@ class SolverArrays(NamedTuple):
     order_scores: npt.NDArray[np.int64]
     """[W] scratch"""
     table: npt.NDArray[np.int64]
-    """[N] 0, or the key's quotient by N and a bound in the lowest byte. The key's remainder is
-    the index, so an entry identifies its position exactly."""
+    """[N] transposition table: 0, or the quotient of key / N and a bound in the lowest byte; the
+    remainder is the index, so an entry identifies its position exactly"""
     order: npt.NDArray[np.int64]
     """[W] the columns, from the middle outwards"""
     counters: npt.NDArray[np.int64]
@@ -74,7 +75,7 @@ class SolverArrays(NamedTuple):
 
 TOP, NODES, FIRST_PLY, CELLS, HEIGHT, BOTTOM, BOARD = range(7)
 """The current frame, the positions searched, the first frame's ply; then constants of the board:
-its cells, a column's bits, the lowest cells' bits, all cells' bits."""
+the number of cells, the bits per column, the bits of the lowest cells and of all cells."""
 
 SolverArraysType = types.NamedTuple(
     [
@@ -90,7 +91,7 @@ SolverArraysType = types.NamedTuple(
 
 
 @shared_kernel
-def winning_cells(stones: int, filled: int, height: int, board: int) -> int:
+def winning_cells(stones: int, occupied: int, height: int, board: int) -> int:
     """Return the free cells that complete a line of four `stones`, reachable or not.
 
     `height` is the number of bits of a column with the empty one, `board` the bits of all cells.
@@ -101,36 +102,28 @@ def winning_cells(stones: int, filled: int, height: int, board: int) -> int:
         found |= pair & ((stones << 3 * step) | (stones >> step))
         pair = (stones >> step) & (stones >> 2 * step)
         found |= pair & ((stones >> 3 * step) | (stones << step))
-    return found & (board ^ filled)
+    return found & (board ^ occupied)
 
 
 @inline_kernel
-def _bits_in(number: int) -> int:
-    """Count the bits of a number below 2^62, pairs first (Warren, *Hacker's Delight*, 5-1)."""
-    number -= (number >> 1) & 0x5555555555555555
-    number = (number & 0x3333333333333333) + ((number >> 2) & 0x3333333333333333)
-    number = (number + (number >> 4)) & 0x0F0F0F0F0F0F0F0F
-    return (number * 0x0101010101010101) >> 56
+def _store(arrays: SolverArrays, frame: Any, score: int, kind: int) -> None:
+    key = frame.stones + frame.occupied
+    arrays.table[key % TABLE_ENTRIES] = (key // TABLE_ENTRIES) << 8 | kind | (score + OFFSET)
 
 
 @inline_kernel
-def _remember(work: SolverArrays, frame: Any, score: int, kind: int) -> None:
-    key = frame.stones + frame.filled
-    place, size = key % TABLE_ENTRIES, TABLE_ENTRIES
-    work.table[place] = (key // size) << 8 | kind | (score + OFFSET)
-
-
-@inline_kernel
-def _enter(work: SolverArrays, place: int, stones: int, filled: int, alpha: int, beta: int) -> bool:
-    """Enter a position whose player to move cannot win at once; return whether to search deeper.
+def _enter(
+    arrays: SolverArrays, level: int, stones: int, occupied: int, alpha: int, beta: int
+) -> bool:
+    """Enter a position where no move wins at once; return whether its moves must be searched.
 
     If not, `result` holds its score, or a bound outside the window.
     """
-    frame, counters = work.frames[place], work.counters
+    frame, counters = arrays.frames[level], arrays.counters
     cells, height, board = counters[CELLS], counters[HEIGHT], counters[BOARD]
-    left = cells - counters[FIRST_PLY] - place
-    threats = winning_cells(filled ^ stones, filled, height, board)
-    possible = (filled + counters[BOTTOM]) & board
+    left = cells - counters[FIRST_PLY] - level
+    threats = winning_cells(occupied ^ stones, occupied, height, board)
+    possible = (occupied + counters[BOTTOM]) & board
     forced = possible & threats
     if forced:
         possible = forced if forced & (forced - 1) == 0 else 0
@@ -142,8 +135,8 @@ def _enter(work: SolverArrays, place: int, stones: int, filled: int, alpha: int,
         frame.result = 0
         return False
     alpha, beta = max(alpha, -((left - 2) // 2)), min(beta, (left - 1) // 2)
-    key = stones + filled
-    entry = work.table[key % TABLE_ENTRIES]
+    key = stones + occupied
+    entry = arrays.table[key % TABLE_ENTRIES]
     if entry != 0 and entry >> 8 == key // TABLE_ENTRIES:
         score = (entry & (LOWER_BOUND - 1)) - OFFSET
         if entry & LOWER_BOUND:
@@ -153,64 +146,61 @@ def _enter(work: SolverArrays, place: int, stones: int, filled: int, alpha: int,
     if alpha >= beta:
         frame.result = beta
         return False
-    frame.stones, frame.filled = stones, filled
+    frame.stones, frame.occupied = stones, occupied
     frame.alpha, frame.beta = alpha, beta
     count = 0
-    for column in work.order:
+    for column in arrays.order:
         move = possible & (((1 << (height - 1)) - 1) << (column * height))
         if move:
-            merit = _bits_in(winning_cells(stones | move, filled | move, height, board))
+            order_score = count_bits(winning_cells(stones | move, occupied | move, height, board))
             index = count
-            while index > 0 and work.order_scores[index - 1] < merit:
-                work.moves[place, index] = work.moves[place, index - 1]
-                work.order_scores[index] = work.order_scores[index - 1]
+            while index > 0 and arrays.order_scores[index - 1] < order_score:
+                arrays.moves[level, index] = arrays.moves[level, index - 1]
+                arrays.order_scores[index] = arrays.order_scores[index - 1]
                 index -= 1
-            work.moves[place, index], work.order_scores[index] = move, merit
+            arrays.moves[level, index], arrays.order_scores[index] = move, order_score
             count += 1
     frame.count, frame.cursor = count, 0
     return True
 
 
 @kernel(types.boolean(SolverArraysType, types.int64, types.int64))
-def begin(work: SolverArrays, alpha: int, beta: int) -> bool:
-    """Enter the position in the first frame; return whether there is anything to search."""
-    work.counters[TOP] = 0
-    return _enter(work, 0, work.frames[0].stones, work.frames[0].filled, alpha, beta)
+def begin(arrays: SolverArrays, alpha: int, beta: int) -> bool:
+    """Enter the position in the first frame; return whether its moves must be searched."""
+    arrays.counters[TOP] = 0
+    return _enter(arrays, 0, arrays.frames[0].stones, arrays.frames[0].occupied, alpha, beta)
 
 
 @kernel(types.boolean(SolverArraysType, types.int64))
-def run(work: SolverArrays, nodes: int) -> bool:
+def run(arrays: SolverArrays, nodes: int) -> bool:
     """Search up to `nodes` more positions; return whether the search is over."""
-    counters = work.counters
+    counters = arrays.counters
     last = counters[NODES] + nodes
     while counters[NODES] < last:
         top = counters[TOP]
-        frame = work.frames[top]
+        frame = arrays.frames[top]
         if frame.alpha < frame.beta and frame.cursor < frame.count:
-            move = work.moves[top, frame.cursor]
+            move = arrays.moves[top, frame.cursor]
             frame.cursor += 1
             counters[NODES] += 1
-            stones, filled = frame.filled ^ frame.stones, frame.filled | move
-            if _enter(work, top + 1, stones, filled, -frame.beta, -frame.alpha):
+            stones, occupied = frame.occupied ^ frame.stones, frame.occupied | move
+            if _enter(arrays, top + 1, stones, occupied, -frame.beta, -frame.alpha):
                 counters[TOP] += 1
             else:
-                frame.alpha = max(frame.alpha, -work.frames[top + 1].result)
+                frame.alpha = max(frame.alpha, -arrays.frames[top + 1].result)
         else:
             frame.result = frame.alpha
-            _remember(work, frame, frame.result, LOWER_BOUND if frame.alpha >= frame.beta else 0)
+            _store(arrays, frame, frame.result, LOWER_BOUND if frame.alpha >= frame.beta else 0)
             if top == 0:
                 return True
             counters[TOP] -= 1
-            parent = work.frames[top - 1]
+            parent = arrays.frames[top - 1]
             parent.alpha = max(parent.alpha, -frame.result)
     return False
 
 
 Search = Generator[None, None, int]
-"""A search that yields between slices, so that other work gets a turn, and returns a score.
-
-Only one runs at a time: a new search invalidates the one before.
-"""
+"""A search that yields between slices and returns a score. A new search invalidates the old one."""
 
 
 class BitboardSolver:
@@ -223,7 +213,7 @@ class BitboardSolver:
         bottom = sum(1 << column * self._height for column in range(columns))
         self._board = bottom * ((1 << rows) - 1)
         middle = sorted(range(columns), key=lambda column: abs(2 * column - columns + 1))
-        self._work = SolverArrays(
+        self._arrays = SolverArrays(
             np.zeros(self.cells + 1, FRAME),
             np.zeros((self.cells + 1, columns), np.int64),
             np.zeros(columns, np.int64),
@@ -235,34 +225,34 @@ class BitboardSolver:
     @property
     def nodes(self) -> int:
         """Positions searched so far."""
-        return int(self._work.counters[NODES])
+        return int(self._arrays.counters[NODES])
 
-    def search(self, stones: int, filled: int, alpha: int, beta: int) -> Search:
+    def search(self, stones: int, occupied: int, alpha: int, beta: int) -> Search:
         """Return the score of an unfinished position if it lies between alpha and beta.
 
         A result <= alpha is an upper bound of the score, one >= beta a lower bound.
         """
-        left = self.cells - filled.bit_count()
-        possible = (filled + int(self._work.counters[BOTTOM])) & self._board
-        if winning_cells(stones, filled, self._height, self._board) & possible:
+        left = self.cells - occupied.bit_count()
+        possible = (occupied + int(self._arrays.counters[BOTTOM])) & self._board
+        if winning_cells(stones, occupied, self._height, self._board) & possible:
             return (left + 1) // 2
-        frame = self._work.frames[0]
-        frame["stones"], frame["filled"] = stones, filled
-        self._work.counters[FIRST_PLY] = self.cells - left
-        if begin(self._work, alpha, beta):
-            while not run(self._work, SLICE):
+        frame = self._arrays.frames[0]
+        frame["stones"], frame["occupied"] = stones, occupied
+        self._arrays.counters[FIRST_PLY] = self.cells - left
+        if begin(self._arrays, alpha, beta):
+            while not run(self._arrays, SLICE):
                 yield
         return int(frame["result"])
 
-    def score(self, stones: int, filled: int) -> Search:
+    def score(self, stones: int, occupied: int) -> Search:
         """Return the score of an unfinished position."""
-        left = self.cells - filled.bit_count()
+        left = self.cells - occupied.bit_count()
         low, high = -(left // 2), (left + 1) // 2
         while low < high:
             # Early wins and losses are cheaper to rule out than late ones, so they come first.
             middle = (low + high) // 2
             middle = min(middle, -(-low // 2)) if middle <= 0 else max(middle, high // 2)
-            result = yield from self.search(stones, filled, middle, middle + 1)
+            result = yield from self.search(stones, occupied, middle, middle + 1)
             if result <= middle:
                 high = result
             else:
@@ -271,5 +261,5 @@ class BitboardSolver:
 
 
 def fits(rows: int, columns: int) -> bool:
-    """Whether the bits of a board fit, also when shifted by three columns and rows."""
+    """Whether the bits of a board fit, also shifted by three columns and rows."""
     return (rows + 1) * columns <= LARGEST_BOARD and 3 * (rows + 2) <= LARGEST_BOARD

@@ -137,7 +137,7 @@ class _GenericSolver(ExactSolver):
         """Deepen until the score is exact; then test whether each move is as good."""
         search, longest = self._search, self.game.max_moves
         search.start(state, longest)
-        while not search.go_on(SLICE):
+        while not search.run(SLICE):
             yield
         score = search.score
         value = int(np.sign(score))
@@ -153,14 +153,14 @@ class _GenericSolver(ExactSolver):
             if depth == 0:
                 continue  # other moves win here
             search.start(child, depth, (-score, 1 - score), keep=True)
-            while not search.go_on(SLICE):
+            while not search.run(SLICE):
                 yield
             best[action] = search.score <= -score
         return ExactResult(value, end, best)
 
     def value(self, state: State) -> int:
         self._search.start(state, self.game.max_moves, (-1, 1))
-        while not self._search.go_on(SLICE):
+        while not self._search.run(SLICE):
             pass
         return int(np.sign(self._search.score))
 

@@ -207,8 +207,8 @@ FIRST = ". . . .\n. O X .\n. X O .\n. . . .\n"
     ("diagram", "message"),
     [
         ("", "a diagram needs 4 lines of 4 signs"),
-        (FIRST, "a diagram needs one line 'X to move after 0 moves', with its own number; found 0"),
-        (FIRST + "X to move after 0 moves\n" * 2, "with its own number; found 2"),
+        (FIRST, "a diagram needs one line such as 'X to move after 0 moves'; found 0"),
+        (FIRST + "X to move after 0 moves\n" * 2, "'X to move after 0 moves'; found 2"),
         (FIRST + "O to move after 0 moves", "after 0 moves it is not O's turn: X moves first"),
         (FIRST + "O to move after 1 moves", "1 moves cannot have added 0 discs"),
         (FIRST.replace("X", "."), "a diagram needs one line"),

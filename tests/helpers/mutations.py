@@ -995,7 +995,7 @@ PLAYERS = (
         ("utils/test_jobs.py::test_shares_are_fair_whole_and_never_empty",),
     ),
     Mutation(
-        "records/gtp_notation.py",
+        "games/grid.py",
         "return row + 1 if self.from_top else self.rows - row",
         "return row + 1",
         "rows of GTP are counted from the top",

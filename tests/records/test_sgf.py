@@ -328,7 +328,7 @@ def test_small_letters_of_old_names_and_escaped_ends_of_lines_do_not_count() -> 
         ("(;SZ[5];B[];W[];B[aa])", "move 3, black A5: the game is over"),
         ("(;SZ[5];B[];B[aa])", "move 2, black A5: white would have to pass, as the last"),
         ("(;GM[4];B[])", "move 1, black pass: gomoku has no such move"),
-        ("(;GM[11];B[a1];W[a2];B[swap-pieces])", "move 3, black swap: swap is the second move"),
+        ("(;GM[11];B[a1];W[a2];B[swap-pieces])", "move 3, black swap: swap can only be"),
         ("(;GM[2];B[aa])", "move 1, black a1: a1 encloses nothing"),
         ("(;SZ[2]AB[aa][ab][ba][bb])", "the stones cannot be set up (AB, AW): "),
         ("(;SZ[2]AB[aa][ba]AW[ab][bb])", "the stones cannot be set up (AB, AW): "),

@@ -85,7 +85,7 @@ def random_state(game: Game, moves: int, rng: np.random.Generator) -> State:
 
 def searched(search: AlphaBeta, state: State, depth: int, **options: object) -> AlphaBeta:
     search.start(state, depth, **options)
-    while not search.go_on(7):
+    while not search.run(7):
         pass
     return search
 
@@ -186,7 +186,7 @@ def test_what_it_finds_does_not_depend_on_searches_before_or_on_the_slices() -> 
     for state in states:
         fresh = AlphaBeta(game, 64)
         fresh.start(state, 4)
-        assert fresh.go_on(10**9)
+        assert fresh.run(10**9)
         before = worn.nodes
         searched(worn, state, 4)
         assert (worn.score, worn.best_action()) == (fresh.score, fresh.best_action())
@@ -212,9 +212,9 @@ def test_it_can_be_asked_at_any_time_once_a_ply_is_done() -> None:
     search = AlphaBeta(game)
     search.start(game.initial_state(), 9)
     while search.depth < 1:
-        assert not search.go_on(50)
+        assert not search.run(50)
     for _ in range(40):
-        assert not search.go_on(50)
+        assert not search.run(50)
         assert 0 <= search.best_action() < game.num_actions
 
 

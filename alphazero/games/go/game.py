@@ -177,11 +177,7 @@ class Go(Game):
         return Symmetries(np.concatenate([cells, passing], axis=1), cells)
 
     def render(self, state: State) -> str:
-        """Draw the board with column letters, row numbers, 1 at the bottom, and the status line."""
-        lines = grid.draw(stones_of(state), self.rows, self.columns)
-        labelled = [f"{self.rows - row:2} {line}" for row, line in enumerate(lines)]
-        letters = "   " + " ".join(grid.VERTEX_LETTERS[: self.columns])
-        return "\n".join([*labelled, letters, self._status(state)])
+        return "\n".join([*self._names.draw(stones_of(state)), self._status(state)])
 
     def _status(self, state: State) -> str:
         """Return the turn or the winner, and the facts that the stones do not show."""
@@ -223,7 +219,7 @@ class Go(Game):
         return state
 
     def _forbid(self, state: State, names: list[str]) -> None:
-        actions = [self._read_point(name) for name in names[: state[PLY]]]
+        actions = [self._parse_point(name) for name in names[: state[PLY]]]
         if not self.legal_action_mask(state)[actions].all():
             raise GameError("the diagram names a ko where no stone may be laid anyway")
         set_ko(state, actions)
@@ -231,29 +227,18 @@ class Go(Game):
             raise GameError("the diagram names more points than simple ko can forbid")
 
     def action_name(self, state: State, action: int) -> str:  # noqa: ARG002
-        """Return the column's letter and the row's number from the bottom, D4; or pass."""
-        if action == self.pass_action:
-            return "pass"
-        row, column = divmod(action, self.columns)
-        return f"{grid.VERTEX_LETTERS[column]}{self.rows - row}"
+        return "pass" if action == self.pass_action else self._names.name(action)
 
-    def _read_point(self, text: str) -> int:
-        name = text.strip().upper()
-        column, number = grid.VERTEX_LETTERS.find(name[:1] or "?"), name[1:]
-        known = name.isascii() and number.isdigit() and 0 <= column < self.columns
-        if not known or len(number) > 2 or not 1 <= int(number) <= self.rows:
-            last = f"{grid.VERTEX_LETTERS[self.columns - 1]}{self.rows}"
-            raise GameError(
-                f"{text[:20]!r} is no point; type a letter and a number, A1 to {last}, or pass"
-            )
-        return (self.rows - int(number)) * self.columns + column
+    @property
+    def _names(self) -> grid.CellNames:
+        return grid.CellNames(self.rows, self.columns, grid.VERTEX_LETTERS, from_top=False)
+
+    def _parse_point(self, text: str) -> int:
+        return self._names.parse(text, "point", ", or pass")
 
     def parse_action(self, state: State, text: str) -> int:
-        """Read a point's name, or pass, in either case."""
-        action = self.pass_action if text.strip().lower() == "pass" else self._read_point(text)
-        if state[OUTCOME] != ONGOING:
-            raise GameError("the game is over")
-        if not self.legal_action_mask(state)[action]:
+        action = self.pass_action if text.strip().lower() == "pass" else self._parse_point(text)
+        if not self.legal_unless_over(state)[action]:
             name = self.action_name(state, action)
             if stones_of(state)[action]:
                 raise GameError(f"{name} is taken; type an empty point")

@@ -234,7 +234,7 @@ def test_columns_have_no_letter_i_and_rows_count_as_the_game_counts_them() -> No
     assert [gomoku.cell(name) for name in ("I15", "Q1", "A16", "A0", "pass")] == [None] * 5
     assert [gomoku.cell(gomoku.cell_name(cell)) for cell in range(225)] == list(range(225))
     othello = GtpNotation(make_game("othello"))
-    assert othello.from_top
+    assert othello.row_label(0) == 1
     assert othello.cell_name(0) == "A1"
     assert not GtpNotation(make_game("nim")).has_cells
 

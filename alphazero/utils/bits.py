@@ -1,0 +1,29 @@
+"""Kernels that count and hash the bits of integers."""
+
+import numpy as np
+
+from alphazero.utils.jit import inline_kernel
+
+HASH_SEED = np.uint64(0x9E3779B97F4A7C15)
+"""The hash of no words."""
+
+
+@inline_kernel
+def count_bits(number: int) -> int:
+    """Count the set bits of a uint64 or a non-negative int64 (Warren, *Hacker's Delight*, 5-1)."""
+    bits = np.uint64(number)
+    bits -= (bits >> np.uint64(1)) & np.uint64(0x5555555555555555)
+    pairs = np.uint64(0x3333333333333333)
+    bits = (bits & pairs) + ((bits >> np.uint64(2)) & pairs)
+    bits = (bits + (bits >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((bits * np.uint64(0x0101010101010101)) >> np.uint64(56))  # type: ignore[return-value]
+
+
+@inline_kernel
+def mix_hash(key: np.uint64, word: int) -> np.uint64:
+    """Add a word to a hash that starts with HASH_SEED.
+
+    The multiplier is from SplitMix64's finaliser (Steele, Lea & Flood, OOPSLA 2014).
+    """
+    key = (key ^ np.uint64(word)) * np.uint64(0xBF58476D1CE4E5B9)
+    return key ^ (key >> np.uint64(29))
