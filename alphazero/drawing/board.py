@@ -19,6 +19,7 @@ from alphazero.drawing.canvas import Box, Canvas, Paint, Point
 from alphazero.games.game import ONGOING, PLY, BoardStyle, Game, State, to_play
 from alphazero.games.grid import VERTEX_LETTERS, stones_by_player
 from alphazero.games.registry import write_game
+from alphazero.games.results import describe_result
 
 FIELD = Paint((233, 217, 186), "board-field")
 GRID = Paint((165, 142, 103), "board-line")
@@ -108,7 +109,7 @@ def title_of(game: Game, state: State) -> str:
     if outcome == ONGOING:
         status = f"{('first', 'second')[to_play(state)]} player to move"
     else:
-        status = {1: "the first player won", 0: "a draw", -1: "the second player won"}[outcome]
+        status = describe_result(outcome)
     return f"{write_game(game)} after {moves} move{'s' * (moves != 1)}, {status}"
 
 

@@ -104,7 +104,7 @@ def settle(state: State) -> None:
     first, second, size = Bits(state[DISCS]), Bits(state[DISCS + 1]), state[SIZE]
     if not placeable(first, second, size) and not placeable(second, first, size):
         difference = count_bits(first) - count_bits(second)
-        state[OUTCOME] = (difference > 0) - (difference < 0)
+        state[OUTCOME] = np.sign(difference)
 
 
 @kernel(LEGAL_RULE)

@@ -12,11 +12,7 @@ from alphazero.games.registry import write_game
 from alphazero.records.game_record import GameRecord
 from alphazero.records.jsonl import holds_games, load_games, save_games
 from alphazero.records.played_game import PlayedGame
-from alphazero.records.sgf import (
-    SIZE_LIMIT,
-    number_of,
-    read_collection,
-)
+from alphazero.records.sgf import SIZE_LIMIT, number_of, read_collection
 from alphazero.records.sgf_export import commented, from_sgf, to_sgf
 from alphazero.utils.files import check_writable, printable, read_limited, write_atomic
 
@@ -24,10 +20,10 @@ SUFFIX: Final = ".sgf"
 
 
 def check_savable(path: Path, game: Game) -> None:
-    """Check, before games are played, that they can be saved.
+    """Check before games are played that they can be saved.
 
     Raises:
-        GameError: if `path` is SGF, and the game has none.
+        GameError: if `path` is SGF and the game cannot be written as SGF.
         RunError: if no file can be written.
     """
     if _is_sgf(path):
@@ -36,7 +32,7 @@ def check_savable(path: Path, game: Game) -> None:
 
 
 def save_played(path: Path, games: Sequence[PlayedGame]) -> None:
-    """Write games to `path`, over its old contents, in the format of its suffix.
+    """Write games to `path`, replacing it, in the format of its suffix.
 
     Raises:
         GameError, RunError: as `check_savable`.
@@ -54,9 +50,9 @@ def save_match(
     names: tuple[str, str],
     searched: tuple[bool, bool],
 ) -> None:
-    """Write the games of a match, in SGF with comments on the searches.
+    """Write the games of a match; in SGF with comments on the searches.
 
-    `names` are the players'; `searched` says which of them search, as in `commented`.
+    `names` and `searched` are by the match's players, as in `commented`.
 
     Raises:
         GameError, RunError: as `check_savable`.
@@ -76,8 +72,8 @@ def load_played(path: Path) -> list[PlayedGame]:
     """Read a file of one or more games.
 
     Raises:
-        PlayerError: for an invalid game or line, which it names.
-        RunError: when the file cannot be read.
+        PlayerError: for an invalid game or line, with its number.
+        RunError: if the file cannot be read.
     """
     if not _is_sgf(path):
         return load_games(path)
@@ -86,13 +82,13 @@ def load_played(path: Path) -> list[PlayedGame]:
     try:
         games.extend(map(from_sgf, read_collection(text)))
     except AlphaZeroError as error:
-        said = ascii(str(error))[1:-1][:300]
-        raise PlayerError(f"{printable(path)}: game {len(games) + 1}: {said}") from None
+        reason = ascii(str(error))[1:-1][:300]
+        raise PlayerError(f"{printable(path)}: game {len(games) + 1}: {reason}") from None
     return games
 
 
 def load_start_position(path: Path, moves: int | None, game: Game | None) -> PlayedGame:
-    """Return a file's first game up to `moves` moves, to be continued in `game` or in its own.
+    """Return a file's first game up to `moves` moves, to be continued as `game` or its own game.
 
     Raises:
         PlayerError: for another game, fewer moves, or a move that is illegal in `game`.
@@ -100,16 +96,16 @@ def load_start_position(path: Path, moves: int | None, game: Game | None) -> Pla
     played = load_played(path)[0]
     count = len(played.actions)
     if moves is not None and moves > count:
-        raise PlayerError(f"{printable(path)}: has {count} moves; go on after at most so many")
+        raise PlayerError(
+            f"{printable(path)}: the game has {count} moves; continue after one of them"
+        )
     if game is None:
         game = played.game
     if type(game) is not type(played.game) or (
         game.observation_shape[1:] != played.game.observation_shape[1:]
     ):
         raise PlayerError(
-            f"{printable(path)}: holds a game of {write_game(played.game)}, but "
-            f"{write_game(game)} is "
-            "what is played"
+            f"{printable(path)}: a game of {write_game(played.game)}; expected {write_game(game)}"
         )
     actions, state = played.actions[:moves], game.initial_state()
     for number, action in enumerate(actions, 1):
@@ -117,9 +113,8 @@ def load_start_position(path: Path, moves: int | None, game: Game | None) -> Pla
             state = game.play(state, action)
         except GameError:
             raise PlayerError(
-                f"{printable(path)}: move {number} is not legal in {write_game(game)}; go on "
-                "after at "
-                f"most {number - 1}"
+                f"{printable(path)}: move {number} is not legal in {write_game(game)}; continue "
+                f"after move {number - 1} at the latest"
             ) from None
     return dataclasses.replace(
         played,
@@ -130,7 +125,7 @@ def load_start_position(path: Path, moves: int | None, game: Game | None) -> Pla
         opening=0,
         forfeit_reason="",
         comments=played.comments[:moves],
-        told="",
+        sgf_result="",
     )
 
 

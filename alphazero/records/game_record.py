@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from alphazero.games.game import ONGOING, Game
+from alphazero.games.results import describe_result
 from alphazero.utils.arrays import Float32Array
 
 NEVER_RESIGN = -1.0
@@ -94,12 +95,7 @@ class GameRecord:
 
     def describe(self, game: Game) -> str:
         """Return the result, the moves and the last position as text."""
-        winner = {1: "the first player won", 0: "a draw", -1: "the second player won"}
-        result = "unfinished" if self.outcome == ONGOING else winner[self.outcome]
-        if self.resigned:
-            result += " by resignation"
-        if self.forfeit_reason:
-            result += f" by adjudication: {self.forfeit_reason}"
+        result = describe_result(self.outcome, self.resigned, self.forfeit_reason)
         state = game.play(game.initial_state(), *map(int, self.actions))
         moves = " ".join(self.moves(game))
         return f"{result}, {len(self.actions)} moves\n{moves}\n{game.render(state)}"

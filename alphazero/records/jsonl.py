@@ -1,10 +1,10 @@
-"""Games as JSON lines: one object per line, which can be replayed and counted again.
+"""Games as JSON lines: one object per line, from which the game can be replayed.
 
     {"format": "alphazero-game", "game": "tic_tac_toe", "players": ["A", "B"], "result": "1-0",
      "moves": ["b2", ...], ...}
 
-The player named first moved first; `result` is 1-0 when it won, 0-1 when it lost, * for an
-unfinished game, else 1/2-1/2. `fault` says why the loser forfeited the game, if so.
+The player named first moved first. `result` is 1-0 if it won, 0-1 if it lost, 1/2-1/2 for a draw,
+* for an unfinished game. `fault` is why the loser forfeited the game, or empty.
 """
 
 import functools
@@ -16,13 +16,14 @@ from typing import Any, Final
 from alphazero.errors import GameError, PlayerError
 from alphazero.games.game import ONGOING, Game
 from alphazero.games.registry import read_game
-from alphazero.records.played_game import FORMAT, RESULTS, PlayedGame
+from alphazero.games.results import SCORES
+from alphazero.records.played_game import FORMAT, PlayedGame
 from alphazero.utils.files import printable, read_limited, write_atomic
 
 BEGINNING: Final = b'{"format": "alphazero-game"'
-"""The beginning of every line, which identifies such a file."""
+"""The beginning of every line, by which such a file is recognised."""
 
-_OUTCOMES: Final = {result: outcome for outcome, result in RESULTS.items()}
+_OUTCOMES: Final = {score: outcome for outcome, score in SCORES.items()}
 _SIZE_LIMIT: Final = 1 << 28
 _LINE_LIMIT: Final = 1 << 20
 
@@ -78,9 +79,9 @@ def read_line(line: bytes, make: Callable[[str], Game] = read_game) -> PlayedGam
     try:
         return _read_line(line, make)
     except (ValueError, KeyError, TypeError, RecursionError, GameError) as error:
-        said = f"lacks {error}" if isinstance(error, KeyError) else f"{error}"
+        reason = f"lacks {error}" if isinstance(error, KeyError) else f"{error}"
         raise PlayerError(
-            f"no game as `alphazero match --save` writes one: {ascii(said)[1:-1][:300]}"
+            f"not a game of `alphazero match --save`: {ascii(reason)[1:-1][:300]}"
         ) from error
 
 
@@ -111,26 +112,26 @@ def _read_line(line: bytes, make: Callable[[str], Game]) -> PlayedGame:
         raise ValueError(f"pair: {pair} is below 0")
     outcome: int | None = game.outcome(state)
     fault = _typed({"fault": "", **content}, "fault", str)  # older files lack it
-    told = _typed({"told": "", **content}, "told", str)
-    ends = _OUTCOMES[result]
-    if told:
-        outcome = ends
+    sgf_result = _typed({"told": "", **content}, "told", str)
+    stated = _OUTCOMES[result]
+    if sgf_result:
+        outcome = stated
     elif resigned or fault:
         # The moves leave the game open, but it has a result.
-        outcome = ends if outcome == ONGOING and ends != ONGOING else None
-    if outcome != ends:
+        outcome = stated if outcome == ONGOING and stated != ONGOING else None
+    if outcome != stated:
         raise ValueError(f"its moves do not end with the result {result}")
     return PlayedGame(
         game,
         _pair(content, "players"),
         tuple(actions),
-        ends,
+        stated,
         resigned,
         opening,
         pair,
         _pair(content, "fingerprints"),
         fault,
-        told=told,
+        sgf_result=sgf_result,
     )
 
 

@@ -1,15 +1,16 @@
-"""A played game, whatever the format of its file."""
+"""A played game, independent of file formats."""
 
 import json
 from dataclasses import dataclass
 from typing import Final
 
-from alphazero.games.game import ONGOING, Game, State
+from alphazero.games.game import Game, State
 from alphazero.games.registry import write_game
+from alphazero.games.results import SCORES
 from alphazero.records.game_record import GameRecord
 
-RESULTS: Final = {1: "1-0", 0: "1/2-1/2", -1: "0-1", ONGOING: "*"}
-"""Results by outcome."""
+FORMAT: Final = "alphazero-game"
+"""The value of a line's `format`."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class PlayedGame:
 
     game: Game
     players: tuple[str, str]
-    """of the players 0 and 1"""
+    """names of players 0 and 1"""
     actions: tuple[int, ...]
     outcome: int
     resigned: bool = False
@@ -32,7 +33,7 @@ class PlayedGame:
     """why the loser forfeited the game; empty if nobody did"""
     comments: tuple[str, ...] = ()
     """one per move; not saved in JSON lines"""
-    told: str = ""
+    sgf_result: str = ""
     """the result in another program's SGF, if the moves do not imply it"""
 
     @classmethod
@@ -43,7 +44,7 @@ class PlayedGame:
         names: tuple[str, str],
         fingerprints: tuple[str, str] = ("", ""),
     ) -> "PlayedGame":
-        """Return the game of a record; `names` and `fingerprints` are the match's players'."""
+        """Return the game of a record; `names` and `fingerprints` are by the match's players."""
         first, second = record.pairing.players
         return cls(
             game,
@@ -75,7 +76,7 @@ class PlayedGame:
             "format": FORMAT,
             "game": write_game(self.game),
             "players": self.players,
-            "result": RESULTS[self.outcome],
+            "result": SCORES[self.outcome],
             "resigned": self.resigned,
             "moves": self.moves(),
             "opening": self.opening,
@@ -83,8 +84,5 @@ class PlayedGame:
             "fingerprints": self.player_hashes,
             "fault": self.forfeit_reason,
         }
-        content |= {"told": self.told} if self.told else {}
+        content |= {"told": self.sgf_result} if self.sgf_result else {}
         return json.dumps(content)
-
-
-FORMAT: Final = "alphazero-game"

@@ -101,7 +101,7 @@ def to_sgf(played: PlayedGame) -> str:
     return write_sgf(
         played.game,
         played.actions,
-        result=played.told or result_of(played.game, state, played.outcome, ending),
+        result=played.sgf_result or result_of(played.game, state, played.outcome, ending),
         players=played.players,
         comments=played.comments,
         remark="\n".join(remarks),
@@ -179,7 +179,7 @@ def from_sgf(record: SgfGame) -> PlayedGame:
         opening=min(int(_said(_OPENING, record.remark, "[0-9]{1,6}") or 0), len(actions)),
         forfeit_reason=fault and (_printable(_said(_FAULT, record.remark)) or fault),
         comments=tuple(comments) if any(comments) else (),
-        told="" if is_ours else result,
+        sgf_result="" if is_ours else result,
     )
 
 

@@ -148,7 +148,7 @@ def _find(arrays: SearchArrays, level: int) -> int:
 
 @inline_kernel
 def _store(arrays: SearchArrays, level: int) -> None:
-    """Store frame `level` in its own entry, else in the shallower one of its two entries."""
+    """Store frame `level` in its own entry, else in the first; in the second if that is deeper."""
     frame, index = arrays.frames[level], _find(arrays, level)
     if index < 0:
         index = frame.key & (len(arrays.table) - 1)

@@ -9,7 +9,7 @@ HASH_SEED = np.uint64(0x9E3779B97F4A7C15)
 
 
 @inline_kernel
-def count_bits(number: int) -> int:
+def count_bits(number: int | np.uint64) -> int:
     """Count the set bits of a uint64 or a non-negative int64 (Warren, *Hacker's Delight*, 5-1)."""
     bits = np.uint64(number)
     bits -= (bits >> np.uint64(1)) & np.uint64(0x5555555555555555)

@@ -128,7 +128,13 @@ def test_a_value_that_a_file_tells_of_a_position_is_known_until_a_search_knows_m
 
 def test_a_game_from_a_file_is_its_players_until_it_is_gone_on_with_otherwise() -> None:
     played = PlayedGame(
-        GAME, ("Ann", "Bob"), (0, 3, 1), -1, opening=2, told="W+T", forfeit_reason="out of time"
+        GAME,
+        ("Ann", "Bob"),
+        (0, 3, 1),
+        -1,
+        opening=2,
+        sgf_result="W+T",
+        forfeit_reason="out of time",
     )
     game_tree = GameTree.of(played)
     game_tree.go_to(1)
@@ -138,7 +144,7 @@ def test_a_game_from_a_file_is_its_players_until_it_is_gone_on_with_otherwise() 
     game_tree.make(8)
     assert game_tree.source is None
     gone_on = game_tree.played(("me", "you"))
-    assert (gone_on.players, gone_on.told, gone_on.opening) == (("me", "you"), "", 0)
+    assert (gone_on.players, gone_on.sgf_result, gone_on.opening) == (("me", "you"), "", 0)
     game_tree = GameTree.of(played)
     game_tree.surrender = None
     assert game_tree.played(("me", "you")).players == ("me", "you"), "the game goes on"

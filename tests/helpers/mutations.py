@@ -1175,8 +1175,8 @@ GAMES = (
     ),
     Mutation(
         "games/othello.py",
-        "state[OUTCOME] = (difference > 0) - (difference < 0)",
-        "state[OUTCOME] = (difference < 0) - (difference > 0)",
+        "state[OUTCOME] = np.sign(difference)",
+        "state[OUTCOME] = -np.sign(difference)",
         "fewer discs win",
         ("games/test_othello.py::test_the_second_player_wins_on_four_by_four",),
     ),

@@ -368,11 +368,11 @@ def test_a_record_is_gone_on_with_by_the_rules_that_are_asked_for(tmp_path: Path
     assert (begun.game, begun.actions) == (go, (0, 25, 6))
     assert load_start_position(path, 1, None).game.options["komi_half_points"] == 13
     for game, said in (
-        (HEX, "holds a game of go:.*, but hex:size=3 is what is played"),
-        (make_game("go"), "but go is what is played"),
+        (HEX, "a game of go:.*; expected hex:size=3"),
+        (make_game("go"), "; expected go$"),
         (
             read_game("go:rows=5,columns=5,moves=1"),
-            "move 2 is not legal in .*; go on after at most 1",
+            "move 2 is not legal in .*; continue after move 1 at the latest",
         ),
     ):
         with pytest.raises(PlayerError, match=said):
@@ -386,8 +386,8 @@ def test_what_cannot_be_gone_on_with_is_one_line(tmp_path: Path, capsys: Capture
     save_played(path, [played_in(HEX, "a1")])
     for options, said in (
         (["--after", "1"], "--after counts the moves of a game that is given with --from"),
-        (["--from", path, "--after", "2"], "has 1 moves; go on after at most so many"),
-        (["--from", path, "--game", "othello"], "but othello is what is played"),
+        (["--from", path, "--after", "2"], "the game has 1 moves, not 2"),
+        (["--from", path, "--game", "othello"], "; expected othello"),
         (["--from", tmp_path / "no.sgf"], "no such file"),
     ):
         assert main(["play", "random", *map(str, options)]) == 2

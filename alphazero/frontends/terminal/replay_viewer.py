@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from alphazero.errors import PlayerError
 from alphazero.games.game import ONGOING
 from alphazero.games.grid import SIGNS
-from alphazero.records.played_game import RESULTS, PlayedGame
+from alphazero.games.results import SCORES, describe_result
+from alphazero.records.played_game import PlayedGame
 from alphazero.utils.files import printable
 
 PROMPT = "Enter: next position; n: next game; q: quit "
@@ -37,11 +38,9 @@ def replay(
 def headline(game: PlayedGame) -> str:
     """Describe the players and the result in one line."""
     first, second = map(printable, game.players)
-    how = " by resignation" if game.resigned else ""
-    if game.forfeit_reason:
-        how = f" by adjudication ({printable(game.forfeit_reason)})"
-    result = "unfinished" if game.outcome == ONGOING else RESULTS[game.outcome]
-    return f"{first} against {second}: {result}{how}, {len(game.actions)} moves"
+    words = SCORES | {ONGOING: "unfinished"}
+    result = describe_result(game.outcome, game.resigned, printable(game.forfeit_reason), words)
+    return f"{first} against {second}: {result}, {len(game.actions)} moves"
 
 
 def _show_positions(

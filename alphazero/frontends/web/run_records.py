@@ -5,7 +5,8 @@ Front ends do not import `training`, which reads runs; the command line connects
 
 from typing import Protocol
 
-from alphazero.games.game import ONGOING, Game
+from alphazero.games.game import Game
+from alphazero.games.results import WORDS, describe_result
 from alphazero.records.game_record import GameRecord
 from alphazero.records.played_game import PlayedGame
 
@@ -45,6 +46,6 @@ def to_played_game(game: Game, record: Record) -> PlayedGame:
 
 def headline(record: Record) -> str:
     """Describe the result in a few words."""
-    result = {1: "X wins", 0: "a draw", -1: "O wins", ONGOING: "unfinished"}[record.outcome]
-    how = " by resignation" if record.resigned else ""
-    return f"{result}{how} after {len(record.actions)} moves"
+    words = WORDS | {1: "X wins", -1: "O wins"}
+    result = describe_result(record.outcome, record.resigned, words=words)
+    return f"{result} after {len(record.actions)} moves"

@@ -24,10 +24,11 @@ from alphazero.frontends.web.security import RefusedError, client_with_most
 from alphazero.frontends.web.session import Side, WebSession
 from alphazero.games.game import ONGOING, Game
 from alphazero.games.registry import read_game
+from alphazero.games.results import SCORES
 from alphazero.mcts.network_search import network_statistics
 from alphazero.players.options import CheckpointOptions
 from alphazero.records.game_record import GameRecord
-from alphazero.records.played_game import RESULTS, PlayedGame
+from alphazero.records.played_game import PlayedGame
 
 MAX_SESSIONS: Final = 64
 """Maximum number of sessions."""
@@ -197,7 +198,7 @@ class SessionManager:
                 {
                     "index": index,
                     "moves": len(each.actions),
-                    "result": RESULTS[each.outcome],
+                    "result": SCORES[each.outcome],
                     "text": headline(each),
                 }
                 for index, each in enumerate(games[:MAX_GAMES])

@@ -1,0 +1,29 @@
+"""Results of games as scores and in words."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from alphazero.games.game import ONGOING
+
+SCORES: Final = {1: "1-0", 0: "1/2-1/2", -1: "0-1", ONGOING: "*"}
+"""Scores by outcome."""
+
+WORDS: Final = {
+    1: "the first player won",
+    0: "a draw",
+    -1: "the second player won",
+    ONGOING: "unfinished",
+}
+
+
+def describe_result(
+    outcome: int,
+    resigned: bool = False,
+    forfeit_reason: str = "",
+    words: Mapping[int, str] = WORDS,
+) -> str:
+    """Return a result such as `the first player won by resignation`; `words` are by outcome."""
+    how = " by resignation" if resigned else ""
+    if forfeit_reason:
+        how = f" by adjudication ({forfeit_reason})"
+    return words[outcome] + how
