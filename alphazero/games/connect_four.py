@@ -68,7 +68,6 @@ class ConnectFour(LineGame):
 
     @property
     def num_actions(self) -> int:
-        """One per column."""
         return self.columns
 
     @property
@@ -78,7 +77,6 @@ class ConnectFour(LineGame):
 
     @property
     def board_style(self) -> BoardStyle:
-        """Holes."""
         return BoardStyle.HOLES
 
     def action_cell(self, state: State, action: int) -> int:
@@ -96,7 +94,6 @@ class ConnectFour(LineGame):
         )
 
     def render(self, state: State) -> str:
-        """Draw the board with column numbers below."""
         lines = grid.draw(state[CELLS:], self.rows, self.columns)
         width = len(str(self.columns))
         lines = [" ".join(sign.rjust(width) for sign in line.split()) for line in lines]
@@ -111,11 +108,9 @@ class ConnectFour(LineGame):
         return state
 
     def action_name(self, state: State, action: int) -> str:  # noqa: ARG002
-        """Return the number of the column, from 1 at the left."""
         return str(action + 1)
 
     def parse_action(self, state: State, text: str) -> int:
-        """Read a column number."""
         name = text.strip()
         known = name.isascii() and name.isdigit() and len(name) < 5
         if not known or not 1 <= int(name) <= self.columns:

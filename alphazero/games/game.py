@@ -1,13 +1,13 @@
-"""The interface of a game: compiled rules on a row of integers, and texts for people.
+"""The interface of a game: compiled rules on a row of integers, and text input and output.
 
-A state is one contiguous row `int64 [S]`. Its first three entries mean the same in every game:
+A state is one contiguous row `int64 [S]`. Its first three entries are the same in every game:
 
     state[PLY]         moves played so far; turns alternate strictly, so player ply % 2 is to move
     state[OUTCOME]     ONGOING, or the finished game's result for player 0: +1, 0, -1
     state[LAST]        the last action, -1 at the start
 
-The game's own entries follow: first its parameters, so that one compilation serves every board
-size, then the board.
+The game's own entries follow: its parameters, so that one compilation serves every board size, then
+the board.
 
 Shapes: S state size, A actions, K symmetries, [C, H, W] the observation.
 """
@@ -35,7 +35,7 @@ Planes = npt.NDArray[np.float32]
 
 PLY, OUTCOME, LAST = 0, 1, 2
 HEADER = 3
-"""Entries at the front of every state, before the game's own."""
+"""Number of entries before the game's own."""
 
 ONGOING = 2
 
@@ -47,21 +47,21 @@ OBSERVE_RULE = types.void(_state, types.float32[:, :, ::1])
 HEURISTIC_RULE = types.int64(_state)
 
 HEURISTIC_SCALE = 1_000_000
-"""The unit of heuristics: a certain win, which no estimate reaches."""
+"""The heuristic value of a certain win, which no estimate reaches."""
 
 
 @shared_kernel
 def value_of(outcome: int, player: int) -> int:
-    """Turn an absolute outcome (for player 0) into a value relative to `player`.
+    """Convert an absolute outcome (for player 0) to a value relative to `player`.
 
-    This is the only conversion: +1 when `player` won, -1 when the opponent did, 0 for a draw.
+    This is the only conversion: +1 if `player` won, -1 if the opponent won, 0 for a draw.
     """
     return outcome if player == 0 else -outcome
 
 
 @kernel(OUTCOME_RULE)
 def outcome(state: State) -> int:
-    """Return the header's outcome: the rule of games whose `play` writes it."""
+    """Return the header's outcome: the rule of games whose `play` writes it there."""
     return state[OUTCOME]  # type: ignore[no-any-return]
 
 
@@ -84,7 +84,7 @@ class _RulesTypeClass(types.StructRef):  # type: ignore[misc]
 
 
 class Rules(structref.StructRefProxy):  # type: ignore[misc]
-    """A game's rules in one struct, so that a kernel call passes one argument and not five."""
+    """A game's rules in one struct, so that kernels take one argument instead of five."""
 
 
 structref.define_boxing(_RulesTypeClass, Rules)
@@ -141,14 +141,13 @@ def outcome_of(rules: Any, state: State) -> int:
 
 @rule_kernel
 def estimate_of(rules: Any, state: State) -> int:
-    """Return the heuristic's value for the player to move, in 1 / HEURISTIC_SCALE."""
+    """Return the heuristic of `state` [S]; for inline kernels."""
     return rules.heuristic(state)  # type: ignore[no-any-return]
 
 
 class Symmetries(NamedTuple):
-    """A game's symmetries as permutations; the first is the identity.
-
-    Symmetry k moves cell c to `cells[k, c]` and action a to `actions[k, a]`.
+    """Symmetries as permutations: number k moves cell c to `cells[k, c]`, action a to
+    `actions[k, a]`. The first is the identity.
     """
 
     actions: npt.NDArray[np.int64]
@@ -158,21 +157,21 @@ class Symmetries(NamedTuple):
 
 
 class BoardStyle(Enum):
-    """How pictures draw a game's board; its cells are those of the observation."""
+    """How pictures draw a game's board; cells are those of the observation."""
 
     SQUARES = auto()
     """Stones in squares."""
     HOLES = auto()
     """Round holes into which stones fall."""
     INTERSECTIONS = auto()
-    """Stones where lines cross."""
+    """Stones on crossing lines."""
     HEXAGONS = auto()
     """A rhombus of hexagons, each row half a cell further to the right than the one above.
 
-    Its top and bottom have player 0's colour, the other two sides player 1's.
+    Top and bottom have player 0's colour, the other two sides player 1's.
     """
     PILE = auto()
-    """Chips of neither player, on as many lines as they need."""
+    """Chips of neither player, in as many rows as needed."""
 
 
 @dataclass(frozen=True)
@@ -183,19 +182,19 @@ class Game(ABC):
     """The compiled rules: legal, play, outcome, observe."""
 
     last_move_in_state_key: ClassVar[bool] = True
-    """Whether the rest of a game can depend on the last move, as on a pass in Go."""
+    """Whether the rest of a game can depend on the last move, such as a pass in Go."""
 
     @property
     def one_sided(self) -> bool:
-        """Whether one player never or hardly ever wins random games.
+        """Whether one player hardly ever wins random games.
 
-        Otherwise the contract check concludes that its outcome is for the wrong player.
+        Otherwise the contract check concludes that the outcome is for the wrong player.
         """
         return False
 
     @functools.cached_property
     def rules(self) -> Any:
-        """The rules as kernels take them, compiled."""
+        """The compiled rules, as kernels take them."""
         compile_deferred()
         return _gather(*self.rule_functions, self.heuristic)
 
@@ -203,8 +202,8 @@ class Game(ABC):
     def heuristic(self) -> Any:
         """A fifth rule, for alpha-beta, compiled for HEURISTIC_RULE.
 
-        It cheaply estimates the value of an unfinished position for the player to move, in units
-        of 1 / HEURISTIC_SCALE, strictly between -HEURISTIC_SCALE and HEURISTIC_SCALE.
+        It estimates the value of an unfinished position for the player to move, in units of
+        1 / HEURISTIC_SCALE, strictly between -HEURISTIC_SCALE and HEURISTIC_SCALE.
         """
         return no_heuristic
 
@@ -229,11 +228,11 @@ class Game(ABC):
     @property
     @abstractmethod
     def max_moves(self) -> int:
-        """The most moves that a game can have."""
+        """The maximum number of moves of a game."""
 
     @abstractmethod
     def symmetries(self) -> Symmetries:
-        """Return every symmetry of the board with the actions."""
+        """Return all symmetries of the game."""
 
     @abstractmethod
     def render(self, state: State) -> str:
@@ -243,7 +242,7 @@ class Game(ABC):
     def parse(self, diagram: str) -> State:
         """Read a drawing of `render`; raise GameError if it is invalid.
 
-        Facts that a drawing does not show, such as the last move, stay unknown.
+        What a drawing does not show stays unknown, such as the last move.
         """
 
     @abstractmethod
@@ -255,10 +254,10 @@ class Game(ABC):
         """Read a legal action in the game's notation; raise GameError for any other text."""
 
     def action_cell(self, state: State, action: int) -> int | None:  # noqa: ARG002
-        """Return the cell, counted row by row, on which pictures mark legal `action`.
+        """Return the cell, counted row by row, where a legal action puts a stone of the mover.
 
-        The action puts a stone of the player to move there. None, the default, is for an action
-        without such a cell, like a pass: pictures name it beside the board.
+        None, the default, is for an action without such a cell, such as a pass. Pictures mark the
+        cell, or name the action beside the board.
         """
         return None
 
@@ -266,8 +265,8 @@ class Game(ABC):
     def board_style(self) -> BoardStyle:
         """How pictures draw the board.
 
-        Pictures take the stones from planes 0 and 1 of `observe`, and the names of rows and
-        columns from the action names.
+        They take the stones from planes 0 and 1 of `observe`, and the labels of rows and columns
+        from the action names.
         """
         return BoardStyle.SQUARES
 
@@ -324,9 +323,9 @@ class Game(ABC):
         return self.from_moves(self.split_moves(line))
 
     def split_moves(self, line: str) -> list[str]:
-        """Return the names of the moves in a text, separated by spaces.
+        """Split a text into names of moves at spaces.
 
-        If the name of every first move has one character, spaces are optional.
+        Spaces are optional if the name of every first move has one character.
         """
         state = self.initial_state()
         names = (

@@ -1,15 +1,15 @@
-"""Hex: a player wins by joining the own two sides of the board with a chain; there is no draw.
+"""Hex: a player wins by joining their two sides of the board with a chain; there is no draw.
 
-The board is a rhombus of hexagons: a cell touches those left, right, above and below, above to the
-right and below to the left. Player 0 joins top and bottom, player 1 left and right.
+The board is a rhombus of hexagons: a cell touches its neighbours to the left, to the right, above,
+below, above right and below left. Player 0 joins top and bottom, player 1 left and right.
 
-An action is a cell, counted row by row from the top left. The option `swap` adds one action, legal
-only as the second move: player 1 takes over the first stone. The stone is reflected across the
-main diagonal and changes its colour. That equals exchanging the players' colours, but each player
+An action is a cell, counted row by row from the top left. The option `swap` adds an action that is
+legal only as the second move: player 1 takes over the first stone, which is reflected across the
+main diagonal and changes its colour. This equals exchanging the players' colours, but each player
 keeps colour and sides. OpenSpiel's `hex(swap=True)` does the same.
 
-State after the header: size, swap, the stones, and for each stone the own sides that its chain
-touches: so a move that joins nothing new only looks at its neighbours.
+State after the header: size, swap, the stones, and for each stone the sides of its player that its
+chain touches, so that a move which joins nothing new only checks its neighbours.
 """
 
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ SWAP_NAME = "swap"
 
 @shared_kernel
 def neighbour(cell: int, size: int, direction: int) -> int:
-    """Return the cell that touches `cell` in a direction, 0 to 5; -1 outside the board."""
+    """Return the neighbour of `cell` in a direction, 0 to 5; -1 outside the board."""
     row = cell // size + (-1, -1, 0, 0, 1, 1)[direction]
     column = cell % size + (0, 1, -1, 1, -1, 0)[direction]
     inside = 0 <= row < size and 0 <= column < size
@@ -60,7 +60,7 @@ def neighbour(cell: int, size: int, direction: int) -> int:
 
 @shared_kernel
 def place_stone(state: State, cell: int, player: int) -> None:
-    """Put a stone on an empty cell; write the outcome if it joins its player's sides."""
+    """Put a stone on an empty cell; write the outcome if the player's sides are joined."""
     size = state[SIZE]
     stones, touched = state[CELLS : CELLS + size * size], state[CELLS + size * size :]
     stones[cell] = player + 1
@@ -90,10 +90,10 @@ def place_stone(state: State, cell: int, player: int) -> None:
 
 @shared_kernel
 def connection_distance(stones: State, size: int, player: int) -> int:
-    """Return how many more stones `player` needs to join the own sides if nobody answers.
+    """Return the number of stones that `player` still needs to join their sides.
 
-    A blocked way gives more than the number of cells. Sweeps in alternating directions carry the
-    distance from the first side over the board until nothing changes.
+    If the sides are cut off, it exceeds the number of cells. Sweeps in alternating directions
+    propagate the distance from the first side until nothing changes.
     """
     area, far = size * size, 2 * size * size
     reached = np.full(area, far)
@@ -153,8 +153,8 @@ def play(state: State, action: int) -> None:
 def observe(state: State, planes: Planes) -> None:
     """Write own stones, the opponent's, and ones everywhere when player 0 is to move.
 
-    Both players see the board in the same orientation, and the last plane says whose sides are
-    whose. A reflection for player 1 would give both the same task, but then every reader of the
+    Both players see the board in the same orientation, and the last plane tells whose sides are
+    whose. With a reflection for player 1 both would have the same task, but every reader of the
     policy would have to reflect it back.
     """
     size, player = state[SIZE], state[PLY] % 2
@@ -235,8 +235,8 @@ class Hex(Game):
     def symmetries(self) -> Symmetries:
         """Return the identity and the half turn.
 
-        Reflections across the diagonals exchange the players' sides: they would have to exchange
-        the colours as well, and player 0 moves first.
+        Reflections across the diagonals exchange the players' sides, so they would have to exchange
+        the colours too, but player 0 moves first.
         """
         actions = np.arange(self.num_actions)
         cells = actions[: self._area]

@@ -28,7 +28,7 @@ ROWS, COLUMNS, LENGTH, CELLS = HEADER, HEADER + 1, HEADER + 2, HEADER + 3
 
 @shared_kernel
 def completes_line(cells: State, rows: int, columns: int, cell: int, length: int) -> bool:
-    """Whether the stone on `cell` is in a line of at least `length` stones of its colour."""
+    """Whether the stone on `cell` is in a line of `length` or more stones of its colour."""
     row, column, stone = cell // columns, cell % columns, cells[cell]
     for step in range(4):
         down, right = (0, 1, 1, 1)[step], (1, 0, 1, -1)[step]
@@ -46,14 +46,14 @@ def completes_line(cells: State, rows: int, columns: int, cell: int, length: int
 
 @inline_kernel
 def place_stone(state: State, cell: int, action: int) -> None:
-    """Put a stone of the player to move on `cell` and end the turn; `action` is the last move."""
+    """Put a stone of the player to move on `cell`; `action` is the last move."""
     rows, columns, cells = state[ROWS], state[COLUMNS], state[CELLS:]
     ply, length = state[PLY], state[LENGTH]
     player = ply % 2
     cells[cell] = player + 1
     state[PLY] = ply + 1
     state[LAST] = action
-    # A line's last stone comes after its other `length` - 1 and as many of the opponent's.
+    # Before a line's last stone each player has placed `length` - 1 stones.
     if ply >= 2 * (length - 1) and completes_line(cells, rows, columns, cell, length):
         state[OUTCOME] = 1 - 2 * player
     elif ply + 1 == rows * columns:
@@ -110,7 +110,6 @@ class LineGame(Game):
             )
 
     def initial_state(self) -> State:
-        """Return the empty board."""
         state = np.zeros(CELLS + self.rows * self.columns, np.int64)
         state[OUTCOME], state[LAST] = ONGOING, -1
         state[ROWS], state[COLUMNS], state[LENGTH] = self.rows, self.columns, self.length
@@ -118,16 +117,13 @@ class LineGame(Game):
 
     @property
     def heuristic(self) -> Any:
-        """The open lines."""
         return open_lines
 
     @property
     def max_moves(self) -> int:
-        """The number of cells."""
         return self.rows * self.columns
 
     def parse(self, diagram: str) -> State:
-        """Read a drawing of `render`; the last move stays unknown."""
         state = self.initial_state()
         cells = state[CELLS:]
         cells[:] = grid.read_drawing(diagram, self.rows, self.columns)

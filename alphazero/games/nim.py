@@ -36,7 +36,7 @@ from alphazero.utils.jit import kernel
 MOST, LEFT = HEADER + 1, HEADER + 2
 
 CHIP, GAP = "o", "."
-"""Signs of a chip: still there, taken."""
+"""Signs of a chip that is left and of one that was taken."""
 
 LARGEST_HEAP = 1000
 
@@ -84,7 +84,6 @@ class Nim(Game):
             raise GameError(f"most must be 1 to {self.heap}, the whole heap, got {self.most}")
 
     def initial_state(self) -> State:
-        """Return the full heap."""
         return np.array([0, ONGOING, -1, self.heap, self.most, self.heap], np.int64)
 
     @property
@@ -104,11 +103,9 @@ class Nim(Game):
 
     @property
     def board_style(self) -> BoardStyle:
-        """A pile of chips."""
         return BoardStyle.PILE
 
     def symmetries(self) -> Symmetries:
-        """Return the identity alone."""
         return Symmetries(np.arange(self.most)[None], np.arange(self.heap)[None])
 
     def render(self, state: State) -> str:
@@ -118,15 +115,14 @@ class Nim(Game):
         return f"{row}\n{left} left after {moves} moves"
 
     def parse(self, diagram: str) -> State:
-        """Read a drawing of `render`."""
         pattern = rf"([{CHIP}{GAP} ]+)\n([0-9]{{1,4}}) left after ([0-9]{{1,4}}) moves"
         found = re.fullmatch(pattern, diagram[: 2 * self.heap + 100].strip())
         left, moves = (int(found[2]), int(found[3])) if found else (0, 0)
         signs = found[1].split() if found else []
         if signs != [CHIP] * left + [GAP] * (self.heap - left):
             raise GameError(
-                f"a diagram needs a line of {self.heap} signs apart by spaces, each chip left as "
-                f"{CHIP}, then {GAP} for the others, and the line 'N left after M moves'"
+                f"a diagram needs a line of {self.heap} signs separated by spaces, {CHIP} for each "
+                f"chip left and {GAP} for each taken one, and the line 'N left after M moves'"
             )
         taken = self.heap - left
         if not moves <= taken <= moves * self.most:
@@ -138,11 +134,9 @@ class Nim(Game):
         return state
 
     def action_name(self, state: State, action: int) -> str:  # noqa: ARG002
-        """Return the number of chips."""
         return str(action + 1)
 
     def parse_action(self, state: State, text: str) -> int:
-        """Read a number of chips."""
         name = text.strip()
         count = int(name) if name.isascii() and name.isdigit() and len(name) < 5 else 0
         if not 1 <= count <= self.most:

@@ -1,11 +1,11 @@
-"""Othello: a disc goes where it encloses the opponent's discs in a line; these change colour.
+"""Othello: a disc must enclose opponent's discs in a line, which change their colour.
 
 An action is a cell, counted row by row from the top left; the last action is the pass, which is
-legal only when no cell is. The game is over when neither player can enclose any; more discs win.
+legal only if no cell is. The game is over when neither player can place a disc; more discs win.
 
-State after the header: size, then the discs of player 0 and of player 1, each as the 64 bits of
-one number: bit c is cell c. A shift moves all discs of a player at once, which makes the rules
-about twenty times as fast as following each line.
+State after the header: size, then the discs of player 0 and of player 1 as 64-bit sets, where bit c
+is cell c. A shift moves all discs of a player at once, which makes the rules about twenty times as
+fast as following each line.
 """
 
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ SIZES = (4, 6, 8)
 PASS = "pass"
 
 Bits = np.uint64
-"""A set of cells. Kernels combine it only with its own type: numba would turn to floats."""
+"""A set of cells. Kernels combine it only with its own type, else numba converts to floats."""
 
 ONE, ALL = Bits(1), Bits(2**64 - 1)
 
@@ -66,8 +66,8 @@ def inner_columns(size: int) -> Bits:
 def placeable(own: Bits, other: Bits, size: int) -> Bits:
     """Return the cells where a disc of `own` colour encloses discs of the `other`.
 
-    Runs of the other's discs grow from the own ones in both directions of each of the four axes; a
-    disc may go on the empty cell behind a run. A disc enclosed across columns never lies in an
+    Runs of the other's discs grow from the own discs in both directions of each of the four axes; a
+    disc may be placed on the empty cell behind a run. A disc enclosed across columns is never in an
     outer column, so those runs skip outer columns and cannot wrap around to the other side.
     """
     inner, found = other & inner_columns(size), Bits(0)
@@ -83,7 +83,7 @@ def placeable(own: Bits, other: Bits, size: int) -> Bits:
 
 @shared_kernel
 def enclosed(own: Bits, other: Bits, size: int, disc: Bits) -> Bits:
-    """Return the `other` discs between a new `disc` and its `own` colour, found in the same way."""
+    """Return the `other` discs between a new `disc` and `own` discs, found like `placeable`."""
     inner, turned = other & inner_columns(size), Bits(0)
     for axis in range(4):
         step, through = Bits((1, size - 1, size + 1, size)[axis]), other if axis == 3 else inner
@@ -109,7 +109,7 @@ def settle(state: State) -> None:
 
 @kernel(LEGAL_RULE)
 def legal(state: State, mask: Mask) -> int:
-    """Mark the cells that enclose something, or else the pass; none when the game is over."""
+    """Mark the cells where a disc can be placed, else the pass; none when the game is over."""
     player, size, count = state[PLY] % 2, state[SIZE], 0
     cells, ongoing = Bits(0), state[OUTCOME] == ONGOING
     if ongoing:
@@ -123,7 +123,7 @@ def legal(state: State, mask: Mask) -> int:
 
 @kernel(PLAY_RULE)
 def play(state: State, action: int) -> None:
-    """Place a disc and turn over the discs that it encloses, or pass."""
+    """Place a disc and turn the enclosed discs over, or pass."""
     player, size = state[PLY] % 2, state[SIZE]
     if action < size * size:
         own, other = Bits(state[DISCS + player]), Bits(state[DISCS + 1 - player])
@@ -138,9 +138,9 @@ def play(state: State, action: int) -> None:
 
 @kernel(OBSERVE_RULE)
 def observe(state: State, planes: Planes) -> None:
-    """Write own discs, the opponent's, and the cells where the player to move may place one.
+    """Write own discs, the opponent's discs, and the cells where a disc can be placed.
 
-    No plane tells the colour: the value for the player to move does not depend on it.
+    No plane has the colour to move: the value for the player to move does not depend on it.
     """
     player, size = state[PLY] % 2, state[SIZE]
     own, other = Bits(state[DISCS + player]), Bits(state[DISCS + 1 - player])
@@ -155,7 +155,7 @@ def observe(state: State, planes: Planes) -> None:
 
 @kernel(HEURISTIC_RULE)
 def corners_and_mobility(state: State) -> int:
-    """Compare the corners held, 8 each, and the numbers of cells where each side can play.
+    """Compare corners, weighted by 8, and the numbers of cells where each side can play.
 
     The numbers are our own choice.
     """
@@ -169,7 +169,7 @@ def corners_and_mobility(state: State) -> int:
 
 
 def _bits_of(cells: State) -> State:
-    """Return the discs of both players on `cells` as a state keeps them, `int64 [2]`."""
+    """Return the discs on `cells` as the entries of a state, `int64 [2]`."""
     values = ONE << np.arange(len(cells), dtype=Bits)
     return np.array([values[cells == disc].sum() for disc in (1, 2)], Bits).view(np.int64)
 
@@ -200,7 +200,6 @@ class Othello(Game):
 
     @property
     def num_actions(self) -> int:
-        """One per cell, and the pass."""
         return self._area + 1
 
     @property
@@ -210,9 +209,9 @@ class Othello(Game):
 
     @property
     def max_moves(self) -> int:
-        """One move per cell except the first four, and a pass before each but the first.
+        """One move per cell except the first four, and a pass before each except the first.
 
-        Two passes never follow each other and a pass never comes last: the game is over before.
+        Two passes never follow each other, and the last move is never a pass.
         """
         return 2 * (self._area - 4) - 1
 

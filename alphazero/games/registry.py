@@ -1,12 +1,12 @@
-"""The registry of games: those of this folder and those of plug-in packages.
+"""The registry of games: the modules of this folder and plug-in packages.
 
-A game registers its class with `register`; every module in this folder is found automatically.
-Another package names its game in the entry-point group `alphazero.games`:
+A game registers its class with `register`; modules in this folder are found automatically. Another
+package names its game in the entry-point group `alphazero.games`:
 
     [project.entry-points."alphazero.games"]
     my_game = "my_package.my_game"       # a module that calls register("my_game")
 
-If that module fails, one line on stderr says why, and the other games stay available.
+If that module fails, one line on stderr gives the reason, and the other games stay available.
 """
 
 import functools
@@ -30,7 +30,7 @@ Kind = TypeVar("Kind", bound=type[Game])
 
 _registered: dict[str, tuple[type[Game], dict[str, int]]] = {}
 _broken: dict[str, str] = {}
-"""Why a plug-in could not be loaded, by the name of its entry point."""
+"""Reasons why plug-ins could not be loaded, by the name of the entry point."""
 
 _REASON_LIMIT = 300
 
@@ -39,16 +39,16 @@ def register(name: str, **defaults: int) -> Callable[[Kind], Kind]:
     """Register a class of games under `name`, with other option defaults if given.
 
     Raises:
-        GameError: for anything but a subclass of Game, and for a name that another class has.
+        GameError: for anything but a subclass of Game, or a name that another class has.
     """
 
-    def remember(kind: Kind) -> Kind:
+    def add(kind: Kind) -> Kind:
         if not (isinstance(kind, type) and issubclass(kind, Game)):
             raise GameError(f"register({name!r}): expected a subclass of Game, got {kind!r}")
         if _own_games().get(name, kind.__module__) != kind.__module__:
             raise GameError(f"the name {name!r} is taken by {_own_games()[name]}; choose another")
         known = _registered.get(name, (kind, {}))[0]
-        # The same class name in the same module is a new version of the class, as in a notebook.
+        # The same name in the same module is a new version of the class, as in a notebook.
         if (known.__module__, known.__qualname__) != (kind.__module__, kind.__qualname__):
             raise GameError(
                 f"the name {name!r} is taken by {known.__module__}.{known.__qualname__}; "
@@ -57,15 +57,15 @@ def register(name: str, **defaults: int) -> Callable[[Kind], Kind]:
         _registered[name] = (kind, defaults)
         return kind
 
-    return remember
+    return add
 
 
 @functools.cache
 def _own_games() -> dict[str, str]:
-    """Return the module of each game of this folder, by name, read from the source texts.
+    """Return the module of each game of this folder, by name, as found in the source texts.
 
-    Importing a game compiles its rules, which takes seconds if they are not cached. This way a
-    mistyped name needs no import, and one game is imported without the others.
+    Importing a game compiles its rules, which takes seconds if they are not cached. So a mistyped
+    name needs no import, and a game is imported without the others.
     """
     package = Path(__file__).parents[2]
     return {
@@ -82,7 +82,7 @@ def _import_plug_ins() -> None:
 
 
 def _load_plug_in(entry: EntryPoint) -> None:
-    """Load a plug-in's games; if that fails, say so on stderr and leave them out."""
+    """Load a plug-in's games; if that fails, skip them and print the reason on stderr."""
     before = dict(_registered)
     try:
         entry.load()
@@ -95,11 +95,11 @@ def _load_plug_in(entry: EntryPoint) -> None:
         _registered.update(before)
         package = f"package {entry.dist.name} {entry.dist.version}" if entry.dist else "a package"
         _broken[entry.name] = f"{package}, {_place(error, entry)}: {_reason(error)}"
-        print(f"left out: game {entry.name!r} of {_broken[entry.name]}", file=sys.stderr)
+        print(f"skipped game {entry.name!r} of {_broken[entry.name]}", file=sys.stderr)
 
 
 def _place(error: BaseException, entry: EntryPoint) -> str:
-    """Return the file and line of a plug-in where an error arose, or the entry point's value."""
+    """Return the file and line of a plug-in that raised an error, or the entry point's value."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}"
     ours, numbas = Path(__file__).parents[1], Path(numba.__file__).parent
@@ -126,7 +126,7 @@ def game_names() -> list[str]:
 def game_options(name: str) -> dict[str, int]:
     """Return the options of game `name` with their defaults; raise GameError if it is unknown."""
     if name in _own_games():
-        with deferred_compilation():  # a mistake in the options comes first: see `make_game`
+        with deferred_compilation():  # `make_game` checks the options before it compiles
             importlib.import_module(_own_games()[name])
     elif name not in _registered:
         _import_plug_ins()
@@ -190,19 +190,19 @@ def read_game(text: str) -> Game:
 
 
 def write_game(game: Game) -> str:
-    """Return the shortest text that `read_game` turns into `game`.
+    """Return the shortest text from which `read_game` makes `game`.
 
-    An unregistered game gives the name of its class.
+    For an unregistered game this is the name of its class.
     """
     _import_plug_ins()
     spellings = []
     for name, (kind, defaults) in list(_registered.items()):
         if kind is type(game):
             usual = game_options(name)
-            told = [f"{key}={value}" for key, value in game.options.items() if value != usual[key]]
+            given = [f"{key}={value}" for key, value in game.options.items() if value != usual[key]]
             # Among equally short texts, prefer a name with own defaults: tic_tac_toe over mnk.
-            text = f"{name}:{','.join(told)}" if told else name
-            spellings.append((len(told), -len(defaults), text))
+            text = f"{name}:{','.join(given)}" if given else name
+            spellings.append((len(given), -len(defaults), text))
     return min(spellings, default=(0, 0, type(game).__name__))[-1]
 
 

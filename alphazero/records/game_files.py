@@ -97,7 +97,8 @@ def load_start_position(path: Path, moves: int | None, game: Game | None) -> Pla
     count = len(played.actions)
     if moves is not None and moves > count:
         raise PlayerError(
-            f"{printable(path)}: the game has {count} moves; continue after one of them"
+            f"{printable(path)}: the game has {count} moves; continue after move {count} at the "
+            "latest"
         )
     if game is None:
         game = played.game

@@ -279,43 +279,43 @@ BROKEN = {
     "ply not counted": (with_rules(play=count_no_move), "counts_every_move", "is 0; expected 1"),
     "last action forgotten": (
         with_rules(play=forget_the_action),
-        "remembers_the_last_action",
+        "stores_the_last_action",
         "is -1; expected",
     ),
     "max_moves too small": (
         with_attributes(max_moves=8),
         "ends_within_max_moves",
-        "goes on after 8 moves, though max_moves is 8",
+        "is not over after 8 moves and max_moves is 8",
     ),
     "a game without end": (
         with_rules(play=never_end_in_a_draw),
         "has_legal_moves_until_the_end",
-        "the game goes on and no action is legal",
+        "the game is not over and no action is legal",
     ),
     "outcome for the mover": (
         with_rules(play=tell_the_movers_outcome),
-        "tells_the_outcome_for_player_0",
-        "player 0 wins each that is not drawn",
+        "gives_the_outcome_for_player_0",
+        "player 0 wins all ",
     ),
     "outcome for the player to move": (
         with_rules(play=tell_the_waiting_players_outcome),
-        "tells_the_outcome_for_player_0",
-        "player 1 wins each that is not drawn",
+        "gives_the_outcome_for_player_0",
+        "player 1 wins all ",
     ),
     "outcome with the opposite sign": (
         with_attributes(Mnk, rule_functions=(LEGAL, tell_the_opposite_outcome, TELL, OBSERVE)),
-        "tells_the_outcome_for_player_0",
+        "gives_the_outcome_for_player_0",
         "the outcome or the heuristic has the wrong sign",
     ),
     "outcome of another kind": (
         with_rules(play=tell_another_outcome),
-        "has_an_outcome_at_the_end_only",
+        "has_an_outcome_only_at_the_end",
         "the outcome is 5; expected 1, 0 or -1",
     ),
     "mask of taken cells": (
         with_rules(legal=allow_taken_cells),
-        "marks_moves_where_their_stones_come_to_lie",
-        "is legal, though a stone of the player to move lies on its cell",
+        "marks_moves_on_the_cells_of_their_stones",
+        "is legal, but a stone of the player to move is on its cell",
     ),
     "mask and its number": (
         with_rules(legal=miscount_the_mask),
@@ -335,11 +335,11 @@ BROKEN = {
     "mask empty too soon": (
         with_rules(legal=allow_nothing_in_the_middle),
         "has_legal_moves_until_the_end",
-        "the game goes on and no action is legal",
+        "the game is not over and no action is legal",
     ),
     "a rule that changes what it reads": (
         with_rules(legal=clear_the_last_action),
-        "leaves_the_position_it_played_from",
+        "does_not_change_given_states",
         "`legal` changes state[2]",
     ),
     "a write past the board": (
@@ -364,23 +364,23 @@ BROKEN = {
     ),
     "planes by colour": (
         with_rules(observe=show_colours),
-        "observes_from_the_movers_side",
-        "planes 0 and 1 do not change places",
+        "observes_for_the_player_to_move",
+        "planes 0 and 1 are not exchanged",
     ),
     "planes too large": (
         with_rules(observe=show_the_ply),
-        "observes_numbers_up_to_one",
+        "observes_values_up_to_one",
         "`observe` writes 2.0; expected -1 to 1",
     ),
     "planes that are no numbers": (
         with_rules(observe=show_no_number),
-        "observes_numbers_up_to_one",
+        "observes_values_up_to_one",
         "`observe` writes nan; expected -1 to 1",
     ),
     "planes of chance": (
         with_rules(observe=show_chance),
         "does_the_same_every_time",
-        "`observe` does one thing compiled and another",
+        "`observe` has different results compiled and in Python",
     ),
     "rules that are not compiled": (
         with_rules(legal=LEGAL.py_func),
@@ -389,43 +389,43 @@ BROKEN = {
     ),
     "a state of small integers": (
         with_attributes(initial_state=first_state(lambda state: state.astype(np.int32))),
-        "begins_in_a_row_of_integers",
+        "has_a_valid_initial_state",
         "initial_state() is int32 [15]; expected int64 [S]",
     ),
     "a state that is a list": (
         with_attributes(initial_state=first_state(list)),
-        "begins_in_a_row_of_integers",
+        "has_a_valid_initial_state",
         "initial_state() is of type list; expected a numpy array",
     ),
     "a state that is a view": (
         with_attributes(initial_state=first_state(lambda state: state[:])),
-        "begins_in_a_row_of_integers",
+        "has_a_valid_initial_state",
         "initial_state() is a view",
     ),
     "a first position that is always the same array": (
         with_attributes(initial_state=lambda self: FIRST_STATE),
-        "begins_in_a_row_of_integers",
+        "has_a_valid_initial_state",
         "the same array each time",
     ),
     "a shape of two numbers": (
         with_attributes(observation_shape=(4, 9)),
-        "says_its_sizes",
+        "has_valid_sizes",
         "observation_shape is (4, 9); expected (C, H, W)",
     ),
     "a number of actions that is none": (
         with_attributes(num_actions=np.int64(9)),
-        "says_its_sizes",
-        "num_actions is np.int64(9); expected a whole number (int)",
+        "has_valid_sizes",
+        "num_actions is np.int64(9); expected an int",
     ),
     "symmetries that do not commute with play": (
         with_attributes(symmetries=mirrored_board_alone),
-        "moves_board_and_play_together_under_symmetries",
-        "under symmetry 1",
+        "keeps_its_rules_under_symmetries",
+        "symmetry 1 does not map the ",
     ),
     "symmetries that are no group": (
         with_attributes(symmetries=one_quarter_turn),
-        "has_symmetries_that_are_a_group",
-        "symmetry 1 followed by 1 is none of the symmetries",
+        "has_a_group_of_symmetries",
+        "symmetry 1 followed by 1 is not one of the symmetries",
     ),
     "names that read back as others": (
         with_attributes(parse_action=one_cell_further),
@@ -449,7 +449,7 @@ BROKEN = {
     ),
     "a heuristic beyond a sure win": (
         with_attributes(heuristic=property(lambda self: be_more_than_sure)),
-        "estimates_less_than_a_sure_win",
+        "keeps_estimates_below_a_certain_win",
         f"the heuristic is {HEURISTIC_SCALE}",
     ),
 }
@@ -464,11 +464,11 @@ def test_the_check_names_exactly_the_bug(bug: str, effort: Effort) -> None:
     assert faults, bug
     assert (faults[0].promise, words in faults[0].text) == (promise, True), faults[0]
     consequences: dict[str, set[str]] = {
-        "planes by colour": {"marks_moves_where_their_stones_come_to_lie"},
+        "planes by colour": {"marks_moves_on_the_cells_of_their_stones"},
         "mask of taken cells": {"reads_its_own_drawings"},
         "names that read back as others": {"replays_a_game_from_its_move_names"},
         "one name for all": {"replays_a_game_from_its_move_names"},
-        "drawings that fail": {"leaves_the_position_it_played_from"},
+        "drawings that fail": {"does_not_change_given_states"},
     }
     others = {fault.promise for fault in faults[1:]}
     assert others <= consequences.get(bug, set()), others
@@ -478,9 +478,9 @@ def test_every_kind_of_bug_that_a_promise_is_for_has_a_broken_game() -> None:
     """Promises that `Game` keeps for its subclasses, or that only its dataclass could break."""
     inherited = {
         "replays_a_game_from_its_move_names",
-        "carries_its_parameters_in_the_header",
+        "stores_its_options_after_the_header",
         "refuses_illegal_actions",
-        "travels_to_another_process",
+        "can_be_copied_to_another_process",
     }
     kept = {promise.__name__ for promise in (*FIRST, *REST)} - inherited
     assert kept <= {promise for _, promise, _ in BROKEN.values()}
@@ -515,7 +515,7 @@ def test_a_bug_that_no_rule_shows_is_not_found() -> None:
 def test_a_rule_that_only_numba_can_run_is_judged_by_the_margins() -> None:
     report = check_game(with_rules(play=divide_by_zero))
     assert not report.faults
-    assert "note: `play` could be run compiled only (ZeroDivisionError" in str(report)
+    assert "note: `play` could only be run compiled (ZeroDivisionError" in str(report)
     (fault,) = check_game(with_rules(play=divide_by_zero_and_write_behind)).faults
     assert fault.promise == "stays_within_its_arrays"
     assert fault.text == "`play(state, 8)` writes outside its arrays"
@@ -532,13 +532,13 @@ def test_a_game_in_which_one_player_cannot_win_says_so() -> None:
         one_sided = False
 
     faults = check_game(named(Silent, rows=3, columns=3, komi_half_points=40)).faults
-    assert [fault.promise for fault in faults] == ["tells_the_outcome_for_player_0"]
+    assert [fault.promise for fault in faults] == ["gives_the_outcome_for_player_0"]
 
 
 def test_a_check_says_where_too_little_was_won_to_judge_the_outcome() -> None:
     report = check_game("nim:heap=1,most=1")
     assert not report.faults
-    assert "64 were won, none by player 1; that tells too little" in str(report)
+    assert "64 were won, none by player 1: too few to know" in str(report)
     assert "note" not in str(check_game("nim"))
 
 

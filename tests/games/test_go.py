@@ -176,7 +176,7 @@ def test_a_ko_may_be_taken_back_after_a_move_elsewhere(superko: int) -> None:
     state = after(game, game.parse(KO), "C4")
     assert drawn(game, state)[1] == "X.XO."
     assert not allows(game, state, "B4")
-    with pytest.raises(GameError, match="B4 is forbidden by ko: it brings an earlier position"):
+    with pytest.raises(GameError, match="B4 is forbidden by ko: it repeats an earlier position"):
         game.parse_action(state, "b4")
     assert "1 moves, O to play, ko at B4; komi 7.5" in game.render(state)
     state = after(game, state, "A1 E1")
@@ -393,9 +393,9 @@ EMPTY_3 = ". . .\n. . .\n. . .\n"
     [
         (EMPTY_3 + "7 moves, X to play;", "after 7 moves it is O's turn"),
         (EMPTY_3 + "19 moves, O to play;", "the game is over after 18 moves, not 19"),
-        (EMPTY_3 + "some moves, O to play", "is written like '12 moves, X to play;'"),
+        (EMPTY_3 + "some moves, O to play", "must be like '12 moves, X to play;'"),
         (EMPTY_3 + "2 moves, X to play, ko at E5;", "'E5' is no point"),
-        (". X .\nX . .\n. . .\n3 moves, O to play, ko at A3;", "no stone may be laid anyway"),
+        (". X .\nX . .\n. . .\n3 moves, O to play, ko at A3;", "no stone may be placed anyway"),
         (". X .\nX O X\n. X .", "a chain of stones in the diagram has no liberty"),
     ],
 )

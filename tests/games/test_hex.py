@@ -269,7 +269,7 @@ def test_a_board_that_cannot_be_is_explained(options: dict[str, int], message: s
     ("swap", "diagram", "message"),
     [
         (0, "", "a diagram needs 2 lines of 2 signs"),
-        (0, ". .\n. .", "a diagram needs one line 'X to move after 0 moves'"),
+        (0, ". .\n. .", "a diagram needs one line such as 'X to move after 0 moves'"),
         (0, "X .\n. .\nO to move after 0 moves", "after 0 moves it is not O's turn"),
         (0, "X .\n. .\nO to move after 3 moves", "X has 1 stones and O has 0: 3 moves cannot"),
         (0, ". .\nO .\nX to move after 2 moves", "X has 0 stones and O has 1: 2 moves cannot"),

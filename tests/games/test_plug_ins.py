@@ -117,7 +117,7 @@ def test_a_broken_plug_in_costs_its_own_games_alone(
     assert done.returncode == 0, done.stderr
     (said,) = done.stderr.splitlines()
     where = f"{tmp_path}/broken_games.py{line}" if line else "broken_games:thing"
-    assert said.startswith("left out: game 'broken' of package broken_games 1.5, ")
+    assert said.startswith("skipped game 'broken' of package broken_games 1.5, ")
     assert where in said
     assert reason in said
     listed = [row.split()[0] for row in done.stdout.splitlines()]

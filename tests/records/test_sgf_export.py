@@ -386,7 +386,7 @@ def test_what_cannot_be_gone_on_with_is_one_line(tmp_path: Path, capsys: Capture
     save_played(path, [played_in(HEX, "a1")])
     for options, said in (
         (["--after", "1"], "--after counts the moves of a game that is given with --from"),
-        (["--from", path, "--after", "2"], "the game has 1 moves, not 2"),
+        (["--from", path, "--after", "2"], "continue after move 1 at the latest"),
         (["--from", path, "--game", "othello"], "; expected othello"),
         (["--from", tmp_path / "no.sgf"], "no such file"),
     ):

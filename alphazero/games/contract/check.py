@@ -1,4 +1,4 @@
-"""The check of a game: test every promise of the contract and describe the broken ones."""
+"""The check of a game against every promise of the contract."""
 
 import hashlib
 import inspect
@@ -24,17 +24,16 @@ class Fault:
     """A broken promise."""
 
     promise: str
-    """the name of its function, or of a promise that `guarded.py` checks"""
+    """name of its function, or of a promise that `guarded.py` checks"""
     text: str
-    """what is wrong and what was expected"""
+    """the fault and what was expected"""
     moves: str | None = None
-    """the moves to the position; None if no random game has it"""
+    """the moves to the position; None if it is in no random game"""
     drawing: str = ""
     """the position as text"""
 
     @property
     def name(self) -> str:
-        """The broken promise in words."""
         return f"'{self.promise.replace('_', ' ')}' is broken"
 
     def __str__(self) -> str:
@@ -51,7 +50,7 @@ class Report:
     game: str
     faults: list[Fault] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    """what could not be checked"""
+    """things that could not be checked"""
     games: int = 0
     positions: int = 0
 
@@ -67,27 +66,27 @@ class Report:
 def check_game(game: Game | str, effort: Effort = FULL) -> Report:
     """Check a game, or a text for `read_game`, against the contract.
 
-    Whether the rules are those of the intended game is outside the check.
+    The check cannot know whether the rules are those of the intended game.
 
     Raises:
         GameError: for an unknown game.
     """
     game = read_game(game) if isinstance(game, str) else game
-    looked, faults = Trial(game, effort), list[Fault]()
+    trial, faults = Trial(game, effort), list[Fault]()
     for promise in FIRST:
-        faults += _faults(looked, promise)
+        faults += _faults(trial, promise)
         if faults:
             break
     else:
         for promise in REST:
-            faults += _faults(looked, promise)
-    started = not faults or "records" in vars(looked)
+            faults += _faults(trial, promise)
+    started = not faults or "records" in vars(trial)
     return Report(
         write_game(game),
         faults,
-        looked.rules.notes if started else [],
-        len(looked.records) if started else 0,
-        sum(map(len, looked.records)) if started else 0,
+        trial.rules.notes if started else [],
+        len(trial.records) if started else 0,
+        sum(map(len, trial.records)) if started else 0,
     )
 
 
@@ -95,10 +94,10 @@ def refuse_unsound(game: Game) -> None:
     """Check a game briefly, once per version of its source.
 
     Raises:
-        GameError: when it breaks a promise.
+        GameError: if it breaks a promise.
     """
-    kept = cache_folder() / "checked-games" / _source_hash(game)
-    if kept.exists():
+    marker = cache_folder() / "checked-games" / _source_hash(game)
+    if marker.exists():
         return
     report = check_game(game, SHORT)
     if report.faults:
@@ -107,13 +106,13 @@ def refuse_unsound(game: Game) -> None:
             f"{report.game} cannot be trained: {fault.name}: {fault.text.splitlines()[0]}; "
             f"`alphazero check {report.game}` shows where"
         )
-    with suppress(OSError):  # as on a full disk: then the game is checked again
-        kept.parent.mkdir(mode=0o700, exist_ok=True)
-        kept.touch()
+    with suppress(OSError):  # then the game is checked again next time
+        marker.parent.mkdir(mode=0o700, exist_ok=True)
+        marker.touch()
 
 
 def _source_hash(game: Game) -> str:
-    """Return a hash of a game's options and of every source file of its class and its rules."""
+    """Return a hash of a game's options and of the source files of its class and rules."""
     files = set()
     for kind in type(game).__mro__:
         module = sys.modules.get(kind.__module__)
@@ -127,22 +126,22 @@ def _source_hash(game: Game) -> str:
     return digest.hexdigest()[:32]
 
 
-def _faults(looked: Trial, promise: Promise) -> list[Fault]:
-    """Return the fault of a broken promise, if any; an exception of the game breaks it too."""
-    looked.current = None
+def _faults(trial: Trial, promise: Promise) -> list[Fault]:
+    """Return the fault of a broken promise, if any; an exception of the game is a fault too."""
+    trial.current = None
     try:
-        promise(looked)
+        promise(trial)
     except Breach as breach:
         name, text = breach.promise or promise.__name__, str(breach)
-        state = looked.current if breach.state is None else breach.state
+        state = trial.current if breach.state is None else breach.state
     except Exception as error:
-        name, state = promise.__name__, looked.current
+        name, state = promise.__name__, trial.current
         text = f"{type(error).__name__} is raised: {error}, {place_of(error)}"
     else:
         return []
     moves, drawing = None, ""
     if state is not None:
-        with suppress(Exception):  # drawing may be what fails
-            drawing = looked.game.render(state)
-        moves = looked.moves_to(state)
+        with suppress(Exception):  # `render` may be at fault
+            drawing = trial.game.render(state)
+        moves = trial.moves_to(state)
     return [Fault(name, text, moves, drawing)]

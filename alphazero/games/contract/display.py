@@ -1,6 +1,6 @@
-"""The promises of every game beside its rules: observations, symmetries, texts, copies.
+"""Promises of every game besides its rules: observations, symmetries, texts, copies.
 
-These promises do not depend on each other. `rules.py` holds the promises of the rules.
+They are independent of each other. `rules.py` has the promises of the rules.
 """
 
 import copy
@@ -15,14 +15,10 @@ from alphazero.errors import GameError
 from alphazero.games.contract.guarded import Breach
 from alphazero.games.contract.rules import Promise, expect_state
 from alphazero.games.contract.trial import Position, Trial
-from alphazero.games.game import (
-    HEADER,
-    PLY,
-    State,
-)
+from alphazero.games.game import HEADER, PLY, State
 
 
-def observes_from_the_movers_side(trial: Trial) -> None:
+def observes_for_the_player_to_move(trial: Trial) -> None:
     """Plane 0 holds the stones of the player to move, plane 1 the opponent's."""
     for position in trial.positions():
         other_side = position.state.copy()
@@ -32,13 +28,13 @@ def observes_from_the_movers_side(trial: Trial) -> None:
             np.array_equal(planes[0], exchanged[1]) and np.array_equal(planes[1], exchanged[0])
         ):
             raise Breach(
-                "planes 0 and 1 do not change places when the other player is to move; expected "
-                "own stones on plane 0 and the opponent's on plane 1"
+                "planes 0 and 1 are not exchanged when the other player is to move; expected own "
+                "stones on plane 0 and the opponent's on plane 1"
             )
 
 
-def observes_numbers_up_to_one(trial: Trial) -> None:
-    """Observations are finite and in [-1, 1], the range that the network is made for."""
+def observes_values_up_to_one(trial: Trial) -> None:
+    """Observations are finite and in [-1, 1], the range that suits the network."""
     for position in trial.positions():
         planes = trial.rules.observe(position.state)
         if not np.isfinite(planes).all() or np.abs(planes).max() > 1:
@@ -49,8 +45,8 @@ def _worst(planes: Any) -> int:
     return int(np.argmax(np.nan_to_num(np.abs(planes), nan=np.inf)))
 
 
-def marks_moves_where_their_stones_come_to_lie(trial: Trial) -> None:
-    """A move with an `action_cell` puts a stone of the mover there."""
+def marks_moves_on_the_cells_of_their_stones(trial: Trial) -> None:
+    """An action with an `action_cell` puts a stone of the mover there."""
     game = trial.game
     for position in trial.positions():
         state, action = position.state, position.action
@@ -65,17 +61,17 @@ def marks_moves_where_their_stones_come_to_lie(trial: Trial) -> None:
             )
         if before[0].ravel()[cell]:
             raise Breach(
-                f"the move {name} is legal, though a stone of the player to move lies on its cell "
-                f"{cell} already; expected another mask, or another `action_cell`"
+                f"the move {name} is legal, but a stone of the player to move is on its cell "
+                f"{cell} already; expected another mask or another `action_cell`"
             )
         if after[1].ravel()[cell] != 1:
             raise Breach(
-                f"after the move {name} no stone of the player who made it lies on its cell "
-                f"{cell}; expected one on plane 1, now that the other player is to move"
+                f"after the move {name} no stone of the player who made it is on its cell "
+                f"{cell}; expected one on plane 1, because the other player is to move"
             )
 
 
-def has_symmetries_that_are_a_group(trial: Trial) -> None:
+def has_a_group_of_symmetries(trial: Trial) -> None:
     """The symmetries are permutations, the identity first, closed under composition."""
     actions, cells = trial.game.symmetries()
     _, height, width = trial.game.observation_shape
@@ -99,18 +95,18 @@ def has_symmetries_that_are_a_group(trial: Trial) -> None:
     if len(actions) != len(cells):
         raise Breach(
             f"there are {len(actions)} symmetries of the actions and {len(cells)} of the cells; "
-            "expected as many"
+            "expected equal numbers"
         )
     group = {(tuple(a), tuple(c)) for a, c in zip(actions, cells, strict=True)}
     for i, j in itertools.product(range(len(actions)), repeat=2):
         if (tuple(actions[i][actions[j]]), tuple(cells[i][cells[j]])) not in group:
             raise Breach(
-                f"symmetry {j} followed by {i} is none of the symmetries; expected one of them"
+                f"symmetry {j} followed by {i} is not one of the symmetries; expected a group"
             )
 
 
-def moves_board_and_play_together_under_symmetries(trial: Trial) -> None:
-    """The images of a game's moves lead to the images of its positions."""
+def keeps_its_rules_under_symmetries(trial: Trial) -> None:
+    """Images of moves lead to images of positions."""
     game, channels = trial.game, trial.game.observation_shape[0]
     for number, (actions, cells) in enumerate(zip(*game.symmetries(), strict=True)):
         image = game.initial_state()
@@ -128,8 +124,8 @@ def moves_board_and_play_together_under_symmetries(trial: Trial) -> None:
             ):
                 if not same:
                     raise Breach(
-                        f"under symmetry {number} the {what} of this position do not become those "
-                        f"of its image; expected that they do; the image:\n{game.render(image)}"
+                        f"symmetry {number} does not map the {what} of this position to the {what} "
+                        f"of its image; the image:\n{game.render(image)}"
                     )
             if position.action >= 0:
                 image = trial.rules.play(image, int(actions[position.action]))
@@ -150,16 +146,16 @@ def reads_its_own_drawings(trial: Trial) -> None:
         expect_state(read, "what parse(diagram) returns")
         if len(read) != len(position.state):
             raise Breach(f"parse(diagram) has {len(read)} entries; expected {len(position.state)}")
-        for what, told, expected in (
+        for what, found, expected in (
             ("drawing", game.render(read), drawing),
             ("ply", int(read[PLY]), int(position.state[PLY])),
             ("outcome", game.outcome(read), position.outcome),
             ("legal actions", _legal(trial, read), np.flatnonzero(position.mask).tolist()),
         ):
-            if told != expected:
+            if found != expected:
                 raise Breach(
                     f"read back by `parse` from its drawing, the position has another {what}: "
-                    f"{told}; expected {expected}"
+                    f"{found}; expected {expected}"
                 )
         if not np.array_equal(game.observe(read)[:2], game.observe(position.state)[:2]):
             raise Breach("read back by `parse` from its drawing, the position has other stones")
@@ -174,7 +170,7 @@ def _read(reader: str, given: str, read: Callable[..., Any], *arguments: Any) ->
     try:
         return read(*arguments)
     except GameError as error:
-        raise Breach(f"`{reader}` does not read {given} ({error}); expected that it does") from None
+        raise Breach(f"`{reader}` cannot read {given}: {error}") from None
 
 
 def reads_its_own_action_names(trial: Trial) -> None:
@@ -207,17 +203,17 @@ def replays_a_game_from_its_move_names(trial: Trial) -> None:
         names = [game.action_name(position.state, position.action) for position in record[:-1]]
         trial.current = record[-1].state
         if not np.array_equal(game.from_moves(names), record[-1].state):
-            raise Breach("played again by the names of its moves the game ends elsewhere")
+            raise Breach("replayed from the names of its moves, the game ends in another position")
 
 
-def carries_its_parameters_in_the_header(trial: Trial) -> None:
+def stores_its_options_after_the_header(trial: Trial) -> None:
     """The options follow the header, so that one compilation serves every size."""
     options = trial.game.options
     for position in trial.positions():
         carried = position.state[HEADER : HEADER + len(options)].tolist()
         if carried != list(options.values()):
             raise Breach(
-                f"state[{HEADER}:] begins with {carried}; expected the options "
+                f"state[{HEADER}:] starts with {carried}; expected the options "
                 f"{', '.join(options)}: {list(options.values())}"
             )
 
@@ -233,10 +229,10 @@ def refuses_illegal_actions(trial: Trial) -> None:
             except GameError as error:
                 if str(error) == f"action {action} is not legal here":
                     continue
-            raise Breach(f"play(state, {action}) is not refused as an action that is not legal")
+            raise Breach(f"play(state, {action}) does not refuse the illegal action")
 
 
-def leaves_the_position_it_played_from(trial: Trial) -> None:
+def does_not_change_given_states(trial: Trial) -> None:
     """Methods that take a state do not change it."""
     game = trial.game
     for position in trial.sample():
@@ -250,40 +246,40 @@ def leaves_the_position_it_played_from(trial: Trial) -> None:
         ):
             ask(state)
             if not np.array_equal(state, before):
-                raise Breach(f"`{name}` changes the state; expected that it is left alone")
+                raise Breach(f"`{name}` changes the state; expected the same state")
         if position.action >= 0:
             game.play(state, position.action)
             game.action_name(state, position.action)
             game.action_cell(state, position.action)
             if not np.array_equal(state, before):
-                raise Breach("`play` or a move's name changes the state that it is asked of")
+                raise Breach("`play`, `action_name` or `action_cell` changes the given state")
 
 
-def travels_to_another_process(trial: Trial) -> None:
+def can_be_copied_to_another_process(trial: Trial) -> None:
     """A copied game is the same game, and another process finds its class."""
     game = trial.game
     kind = type(game)
     twin = copy.deepcopy(game)
     if twin != game or hash(twin) != hash(game) or twin.rules is None:
-        raise Breach(f"taken apart and put together, the game is {twin}; expected {game}")
+        raise Breach(f"a copy of the game is {twin}; expected {game}")
     if getattr(sys.modules[kind.__module__], kind.__qualname__, None) is not kind:
         raise Breach(
-            f"another process does not find the class {kind.__qualname__} in the module "
+            f"another process cannot import the class {kind.__qualname__} from the module "
             f"{kind.__module__}; expected a class at the top level of a module"
         )
 
 
 REST: tuple[Promise, ...] = (
-    observes_from_the_movers_side,
-    observes_numbers_up_to_one,
-    marks_moves_where_their_stones_come_to_lie,
-    has_symmetries_that_are_a_group,
-    moves_board_and_play_together_under_symmetries,
+    observes_for_the_player_to_move,
+    observes_values_up_to_one,
+    marks_moves_on_the_cells_of_their_stones,
+    has_a_group_of_symmetries,
+    keeps_its_rules_under_symmetries,
     reads_its_own_drawings,
     reads_its_own_action_names,
     replays_a_game_from_its_move_names,
-    carries_its_parameters_in_the_header,
+    stores_its_options_after_the_header,
     refuses_illegal_actions,
-    leaves_the_position_it_played_from,
-    travels_to_another_process,
+    does_not_change_given_states,
+    can_be_copied_to_another_process,
 )

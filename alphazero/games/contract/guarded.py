@@ -1,7 +1,7 @@
-"""Calls of a game's rules that contain their faults.
+"""Calls of a game's rules that detect their faults.
 
-Each rule runs first in Python (`interpreted.py`), as long as a budget of work lasts, and then
-compiled, on arrays with a margin on either side that must not change. Both results must agree.
+Within a budget of work each rule first runs in Python (`interpreted.py`). Then it runs compiled, on
+arrays with margins that must not change. Both results must agree.
 """
 
 import math
@@ -17,20 +17,20 @@ from alphazero.games.contract import interpreted
 from alphazero.games.game import Game, Mask, Planes, State
 
 RULES = ("legal", "play", "outcome", "observe", "heuristic")
-"""The names of a game's rules, in the order of `Game.rule_functions`; the heuristic comes last."""
+"""The names of a game's rules, in the order of `Game.rule_functions`, then the heuristic."""
 
 MARGIN = 256
-"""Entries before and behind an array that no rule may touch."""
+"""Entries before and after an array that no rule may touch."""
 
 _MARK = 93
-"""The value of a margin's bytes."""
+"""The value of the bytes of a margin."""
 
 
 class Breach(Exception):
     """Raised when a game breaks a promise."""
 
     def __init__(self, text: str, state: State | None = None, promise: str = "") -> None:
-        """Take the fault and the expectation as `text`; `promise` is "" for the one under test."""
+        """`text` is the fault and the expectation; `promise` is "" for the one under test."""
         super().__init__(text)
         self.state = state
         self.promise = promise
@@ -45,7 +45,7 @@ class _Run(NamedTuple):
 
 
 class WatchedRules:
-    """A game's rules; each call raises Breach if the rule does something forbidden."""
+    """A game's rules; a call raises Breach if the rule does something forbidden."""
 
     def __init__(self, game: Game, work: int) -> None:
         rules = dict(zip(RULES, (*game.rule_functions, game.heuristic), strict=True))
@@ -57,10 +57,10 @@ class WatchedRules:
         self._planes = game.observation_shape
         self._actions = game.num_actions
         self.notes: list[str] = []
-        """what could not be checked"""
+        """things that could not be checked"""
 
     def legal(self, state: State) -> tuple[Mask, int]:
-        """Return the legal actions [A] and the rule's count of them."""
+        """Return the legal actions [A] and the rule's number of them."""
         run = self._read("legal", state, np.zeros(self._actions, np.bool_), True)
         return run.written, run.result
 
@@ -83,26 +83,26 @@ class WatchedRules:
     def _read(
         self, name: str, state: State, blank: npt.NDArray[Any] | None = None, other: float = 0
     ) -> _Run:
-        """Call a rule that must keep the state and write every entry of an array like `blank`.
+        """Call a rule that must not change the state and must write every entry of `blank`.
 
-        The result must be the same for an array filled with `other`.
+        So the result must be the same for an array filled with `other`.
         """
         run = self._call(name, state, blank=blank)
         changed = _difference(run.state, state)
         if changed:
             raise Breach(
                 f"`{name}` changes state{list(changed)} from {state[changed]} to "
-                f"{run.state[changed]}; expected that `play` alone changes the state",
+                f"{run.state[changed]}; expected that only `play` changes the state",
                 state,
-                "leaves_the_position_it_played_from",
+                "does_not_change_given_states",
             )
         if blank is not None:
             again = self._call_compiled(name, state, None, np.full_like(blank, other))
             missed = _difference(again.written, run.written)
             if missed:
                 raise Breach(
-                    f"`{name}` does not write {_array_of(name)}{list(missed)}, which keeps what "
-                    "was there before; expected that it writes every entry",
+                    f"`{name}` does not write {_array_of(name)}{list(missed)}; expected that it "
+                    "writes every entry",
                     state,
                     "writes_every_entry",
                 )
@@ -115,7 +115,7 @@ class WatchedRules:
         action: int | None = None,
         blank: npt.NDArray[Any] | None = None,
     ) -> _Run:
-        """Run a rule in Python, as long as the budget lasts, then compiled, and compare."""
+        """Run a rule in Python, within the budget, then compiled, and compare the results."""
         slow = self._call_plain(name, state, action, blank)
         fast = self._call_compiled(name, state, action, blank)
         if slow is not None:
@@ -143,8 +143,8 @@ class WatchedRules:
         except Exception as error:  # numba supports what Python does not
             del self._plain[name]
             self.notes.append(
-                f"`{name}` could be run compiled only ({type(error).__name__}: {error}), so that "
-                f"a write more than {MARGIN} entries past an array would not be noticed"
+                f"`{name}` could only be run compiled ({type(error).__name__}: {error}), so a "
+                f"write more than {MARGIN} entries past an array would not be detected"
             )
             return None
         return _Run(int(result or 0), own.view(np.ndarray), _or_nothing(written).view(np.ndarray))
@@ -159,8 +159,8 @@ class WatchedRules:
             result = self._compiled[name](*_given(row.inner, action, written))
         except Exception as error:
             raise Breach(
-                f"`{_written(name, action)}` raises {type(error).__name__}: {error}; expected that "
-                "a rule raises nothing",
+                f"`{_written(name, action)}` raises {type(error).__name__}: {error}; expected no "
+                "exception",
                 state,
                 "stays_within_its_arrays",
             ) from error
@@ -175,7 +175,7 @@ class WatchedRules:
 
 
 class _Framed:
-    """A copy of an array with a margin before and behind it."""
+    """A copy of an array with a margin before and after it."""
 
     def __init__(self, array: npt.NDArray[Any]) -> None:
         margin = MARGIN * array.itemsize
@@ -214,7 +214,7 @@ def _difference(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> tuple[int, ..
 
 
 def place_of(error: Exception) -> str:
-    """Return the source line of a game where an error was raised."""
+    """Return the line of a game's source that raised an error."""
     own = (__file__, interpreted.__file__)
     frames = [
         each for each in traceback.extract_tb(error.__traceback__) if each.filename not in own
@@ -225,21 +225,21 @@ def place_of(error: Exception) -> str:
 
 
 def _compare(name: str, slow: _Run, fast: _Run, state: State) -> None:
-    told = ""
+    difference = ""
     if slow.result != fast.result:
-        told = f"the result is {fast.result} and {slow.result}"
+        difference = f"the result is {fast.result} and {slow.result}"
     for array, one, other in (
         ("state", fast.state, slow.state),
         (_array_of(name), fast.written, slow.written),
     ):
         place = _difference(one, other)
         if place:
-            told = f"{array}{list(place)} is {one[place]} and {other[place]}"
+            difference = f"{array}{list(place)} is {one[place]} and {other[place]}"
             break
-    if told:
+    if difference:
         raise Breach(
-            f"`{name}` does one thing compiled and another when Python runs its source: {told}; "
-            "does it read memory that it never wrote, or draw at random?",
+            f"`{name}` has different results compiled and in Python: {difference}; does it read "
+            "uninitialised memory or use random numbers?",
             state,
             "does_the_same_every_time",
         )

@@ -1,7 +1,7 @@
-"""Run a compiled rule in Python, which raises IndexError where numba would write on.
+"""Run a compiled rule in Python, which checks every index.
 
 Kernels check no index: a rule that writes past its array damages memory, and the process may die
-much later. The same source, run by Python on numpy's arrays, stops at the fault.
+much later. In Python the same source raises IndexError at the fault.
 """
 
 import types
@@ -16,7 +16,7 @@ _KNOWN_MODULES = ("numpy", "math")
 
 
 class WatchedArray(np.ndarray[Any, np.dtype[Any]]):
-    """An array that takes integers as compiled code does: modulo 2**64."""
+    """An array that stores integers modulo 2**64, as compiled code does."""
 
     def __setitem__(self, index: Any, value: Any) -> None:
         try:
@@ -42,7 +42,7 @@ def plain_function(function: Any) -> Callable[..., Any]:
 
 
 def sources_of(function: Any) -> set[str]:
-    """Return the source files of a compiled function and of all that it may call."""
+    """Return the source files of a compiled function and of all its callees."""
     known: dict[int, Any] = {}
     _plain(function, known)
     return {each.__code__.co_filename for each in known.values()}

@@ -1,6 +1,6 @@
-"""The promises of every game's rules, on which the other promises depend.
+"""Promises of every game's rules, on which the other promises depend.
 
-Each promise is a function of a trial, which raises Breach if the promise is broken.
+A promise is a function of a trial that raises Breach if the promise is broken.
 """
 
 import itertools
@@ -30,22 +30,22 @@ from alphazero.games.game import (
 Promise = Callable[[Trial], None]
 
 ENOUGH = 24
-"""Games won, or positions compared, that suffice for a conclusion despite chance."""
+"""Number of won games, or of compared positions, that suffices for a conclusion."""
 
 
-def says_its_sizes(trial: Trial) -> None:
+def has_valid_sizes(trial: Trial) -> None:
     """`num_actions`, `max_moves` and `observation_shape` are positive integers."""
     game = trial.game
     for name in ("num_actions", "max_moves"):
         number = getattr(game, name)
         if type(number) is not int or number < 1:
-            raise Breach(f"{name} is {number!r}; expected a whole number (int) from 1 on")
+            raise Breach(f"{name} is {number!r}; expected an int of at least 1")
     shape = game.observation_shape
     whole = isinstance(shape, tuple) and all(type(each) is int and each > 0 for each in shape)
     if not whole or len(shape) != 3 or shape[0] < 2:
         raise Breach(
-            f"observation_shape is {shape!r}; expected (C, H, W), whole numbers (int) from 1 on, "
-            "C at least 2: own stones, the opponent's"
+            f"observation_shape is {shape!r}; expected (C, H, W), ints of at least 1, with C at "
+            "least 2: own stones and the opponent's"
         )
 
 
@@ -66,7 +66,7 @@ def has_rules_compiled_for_their_signatures(trial: Trial) -> None:
             )
 
 
-def begins_in_a_row_of_integers(trial: Trial) -> None:
+def has_a_valid_initial_state(trial: Trial) -> None:
     """The initial state is a new row of int64 with its header."""
     first, second = trial.game.initial_state(), trial.game.initial_state()
     expect_state(first, "initial_state()")
@@ -74,13 +74,13 @@ def begins_in_a_row_of_integers(trial: Trial) -> None:
     header = first[:HEADER].tolist()
     if header != [0, ONGOING, -1]:
         raise Breach(
-            f"initial_state() begins with {header}; expected [0, {ONGOING}, -1]: no moves played, "
+            f"initial_state() starts with {header}; expected [0, {ONGOING}, -1]: no moves played, "
             "ongoing, no last action"
         )
     if first is second or np.shares_memory(first, second):
-        raise Breach("initial_state() returns the same array each time; expected a new one")
+        raise Breach("initial_state() returns the same array each time; expected a new array")
     if not np.array_equal(first, second):
-        raise Breach("initial_state() returns another position each time; expected the same")
+        raise Breach("initial_state() returns different positions; expected the same each time")
 
 
 def expect_state(state: Any, origin: str) -> None:
@@ -89,7 +89,7 @@ def expect_state(state: Any, origin: str) -> None:
         raise Breach(f"{origin} is of type {type(state).__name__}; expected a numpy array, int64")
     if state.dtype != np.int64 or state.ndim != 1 or len(state) < HEADER:
         raise Breach(
-            f"{origin} is {state.dtype} {list(state.shape)}; expected int64 [S], a row of at least "
+            f"{origin} is {state.dtype} {list(state.shape)}; expected int64 [S] with at least "
             f"{HEADER} entries"
         )
     if not state.flags.c_contiguous or not state.flags.owndata:
@@ -97,7 +97,7 @@ def expect_state(state: Any, origin: str) -> None:
 
 
 def stays_within_its_arrays(trial: Trial) -> None:
-    """No rule uses an index outside its array or does anything else that `guarded.py` forbids."""
+    """No rule uses an index outside its array or breaks another rule of `guarded.py`."""
     if trial.records and trial.breach:
         raise trial.breach
 
@@ -114,7 +114,7 @@ def counts_every_move(trial: Trial) -> None:
                 )
 
 
-def remembers_the_last_action(trial: Trial) -> None:
+def stores_the_last_action(trial: Trial) -> None:
     """The header holds the last action."""
     for record in trial.records:
         for before, position in itertools.pairwise(record):
@@ -126,33 +126,33 @@ def remembers_the_last_action(trial: Trial) -> None:
                 )
 
 
-def has_an_outcome_at_the_end_only(trial: Trial) -> None:
+def has_an_outcome_only_at_the_end(trial: Trial) -> None:
     """`outcome` returns the header's entry: a result when the game is over, else ONGOING."""
     for position in trial.positions():
-        told = position.outcome
-        if told not in (1, 0, -1, ONGOING):
+        outcome = position.outcome
+        if outcome not in (1, 0, -1, ONGOING):
             raise Breach(
-                f"the outcome is {told}; expected 1, 0 or -1 where the game is over, for player 0, "
-                f"else ONGOING, {ONGOING}"
+                f"the outcome is {outcome}; expected 1, 0 or -1 for player 0 when the game is "
+                f"over, else ONGOING, {ONGOING}"
             )
-        if told != position.state[OUTCOME]:
+        if outcome != position.state[OUTCOME]:
             raise Breach(
-                f"`outcome` tells {told} and state[{OUTCOME}] holds {position.state[OUTCOME]}; "
-                "expected the same in both"
+                f"`outcome` returns {outcome} and state[{OUTCOME}] is {position.state[OUTCOME]}; "
+                "expected equal values"
             )
 
 
 def has_legal_moves_until_the_end(trial: Trial) -> None:
-    """An action is legal exactly while the game goes on, and `legal` returns the number."""
+    """There are legal actions exactly until the game is over; `legal` returns their number."""
     for position in trial.positions():
         marked = int(position.mask.sum())
-        if position.told != marked:
+        if position.num_legal != marked:
             raise Breach(
-                f"`legal` returns {position.told} and marks {marked} actions; expected the number "
-                "of those it marks"
+                f"`legal` returns {position.num_legal} and marks {marked} actions; expected the "
+                "number of marked actions"
             )
         if position.outcome == ONGOING and not marked:
-            raise Breach("the game goes on and no action is legal; expected one at least: a pass")
+            raise Breach("the game is not over and no action is legal; expected at least a pass")
         if position.outcome != ONGOING and marked:
             raise Breach(f"the game is over and {marked} actions are legal; expected none")
 
@@ -163,14 +163,14 @@ def ends_within_max_moves(trial: Trial) -> None:
         trial.current = record[-1].state
         if record[-1].outcome == ONGOING:
             raise Breach(
-                f"the game goes on after {len(record) - 1} moves, though max_moves is "
+                f"the game is not over after {len(record) - 1} moves and max_moves is "
                 f"{trial.game.max_moves}; expected a max_moves that no game exceeds"
             )
         if len(record) == 1:
             raise Breach("the game is over before its first move")
 
 
-def estimates_less_than_a_sure_win(trial: Trial) -> None:
+def keeps_estimates_below_a_certain_win(trial: Trial) -> None:
     """An unfinished position's heuristic is strictly between -/+ HEURISTIC_SCALE."""
     for position in trial.positions():
         if position.action >= 0:
@@ -182,10 +182,10 @@ def estimates_less_than_a_sure_win(trial: Trial) -> None:
                 )
 
 
-def tells_the_outcome_for_player_0(trial: Trial) -> None:
-    """The outcome is not for the player who moved last or is to move, nor of the opposite sign.
+def gives_the_outcome_for_player_0(trial: Trial) -> None:
+    """The outcome is not for the last mover or the player to move, and its sign is right.
 
-    Two signs of such a fault: one player wins every game, whoever makes its last move; or in final
+    Two signs of a fault: one player wins every game, whoever makes its last move; or in final
     positions the game's heuristic favours the loser.
     """
     _expect_wins_of_both(trial)
@@ -206,15 +206,15 @@ def _expect_wins_of_both(trial: Trial) -> None:
     odd = [each for each in won if each.last_player != winner]
     if len(won) < ENOUGH or not ENOUGH // 4 <= len(odd) < len(won):
         trial.rules.notes.append(
-            f"of the random games {len(won)} were won, none by player {1 - winner}; that tells "
-            "too little to know whether the outcome is told for player 0"
+            f"of the random games {len(won)} were won, none by player {1 - winner}: too few to "
+            "know whether the outcome is that of player 0"
         )
         return
     raise Breach(
-        f"in {len(won)} random games player {winner} wins each that is not drawn, though the other "
+        f"player {winner} wins all {len(won)} random games that are not drawn, but the other "
         f"player makes the last move in {len(odd)} of them, as here; expected the outcome for "
-        "player 0: +1 where player 0 wins, -1 where player 1 does, whoever moves (where one player "
-        "can hardly win, the game says so: one_sided)",
+        "player 0: +1 if player 0 wins, -1 if player 1 wins, whoever moves (if one player can "
+        "hardly win, set one_sided)",
         odd[0].after,
     )
 
@@ -234,23 +234,23 @@ def _expect_the_favourite_to_win(trial: Trial) -> None:
     if len(wrong) >= ENOUGH // 2 and len(wrong) > 2 * right:
         raise Breach(
             f"at the end of {len(wrong)} of {len(wrong) + right} random games the heuristic "
-            f"favours the player who lost, as here, where the outcome is {wrong[0].outcome}; "
-            "expected the winner: the outcome or the heuristic has the wrong sign",
+            f"favours the loser, as here with outcome {wrong[0].outcome}: the outcome or the "
+            "heuristic has the wrong sign",
             wrong[0].after,
         )
 
 
 FIRST: tuple[Promise, ...] = (
-    says_its_sizes,
+    has_valid_sizes,
     has_rules_compiled_for_their_signatures,
-    begins_in_a_row_of_integers,
+    has_a_valid_initial_state,
     stays_within_its_arrays,
     counts_every_move,
-    remembers_the_last_action,
-    has_an_outcome_at_the_end_only,
+    stores_the_last_action,
+    has_an_outcome_only_at_the_end,
     has_legal_moves_until_the_end,
     ends_within_max_moves,
-    estimates_less_than_a_sure_win,
-    tells_the_outcome_for_player_0,
+    keeps_estimates_below_a_certain_win,
+    gives_the_outcome_for_player_0,
 )
-"""In the order of the check, which stops at the first broken promise."""
+"""The check stops at the first of these that is broken."""

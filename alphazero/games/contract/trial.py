@@ -1,4 +1,4 @@
-"""Random games by watched rules, the material of the contract check."""
+"""Random games for the contract check."""
 
 import functools
 import itertools
@@ -12,21 +12,22 @@ import numpy as np
 from alphazero.games.contract.guarded import Breach, WatchedRules
 from alphazero.games.game import ONGOING, Game, Mask, State
 
-MOST_MOVES_TOLD = 60
+MAX_MOVES_SHOWN = 60
 
 
 class Effort(NamedTuple):
-    """How much the check looks at."""
+    """The amount of checking."""
 
     games: int
-    """random games, of `plies` moves in all; every second one avoids moves that end it"""
+    """random games; every second one avoids moves that end it"""
     plies: int
+    """total number of moves of these games"""
     work: int
-    """array entries that each rule may touch in Python, estimated"""
+    """estimated number of array entries that each rule may access in Python"""
     positions: int
-    """positions for each promise whose cost grows with the number of moves"""
+    """positions per promise whose cost grows with the number of moves"""
     endings: int
-    """further games of which only the end counts"""
+    """further games of which only the end is checked"""
 
 
 FULL = Effort(games=6, plies=4000, work=200_000, positions=200, endings=64)
@@ -38,11 +39,11 @@ class Position(NamedTuple):
 
     state: State
     mask: Mask
-    told: int
+    num_legal: int
     """the number of legal actions that the rule returns"""
     outcome: int
     action: int
-    """the action played here; -1 at the end of the game or of the record"""
+    """the action played here; -1 at the end of the game or record"""
 
 
 class Ending(NamedTuple):
@@ -56,9 +57,9 @@ class Ending(NamedTuple):
 
 
 class Trial:
-    """A game, its watched rules, and random games by them.
+    """A game, its watched rules, and random games with them.
 
-    The random seeds depend only on the state's size, so that every trial has the same games.
+    The random seed is the state's size, so every trial has the same games.
     """
 
     def __init__(self, game: Game, effort: Effort = FULL) -> None:
@@ -72,12 +73,11 @@ class Trial:
 
     @functools.cached_property
     def rules(self) -> WatchedRules:
-        """The game's rules, watched."""
         return WatchedRules(self.game, self.effort.work)
 
     @functools.cached_property
     def records(self) -> list[list[Position]]:
-        """Random games, position by position; at most `max_moves` + 1 positions each."""
+        """The positions of random games, at most `max_moves` + 1 each."""
         dice, records, plies = random.Random(self.game.state_size), list[list[Position]](), 0
         while len(records) < self.effort.games and plies < self.effort.plies and not self.breach:
             record: list[Position] = []
@@ -111,11 +111,11 @@ class Trial:
             yield position
 
     def sample(self) -> Iterator[Position]:
-        """Yield `effort.positions` positions, for promises that cost more."""
+        """Yield `effort.positions` positions, for expensive promises."""
         return self.positions(self.effort.positions)
 
     def endings(self) -> Iterator[Ending]:
-        """Yield the ends of further random games, played on demand."""
+        """Yield the ends of further random games, which are played on demand."""
         for number in range(self.effort.endings):
             if number == len(self._endings):
                 self._endings.append(self._play_to_the_end(random.Random(number)))
@@ -123,7 +123,7 @@ class Trial:
             yield self._endings[number]
 
     def moves_to(self, state: State) -> str | None:
-        """Return the moves to a position of the random games; None for another position."""
+        """Return the moves to a position of the random games; None for other positions."""
         for record in self.records:
             for ply, position in enumerate(record):
                 if position.state is state:
@@ -132,23 +132,23 @@ class Trial:
 
     def name_of(self, position: Position) -> str:
         """Return the name of the action played in a position, or its number if naming fails."""
-        with suppress(Exception):  # the names may be at fault
+        with suppress(Exception):
             return str(self.game.action_name(position.state, position.action))
         return f"action {position.action}"
 
     def _names(self, played: list[Position]) -> list[str]:
         names = [self.name_of(position) for position in played]
-        left_out = len(names) - MOST_MOVES_TOLD
-        return names if left_out <= 0 else [f"({left_out} moves)", *names[left_out:]]
+        omitted = len(names) - MAX_MOVES_SHOWN
+        return names if omitted <= 0 else [f"({omitted} moves)", *names[omitted:]]
 
     def _play(self, dice: random.Random, prolong: bool, most: int) -> Iterator[Position]:
         """Play a random game; with `prolong`, avoid moves that end it."""
         state = self.game.initial_state()
         for _ in range(min(self.game.max_moves + 1, most)):
-            mask, told = self.rules.legal(state)
+            mask, num_legal = self.rules.legal(state)
             outcome = self.rules.outcome(state)
             self.rules.observe(state)
-            position = Position(state, mask, told, outcome, -1)
+            position = Position(state, mask, num_legal, outcome, -1)
             if _is_over(position):
                 yield position
                 return

@@ -1,1 +1,1 @@
-"""Go: the board, the rules and the game."""
+"""Go: board, rules and game."""

@@ -1,23 +1,22 @@
 """Stones, chains and captures of Go, and the position history that ko rules need.
 
-A chain is a set of stones of one colour that are connected along lines; its liberties are the
-empty points beside it. Chains are updated as stones come and go, so that checking a move only
-looks at its four neighbours.
+A chain is a set of connected stones of one colour; its liberties are the empty points beside it.
+Chains are updated with every stone, so that the check of a move only needs its four neighbours.
 
 The state is one row. The header of `game.py` and the nine entries `ROWS` to `NEWEST` come first.
-Then come four numbers for each point of the board, row by row from the top left, with a wall
-above, below and left of every row (so the right neighbour of a row's last point is the next row's
-wall). A `point` is the index in the state where these four numbers begin:
+Then come four numbers for each point of the board, row by row from the top left, with walls above,
+below and left of the rows; the right neighbour of a row's last point is the next row's wall. A
+`point` is the index of the first of these numbers in the state:
 
     state[point]               BLACK, WHITE, WALL, or EMPTY + the number of its empty neighbours
-    state[point + HEAD]        a stone's chain, named by one of the chain's stones
-    state[point + NEXT]        the next stone of the chain, in a circle
-    state[point + LIBERTIES]   of the chain's head alone: its liberties, see `as_liberty`
+    state[point + HEAD]        a stone's chain: the point of one of the chain's stones
+    state[point + NEXT]        the next stone of the chain, circularly
+    state[point + LIBERTIES]   of the chain's head only: its liberties, see `as_liberty`
 
 Then come sets of points, one bit per point, and a hash set of positions:
 
-    lost       [2, W]      the points where a black, a white stone was ever removed
-    history    [8, 2, W]   the black and the white stones of the last 8 positions, in a ring
+    lost       [2, W]      the points where a black or a white stone was ever removed
+    history    [8, 2, W]   the black and the white stones of the last 8 positions, a ring buffer
     seen       the rest    the keys of all positions so far; empty for simple ko
 
 Letters: W words of 64 bits.
@@ -32,17 +31,17 @@ ROWS, COLUMNS, KOMI, SUPERKO, SUICIDE, MOVES, KEY, PREVIOUS, NEWEST = range(HEAD
 """The game's options; then the key of the stones on the board, the key before the last move, and
 the ring index of the newest position."""
 FRONT = HEADER + 9
-"""Where the points begin; a multiple of 4, so that point >> 2 numbers them."""
+"""The first point; a multiple of 4, so that point >> 2 numbers the points."""
 
 HEAD, NEXT, LIBERTIES = 1, 2, 3
 BLACK, WHITE, WALL, EMPTY = 1, 2, 3, 4
 
 SIMPLE, POSITIONAL, SITUATIONAL = 0, 1, 2
-"""Ko rules. They forbid to bring back: the position before the opponent's move; any earlier
-position; any earlier position with the same player to move."""
+"""Ko rules. They forbid to repeat: the position before the opponent's move; any earlier position;
+any earlier position with the same player to move."""
 
 HISTORY = 8
-"""Positions kept in full."""
+"""Number of positions whose stones are kept."""
 
 LONGEST_SIDE = 19
 _KEYS = np.random.default_rng(2016).integers(-(2**63), 2**63, (3, 512), np.int64)
@@ -52,7 +51,7 @@ FIRST_KEY, _WHITE_TO_PLAY = int(_KEYS[0, 0]), int(_KEYS[0, 1])
 
 
 def sections_of(state: State) -> tuple[int, int, int, int]:
-    """Return where `lost`, `history` and `seen` begin, and W."""
+    """Return the indices where `lost`, `history` and `seen` begin, and W."""
     points = (state[ROWS] + 2) * (state[COLUMNS] + 1)
     words = (points + 63) // 64
     lost = FRONT + 4 * points
@@ -60,7 +59,7 @@ def sections_of(state: State) -> tuple[int, int, int, int]:
 
 
 def situation_of(state: State, key: int, colour: int) -> int:
-    """Return the key that the ko rule compares after `colour` moved to a board with this `key`."""
+    """Return the key that the ko rule compares, after `colour` moved to a board with `key`."""
     return key ^ _WHITE_TO_PLAY if state[SUPERKO] == SITUATIONAL and colour == BLACK else key
 
 
@@ -76,21 +75,21 @@ def point_at(state: State, row: int, column: int) -> int:
 
 @inline_kernel
 def bit_of(state: State, first: int, point: int) -> int:
-    """Return 1 if `point` is in the set of points that begins at `first`, else 0."""
+    """Return 1 if `point` is in the set at `first`, else 0."""
     number = (point - FRONT) >> 2
     return state[first + (number >> 6)] >> (number & 63) & 1  # type: ignore[no-any-return]
 
 
 @inline_kernel
 def captured_at(state: State, colour: int) -> int:
-    """Return where the set of points begins at which `colour` ever lost a stone."""
+    """Return the index of the set of points where `colour` ever lost a stone."""
     lost, _, _, words = sections(state)
     return lost + (colour - 1) * words
 
 
 @inline_kernel
 def history_at(state: State, age: int, colour: int) -> int:
-    """Return where the set of `colour`'s stones of `age` moves ago begins."""
+    """Return the index of the set of `colour`'s stones `age` moves ago."""
     _, history, _, words = sections(state)
     place = (state[NEWEST] - age) % HISTORY
     return history + (2 * place + colour - 1) * words  # type: ignore[no-any-return]
@@ -98,11 +97,11 @@ def history_at(state: State, age: int, colour: int) -> int:
 
 @inline_kernel
 def as_liberty(point: int) -> int:
-    """Return the summands of one empty neighbour in its chain's sums: 1, the number n, n squared.
+    """Return what an empty neighbour with number n adds to its chain's three sums: 1, n, n squared.
 
     A liberty beside several stones of the chain counts several times, so that adding or removing
-    one is a single addition. The three sums share one integer: 11 bits, 20, 28. That is enough for
-    19 x 19: 1,444 neighbours with numbers up to 422.
+    a stone is a single addition. The sums share one integer, with 11, 20 and 28 bits: enough for
+    19 x 19 with its 1,444 neighbours and numbers up to 422.
     """
     number = point >> 2
     return (1 << 48) + (number << 28) + number * number
@@ -110,9 +109,9 @@ def as_liberty(point: int) -> int:
 
 @inline_kernel
 def in_atari(state: State, stone: int) -> bool:
-    """Whether the chain of `stone`, which has liberties, has a single one.
+    """Whether the chain of `stone`, which has liberties, has only one.
 
-    All numbers are equal exactly when count x squares = sum x sum (Cauchy-Schwarz).
+    All numbers are equal exactly if count x squares = sum x sum (Cauchy-Schwarz).
     """
     sums = state[state[stone + HEAD] + LIBERTIES]
     total = (sums >> 28) & 0xFFFFF
@@ -135,7 +134,7 @@ def has_liberty(state: State, point: int, colour: int) -> bool:
 def key_after(state: State, point: int, colour: int, survives: bool) -> int:
     """Return the key of the board after a stone of `colour` on empty `point`.
 
-    The stone captures the opponent's chains, or dies with its own unless it `survives`.
+    It captures opponent's chains if it `survives`; else it dies with its own chain.
     """
     key = state[KEY]
     if survives:
@@ -178,7 +177,7 @@ def add_position(state: State, key: int) -> None:
     first = sections(state)[2]
     last = len(state) - first - 1
     place = key & last
-    for _ in range(last):  # one place stays free, where lookups end
+    for _ in range(last):  # one place stays free to end lookups
         if state[first + place] == 0 or state[first + place] == key:
             state[first + place] = key
             return
@@ -187,7 +186,7 @@ def add_position(state: State, key: int) -> None:
 
 @inline_kernel
 def _flip(state: State, now: int, point: int, colour: int) -> None:
-    """Toggle a stone in the newest position's sets, which begin at `now`, and in the key."""
+    """Toggle a stone in the key and in the newest position's sets at `now`."""
     number = (point - FRONT) >> 2
     words = sections(state)[3]
     state[now + (colour - 1) * words + (number >> 6)] ^= 1 << (number & 63)
@@ -230,7 +229,7 @@ def _remove(state: State, now: int, stone: int) -> None:
 
 @inline_kernel
 def put_stone(state: State, point: int, colour: int) -> None:
-    """Put a stone on empty `point`; remove what it captures, or else its own chain if dead."""
+    """Put a stone on empty `point`; remove the chains it captures, or its own chain if dead."""
     now, down = history_at(state, 0, BLACK), 4 * (state[COLUMNS] + 1)
     state[point], state[point + HEAD], state[point + NEXT] = colour, point, point
     state[point + LIBERTIES] = 0

@@ -1,16 +1,13 @@
 """Go by the rules of Tromp and Taylor, https://tromp.github.io/go.html.
 
-Players put stones on empty points, Black (player 0) first; a chain without liberties is removed,
-the opponent's before one's own. Two passes in a row end the game, or its limit of moves does; then
-the larger area wins, with komi added to White's. An action is a point, counted row by row from the
-top left, or the pass, which is the last action.
-
-Suicide, which Tromp and Taylor allow, is an option here. `rules.py` holds the rules as kernels,
+Black is player 0. A chain without liberties is removed, the opponent's before one's own. Two passes
+in a row or the limit of moves end the game; then the larger area wins, with komi added to White's.
+An action is a point, counted row by row from the top left, or the pass, which is the last action.
+Suicide, which Tromp and Taylor allow, is an option here. `rules.py` has the rules as kernels,
 `board.py` the board and its state.
 
-Superko compares keys of 64 bits. Two positions with the same key by chance make a legal move
-illegal, no more: with 722 moves on 19 x 19 and a check of every legal move, that happens once in
-10^11 games.
+Superko compares keys of 64 bits. Two positions with the same key by chance only make a legal move
+illegal: with 722 moves on 19 x 19 and a check of every legal move, once in 10^11 games.
 """
 
 import re
@@ -72,9 +69,9 @@ class Go(Game):
     `komi_half_points` is White's compensation for moving second, in half points: 15 is a komi of
     7.5. `superko` is 0 for simple ko (forbids the position before the opponent's move), 1 for
     positional superko (forbids every earlier position), 2 for situational superko (forbids every
-    earlier position with the same player to move). With `suicide` 1 a move may kill the player's
-    own stones. The game is over after `moves` moves; 0 means twice the board's points: 722 on
-    19 x 19, as in AlphaGo Zero (Methods, "Self-play").
+    earlier position with the same player to move). `suicide` 1 allows suicide. The game is over
+    after `moves` moves; 0 means twice the board's points: 722 on 19 x 19, as in AlphaGo Zero
+    (Methods, "Self-play").
     """
 
     rows: int = 9
@@ -101,7 +98,6 @@ class Go(Game):
                 )
 
     def initial_state(self) -> State:
-        """Return the empty board."""
         header = [0, ONGOING, -1, *self.options.values(), FIRST_KEY, 0, 0]
         points = np.zeros((self.rows + 2, self.columns + 1, 4), np.int64)
         points[:, :, 0] = WALL
@@ -120,17 +116,14 @@ class Go(Game):
 
     @property
     def heuristic(self) -> Any:
-        """The lead in area."""
         return lead
 
     @property
     def num_actions(self) -> int:
-        """One per point, and the pass."""
         return self.rows * self.columns + 1
 
     @property
     def pass_action(self) -> int:
-        """The pass, which is the last action."""
         return self.rows * self.columns
 
     @property
@@ -140,7 +133,6 @@ class Go(Game):
 
     @property
     def max_moves(self) -> int:
-        """The option `moves`, or its default."""
         return self.moves or 2 * self.rows * self.columns
 
     @property
@@ -150,16 +142,15 @@ class Go(Game):
 
     @property
     def one_sided(self) -> bool:
-        """Whether komi decides: it is more than half the board."""
+        """Whether komi decides the game: it is more than half the board."""
         return abs(self.komi_half_points) > self.rows * self.columns
 
     def score(self, state: State) -> float:
-        """Return Black's area minus White's and komi, in points; every stone counts as alive."""
+        """Return Black's area minus White's and komi, in points; all stones count as alive."""
         return int(area(state)) - self.komi
 
     @property
     def board_style(self) -> BoardStyle:
-        """Crossing lines."""
         return BoardStyle.INTERSECTIONS
 
     def action_cell(self, state: State, action: int) -> int | None:
@@ -180,7 +171,7 @@ class Go(Game):
         return "\n".join([*self._names.draw(stones_of(state)), self._status(state)])
 
     def _status(self, state: State) -> str:
-        """Return the turn or the winner, and the facts that the stones do not show."""
+        """Return the player to move or the winner, and what the stones do not show."""
         moves, player = f"{state[PLY]} moves", to_play(state)
         if state[OUTCOME] != ONGOING:
             score = self.score(state)
@@ -203,7 +194,7 @@ class Go(Game):
         stones = grid.read_drawing(diagram, self.rows, self.columns)
         found = re.search(STATUS, diagram, re.MULTILINE)
         if not found and "moves" in diagram:
-            raise GameError("the line below a diagram is written like '12 moves, X to play;'")
+            raise GameError("the line below a diagram must be like '12 moves, X to play;'")
         moves = int(found["moves"]) if found else 0
         if moves > self.max_moves:
             raise GameError(f"the game is over after {self.max_moves} moves, not {moves}")
@@ -221,7 +212,7 @@ class Go(Game):
     def _forbid(self, state: State, names: list[str]) -> None:
         actions = [self._parse_point(name) for name in names[: state[PLY]]]
         if not self.legal_action_mask(state)[actions].all():
-            raise GameError("the diagram names a ko where no stone may be laid anyway")
+            raise GameError("the diagram names a ko where no stone may be placed anyway")
         set_ko(state, actions)
         if self.legal_action_mask(state)[actions].any():
             raise GameError("the diagram names more points than simple ko can forbid")
@@ -243,6 +234,6 @@ class Go(Game):
             if stones_of(state)[action]:
                 raise GameError(f"{name} is taken; type an empty point")
             if self.legal_action_mask(without_history(state))[action]:
-                raise GameError(f"{name} is forbidden by ko: it brings an earlier position back")
+                raise GameError(f"{name} is forbidden by ko: it repeats an earlier position")
             raise GameError(f"{name} is forbidden: the stone would have no liberty")
         return action

@@ -1,4 +1,4 @@
-"""The rules of Go as kernels, and positions without the moves that led there.
+"""The rules of Go as kernels, and positions without their history.
 
 `board.py` describes the state. Letters: A actions, W words of 64 bits.
 """
@@ -95,7 +95,7 @@ def _limit(state: State) -> int:
 
 @kernel(LEGAL_RULE)
 def legal(state: State, mask: Mask) -> int:
-    """Mark the points where a stone may be put, and the pass; none when the game is over."""
+    """Mark the points where a stone may be placed, and the pass; none when the game is over."""
     rows, columns, colour = state[ROWS], state[COLUMNS], state[PLY] % 2 + 1
     suicide, lost = state[SUICIDE] != 0, captured_at(state, colour)
     if state[OUTCOME] != ONGOING:
@@ -109,7 +109,7 @@ def legal(state: State, mask: Mask) -> int:
             if state[point] >= EMPTY:
                 survives = has_liberty(state, point, colour)
                 allowed = survives or suicide
-                # A stone brings an earlier position back only where one was lost, or by suicide.
+                # Only suicide, or a stone where one was lost, can repeat a position.
                 if allowed and (not survives or bit_of(state, lost, point)):
                     key = key_after(state, point, colour, survives)
                     allowed = not is_repeated(state, situation(state, key, colour))
@@ -122,7 +122,7 @@ def legal(state: State, mask: Mask) -> int:
 
 @kernel(PLAY_RULE)
 def play(state: State, action: int) -> None:
-    """Put a stone of the player to move, or pass."""
+    """Place a stone of the player to move, or pass."""
     columns, colour = state[COLUMNS], state[PLY] % 2 + 1
     passes = action == state[ROWS] * columns
     before = history_at(state, 0, BLACK)
@@ -146,8 +146,8 @@ def observe(state: State, planes: Planes) -> None:
     """Write AlphaGo Zero's planes: 8 positions, and ones everywhere when Black is to move.
 
     Planes 0 and 1 are own stones and the opponent's, planes 2 and 3 those of one move ago, and so
-    on; zeros before the game's first position. Silver et al., *Mastering the game of Go without
-    human knowledge* (2017), Methods, "Neural network architecture".
+    on; zeros before the initial position. Silver et al., *Mastering the game of Go without human
+    knowledge* (2017), Methods, "Neural network architecture".
     """
     columns, own = state[COLUMNS], state[PLY] % 2 + 1
     for age in range(HISTORY):
@@ -165,7 +165,8 @@ def observe(state: State, planes: Planes) -> None:
 def lead(state: State) -> int:
     """Count the area as if the game were over.
 
-    A lead of d half points becomes d / (|d| + the board's points) of a win: our own choice.
+    A lead of d half points is d / (|d| + the board's points) of a win: our own choice. Unlike
+    `squash`, this rounds down.
     """
     half_points = (2 * area(state) - state[KOMI]) * (1 - 2 * (state[PLY] % 2))
     board_points = state[ROWS] * state[COLUMNS]
@@ -180,7 +181,7 @@ def stones_of(state: State) -> State:
 
 
 def without_history(state: State) -> State:
-    """Return the position without earlier positions that ko could forbid."""
+    """Return the position without the earlier positions that ko forbids."""
     state = state.copy()
     lost, history, seen, _ = sections_of(state)
     state[lost:history], state[seen:], state[PREVIOUS] = 0, 0, 0
@@ -200,7 +201,7 @@ def from_stones(state: State, stones: State, ply: int) -> State:
     """
     state = state.copy()
     _, history, seen, words = sections_of(state)
-    # Every chain has a liberty at the end, so it has one on the way, in any order.
+    # A chain that has a liberty at the end has one at every step, in any order.
     for action in np.flatnonzero(stones):
         state[PLY], state[seen:] = stones[action] - 1, 0
         play(state, int(action))
@@ -213,7 +214,7 @@ def from_stones(state: State, stones: State, ply: int) -> State:
 
 
 def set_ko(state: State, actions: list[int]) -> None:
-    """Forbid legal `actions` by ko: count the positions that they lead to as seen."""
+    """Forbid legal `actions` by ko: add the positions after them to those seen."""
     lost, history, seen, _ = sections_of(state)
     for action in actions:
         after = state.copy()
