@@ -9,7 +9,7 @@ Prints the table of configs/README.md, "Ablations". POSITIONS are solved positio
 import argparse
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +31,7 @@ from alphazero.players.checkpoint_player import CheckpointPlayer, load_checkpoin
 from alphazero.solvers.exhaustive import SolvedPositions
 from alphazero.training.manifest import holds_run
 from alphazero.utils.machine import usable_cores
+from alphazero.utils.progress import Progress, no_progress
 
 BASE = "base"
 
@@ -51,7 +52,7 @@ class Ablation:
         name = "".join(letter if letter.isalnum() else "-" for letter in variant)
         return self.folder / f"{name}-{seed}"
 
-    def train(self, workers: int, show: Callable[[int], object] = bool) -> None:
+    def train(self, workers: int, show: Progress = no_progress) -> None:
         """Train every variant with every seed, `workers` runs at once.
 
         Raises:
@@ -82,7 +83,7 @@ class Ablation:
         simulations: int,
         solutions: Sequence[SolvedPositions],
         workers: int,
-        show: Callable[[int], object] = bool,
+        show: Progress = no_progress,
     ) -> list["Row"]:
         """Return each variant's matches against its seed's base, and its optimal moves."""
         rows = []

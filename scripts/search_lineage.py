@@ -8,7 +8,7 @@ Prints the table of alphazero/foundations/README.md, "From Monte Carlo to AlphaG
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +26,7 @@ from alphazero.network.header import find_checkpoint
 from alphazero.players.registry import common_game, parse_player
 from alphazero.utils.files import check_writable
 from alphazero.utils.machine import usable_cores
+from alphazero.utils.progress import Progress, no_progress
 
 SIMULATIONS, SECONDS = "simulations", "seconds"
 """Budgets that are equal for all methods, by the name of the players' option."""
@@ -78,7 +79,7 @@ def compare(
     games: int,
     seed: int = 0,
     workers: int = 1,
-    show: Callable[[int], object] = bool,
+    show: Progress = no_progress,
 ) -> dict[str, Standing]:
     """Play `games` games between every two methods with a budget; return standings by title."""
     names = {row.title: player_name(row, budget, amount) for row in rows}

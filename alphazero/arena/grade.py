@@ -16,7 +16,8 @@ from alphazero.games.game import Game
 from alphazero.players.base import Player
 from alphazero.players.checkpoint_player import CheckpointPlayer
 from alphazero.solvers.exhaustive import SolvedPositions
-from alphazero.utils.jobs import Progress, run_jobs
+from alphazero.utils.jobs import JobProgress, run_jobs
+from alphazero.utils.progress import Progress, no_progress
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def grade(
     solution: SolvedPositions,
     tables: int = DEFAULT_PARALLEL_GAMES,
     workers: int = 1,
-    show: Callable[[int], object] = bool,
+    show: Progress = no_progress,
 ) -> Grade:
     """Request a move in every solved position and grade the moves, as `collect_answers`."""
     return grade_answers(
@@ -77,13 +78,13 @@ def collect_answers(
     solution: SolvedPositions,
     tables: int = DEFAULT_PARALLEL_GAMES,
     workers: int = 1,
-    show: Callable[[int], object] = bool,
+    show: Progress = no_progress,
 ) -> Answers:
     """Request a move in every solved position, on `workers` cores.
 
     `seat_player(n)` creates the player for n parallel games; `show` receives the number answered.
     """
-    progress = Progress(show)
+    progress = JobProgress(show)
     count = len(solution.states)
     parts = [np.arange(worker, count, workers) for worker in range(min(workers, count))]
     tables = min(tables, len(parts[-1]))
@@ -116,7 +117,7 @@ def _answer(
     tables: int,
     solution: SolvedPositions,
     positions: npt.NDArray[np.int64],
-    progress: Progress,
+    progress: JobProgress,
 ) -> Answers:
     """Return the player's answers for `positions` [n]; a free slot gets the next one at once."""
     actions, values = np.zeros(len(positions), np.int64), np.zeros(len(positions))

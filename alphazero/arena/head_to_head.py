@@ -9,6 +9,7 @@ from alphazero.arena.sprt import Sprt
 from alphazero.games.game import Game
 from alphazero.players.base import Player
 from alphazero.records.game_record import GameRecord, Pairing
+from alphazero.utils.progress import Progress, no_progress
 
 MAX_SPRT_CHECKS = 8
 """Maximum number of times a sequential test looks at the results."""
@@ -25,7 +26,7 @@ def play_match(
     tables: int = DEFAULT_PARALLEL_GAMES,
     workers: int = 1,
     sprt: Sprt | None = None,
-    show: Callable[[int], object] = bool,
+    show: Progress = no_progress,
 ) -> tuple[MatchResult, list[GameRecord]]:
     """Play the pairs of games of `schedule` between players 0 and 1; return result and records.
 

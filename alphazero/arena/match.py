@@ -29,7 +29,8 @@ from alphazero.records.game_record import (
 )
 from alphazero.utils.arrays import Int64Array
 from alphazero.utils.jit import kernel
-from alphazero.utils.jobs import Progress, run_jobs
+from alphazero.utils.jobs import JobProgress, run_jobs
+from alphazero.utils.progress import Progress, no_progress
 
 DEFAULT_PARALLEL_GAMES = 128
 """Default number of parallel games: enough to fill the batches of two cores."""
@@ -251,14 +252,14 @@ def play_schedule(
     schedule: Sequence[Pairing],
     slots: int,
     workers: int = 1,
-    show: Callable[[int], object] = bool,
+    show: Progress = no_progress,
 ) -> list[GameRecord]:
     """Play a schedule on `workers` cores, in about `tables` parallel games, at least one a worker.
 
     `seat_players(n)` creates the players for n games, for one worker after the other. `show`
     receives the number of games that just ended. The records come in a deterministic order.
     """
-    progress = Progress(show)
+    progress = JobProgress(show)
     parts = [schedule[worker::workers] for worker in range(workers)]
 
     def play_part(match: Match) -> list[GameRecord]:

@@ -1,7 +1,6 @@
 """Generate solved positions: positions of random games, solved exactly."""
 
 import itertools
-from collections.abc import Callable
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from alphazero.mcts.rollout_methods import RolloutConfig
 from alphazero.mcts.rollout_search import RolloutSearch
 from alphazero.players.search_player import SearchPlayer, TemperatureSchedule
 from alphazero.solvers.exhaustive import ILLEGAL
+from alphazero.utils.progress import Progress, no_progress
 
 
 def make_positions(
@@ -18,7 +18,7 @@ def make_positions(
     each: int,
     seed: int,
     first_ply: int = 0,
-    show: Callable[[int], object] = bool,
+    show: Progress = no_progress,
 ) -> str:
     """Return the text of a file of solved positions: `each` per stage, from `first_ply` on.
 

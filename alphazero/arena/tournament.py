@@ -9,7 +9,7 @@ import hashlib
 import io
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from alphazero.records.game_record import Pairing
 from alphazero.records.jsonl import load_games, save_games
 from alphazero.records.played_game import PlayedGame
 from alphazero.utils.files import explain_os_error, printable, write_atomic
+from alphazero.utils.progress import Progress, no_progress
 
 GAMES_FILE = "games.jsonl"
 """Name of the games file in a tournament's folder."""
@@ -98,7 +99,7 @@ class Tournament:
         """The number of games still to play."""
         return 2 * sum(len(self._missing_pairs(*pairing)) for pairing in self.pairings)
 
-    def play(self, workers: int = 1, show: Callable[[int], object] = bool) -> None:
+    def play(self, workers: int = 1, show: Progress = no_progress) -> None:
         """Play the missing games, saving each complete pairing; `show` receives the games ended."""
         for first, second in self.pairings:
             pairs = self._missing_pairs(first, second)
@@ -122,7 +123,7 @@ class Tournament:
         pairing: tuple[int, int],
         pairs: Sequence[int],
         workers: int,
-        show: Callable[[int], object],
+        show: Progress,
     ) -> Iterator[PlayedGame]:
         """Play the pairs of games with these numbers."""
         players = [self.specs[place] for place in pairing]

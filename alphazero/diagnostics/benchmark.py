@@ -2,7 +2,7 @@
 
 import functools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +16,9 @@ from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
 from alphazero.training.selfplay import make_selfplay_match
 from alphazero.training.selfplay_stats import SelfPlayStats
-from alphazero.utils.jobs import Progress, run_jobs, split_evenly
+from alphazero.utils.jobs import JobProgress, run_jobs, split_evenly
 from alphazero.utils.machine import peak_megabytes
+from alphazero.utils.progress import Progress, no_progress
 
 ROUNDS = 16
 """Self-play and the network alone alternate this often, because the speed of machines drifts."""
@@ -99,7 +100,7 @@ class SelfPlayBenchmark:
         for match in self.matches:
             match.start_games()
 
-    def measure(self, seconds: float, show: Callable[[int], object] = bool) -> Benchmark:
+    def measure(self, seconds: float, show: Progress = no_progress) -> Benchmark:
         """Measure for about `seconds`: half of them self-play, half the network alone."""
         length = seconds / (2 * ROUNDS)
         bare, bare_time, played, before = 0, 0.0, Played(), SelfPlayStats()
@@ -143,7 +144,7 @@ class SelfPlayBenchmark:
 
 
 def benchmark(
-    config: Config, seconds: float, workers: int, show: Callable[[int], object] = bool
+    config: Config, seconds: float, workers: int, show: Progress = no_progress
 ) -> Benchmark:
     """Measure a configuration's self-play for about `seconds`."""
     return SelfPlayBenchmark(config, workers).measure(seconds, show)
@@ -165,7 +166,7 @@ class Played:
 
 def time_matches(matches: Sequence[Match], seconds: float) -> Played:
     """Step the matches for about `seconds`, one thread each; return the threads' mean seconds."""
-    progress = Progress()
+    progress = JobProgress()
     jobs = [functools.partial(_play, match, seconds, progress) for match in matches]
     games, moves, spent = zip(*run_jobs(jobs, progress), strict=True)
     return Played(sum(games), sum(moves), sum(spent) / len(spent))
@@ -175,7 +176,7 @@ def time_network(
     game: Game, evaluator: Evaluator, batches: Sequence[int], seconds: float
 ) -> tuple[int, float]:
     """Evaluate full batches, one thread for each size; return positions and mean seconds."""
-    progress = Progress()
+    progress = JobProgress()
     jobs = [
         functools.partial(_evaluate, game, evaluator, size, seconds, progress) for size in batches
     ]
@@ -184,7 +185,7 @@ def time_network(
 
 
 def _evaluate(
-    game: Game, evaluator: Evaluator, size: int, seconds: float, progress: Progress
+    game: Game, evaluator: Evaluator, size: int, seconds: float, progress: JobProgress
 ) -> tuple[int, float]:
     observations = np.zeros((size, *game.observation_shape), np.float32)
     observations[:] = game.observe(game.initial_state())
@@ -196,7 +197,7 @@ def _evaluate(
     return positions, time.perf_counter() - begin
 
 
-def _play(match: Match, seconds: float, progress: Progress) -> tuple[int, int, float]:
+def _play(match: Match, seconds: float, progress: JobProgress) -> tuple[int, int, float]:
     begin, games = time.perf_counter(), 0
     before = match.moves_made
     while time.perf_counter() < begin + seconds:

@@ -32,6 +32,7 @@ from alphazero.training.gate import seat
 from alphazero.training.learning.learner import Learner
 from alphazero.utils.jobs import split_evenly, threads_per_evaluation
 from alphazero.utils.machine import peak_megabytes
+from alphazero.utils.progress import Progress, no_progress
 
 PARTS: Final = 4
 
@@ -96,7 +97,7 @@ class Calibration:
 
 
 def calibrate(
-    config: Config, cores: int, seconds: float, show: Callable[[int], object] = bool
+    config: Config, cores: int, seconds: float, show: Progress = no_progress
 ) -> Calibration:
     """Measure for about `seconds`; `show` is called with 1 after each of the `PARTS`.
 

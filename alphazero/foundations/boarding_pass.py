@@ -19,7 +19,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from alphazero.foundations.common import Show, check_number, compiled, pieces
+from alphazero.foundations.common import Progress, check_number, compiled, pieces
 
 MOST_PASSENGERS = 1_000_000
 MOST_FLIGHTS = 10**9
@@ -110,7 +110,7 @@ def simulate(
     passengers: int,
     flights: int,
     rng: np.random.Generator,
-    show: Show | None = None,
+    show: Progress | None = None,
 ) -> float:
     """Return the share of `flights` on which the last passenger got the own seat.
 
@@ -175,7 +175,7 @@ class Answer(NamedTuple):
 
 
 def compare(
-    sizes: Sequence[int], flights: int, seed: int, show: Show | None = None
+    sizes: Sequence[int], flights: int, seed: int, show: Progress | None = None
 ) -> list[Answer]:
     """Run every method for each number of passengers; show the flights.
 

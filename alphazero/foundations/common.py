@@ -7,7 +7,7 @@ import numba
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-Show = Callable[[int], object]
+Progress = Callable[[int], object]
 """Receives the amount of work just done, as a tqdm bar's `update`."""
 
 PIECE = 100_000
@@ -38,7 +38,7 @@ def check_share(name: str, value: float) -> None:
         raise FoundationsError(f"{name} must lie from 0 to 1, got {value!r}")
 
 
-def pieces(total: int, size: int, show: Show | None) -> Iterator[int]:
+def pieces(total: int, size: int, show: Progress | None) -> Iterator[int]:
     """Yield the next amount of work, at most `size`, until `total` is done; show each piece."""
     while total > 0:
         piece = min(size, total)

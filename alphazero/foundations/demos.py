@@ -16,7 +16,7 @@ from alphazero.foundations.boarding_pass import (
     Answer,
     compare,
 )
-from alphazero.foundations.common import Show, check_number, check_share
+from alphazero.foundations.common import Progress, check_number, check_share
 from alphazero.foundations.dynamic_programming import Solution, evaluate, optimum
 from alphazero.foundations.monte_carlo import MOST_EPISODES, Control
 from alphazero.foundations.queens import MOST_QUEENS, search, widths
@@ -48,7 +48,7 @@ class Exhibit(Protocol):
     def total(self) -> int:
         """The total of its bar."""
 
-    def run(self, show: Show) -> Found:
+    def run(self, show: Progress) -> Found:
         """Do the work; report each piece to `show`."""
 
 
@@ -68,7 +68,7 @@ class BlackjackPrediction:
         """Both averages, the book's few episodes, and the Gymnasium loop."""
         return 2 * self.episodes + min(BOOK_EPISODES, self.episodes) + LOOP_EPISODES
 
-    def run(self, show: Show) -> Found:
+    def run(self, show: Progress) -> Found:
         """Predict, compare with the exact values, and draw figure 5.1."""
         policy, few = sticks_on(20), min(BOOK_EPISODES, self.episodes)
 
@@ -116,10 +116,10 @@ class BlackjackExploringStarts:
         """The episodes, and those of the Gymnasium loop."""
         return self.episodes + LOOP_EPISODES
 
-    def run(self, show: Show) -> Found:
+    def run(self, show: Progress) -> Found:
         """Learn, compare with the exact optimum, and draw figure 5.2."""
 
-        def learn(episodes: int, show: Show | None = None) -> Control:
+        def learn(episodes: int, show: Progress | None = None) -> Control:
             rng = np.random.default_rng(self.seed)
             return monte_carlo.learn_by_exploring_starts(episodes, rng, show)
 
@@ -145,10 +145,10 @@ class BlackjackEpsilonSoft:
         """The episodes, and those of the Gymnasium loop."""
         return self.episodes + LOOP_EPISODES
 
-    def run(self, show: Show) -> Found:
+    def run(self, show: Progress) -> Found:
         """Learn, compare with the best soft policy and the best of all, and draw figure 5.2."""
 
-        def learn(episodes: int, show: Show | None = None) -> Control:
+        def learn(episodes: int, show: Progress | None = None) -> Control:
             rng = np.random.default_rng(self.seed)
             return monte_carlo.learn_by_soft_policies(episodes, self.epsilon, rng, show)
 
@@ -182,7 +182,7 @@ class BoardingPass:
         """The flights of each simulation, for each size."""
         return len(SIMULATIONS) * len(self.sizes) * self.flights
 
-    def run(self, show: Show) -> Found:
+    def run(self, show: Progress) -> Found:
         """Simulate and calculate, write the table, and draw it."""
         answers = compare(self.sizes, self.flights, self.seed, show)
         return Found(boarding_table(answers, self.flights), plots.draw_boarding(answers))
@@ -204,7 +204,7 @@ class Queens:
         """The squares of the first row."""
         return self.queens
 
-    def run(self, show: Show) -> Found:
+    def run(self, show: Progress) -> Found:
         """Search, write the width of the tree at each depth, and draw it."""
         found, seconds = _timed(lambda: search(self.queens, show=show))
         lines = [
@@ -267,7 +267,7 @@ def _compare_control(
     epsilon: float,
     seed: int,
     title: str,
-    show: Show,
+    show: Progress,
 ) -> Found:
     """Learn, and compare the policy with the best one that explores as much."""
     learn(1)  # compiles

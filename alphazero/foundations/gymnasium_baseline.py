@@ -11,7 +11,7 @@ import numpy as np
 from alphazero.foundations.blackjack import HIT, LOWEST_SUM, SHAPE, STICK, Policy, sticks_on
 from alphazero.foundations.common import (
     FoundationsError,
-    Show,
+    Progress,
     check_number,
     check_share,
     pieces,
@@ -68,7 +68,7 @@ def play_episode(
             return visits, float(reward)
 
 
-def predict(policy: Policy, episodes: int, seed: int, show: Show | None = None) -> Prediction:
+def predict(policy: Policy, episodes: int, seed: int, show: Progress | None = None) -> Prediction:
     """Estimate the values of `policy`, as `monte_carlo.predict` does.
 
     Raises:
@@ -81,7 +81,7 @@ def predict(policy: Policy, episodes: int, seed: int, show: Show | None = None) 
 
 
 def learn_by_soft_policies(
-    episodes: int, epsilon: float, seed: int, show: Show | None = None
+    episodes: int, epsilon: float, seed: int, show: Progress | None = None
 ) -> Control:
     """Learn to act, as `monte_carlo.learn_by_soft_policies` does.
 
@@ -94,7 +94,7 @@ def learn_by_soft_policies(
 
 
 def _learn(
-    policy: Policy, episodes: int, epsilon: float, seed: int, improve: bool, show: Show | None
+    policy: Policy, episodes: int, epsilon: float, seed: int, improve: bool, show: Progress | None
 ) -> Control:
     """Average the returns of state-action pairs; with `improve`, keep `policy` greedy."""
     check_number("episodes", episodes, 1, MOST_EPISODES)

@@ -21,7 +21,14 @@ from alphazero.foundations.blackjack import (
     play_episode,
     sticks_on,
 )
-from alphazero.foundations.common import PIECE, Show, check_number, check_share, compiled, pieces
+from alphazero.foundations.common import (
+    PIECE,
+    Progress,
+    check_number,
+    check_share,
+    compiled,
+    pieces,
+)
 
 MOST_EPISODES = 10**9
 
@@ -125,7 +132,7 @@ def predict(
     episodes: int,
     rng: np.random.Generator,
     first_visit: bool = True,
-    show: Show | None = None,
+    show: Progress | None = None,
 ) -> Prediction:
     """Estimate the values of `policy` by first-visit or every-visit Monte Carlo prediction.
 
@@ -142,7 +149,7 @@ def predict(
 
 
 def learn_by_exploring_starts(
-    episodes: int, rng: np.random.Generator, show: Show | None = None
+    episodes: int, rng: np.random.Generator, show: Progress | None = None
 ) -> Control:
     """Learn to act by Monte Carlo ES (page 99): every episode begins with random choices.
 
@@ -155,7 +162,7 @@ def learn_by_exploring_starts(
 
 
 def learn_by_soft_policies(
-    episodes: int, epsilon: float, rng: np.random.Generator, show: Show | None = None
+    episodes: int, epsilon: float, rng: np.random.Generator, show: Progress | None = None
 ) -> Control:
     """Learn to act by on-policy first-visit control (page 101), with exploration at every step.
 
@@ -175,7 +182,7 @@ def _learn(
     epsilon: float,
     exploring_starts: bool,
     rng: np.random.Generator,
-    show: Show | None,
+    show: Progress | None,
 ) -> Control:
     check_number("episodes", episodes, 1, MOST_EPISODES)
     policy = sticks_on(20).ravel()

@@ -11,7 +11,7 @@ the width, and a value the depth.
 import math
 from dataclasses import dataclass
 
-from alphazero.foundations.common import Show, check_number
+from alphazero.foundations.common import Progress, check_number
 
 MOST_QUEENS = 12
 """More would take minutes."""
@@ -27,7 +27,7 @@ class Search:
     """the column of the queen in each row"""
 
 
-def search(queens: int, prune: bool = True, show: Show | None = None) -> Search:
+def search(queens: int, prune: bool = True, show: Progress | None = None) -> Search:
     """Search depth first, row by row, columns from left to right.
 
     No column is used twice. With `prune`, diagonals are checked at every placement as well, else

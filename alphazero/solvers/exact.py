@@ -5,7 +5,7 @@ to its end. Letters: A actions, S state size.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from alphazero.games.line_games import CELLS
 from alphazero.solvers.alphabeta import WON, AlphaBeta
 from alphazero.solvers.connect_four import BitboardSolver, fits
 from alphazero.solvers.exhaustive import ILLEGAL
+from alphazero.utils.progress import Progress, no_progress
 
 Steps = Generator[None, None, "ExactResult"]
 """A solver run that yields between slices, so that other work gets a turn."""
@@ -72,7 +73,7 @@ def solver_for(game: Game) -> ExactSolver:
 
 
 def solve_position(
-    solver: ExactSolver, state: State, nodes: int, show: Callable[[int], object] = bool
+    solver: ExactSolver, state: State, nodes: int, show: Progress = no_progress
 ) -> ExactResult:
     """Solve an unfinished position with about `nodes` positions at most.
 

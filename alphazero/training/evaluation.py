@@ -4,7 +4,7 @@ import dataclasses
 import functools
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from alphazero.mcts.evaluator import Evaluator
 from alphazero.players.base import Player
 from alphazero.players.registry import PlayerSpec, common_game, parse_player
 from alphazero.training.gate import seat
+from alphazero.utils.progress import Progress, no_progress
 
 OPENING_MOVES = 4
 """Random opening moves of each pair of games against an anchor."""
@@ -59,7 +60,7 @@ class Evaluation:
         best: Evaluator,
         seed: Sequence[int],
         workers: int = 1,
-        show: Callable[[int], object] = bool,
+        show: Progress = no_progress,
     ) -> Figures:
         """Measure the best player; `show` gets the number of newly finished games and positions."""
         figures: Figures = {}
@@ -100,7 +101,7 @@ class AnchorMatches:
         evaluator: Evaluator,
         seed: Sequence[int],
         workers: int = 1,
-        show: Callable[[int], object] = bool,
+        show: Progress = no_progress,
     ) -> Figures:
         """Play the best player against every anchor; return scores, and Elo with 95 % interval.
 
@@ -184,9 +185,7 @@ class SolvedPositionsCheck:
         """Positions of one measurement; each counts twice, with search and without."""
         return 2 * len(self.stages)
 
-    def run(
-        self, evaluator: Evaluator, workers: int = 1, show: Callable[[int], object] = bool
-    ) -> Figures:
+    def run(self, evaluator: Evaluator, workers: int = 1, show: Progress = no_progress) -> Figures:
         """Grade the network alone and the search; return the figures of each stage of the game."""
         figures: Figures = {}
         search, thinking = self.config.search, self.config.evaluation.simulations or None

@@ -17,6 +17,7 @@ from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players.base import Player
 from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import GameRecord, Pairing
+from alphazero.utils.progress import Progress, no_progress
 
 
 def seat(
@@ -38,7 +39,7 @@ def play_gate(
     best: Evaluator,
     pairings: Sequence[Pairing],
     workers: int = 1,
-    show: Callable[[int], object] = bool,
+    show: Progress = no_progress,
 ) -> list[GameRecord]:
     """Play gate games; `challenger` is player 0 and `best` is player 1."""
 
@@ -59,7 +60,7 @@ def run_gate(
     best: Evaluator,
     seed: Sequence[int],
     workers: int = 1,
-    show: Callable[[int], object] = bool,
+    show: Progress = no_progress,
 ) -> tuple[MatchResult, list[GameRecord]]:
     """Play the gate in this process; return as `decide_gate` does."""
 

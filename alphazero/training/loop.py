@@ -56,6 +56,7 @@ from alphazero.training.selfplay import SelfPlayResult
 from alphazero.utils.files import printable
 from alphazero.utils.jobs import threads_per_evaluation
 from alphazero.utils.machine import total_memory, usable_cores
+from alphazero.utils.progress import Progress
 
 PLAY, LEARN, GATE, INITIALISE, CALIBRATE, MEASURE, EXAMINE = range(7)
 """Purposes of random numbers; each has its own stream in every iteration."""
@@ -349,7 +350,7 @@ class Training:
         self._save_challenger()
         return result
 
-    def _begin_gate(self, show: Callable[[int], object]) -> PendingGate:
+    def _begin_gate(self, show: Progress) -> PendingGate:
         checkpoint = self._checkpoint()
         evaluator = make_evaluator(self.learner.player, self.config.inference)
         name = player_name(checkpoint.step)

@@ -19,9 +19,7 @@ from alphazero.mcts.evaluator import Evaluator
 from alphazero.records.game_record import GameRecord
 from alphazero.training.gate import run_gate
 from alphazero.training.selfplay import SelfPlayResult, play_games
-
-Show: TypeAlias = Callable[[int], object]
-"""Called with the number of games that have just ended."""
+from alphazero.utils.progress import Progress
 
 GateResult: TypeAlias = tuple[MatchResult, list[GameRecord]]
 
@@ -50,7 +48,7 @@ class PlayBackend(Protocol):
     """Plays self-play and gate games."""
 
     def play(
-        self, orders: SelfPlayRequest, show: Show, meanwhile: Callable[[], bool]
+        self, orders: SelfPlayRequest, show: Progress, meanwhile: Callable[[], bool]
     ) -> SelfPlayResult:
         """Return `selfplay.games_per_iteration` games of self-play, or a few more.
 
@@ -60,7 +58,11 @@ class PlayBackend(Protocol):
         ...
 
     def gate(
-        self, challenger: NetworkSnapshot, best: NetworkSnapshot, seed: Sequence[int], show: Show
+        self,
+        challenger: NetworkSnapshot,
+        best: NetworkSnapshot,
+        seed: Sequence[int],
+        show: Progress,
     ) -> Future[GateResult]:
         """Play the gate; a backend that plays beside the loop returns before it has ended."""
         ...
@@ -79,7 +81,7 @@ class LocalBackend:
     def play(
         self,
         orders: SelfPlayRequest,
-        show: Show,
+        show: Progress,
         meanwhile: Callable[[], bool],  # noqa: ARG002
     ) -> SelfPlayResult:
         """Play the games before returning."""
@@ -95,7 +97,11 @@ class LocalBackend:
         )
 
     def gate(
-        self, challenger: NetworkSnapshot, best: NetworkSnapshot, seed: Sequence[int], show: Show
+        self,
+        challenger: NetworkSnapshot,
+        best: NetworkSnapshot,
+        seed: Sequence[int],
+        show: Progress,
     ) -> Future[GateResult]:
         """Play the gate before returning."""
         future: Future[GateResult] = Future()

@@ -7,7 +7,7 @@ the network may have changed.
 
 import functools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -23,7 +23,8 @@ from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players.search_player import PlayoutCap, SearchPlayer, TemperatureSchedule
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing
 from alphazero.training.selfplay_stats import SelfPlayStats
-from alphazero.utils.jobs import Progress, run_jobs, split_evenly
+from alphazero.utils.jobs import JobProgress, run_jobs, split_evenly
+from alphazero.utils.progress import Progress, no_progress
 
 IDLE_GAME_SHARE = 16
 """A batch has room for all but 1/16 of the games, so that it stays full while some games wait for
@@ -49,7 +50,7 @@ def play_games(
     seed: Sequence[int],
     unfinished: Sequence[GameRecord] = (),
     workers: int = 1,
-    show: Callable[[int], object] = bool,
+    show: Progress = no_progress,
     resign_below: float = NEVER_RESIGN,
 ) -> SelfPlayResult:
     """Play until `selfplay.games_per_iteration` games have ended, on `workers` cores.
@@ -59,7 +60,7 @@ def play_games(
     newly finished games. Where a game allows it, a player whose prospects are below
     `resign_below` resigns.
     """
-    progress = Progress(show)
+    progress = JobProgress(show)
     games = config.selfplay.games_per_iteration
     tables = split_evenly(config.selfplay.parallel_games, min(workers, games))
     targets = split_evenly(games, len(tables))
@@ -112,7 +113,7 @@ class SelfPlayWorker:
         self._match.start_games()
         self._seconds += time.perf_counter() - begin
 
-    def play(self, target: int, progress: Progress) -> list[GameRecord]:
+    def play(self, target: int, progress: JobProgress) -> list[GameRecord]:
         """Play until at least `target` more games have ended; return them."""
         begin = time.perf_counter()
         finished: list[GameRecord] = []
@@ -157,7 +158,7 @@ def _play_share(
     unfinished: Sequence[GameRecord],
     tables: int,
     target: int,
-    progress: Progress,
+    progress: JobProgress,
 ) -> _Share:
     worker = SelfPlayWorker(game, config, evaluator, rng, tables, unfinished, resign_below)
     finished = worker.play(target, progress)

@@ -13,6 +13,7 @@ from typing import TypeVar
 import torch
 
 from alphazero.utils.interrupts import defer_interrupts
+from alphazero.utils.progress import Progress, no_progress
 
 Result = TypeVar("Result")
 
@@ -24,10 +25,10 @@ class JobsStopped(Exception):
     """Raised inside a job when another one failed or the user stopped the work."""
 
 
-class Progress:
-    """Progress of jobs: any job calls `advance(n)`, which may raise `JobsStopped`."""
+class JobProgress:
+    """JobProgress of jobs: any job calls `advance(n)`, which may raise `JobsStopped`."""
 
-    def __init__(self, show: Callable[[int], object] = bool) -> None:
+    def __init__(self, show: Progress = no_progress) -> None:
         self._show = show
         self._lock = threading.Lock()
         self._stopping = False
@@ -45,7 +46,7 @@ class Progress:
         self._stopping = True
 
 
-def run_jobs(jobs: Sequence[Callable[[], Result]], progress: Progress) -> list[Result]:
+def run_jobs(jobs: Sequence[Callable[[], Result]], progress: JobProgress) -> list[Result]:
     """Run `jobs` in parallel, a thread each; return their results in the order of the jobs.
 
     When one fails, or on Ctrl-C, the others end at their next `advance`, and this raises the error.

@@ -105,7 +105,7 @@ from pathlib import Path
 import torch.utils.tensorboard
 from alphazero.cli.main import main
 from alphazero.games import make_game
-from alphazero.utils.jobs import Progress
+from alphazero.utils.jobs import JobProgress
 from alphazero.training import loop
 
 kills_wanted, seed, place = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
@@ -136,7 +136,7 @@ def child(arguments, kind, number, afterwards):
         return call
     for name in ("open", "fsync", "replace", "unlink"):
         setattr(os, name, deadly(name, getattr(os, name)))
-    Progress.advance = deadly("tick", Progress.advance)
+    JobProgress.advance = deadly("tick", JobProgress.advance)
     loop.Learner.train_step = deadly("step", loop.Learner.train_step)
     code = main(arguments)
     (place / "counts.json").write_text(json.dumps(counts))

@@ -8,13 +8,13 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from alphazero.utils.jobs import JobsStopped, Progress, run_jobs, split_evenly
+from alphazero.utils.jobs import JobProgress, JobsStopped, run_jobs, split_evenly
 
 PATIENCE = 20.0
 """Seconds after which a job that nobody stops fails, so that a bug ends the test."""
 
 
-def work_until_stopped(progress: Progress, started: threading.Event | None = None) -> None:
+def work_until_stopped(progress: JobProgress, started: threading.Event | None = None) -> None:
     """Work without end, and fail when nobody stops it."""
     end = time.monotonic() + PATIENCE
     if started is not None:
@@ -35,12 +35,12 @@ def test_results_come_in_the_order_of_the_jobs_whichever_ends_first():
         return index
 
     jobs: list[Callable[[], int]] = [lambda index=index: job(index) for index in range(4)]
-    assert run_jobs(jobs, Progress()) == [0, 1, 2, 3]
+    assert run_jobs(jobs, JobProgress()) == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("failing", [0, 1, 2])
 def test_a_job_that_fails_stops_the_others_and_its_error_is_raised(failing: int):
-    progress = Progress()
+    progress = JobProgress()
     started = [threading.Event() for _ in range(3)]
 
     def fail() -> None:
@@ -59,7 +59,7 @@ def test_a_job_that_fails_stops_the_others_and_its_error_is_raised(failing: int)
 
 
 def test_of_several_errors_the_first_job_that_really_failed_is_told():
-    progress, both = Progress(), threading.Barrier(2)
+    progress, both = JobProgress(), threading.Barrier(2)
 
     def fail(text: str) -> None:
         both.wait(PATIENCE)
@@ -78,7 +78,7 @@ def test_an_error_in_the_display_of_progress_is_an_error_of_the_job():
     def show(number: int) -> None:
         raise OSError("the terminal is gone")
 
-    progress = Progress(show)
+    progress = JobProgress(show)
     with pytest.raises(OSError, match="terminal"):
         run_jobs([lambda: progress.advance(1), lambda: work_until_stopped(progress)], progress)
 
@@ -87,7 +87,7 @@ def test_an_error_in_the_display_of_progress_is_an_error_of_the_job():
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("at_once", [True, False])
 def test_ctrl_c_stops_every_job_and_is_told_to_the_caller(jobs: int, at_once: bool):
-    progress, ended, started = Progress(), [], []
+    progress, ended, started = JobProgress(), [], []
     ready = threading.Barrier(jobs)
     main = threading.main_thread().ident
     assert main is not None
@@ -118,7 +118,7 @@ def test_ctrl_c_stops_every_job_and_is_told_to_the_caller(jobs: int, at_once: bo
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals to a thread")
 def test_a_signal_that_did_not_wake_who_waits_for_the_jobs_is_heard_all_the_same():
     """A signal just before a wait is such a one; another thread's shows it without the luck."""
-    progress = Progress()
+    progress = JobProgress()
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def job() -> None:
@@ -135,7 +135,7 @@ def test_a_signal_that_did_not_wake_who_waits_for_the_jobs_is_heard_all_the_same
 
 def test_progress_adds_up_what_all_jobs_tell_and_shows_no_nothing():
     shown: list[int] = []
-    progress = Progress(shown.append)
+    progress = JobProgress(shown.append)
 
     def job() -> None:
         for number in (1, 0, 2):
@@ -146,7 +146,7 @@ def test_progress_adds_up_what_all_jobs_tell_and_shows_no_nothing():
 
 
 def test_after_stop_a_job_ends_at_its_next_word():
-    progress = Progress()
+    progress = JobProgress()
     progress.advance(1)
     progress.stop()
     with pytest.raises(JobsStopped):
@@ -156,10 +156,10 @@ def test_after_stop_a_job_ends_at_its_next_word():
 def test_each_job_evaluates_on_one_thread_and_the_setting_comes_back():
     torch.set_num_threads(2)
     try:
-        assert run_jobs([torch.get_num_threads] * 2, Progress()) == [1, 1]
+        assert run_jobs([torch.get_num_threads] * 2, JobProgress()) == [1, 1]
         assert torch.get_num_threads() == 2
         with pytest.raises(ZeroDivisionError):
-            run_jobs([lambda: 1 // 0], Progress())
+            run_jobs([lambda: 1 // 0], JobProgress())
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(1)

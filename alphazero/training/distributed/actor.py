@@ -24,7 +24,7 @@ from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.gate import play_gate
 from alphazero.training.selfplay import SelfPlayWorker
 from alphazero.training.selfplay_stats import SelfPlayStats
-from alphazero.utils.jobs import Progress, run_jobs, split_evenly
+from alphazero.utils.jobs import JobProgress, run_jobs, split_evenly
 
 PlainPairing: TypeAlias = tuple[tuple[int, int], tuple[int, ...], int]
 """Players, opening and `pair_id` of a `Pairing`."""
@@ -73,7 +73,7 @@ class Actor:
         """
         if (name, bool(calibration)) != self._exploring:
             self._seat(name, calibration)
-        progress = Progress()
+        progress = JobProgress()
         jobs = []
         for worker, target in zip(self._halls, split_evenly(games, len(self._halls)), strict=False):
             worker.resign_below(resign_below)

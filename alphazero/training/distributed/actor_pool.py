@@ -30,10 +30,11 @@ from alphazero.games.game import Game
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.gate import decide_gate
-from alphazero.training.play_backend import GateResult, NetworkSnapshot, SelfPlayRequest, Show
+from alphazero.training.play_backend import GateResult, NetworkSnapshot, SelfPlayRequest
 from alphazero.training.selfplay import SelfPlayResult
 from alphazero.training.selfplay_stats import SelfPlayStats
 from alphazero.utils.jobs import split_evenly
+from alphazero.utils.progress import Progress
 
 JOBS_PER_ACTOR = 2
 """Jobs of each actor: the one in progress and the next one."""
@@ -153,7 +154,7 @@ class ActorPool:
     # --- called by the loop's thread --------------------------------------------------------------
 
     def play(
-        self, orders: SelfPlayRequest, show: Show, meanwhile: Callable[[], bool]
+        self, orders: SelfPlayRequest, show: Progress, meanwhile: Callable[[], bool]
     ) -> SelfPlayResult:
         """Set the network for self-play; return an iteration's games when they have arrived.
 
@@ -190,7 +191,11 @@ class ActorPool:
         return SelfPlayResult(games, list(orders.unfinished), work, best.evaluator, seconds)
 
     def gate(
-        self, challenger: NetworkSnapshot, best: NetworkSnapshot, seed: Sequence[int], show: Show
+        self,
+        challenger: NetworkSnapshot,
+        best: NetworkSnapshot,
+        seed: Sequence[int],
+        show: Progress,
     ) -> Future[GateResult]:
         """Start a gate on the actors, beside self-play; return its future result."""
         result: Future[GateResult] = Future()
@@ -218,7 +223,7 @@ class ActorPool:
         self._hiring.close()
 
     def _play_pairings(
-        self, challenger: str, best: str, pairings: Sequence[Pairing], show: Show
+        self, challenger: str, best: str, pairings: Sequence[Pairing], show: Progress
     ) -> list[GameRecord]:
         ordered = sorted(pairings, key=lambda each: (each.pair_id, each.players))
         parts, jobs, begin = [], [], 0

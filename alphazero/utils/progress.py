@@ -1,0 +1,11 @@
+"""Progress reports of long work."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+Progress: TypeAlias = Callable[[int], object]
+"""Receives the number of units of work just done; a tqdm bar's `update` is one."""
+
+
+def no_progress(_: int) -> None:
+    """Ignore progress."""
