@@ -63,33 +63,33 @@ def grade(
     game: Game,
     make_player: Callable[[int], Player],
     solution: SolvedPositions,
-    tables: int = DEFAULT_PARALLEL_GAMES,
+    parallel_games: int = DEFAULT_PARALLEL_GAMES,
     workers: int = 1,
     show: Progress = no_progress,
 ) -> Grade:
     """Request a move in every solved position and grade the moves, as `collect_answers`."""
     return grade_answers(
-        game, solution, collect_answers(make_player, solution, tables, workers, show)
+        game, solution, collect_answers(make_player, solution, parallel_games, workers, show)
     )
 
 
 def collect_answers(
     make_player: Callable[[int], Player],
     solution: SolvedPositions,
-    tables: int = DEFAULT_PARALLEL_GAMES,
+    parallel_games: int = DEFAULT_PARALLEL_GAMES,
     workers: int = 1,
     show: Progress = no_progress,
 ) -> Answers:
     """Request a move in every solved position, on `workers` cores.
 
-    `seat_player(n)` creates the player for n parallel games; `show` receives the number answered.
+    `make_player(n)` creates the player for n parallel games; `show` receives the number answered.
     """
     progress = JobProgress(show)
     count = len(solution.states)
     parts = [np.arange(worker, count, workers) for worker in range(min(workers, count))]
-    tables = min(tables, len(parts[-1]))
+    slots = min(parallel_games, len(parts[-1]))
     jobs = [
-        functools.partial(_answer, make_player(tables), tables, solution, part, progress)
+        functools.partial(_answer, make_player(slots), slots, solution, part, progress)
         for part in parts
     ]
     actions, values = np.zeros(count, np.int64), np.zeros(count)
@@ -114,7 +114,7 @@ def grade_answers(game: Game, solution: SolvedPositions, answers: Answers) -> Gr
 
 def _answer(
     player: Player,
-    tables: int,
+    slots: int,
     solution: SolvedPositions,
     positions: npt.NDArray[np.int64],
     progress: JobProgress,
@@ -122,27 +122,25 @@ def _answer(
     """Return the player's answers for `positions` [n]; a free slot gets the next one at once."""
     actions, values = np.zeros(len(positions), np.int64), np.zeros(len(positions))
     waiting = iter(range(len(positions)))
-    asked: dict[int, int] = {}
+    requested: dict[int, int] = {}
 
-    def ask_next(table: int) -> None:
+    def request_next(slot: int) -> None:
         index = next(waiting, None)
         if index is not None:
-            asked[table] = index
-            place = np.array([table])
-            player.reset(place, solution.states[positions[index]][None])
-            player.begin_moves(place)
+            requested[slot] = index
+            request = np.array([slot])
+            player.reset(request, solution.states[positions[index]][None])
+            player.begin_moves(request)
 
-    for table in range(tables):
-        ask_next(table)
-    while asked:
+    for slot in range(slots):
+        request_next(slot)
+    while requested:
         player.step()
         answers = player.take_decisions()
-        for table, action, value in zip(
-            answers.slots, answers.actions, answers.values, strict=True
-        ):
-            index = asked.pop(int(table))
+        for slot, action, value in zip(answers.slots, answers.actions, answers.values, strict=True):
+            index = requested.pop(int(slot))
             actions[index], values[index] = action, value
-            ask_next(int(table))
+            request_next(int(slot))
         progress.advance(len(answers.slots))
     return Answers(actions, values)
 
@@ -167,7 +165,7 @@ def optimal_share(
     shares = [
         grade(
             player.game,
-            lambda tables: player.create(tables, simulations=simulations),
+            lambda num_games: player.create(num_games, simulations=simulations),
             solution,
             workers=workers,
         ).share

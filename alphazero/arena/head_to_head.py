@@ -12,10 +12,10 @@ from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.utils.progress import Progress, no_progress
 
 MAX_SPRT_CHECKS = 8
-"""Maximum number of times a sequential test looks at the results."""
+"""Maximum number of times that a sequential test is evaluated."""
 
-FEWEST = 16
-"""Minimum number of games between two looks: fewer would leave batches half empty."""
+MIN_GAMES_BETWEEN_CHECKS = 16
+"""Minimum number of games between two evaluations: fewer would leave batches half empty."""
 
 
 def play_match(
@@ -23,19 +23,19 @@ def play_match(
     make_players: Callable[[int], Sequence[Player]],
     schedule: Sequence[Pairing],
     *,
-    tables: int = DEFAULT_PARALLEL_GAMES,
+    parallel_games: int = DEFAULT_PARALLEL_GAMES,
     workers: int = 1,
     sprt: Sprt | None = None,
     show: Progress = no_progress,
 ) -> tuple[MatchResult, list[GameRecord]]:
     """Play the pairs of games of `schedule` between players 0 and 1; return result and records.
 
-    `seat_players(n)` creates the players for n games, anew for each worker and each part of the
+    `make_players(n)` creates the players for n games, anew for each worker and each part of the
     schedule. `show` receives the number of games that just ended; see also `play_until_decided`.
     """
 
     def play(pairings: Sequence[Pairing]) -> list[GameRecord]:
-        return play_schedule(game, make_players, pairings, tables, workers, show)
+        return play_schedule(game, make_players, pairings, parallel_games, workers, show)
 
     return play_until_decided(play, schedule, sprt)
 
@@ -50,7 +50,9 @@ def play_until_decided(
     With `sprt` the schedule is played in fixed parts, and stops after the part that decides the
     test: the verdict depends only on the games. Records are ordered as the schedule, pair by pair.
     """
-    part = len(schedule) if sprt is None else max(len(schedule) // MAX_SPRT_CHECKS // 2 * 2, FEWEST)
+    part = len(schedule)
+    if sprt is not None:
+        part = max(part // MAX_SPRT_CHECKS // 2 * 2, MIN_GAMES_BETWEEN_CHECKS)
     records: list[GameRecord] = []
     verdict = None
     for begin in range(0, len(schedule), part):

@@ -3,7 +3,7 @@
 `Match.step` applies the finished moves, replaces finished games and lets every player search. Used
 by self-play, the gate, tournaments and the front ends.
 
-Letters: G games in parallel, n some of them, A actions, S state size. `tables` are game indices.
+Letters: G games in parallel, n some of them, A actions, S state size. `slots` are game indices.
 """
 
 import functools
@@ -99,7 +99,7 @@ class Match:
         game, length = self.game, self.game.max_moves
         self.states = np.tile(game.initial_state(), (self.num_games, 1))
         self._pairings: list[Pairing | None] = [None] * self.num_games
-        self._seats = np.zeros((self.num_games, 2), np.int64)
+        self._player_indices = np.zeros((self.num_games, 2), np.int64)
         shape = self.num_games, length
         self._notes = MoveData(
             np.zeros(shape, np.int32),
@@ -124,7 +124,7 @@ class Match:
                 self._begin_next(slot)
 
     def load(self, slot: int, game: GameRecord) -> None:
-        """Load a game in progress as game `table`, replacing the game there.
+        """Load a game in progress as game `slot`, replacing the game there.
 
         Raises:
             GameError: when it is longer than the game's `max_moves`.
@@ -133,17 +133,17 @@ class Match:
         if length > self.game.max_moves:
             raise self._miscounted()
         self._pairings[slot] = game.pairing
-        self._seats[slot] = game.pairing.players
+        self._player_indices[slot] = game.pairing.players
         self._may_resign[slot] = game.pairing.may_resign
         for notes, known in zip(self._notes, game.move_data, strict=True):
             notes[slot, :length] = known
-        place = np.array([slot])
+        one = np.array([slot])
         self.states[slot] = self.game.play(self.game.initial_state(), *map(int, game.actions))
         for player in self.players:
-            player.load_games(place, self.states[place], game.actions.astype(np.int64))
+            player.load_games(one, self.states[one], game.actions.astype(np.int64))
         outcome = self.game.outcome(self.states[slot])
         if outcome == ONGOING:
-            self._ask(place)
+            self._request_moves(one)
         else:
             self._finished.append(_FinishedGame(slot, outcome))
 
@@ -171,31 +171,30 @@ class Match:
             GameError: when a game does not count its moves, or exceeds `max_moves`.
         """
         slots, actions = decisions.slots, decisions.actions
-        given_up = self._may_resign[slots] & (decisions.prospects < self.resign_below)
-        outcomes = np.where(given_up, RESIGNED, ONGOING)
+        resigned = self._may_resign[slots] & (decisions.prospects < self.resign_below)
+        outcomes = np.where(resigned, RESIGNED, ONGOING)
         _play_all(self.game.rules, self.states, self._notes, decisions, outcomes)
         if (outcomes == MISCOUNTED).any():
             raise self._miscounted()
         for index in np.flatnonzero(outcomes != ONGOING):
             slot, outcome = int(slots[index]), int(outcomes[index])
-            resigned = outcome == RESIGNED
-            if resigned:
+            if resigned[index]:
                 # The outcome with value -1 for the player to move; `value_of` is its own inverse.
                 outcome = value_of(-1, int(self.states[slot, PLY]) % 2)
-            self._finished.append(_FinishedGame(slot, outcome, resigned))
+            self._finished.append(_FinishedGame(slot, outcome, bool(resigned[index])))
         played = outcomes != RESIGNED
         slots, actions, outcomes = slots[played], actions[played], outcomes[played]
         self.moves_made += len(slots)
         for player in self.players:
             player.advance(slots, actions)
-        self._ask(slots[outcomes == ONGOING])
+        self._request_moves(slots[outcomes == ONGOING])
 
     def record(
         self, slot: int, outcome: int = ONGOING, resigned: bool = False, fault: str = ""
     ) -> GameRecord:
-        """Return game `table` so far."""
+        """Return game `slot` so far."""
         pairing = self._pairings[slot]
-        assert pairing is not None, f"no game on table {slot}"
+        assert pairing is not None, f"no game in slot {slot}"
         length = int(self.states[slot, PLY])
         return GameRecord(
             pairing,
@@ -221,9 +220,9 @@ class Match:
         slot, fault = forfeit
         if self._pairings[slot] is None or slot in {ending.slot for ending in self._finished}:
             return
-        seats = self._seats[slot].tolist()
-        loser = seats.index(index)
-        if seats[0] == seats[1]:
+        players = self._player_indices[slot].tolist()
+        loser = players.index(index)
+        if players[0] == players[1]:
             loser = int(self.states[slot, PLY]) % 2
         lost = value_of(-1, loser)
         self._finished.append(_FinishedGame(slot, lost, resigned=not fault, fault=fault))
@@ -232,15 +231,15 @@ class Match:
             if player is not self.players[index]:
                 player.reset(np.array([slot]), self.game.initial_state()[None])
 
-    def _ask(self, slots: Int64Array) -> None:
-        to_move = self._seats[slots, self.states[slots, PLY] % 2]
+    def _request_moves(self, slots: Int64Array) -> None:
+        to_move = self._player_indices[slots, self.states[slots, PLY] % 2]
         for index, player in enumerate(self.players):
             asked = slots[to_move == index]
             if len(asked):
                 player.begin_moves(asked)
 
     def _begin_next(self, slot: int) -> None:
-        """Start the schedule's next game at index `table`, or leave the index free."""
+        """Start the schedule's next game at index `slot`, or leave the index free."""
         pairing = self._pairings[slot] = next(self.schedule, None)
         if pairing is not None:
             self.load(slot, GameRecord.opening(self.game, pairing))
@@ -250,13 +249,13 @@ def play_schedule(
     game: Game,
     make_players: Callable[[int], Sequence[Player]],
     schedule: Sequence[Pairing],
-    slots: int,
+    parallel_games: int,
     workers: int = 1,
     show: Progress = no_progress,
 ) -> list[GameRecord]:
-    """Play a schedule on `workers` cores, in about `tables` parallel games, at least one a worker.
+    """Play a schedule on `workers` cores, about `parallel_games` at once, at least one a worker.
 
-    `seat_players(n)` creates the players for n games, for one worker after the other. `show`
+    `make_players(n)` creates the players for n games, for one worker after the other. `show`
     receives the number of games that just ended. The records come in a deterministic order.
     """
     progress = JobProgress(show)
@@ -278,8 +277,8 @@ def play_schedule(
     jobs = []
     for part in parts:
         if part:
-            places = min(len(part), max(1, slots // workers))
-            match = Match(game, make_players(places), places, iter(part))
+            num_games = min(len(part), max(1, parallel_games // workers))
+            match = Match(game, make_players(num_games), num_games, iter(part))
             jobs.append(functools.partial(play_part, match))
     return [record for part in run_jobs(jobs, progress) for record in part] if jobs else []
 
@@ -289,8 +288,8 @@ def player_factory(
 ) -> "Callable[[int], list[Player]]":
     """Return a function from a number of games to new players, each with a spawned generator."""
 
-    def make_players(slots: int) -> "list[Player]":
-        return [player.create(game, slots, rng.spawn(1)[0]) for player in players]
+    def make_players(num_games: int) -> "list[Player]":
+        return [player.create(game, num_games, rng.spawn(1)[0]) for player in players]
 
     return make_players
 

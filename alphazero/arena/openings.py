@@ -22,12 +22,12 @@ def _play_at_random(
     Returns the number of moves after which the game was still open.
     """
     for move in range(len(points)):
-        place = int(points[move] * rules.legal(state, mask))
+        remaining = int(points[move] * rules.legal(state, mask))
         for action in range(len(mask)):
             if mask[action]:
-                if place == 0:
+                if remaining == 0:
                     actions[move] = action
-                place -= 1
+                remaining -= 1
         rules.play(state, actions[move])
         if rules.outcome(state) != ONGOING:
             return move

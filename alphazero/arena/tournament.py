@@ -36,10 +36,10 @@ Counts = np.ndarray[tuple[int, int, int], np.dtype[np.int64]]
 
 def count_games(names: Sequence[str], games: Iterable[PlayedGame]) -> Counts:
     """Count finished games of i, moving first, against j by outcome -1, 0, +1: [N, N, 3]."""
-    places = {name: place for place, name in enumerate(names)}
-    counts = np.zeros((len(places), len(places), 3), np.int64)
+    indices = {name: index for index, name in enumerate(names)}
+    counts = np.zeros((len(indices), len(indices), 3), np.int64)
     for each in games:
-        first, second = (places[name] for name in each.players)
+        first, second = (indices[name] for name in each.players)
         counts[first, second, each.outcome + 1] += 1
     return counts
 
@@ -104,7 +104,7 @@ class Tournament:
         for first, second in self.pairings:
             pairs = self._missing_pairs(first, second)
             if pairs:
-                self.played += self._meet((first, second), pairs, workers, show)
+                self.played += self._play_pairs((first, second), pairs, workers, show)
                 if self._file:
                     save_games(self._file, self.played)
 
@@ -118,7 +118,7 @@ class Tournament:
         names = {spec.name for spec in self.specs}
         return [each for each in self.played if names.issuperset(each.players)]
 
-    def _meet(
+    def _play_pairs(
         self,
         pairing: tuple[int, int],
         pairs: Sequence[int],
@@ -126,7 +126,7 @@ class Tournament:
         show: Progress,
     ) -> Iterator[PlayedGame]:
         """Play the pairs of games with these numbers."""
-        players = [self.specs[place] for place in pairing]
+        players = [self.specs[index] for index in pairing]
         names = players[0].name, players[1].name
         schedule = []
         for pair in pairs:
@@ -136,13 +136,13 @@ class Tournament:
             self.game,
             player_factory(self.game, players, self._rng(names, *pairs)),
             schedule,
-            tables=parallel_games_for(players, workers),
+            parallel_games=parallel_games_for(players, workers),
             workers=workers,
             show=show,
         )
-        prints = players[0].fingerprint, players[1].fingerprint
+        hashes = players[0].player_hash, players[1].player_hash
         for record in records:
-            yield PlayedGame.of(self.game, record, names, prints)
+            yield PlayedGame.of(self.game, record, names, hashes)
 
     def _missing_pairs(self, first: int, second: int) -> list[int]:
         """Return the numbers of the pairs of games that are not complete."""
@@ -166,22 +166,22 @@ class Tournament:
     def _check(self, each: PlayedGame) -> None:
         """Raise PlayerError unless a stored game fits this tournament."""
         known = {spec.name: spec for spec in self.specs}
-        place = f"{printable(self._file or '')}: "
+        where = f"{printable(self._file or '')}: "
         if each.game != self.game:
-            raise PlayerError(f"{place}holds games of another game; choose another folder")
+            raise PlayerError(f"{where}holds games of another game; choose another folder")
         if each.outcome == ONGOING:
-            raise PlayerError(f"{place}holds a game that is not over; choose another folder")
-        for name, fingerprint in zip(each.players, each.player_hashes, strict=True):
-            if name in known and known[name].fingerprint != fingerprint:
+            raise PlayerError(f"{where}holds a game that is not over; choose another folder")
+        for name, player_hash in zip(each.players, each.player_hashes, strict=True):
+            if name in known and known[name].player_hash != player_hash:
                 raise PlayerError(
-                    f"{place}holds games of an earlier {name}, whose file was another one; choose "
+                    f"{where}holds games of an earlier {name}, whose file was another one; choose "
                     "another folder"
                 )
         if known.keys() >= set(each.players):
             opening = self._opening(each.players, each.pair)
             if each.actions[: each.opening] != opening:
                 raise PlayerError(
-                    f"{place}holds games from other openings; give the same seed and number of "
+                    f"{where}holds games from other openings; give the same seed and number of "
                     "opening moves, or another folder"
                 )
 
@@ -215,15 +215,15 @@ def standings(tournament: Tournament, anchor: int) -> tuple[list[Standing], Rati
     rows = [
         Standing(
             spec.name,
-            float(ratings.elo[place]),
-            float(ratings.low[place]),
-            float(ratings.high[place]),
-            games=int(totals[place].sum()),
-            wins=int(totals[place, 2]),
-            draws=int(totals[place, 1]),
-            losses=int(totals[place, 0]),
+            float(ratings.elo[index]),
+            float(ratings.low[index]),
+            float(ratings.high[index]),
+            games=int(totals[index].sum()),
+            wins=int(totals[index, 2]),
+            draws=int(totals[index, 1]),
+            losses=int(totals[index, 0]),
         )
-        for place, spec in enumerate(tournament.specs)
+        for index, spec in enumerate(tournament.specs)
     ]
     return sorted(rows, key=lambda row: -row.elo), ratings
 

@@ -183,7 +183,7 @@ def match(options: argparse.Namespace) -> None:
             game,
             player_factory(game, players, rng),
             schedule,
-            tables=parallel_games_for(players, workers),
+            parallel_games=parallel_games_for(players, workers),
             workers=workers,
             sprt=options.sprt,
             show=bar.update,

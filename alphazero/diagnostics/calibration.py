@@ -28,7 +28,7 @@ from alphazero.records.game_record import Pairing
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.evaluation import OPENING_MOVES, Evaluation
-from alphazero.training.gate import seat
+from alphazero.training.gate import make_player
 from alphazero.training.learning.learner import Learner
 from alphazero.utils.jobs import split_evenly, threads_per_evaluation
 from alphazero.utils.machine import peak_megabytes
@@ -181,7 +181,8 @@ def _time_gate(
     def make_players(tables: int) -> list[Player]:
         simulations = settings.simulations or None
         return [
-            seat(bench.game, bench.evaluator, config.search, simulations, tables) for _ in range(2)
+            make_player(bench.game, bench.evaluator, config.search, simulations, tables)
+            for _ in range(2)
         ]
 
     matches = _seat(bench, make_players, games, settings.opening_moves, workers, rng)
@@ -211,7 +212,7 @@ def _time_ladder(
 
     def make_opponents(anchor: PlayerSpec, tables: int) -> list[Player]:
         simulations = settings.simulations or None
-        player = seat(bench.game, bench.evaluator, config.search, simulations, tables)
+        player = make_player(bench.game, bench.evaluator, config.search, simulations, tables)
         return [player, anchor.create(bench.game, tables, rng.spawn(1)[0])]
 
     spent, each = 0.0, seconds / len(anchors)

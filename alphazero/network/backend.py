@@ -55,11 +55,11 @@ batch, 256 games gave 253,000, 257,000, 123,000 and 77,000 evaluations a second 
 threads on two cores."""
 
 
-def num_selfplay_threads(settings: InferenceConfig, cores: int, tables: int) -> int:
-    """Return how many threads should play `tables` games: one per core; on a GPU 2 or more.
+def num_selfplay_threads(settings: InferenceConfig, cores: int, games: int) -> int:
+    """Return the number of threads for `games` games: one per core; on a GPU at least 2.
 
     Two take turns: while one waits for the GPU, the other grows its trees; the GPU never waits.
     """
     if resolve_device(settings.device) == "cpu":
         return cores
-    return max(min(cores, tables // GAMES_PER_GPU_THREAD), 2)
+    return max(min(cores, games // GAMES_PER_GPU_THREAD), 2)

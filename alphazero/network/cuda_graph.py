@@ -28,30 +28,32 @@ class CudaGraphRunner:
         # The current GPU is a property of each thread, so select the network's by its number.
         with torch.cuda.device(next(network.parameters()).device):
             self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-            self._arriving = torch.zeros((size, *shape), pin_memory=True)
-            self._landed = torch.zeros((size, *shape), device="cuda")
+            self._host_input = torch.zeros((size, *shape), pin_memory=True)
+            self._device_input = torch.zeros((size, *shape), device="cuda")
             self._graph = torch.cuda.CUDAGraph()
             self._logits, self._values = self._record(network, dtype)
-            self._leaving_logits = torch.empty(self._logits.shape, pin_memory=True)
-            self._leaving_values = torch.empty(self._values.shape, pin_memory=True)
+            self._host_logits = torch.empty(self._logits.shape, pin_memory=True)
+            self._host_values = torch.empty(self._values.shape, pin_memory=True)
 
     @torch.inference_mode()
     def _record(self, network: nn.Module, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
         """Record the network; return its output buffers: logits [B, A] and values [B]."""
 
-        def answer() -> tuple[torch.Tensor, torch.Tensor]:
+        def evaluate() -> tuple[torch.Tensor, torch.Tensor]:
             # Change layout and precision on the GPU: the transfer copies the data as it is.
-            logits, values = network(self._landed.to(dtype, memory_format=torch.channels_last))
+            logits, values = network(
+                self._device_input.to(dtype, memory_format=torch.channels_last)
+            )
             return logits, values
 
         self._stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(self._stream):
             for _ in range(WARM_UP):
-                answer()
+                evaluate()
         self._stream.synchronize()
         # Other threads may use the GPU meanwhile: record this thread alone.
         with torch.cuda.graph(self._graph, stream=self._stream, capture_error_mode="thread_local"):
-            return answer()
+            return evaluate()
 
     def run(
         self, observations: NDArray[np.float32]
@@ -62,11 +64,11 @@ class CudaGraphRunner:
         """
         positions = len(observations)
         writable = np.require(observations, np.float32, ("C", "W"))
-        self._arriving[:positions].copy_(torch.from_numpy(writable))
+        self._host_input[:positions].copy_(torch.from_numpy(writable))
         with torch.inference_mode(), torch.cuda.stream(self._stream):
-            self._landed.copy_(self._arriving, non_blocking=True)
+            self._device_input.copy_(self._host_input, non_blocking=True)
             self._graph.replay()
-            self._leaving_logits.copy_(self._logits, non_blocking=True)
-            self._leaving_values.copy_(self._values, non_blocking=True)
+            self._host_logits.copy_(self._logits, non_blocking=True)
+            self._host_values.copy_(self._values, non_blocking=True)
         self._stream.synchronize()
-        return self._leaving_logits[:positions].numpy(), self._leaving_values[:positions].numpy()
+        return self._host_logits[:positions].numpy(), self._host_values[:positions].numpy()

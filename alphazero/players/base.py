@@ -3,7 +3,7 @@
 A match reports events with `reset` and `advance` and requests moves with `begin_moves`. `step`
 works on all requested moves, and `take_decisions` returns the finished ones.
 
-Letters: n games, A actions, S state size. `tables` holds the indices of games.
+Letters: n games, A actions, S state size. `slots` holds the indices of games.
 """
 
 from abc import ABC, abstractmethod
@@ -18,7 +18,7 @@ from alphazero.mcts.move_selection import sample_actions
 from alphazero.utils.arrays import Int64Array
 
 _NO_SEARCH = np.zeros(1, np.float32)
-_NO_TABLES = np.zeros(0, np.int64)
+_NO_SLOTS = np.zeros(0, np.int64)
 
 
 class Decisions(NamedTuple):
@@ -38,7 +38,7 @@ class Decisions(NamedTuple):
     """[n], or [1] for all: the larger of the position's value and its best action's value"""
 
 
-NOTHING = Decisions(_NO_TABLES, _NO_TABLES, np.zeros((0, 0), np.float32), _NO_SEARCH[:0])
+NOTHING = Decisions(_NO_SLOTS, _NO_SLOTS, np.zeros((0, 0), np.float32), _NO_SEARCH[:0])
 """No finished moves; `policies` is [0, 0]."""
 
 
@@ -55,10 +55,10 @@ class Player(ABC):
 
     @abstractmethod
     def reset(self, slots: Int64Array, states: State) -> None:
-        """Start games `tables` [n], or set their positions, at `states` [n, S]."""
+        """Start games `slots` [n], or set their positions, at `states` [n, S]."""
 
     def load_games(self, slots: Int64Array, states: State, actions: Int64Array) -> None:
-        """Load game `tables` [1] at `states` [1, S], after `actions` from the initial state.
+        """Load game `slots` [1] at `states` [1, S], after `actions` from the initial state.
 
         As `reset`, but for players that need the move history.
         """
@@ -67,11 +67,11 @@ class Player(ABC):
 
     @abstractmethod
     def advance(self, slots: Int64Array, actions: Int64Array) -> None:
-        """Apply `actions` [n], of either player, in games `tables` [n]."""
+        """Apply `actions` [n], of either player, in games `slots` [n]."""
 
     @abstractmethod
     def begin_moves(self, slots: Int64Array) -> None:
-        """Request a move in games `tables` [n]."""
+        """Request a move in games `slots` [n]."""
 
     @abstractmethod
     def step(self) -> None:

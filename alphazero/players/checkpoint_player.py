@@ -36,12 +36,12 @@ SEQUENTIAL_BELOW = 32
 def search_settings(checkpoint: Checkpoint) -> SearchConfig:
     """Return the checkpoint's training search settings; the defaults where they are unknown."""
     known: dict[str, Any] = {}
-    told = checkpoint.details.get("search")
-    if isinstance(told, dict):
+    stored = checkpoint.details.get("search")
+    if isinstance(stored, dict):
         for field, kind, note in config_fields(SearchConfig):
-            name = field.name if field.name in told else note.formerly
+            name = field.name if field.name in stored else note.formerly
             with contextlib.suppress(WrongValueError, KeyError):
-                known[field.name] = check_value(kind, note, told[name])
+                known[field.name] = check_value(kind, note, stored[name])
     return SearchConfig(**known)
 
 
@@ -58,13 +58,13 @@ class CheckpointPlayer:
 
     def create(
         self,
-        tables: int = 1,
+        num_games: int = 1,
         *,
         simulations: int | None = None,
         seconds: float | None = None,
         leaves: int | None = None,
     ) -> SearchPlayer:
-        """Return a player with trees for `tables` games.
+        """Return a player with trees for `num_games` games.
 
         The budget is `simulations` a move, or `seconds` if given; the default is that of training.
         `leaves` of a tree are evaluated together; default: `LEAVES_PER_BATCH` for one game, which
@@ -75,7 +75,7 @@ class CheckpointPlayer:
             simulations = self.settings.simulations if seconds is None else UNLIMITED
         settings = dataclasses.replace(self.settings, simulations=simulations)
         evaluator: Evaluator = self.evaluator
-        if leaves is None and tables > 1:
+        if leaves is None and num_games > 1:
             leaves = 1
         else:
             leaves = leaves or (LEAVES_PER_BATCH if simulations > SEQUENTIAL_BELOW else 1)
@@ -85,13 +85,13 @@ class CheckpointPlayer:
             for size in (1, 8):
                 evaluator.evaluate(np.zeros((size, *self.game.observation_shape), np.float32))
         fresh = 1 if simulations == UNLIMITED else simulations + 1
-        room = TREE_BYTES // (EDGE.itemsize * self.game.num_actions * tables)
+        limit = TREE_BYTES // (EDGE.itemsize * self.game.num_actions * num_games)
         search = NetworkSearch(
             self.game,
             evaluator,
             settings,
-            slots=tables,
-            nodes=max(fresh, min(NODES_PER_SIMULATION * simulations + 1, room)),
+            slots=num_games,
+            nodes=max(fresh, min(NODES_PER_SIMULATION * simulations + 1, limit)),
             leaves=leaves,
         )
         return SearchPlayer(search, seconds=seconds)
@@ -132,8 +132,8 @@ def load_player(
 
 def grades_of(checkpoint: Checkpoint) -> list[str]:
     """Return the strength measurements in a checkpoint's header, one line each."""
-    told = checkpoint.details.get("grades")
-    return [line for line in told if isinstance(line, str)] if isinstance(told, list) else []
+    stored = checkpoint.details.get("grades")
+    return [line for line in stored if isinstance(line, str)] if isinstance(stored, list) else []
 
 
 def save_grades(saved: CheckpointPlayer, grades: Sequence[str], path: Path) -> None:

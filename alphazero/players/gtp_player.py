@@ -29,9 +29,9 @@ class _Game:
 
     state: State
     program: GtpProcess | None = None
-    old_answers: int = 0
+    stale_replies: int = 0
     """Pending replies that belong to an earlier game."""
-    asked: bool = False
+    requested: bool = False
     found: int | None = None
     """The move it answered, which it has already played on its own board."""
     lost: bool = False
@@ -51,11 +51,11 @@ class GtpPlayer(Player):
         self.command = command
         self.move_timeout = move_timeout
         self.vertices = GtpNotation(game)
-        self._seats = [_Game(game.initial_state()) for _ in range(slots)]
+        self._games = [_Game(game.initial_state()) for _ in range(slots)]
         self._forfeits: list[Forfeit] = []
         # Start one program now, so that a bad command fails before any game.
         try:
-            self._seats[0].program = self._launch()
+            self._games[0].program = self._launch()
         except ProgramError as error:
             raise PlayerError(f"gtp:{printable(command)}: {error}") from None
 
@@ -78,33 +78,37 @@ class GtpPlayer(Player):
     def advance(self, slots: Int64Array, actions: Int64Array) -> None:
         """Send the moves to the programs, except the moves they made."""
         for slot, action in zip(slots.tolist(), actions.tolist(), strict=True):
-            seat = self._seats[slot]
-            if seat.found != action and not seat.lost:
-                name = self.vertices.name(seat.state, action)
-                self._send(seat, f"play {self._colour(seat)} {name}")
-            seat.found = None
-            seat.state = self.game.play(seat.state, action)
+            game = self._games[slot]
+            if game.found != action and not game.lost:
+                name = self.vertices.name(game.state, action)
+                self._send(game, f"play {self._colour(game)} {name}")
+            game.found = None
+            game.state = self.game.play(game.state, action)
 
     def begin_moves(self, slots: Int64Array) -> None:
         """Request moves from the programs."""
         for slot in slots.tolist():
-            seat = self._seats[slot]
-            seat.asked = True
-            if not seat.lost:
-                self._send(seat, f"genmove {self._colour(seat)}")
+            game = self._games[slot]
+            game.requested = True
+            if not game.lost:
+                self._send(game, f"genmove {self._colour(game)}")
 
     def step(self) -> None:
         """Read pending replies; sleep briefly if there are none."""
-        heard = [self._listen(slot) for slot in range(len(self._seats))]
-        if not any(heard) and any(seat.asked and not seat.lost for seat in self._seats):
+        heard = [self._listen(slot) for slot in range(len(self._games))]
+        if not any(heard) and any(game.requested and not game.lost for game in self._games):
             time.sleep(PAUSE)
 
     def take_decisions(self) -> Decisions:
         """Return the moves received."""
-        slots = [t for t, seat in enumerate(self._seats) if seat.asked and seat.found is not None]
+        slots = [
+            slot
+            for slot, game in enumerate(self._games)
+            if game.requested and game.found is not None
+        ]
         for slot in slots:
-            self._seats[slot].asked = False
-        actions = np.array([self._seats[slot].found for slot in slots], np.int64)
+            self._games[slot].requested = False
+        actions = np.array([self._games[slot].found for slot in slots], np.int64)
         nothing = np.zeros((len(slots), self.game.num_actions), np.float32)
         return Decisions(np.array(slots, np.int64), actions, nothing, nothing[:, 0].copy())
 
@@ -115,25 +119,25 @@ class GtpPlayer(Player):
 
     def close(self) -> None:
         """End all programs."""
-        for seat in self._seats:
-            if seat.program:
-                seat.program.close()
-                seat.program = None
+        for game in self._games:
+            if game.program:
+                game.program.close()
+                game.program = None
 
     def _begin(self, slot: int, state: State) -> None:
         """Clear the program's board, starting a new process if there is none."""
-        program = self._seats[slot].program
+        program = self._games[slot].program
         if program and not program.is_running:
             program.close()
             program = None
-        seat = self._seats[slot] = _Game(state.copy(), program)
+        game = self._games[slot] = _Game(state.copy(), program)
         try:
-            seat.program = program or self._launch()
+            game.program = program or self._launch()
         except (ProgramError, PlayerError) as error:
-            self._give_up(slot, f"it cannot be started again: {error}")
+            self._forfeit(slot, f"it cannot be started again: {error}")
             return
-        seat.old_answers = seat.program.pending
-        seat.program.send("clear_board")
+        game.stale_replies = game.program.pending
+        game.program.send("clear_board")
 
     def _launch(self) -> GtpProcess:
         program = GtpProcess(self.command)
@@ -176,49 +180,49 @@ class GtpPlayer(Player):
 
     def _listen(self, slot: int) -> bool:
         """Handle the replies of a game's program; return whether there were any."""
-        seat = self._seats[slot]
-        if seat.program is None:
+        game = self._games[slot]
+        if game.program is None:
             return False
         try:
-            answers = seat.program.answers()
-            if seat.program.silence > self.move_timeout:
+            answers = game.program.answers()
+            if game.program.silence > self.move_timeout:
                 raise ProgramError(f"the program has not answered for {self.move_timeout:g} s")
         except ProgramError as error:
-            self._give_up(slot, str(error))
+            self._forfeit(slot, str(error))
             return True
         for answer in answers:
-            if seat.old_answers:
-                seat.old_answers -= 1
-            elif not seat.lost:
+            if game.stale_replies:
+                game.stale_replies -= 1
+            elif not game.lost:
                 self._take(slot, answer)
         return bool(answers)
 
     def _take(self, slot: int, answer: GtpReply) -> None:
-        seat, word = self._seats[slot], answer.text.lower()
+        game, word = self._games[slot], answer.text.lower()
         if not answer.succeeded:
             # gtp-rhino and similar programs skip a forced pass and do not know the move.
             if not answer.command.endswith(PASS):
-                self._give_up(slot, f"refused '{answer.command}': {answer.text[:100]!r}")
+                self._forfeit(slot, f"refused '{answer.command}': {answer.text[:100]!r}")
         elif answer.command.startswith("genmove"):
-            seat.found = self.vertices.action(seat.state, word)
+            game.found = self.vertices.action(game.state, word)
             if word == RESIGN:
-                self._give_up(slot)
-            elif seat.found is None:
-                self._give_up(slot, f"illegal move {answer.text[:40]!r}")
+                self._forfeit(slot)
+            elif game.found is None:
+                self._forfeit(slot, f"illegal move {answer.text[:40]!r}")
 
-    def _send(self, seat: _Game, command: str) -> None:
-        if seat.program:
-            seat.program.send(command)
+    def _send(self, game: _Game, command: str) -> None:
+        if game.program:
+            game.program.send(command)
 
-    def _give_up(self, slot: int, fault: str = "") -> None:
+    def _forfeit(self, slot: int, fault: str = "") -> None:
         """After a fault the program is ended too."""
-        seat = self._seats[slot]
-        if not seat.lost:
+        game = self._games[slot]
+        if not game.lost:
             self._forfeits.append(Forfeit(slot, fault))
-        seat.lost = True
-        if fault and seat.program:
-            seat.program.close()
-            seat.program = None
+        game.lost = True
+        if fault and game.program:
+            game.program.close()
+            game.program = None
 
-    def _colour(self, seat: _Game) -> str:
-        return COLOURS[int(seat.state[PLY]) % 2]
+    def _colour(self, game: _Game) -> str:
+        return COLOURS[int(game.state[PLY]) % 2]

@@ -37,7 +37,7 @@ class Options:
         return None
 
     @property
-    def fingerprint(self) -> str:
+    def player_hash(self) -> str:
         """Distinguishes checkpoints of the same path; empty for other players."""
         return ""
 
@@ -137,7 +137,7 @@ class CheckpointOptions(Options):
         return endless
 
     @functools.cached_property
-    def fingerprint(self) -> str:
+    def player_hash(self) -> str:
         """The first 16 hex digits of its file's SHA-256."""
         return sha256_of(self.saved.path)[:16]
 

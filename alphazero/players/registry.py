@@ -67,19 +67,19 @@ class PlayerKind:
 
 
 def _build_saved(
-    _: "Game", options: CheckpointOptions, tables: int, __: np.random.Generator
+    _: "Game", options: CheckpointOptions, num_games: int, __: np.random.Generator
 ) -> "Player":
-    return options.saved.create(tables, simulations=options.simulations, seconds=options.seconds)
+    return options.saved.create(num_games, simulations=options.simulations, seconds=options.seconds)
 
 
-def _build_random(game: "Game", _: Options, tables: int, rng: np.random.Generator) -> "Player":
+def _build_random(game: "Game", _: Options, num_games: int, rng: np.random.Generator) -> "Player":
     from alphazero.players.base import RandomPlayer
 
-    return RandomPlayer(game, tables, rng)
+    return RandomPlayer(game, num_games, rng)
 
 
 def _build_rollouts(
-    method: str, game: "Game", options: RolloutOptions, tables: int, rng: np.random.Generator
+    method: str, game: "Game", options: RolloutOptions, num_games: int, rng: np.random.Generator
 ) -> "Player":
     from alphazero.mcts.rollout_search import RolloutSearch
     from alphazero.players.search_player import SearchPlayer
@@ -88,28 +88,30 @@ def _build_rollouts(
     seconds = told.pop("seconds", None)
     if seconds is not None:
         told.setdefault("simulations", UNLIMITED)
-    search = RolloutSearch(game, RolloutConfig(method, **told), slots=tables, rng=rng)
+    search = RolloutSearch(game, RolloutConfig(method, **told), slots=num_games, rng=rng)
     return SearchPlayer(search, seconds=seconds)
 
 
 def _build_minimax(
-    game: "Game", options: MinimaxOptions, tables: int, rng: np.random.Generator
+    game: "Game", options: MinimaxOptions, num_games: int, rng: np.random.Generator
 ) -> "Player":
     from alphazero.players.solver_players import MinimaxPlayer
 
-    return MinimaxPlayer(game, tables, rng, depth=options.depth, seconds=options.seconds)
+    return MinimaxPlayer(game, num_games, rng, depth=options.depth, seconds=options.seconds)
 
 
-def _build_solver(game: "Game", _: Options, tables: int, rng: np.random.Generator) -> "Player":
+def _build_solver(game: "Game", _: Options, num_games: int, rng: np.random.Generator) -> "Player":
     from alphazero.players.solver_players import SolverPlayer
 
-    return SolverPlayer(game, tables, rng)
+    return SolverPlayer(game, num_games, rng)
 
 
-def _build_gtp(game: "Game", options: GtpOptions, tables: int, _: np.random.Generator) -> "Player":
+def _build_gtp(
+    game: "Game", options: GtpOptions, num_games: int, _: np.random.Generator
+) -> "Player":
     from alphazero.players.gtp_player import GtpPlayer
 
-    return GtpPlayer(game, tables, options.command, options.move_timeout)
+    return GtpPlayer(game, num_games, options.command, options.move_timeout)
 
 
 CHECKPOINT = PlayerKind("a checkpoint", CheckpointOptions, _build_saved)
@@ -146,9 +148,9 @@ class PlayerSpec:
         return self.options.game
 
     @property
-    def fingerprint(self) -> str:
+    def player_hash(self) -> str:
         """Distinguishes checkpoints of the same path; empty for other players."""
-        return self.options.fingerprint
+        return self.options.player_hash
 
     @property
     def is_person(self) -> bool:
@@ -161,12 +163,12 @@ class PlayerSpec:
         return self.options.is_timed
 
     def create(
-        self, game: "Game", tables: int = 1, rng: np.random.Generator | None = None
+        self, game: "Game", num_games: int = 1, rng: np.random.Generator | None = None
     ) -> "Player":
-        """Return a player for `tables` games of `game`."""
-        assert self.kind.build is not None, "a person is seated by a face of the program"
+        """Return a player for `num_games` games of `game`."""
+        assert self.kind.build is not None, "the moves of a person come from a front end"
         assert self.game in (None, game), "it plays another game"
-        return self.kind.build(game, self.options, tables, rng or np.random.default_rng(0))
+        return self.kind.build(game, self.options, num_games, rng or np.random.default_rng(0))
 
 
 def parse_player(

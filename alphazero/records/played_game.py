@@ -42,9 +42,9 @@ class PlayedGame:
         game: Game,
         record: GameRecord,
         names: tuple[str, str],
-        fingerprints: tuple[str, str] = ("", ""),
+        player_hashes: tuple[str, str] = ("", ""),
     ) -> "PlayedGame":
-        """Return the game of a record; `names` and `fingerprints` are by the match's players."""
+        """Return the game of a record; `names` and `player_hashes` are the match's players'."""
         first, second = record.pairing.players
         return cls(
             game,
@@ -54,7 +54,7 @@ class PlayedGame:
             record.resigned,
             len(record.pairing.opening),
             record.pairing.pair_id,
-            (fingerprints[first], fingerprints[second]),
+            (player_hashes[first], player_hashes[second]),
             record.forfeit_reason,
         )
 

@@ -21,7 +21,7 @@ from alphazero.games.game import Game
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.players.base import Player
 from alphazero.players.registry import PlayerSpec, common_game, parse_player
-from alphazero.training.gate import seat
+from alphazero.training.gate import make_player
 from alphazero.utils.progress import Progress, no_progress
 
 OPENING_MOVES = 4
@@ -108,24 +108,27 @@ class AnchorMatches:
         Elo is by Bradley-Terry from these games and those between anchors; the first anchor has 0.
         """
         if self._between is None:
-            self._between = self._meet_each_other(workers)
+            self._between = self._play_anchors(workers)
         config, rng = self.config, np.random.default_rng(seed)
-        games, thinking = config.evaluation.games, config.evaluation.simulations or None
+        games, simulations = config.evaluation.games, config.evaluation.simulations or None
         schedule = []
-        for place in range(1, len(self.anchors) + 1):
+        for index in range(1, len(self.anchors) + 1):
             for pairing in paired_openings(self.game, games, OPENING_MOVES, rng):
-                first, second = (place * seat for seat in pairing.players)
+                first, second = (index * player for player in pairing.players)
                 schedule.append(dataclasses.replace(pairing, players=(first, second)))
 
-        def make_players(tables: int) -> list[Player]:
-            anchors = [each.create(self.game, tables, rng.spawn(1)[0]) for each in self.anchors]
-            return [seat(self.game, evaluator, config.search, thinking, tables), *anchors]
+        def make_players(num_games: int) -> list[Player]:
+            anchors = [each.create(self.game, num_games, rng.spawn(1)[0]) for each in self.anchors]
+            return [
+                make_player(self.game, evaluator, config.search, simulations, num_games),
+                *anchors,
+            ]
 
-        tables = config.selfplay.parallel_games
-        records = play_schedule(self.game, make_players, schedule, tables, workers, show)
+        parallel_games = config.selfplay.parallel_games
+        records = play_schedule(self.game, make_players, schedule, parallel_games, workers, show)
         figures, counts = {}, self._between.copy()
-        for place, name in enumerate(config.evaluation.anchors, 1):
-            against = [record for record in records if place in record.pairing.players]
+        for index, name in enumerate(config.evaluation.anchors, 1):
+            against = [record for record in records if index in record.pairing.players]
             figures[f"ladder/{metric_name(name)}/score"] = match_result(against).score
             for record in against:
                 counts[*record.pairing.players, record.outcome + 1] += 1
@@ -136,7 +139,7 @@ class AnchorMatches:
             "ladder/elo_high": float(ratings.high[0]),
         }
 
-    def _meet_each_other(self, workers: int) -> Counts:
+    def _play_anchors(self, workers: int) -> Counts:
         """Return the results between anchors, as `fit` takes them; index 0 is the best player."""
         counts = np.zeros((len(self.anchors) + 1,) * 2 + (3,), np.int64)
         if len(self.anchors) > 1:
@@ -188,10 +191,10 @@ class SolvedPositionsCheck:
     def run(self, evaluator: Evaluator, workers: int = 1, show: Progress = no_progress) -> Figures:
         """Grade the network alone and the search; return the figures of each stage of the game."""
         figures: Figures = {}
-        search, thinking = self.config.search, self.config.evaluation.simulations or None
-        for who, simulations in (("network", 0), ("search", thinking)):
+        search, full = self.config.search, self.config.evaluation.simulations or None
+        for who, simulations in (("network", 0), ("search", full)):
             answers = collect_answers(
-                functools.partial(seat, self.game, evaluator, search, simulations),
+                functools.partial(make_player, self.game, evaluator, search, simulations),
                 self.solution,
                 self.config.selfplay.parallel_games,
                 workers,

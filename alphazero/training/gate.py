@@ -20,8 +20,8 @@ from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.utils.progress import Progress, no_progress
 
 
-def seat(
-    game: Game, evaluator: Evaluator, search: SearchConfig, simulations: int | None, tables: int
+def make_player(
+    game: Game, evaluator: Evaluator, search: SearchConfig, simulations: int | None, num_games: int
 ) -> SearchPlayer:
     """Return a player for gates and measurements: without noise and without temperature.
 
@@ -29,7 +29,7 @@ def seat(
     """
     if simulations is not None:
         search = dataclasses.replace(search, simulations=simulations)
-    return SearchPlayer(NetworkSearch(game, evaluator, search, slots=tables))
+    return SearchPlayer(NetworkSearch(game, evaluator, search, slots=num_games))
 
 
 def play_gate(
@@ -43,14 +43,15 @@ def play_gate(
 ) -> list[GameRecord]:
     """Play gate games; `challenger` is player 0 and `best` is player 1."""
 
-    def make_players(tables: int) -> list[Player]:
+    def make_players(num_games: int) -> list[Player]:
         return [
-            seat(game, evaluator, config.search, config.gate.simulations or None, tables)
+            make_player(game, evaluator, config.search, config.gate.simulations or None, num_games)
             for evaluator in (challenger, best)
         ]
 
-    tables = config.selfplay.parallel_games
-    return play_schedule(game, make_players, pairings, tables, workers, show)
+    return play_schedule(
+        game, make_players, pairings, config.selfplay.parallel_games, workers, show
+    )
 
 
 def run_gate(

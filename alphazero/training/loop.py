@@ -148,8 +148,8 @@ def _new_learner(run: RunDirectory, group: Group | None) -> Learner:
     rng = np.random.default_rng([config.run.seed, state.iteration, INITIALISE])
     shape = config.network_at(state.positions)
     network = ResNet(game.observation_shape, game.num_actions, shape, int(rng.integers(2**31)))
-    born = 0 if shape == config.network else config.steps_due(config.growth.samples or 0)
-    return Learner(network, config.learner, config.inference.device, group, born)
+    start_step = 0 if shape == config.network else config.steps_due(config.growth.samples or 0)
+    return Learner(network, config.learner, config.inference.device, group, start_step)
 
 
 def _train(run: RunDirectory, group: Group | None = None) -> None:

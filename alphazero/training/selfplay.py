@@ -62,8 +62,8 @@ def play_games(
     """
     progress = JobProgress(show)
     games = config.selfplay.games_per_iteration
-    tables = split_evenly(config.selfplay.parallel_games, min(workers, games))
-    targets = split_evenly(games, len(tables))
+    shares = split_evenly(config.selfplay.parallel_games, min(workers, games))
+    targets = split_evenly(games, len(shares))
     jobs = [
         functools.partial(
             _play_share,
@@ -73,7 +73,7 @@ def play_games(
             resign_below,
             np.random.default_rng([*seed, worker]),
             unfinished[worker :: len(targets)],
-            tables[worker],
+            shares[worker],
             target,
             progress,
         )
@@ -97,19 +97,19 @@ class SelfPlayWorker:
         config: Config,
         evaluator: Evaluator,
         rng: np.random.Generator,
-        tables: int,
+        num_games: int,
         unfinished: Sequence[GameRecord] = (),
         resign_below: float = NEVER_RESIGN,
     ) -> None:
         self._match, self._search = make_selfplay_match(
-            game, config, evaluator, rng, tables, resign_below
+            game, config, evaluator, rng, num_games, resign_below
         )
-        self._tables = tables
-        self._waiting = unfinished[tables:]
+        self._num_games = num_games
+        self._waiting = unfinished[num_games:]
         self._seconds = 0.0
         begin = time.perf_counter()
-        for table, record in enumerate(unfinished[:tables]):
-            self._match.load(table, record)
+        for slot, record in enumerate(unfinished[:num_games]):
+            self._match.load(slot, record)
         self._match.start_games()
         self._seconds += time.perf_counter() - begin
 
@@ -130,8 +130,8 @@ class SelfPlayWorker:
 
     def leave(self) -> list[GameRecord]:
         """Stop searching; return the games under way, without their trees."""
-        self._search.stop(np.arange(self._tables))  # simulations that were not run do not count
-        under_way = [self._match.record(table) for table in self._match.playing]
+        self._search.stop(np.arange(self._num_games))  # simulations that were not run do not count
+        under_way = [self._match.record(slot) for slot in self._match.playing]
         return [*under_way, *self._waiting]
 
     @property
@@ -156,11 +156,11 @@ def _play_share(
     resign_below: float,
     rng: np.random.Generator,
     unfinished: Sequence[GameRecord],
-    tables: int,
+    num_games: int,
     target: int,
     progress: JobProgress,
 ) -> _Share:
-    worker = SelfPlayWorker(game, config, evaluator, rng, tables, unfinished, resign_below)
+    worker = SelfPlayWorker(game, config, evaluator, rng, num_games, unfinished, resign_below)
     finished = worker.play(target, progress)
     return _Share(finished, worker.leave(), worker.work)
 
@@ -170,7 +170,7 @@ def make_selfplay_match(
     config: Config,
     evaluator: Evaluator,
     rng: np.random.Generator,
-    tables: int,
+    num_games: int,
     resign_below: float = NEVER_RESIGN,
 ) -> tuple[Match, NetworkSearch]:
     """Return an endless match of one exploring player against itself, and its search."""
@@ -181,8 +181,8 @@ def make_selfplay_match(
         game,
         evaluator,
         searching,
-        slots=tables,
-        rows=tables - tables // IDLE_GAME_SHARE,
+        slots=num_games,
+        rows=num_games - num_games // IDLE_GAME_SHARE,
         exploration=Exploration(
             settings.dirichlet_fraction,
             settings.dirichlet_alpha,
@@ -201,7 +201,7 @@ def make_selfplay_match(
     )
     openings = _random_openings(settings, search, rng)
     schedule = _pairings(settings, openings, rng)
-    return Match(game, [player], tables, schedule, resign_below), search
+    return Match(game, [player], num_games, schedule, resign_below), search
 
 
 def _pairings(

@@ -11,11 +11,11 @@ class SelfPlayStats:
 
     simulations: int = 0
     evaluations: int = 0
-    places: int = 0
+    batch_capacity: int = 0
     """rows available in the batches"""
-    questions: int = 0
+    cache_lookups: int = 0
     """cache lookups"""
-    answers: int = 0
+    cache_found: int = 0
     """cache hits"""
     kept_visits: int = 0
     """visits that the roots of full searches had from the move before"""
@@ -31,10 +31,10 @@ class SelfPlayStats:
         """Add the counters of `search`."""
         self.simulations += search.simulations
         self.evaluations += search.evaluations
-        self.places += search.batches * search.rows
-        questions, answers = search.cache_hits
-        self.questions += questions
-        self.answers += answers
+        self.batch_capacity += search.batches * search.rows
+        cache_lookups, cache_found = search.cache_hits
+        self.cache_lookups += cache_lookups
+        self.cache_found += cache_found
         self.kept_visits += search.kept_visits
         self.new_visits += search.new_visits
         self.seconds_evaluating += search.seconds_evaluating
@@ -48,7 +48,7 @@ class SelfPlayStats:
     @property
     def cache_hits(self) -> float:
         """Cache hits as a share of the lookups."""
-        return self.answers / max(self.questions, 1)
+        return self.cache_found / max(self.cache_lookups, 1)
 
     @property
     def kept_share(self) -> float:
@@ -58,7 +58,7 @@ class SelfPlayStats:
     @property
     def batch_fill(self) -> float:
         """Share of the batches' rows that were used."""
-        return self.evaluations / max(self.places, 1)
+        return self.evaluations / max(self.batch_capacity, 1)
 
     @property
     def search_efficiency(self) -> float:

@@ -32,7 +32,7 @@ from alphazero.records.played_game import PlayedGame
 @dataclasses.dataclass(frozen=True)
 class Skill(Options):
     share: float = config_field(0.0, "share of moves that are the best at hand")
-    fingerprint: str = ""  # type: ignore[assignment]
+    player_hash: str = ""  # type: ignore[assignment]
 
 
 class Sharp(RandomPlayer):
@@ -195,7 +195,7 @@ def test_games_of_another_tournament_are_refused(
 def test_games_of_a_player_that_has_changed_are_refused(tmp_path: Path) -> None:
     each = tournament(THREE[:2], games=2, folder=tmp_path)
     play(each)
-    changed = dataclasses.replace(each.specs[1], options=Skill(share=0.5, fingerprint="other"))
+    changed = dataclasses.replace(each.specs[1], options=Skill(share=0.5, player_hash="other"))
     with pytest.raises(PlayerError, match=r"holds games of an earlier sharp:share=0\.5"):
         Tournament(TIC_TAC_TOE, [each.specs[0], changed], 2, 2, folder=tmp_path)
 

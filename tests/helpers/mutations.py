@@ -326,7 +326,7 @@ TRAINING = (
     ),
     Mutation(
         "training/learning/learner.py",
-        "age = self.step - self.born",
+        "age = self.step - self.start_step",
         "age = self.step",
         "the average of a larger network starts old",
         (
@@ -485,8 +485,8 @@ TRAINING = (
     ),
     Mutation(
         "training/data/replay_buffer.py",
-        "return iteration - float(self._born[self._newest].mean())",
-        "return iteration - float(self._born.mean())",
+        "return iteration - float(self._iterations[self._newest].mean())",
+        "return iteration - float(self._iterations.mean())",
         "the age is that of all games, not of the window",
         ("training/data/test_replay_buffer.py::test_the_age_is_the_mean_over_the_window",),
     ),
@@ -571,8 +571,8 @@ TRAINING = (
     ),
     Mutation(
         "training/gate.py",
-        "config.search, config.gate.simulations or None, tables)",
-        "config.search, None, tables)",
+        "config.search, config.gate.simulations or None, num_games)",
+        "config.search, None, num_games)",
         "the gate's own simulations are not used",
         ("training/test_gate.py::test_a_gate_may_have_simulations_of_its_own",),
     ),
@@ -706,8 +706,8 @@ PLAYERS = (
     ),
     Mutation(
         "arena/match.py",
-        "given_up = self._may_resign[slots] & (decisions.prospects < self.resign_below)",
-        "given_up = decisions.prospects < self.resign_below",
+        "resigned = self._may_resign[slots] & (decisions.prospects < self.resign_below)",
+        "resigned = decisions.prospects < self.resign_below",
         "players resign where they may not",
         (
             "training/test_resignation.py::"
@@ -738,15 +738,15 @@ PLAYERS = (
     ),
     Mutation(
         "arena/match.py",
-        "to_move = self._seats[slots, self.states[slots, PLY] % 2]",
-        "to_move = self._seats[slots, 1 - self.states[slots, PLY] % 2]",
+        "to_move = self._player_indices[slots, self.states[slots, PLY] % 2]",
+        "to_move = self._player_indices[slots, 1 - self.states[slots, PLY] % 2]",
         "the other player is asked",
         ("arena/test_match.py::test_two_scripted_players_play_the_known_game",),
     ),
     Mutation(
         "arena/openings.py",
-        "place = int(points[move] * rules.legal(state, mask))",
-        "place = int(points[move] * points[move] * rules.legal(state, mask))",
+        "remaining = int(points[move] * rules.legal(state, mask))",
+        "remaining = int(points[move] * points[move] * rules.legal(state, mask))",
         "random openings prefer the first actions",
         ("arena/test_openings.py::test_every_opening_of_legal_moves_is_drawn_equally_often",),
     ),
@@ -818,7 +818,7 @@ PLAYERS = (
     Mutation(
         "players/search_player.py",
         "targets = roots.policy_targets.astype(np.float32)",
-        "targets = roots.policies.astype(np.float32)",
+        "targets = roots.move_policies.astype(np.float32)",
         "the policy recorded is the one that moves are drawn by",
         (
             "mcts/kernels/test_gumbel.py::test_a_player_records_the_improved_policy_not_the_move_it_plays",

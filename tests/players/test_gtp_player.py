@@ -91,7 +91,7 @@ def test_a_program_at_fault_loses_that_game_and_the_match_goes_on(fault: str, sa
 
 
 def test_a_program_that_resigns_has_lost_and_its_process_plays_on() -> None:
-    records = play_match(fake("resign"), tables=1)
+    records = play_match(fake("resign"), parallel_games=1)
     resigned = [record for record in records if record.resigned]
     assert len(resigned) == 1
     assert resigned[0].outcome == (-1 if resigned[0].pairing.players[0] == 0 else 1)
@@ -119,7 +119,7 @@ def test_no_process_is_left_when_a_player_is_closed_or_forgotten() -> None:
     programs = []
     for leave in ("close", "forget", "die"):
         player = GtpPlayer(TIC_TAC_TOE, 1, fake())
-        program = player._seats[0].program
+        program = player._games[0].program
         assert program
         process = program._process
         assert process.poll() is None
@@ -199,7 +199,7 @@ def test_the_time_of_programs_at_several_tables_is_spent_side_by_side() -> None:
     tables = np.arange(4)
     player.reset(tables, np.tile(TIC_TAC_TOE.initial_state(), (4, 1)))
     player.begin_moves(tables)
-    asked = [seat.program.pending for seat in player._seats if seat.program]
+    asked = [game.program.pending for game in player._games if game.program]
     assert all(asked)  # all four owe a move at once: nobody waited for another
     decided: set[int] = set()
     deadline = time.monotonic() + 60

@@ -119,7 +119,7 @@ def test_what_exists_as_a_path_is_that_path(
     spec = parse_player(name)
     assert spec.name == name
     assert spec.game == TIC_TAC_TOE
-    assert spec.fingerprint
+    assert spec.player_hash
     word = name.partition(":")[0]
     if word not in registry.PLAYER_KINDS:
         for text, option in ((":simulations=3", 3), (":3", 3)):

@@ -109,7 +109,7 @@ def test_the_average_of_the_weights_begins_anew_with_the_larger_network() -> Non
     )
     averages = []
     for born, step in ((0, 0), (1000, 1000), (0, 1000)):
-        learner = Learner(ResNet((3, 3, 3), 9, shape, 1), settings, "cpu", born=born)
+        learner = Learner(ResNet((3, 3, 3), 9, shape, 1), settings, "cpu", start_step=born)
         learner.step = step
         learner.train_step(batch)
         averages.append(learner.player.state_dict()["stem.convolution.weight"])

@@ -274,7 +274,7 @@ def test_every_position_asked_of_the_network_is_counted(choices: int, tmp_path: 
     option = f"selfplay.random_opening_candidates={choices}"
     config = tiny_config(tmp_path, "selfplay.random_opening_probability=1", option)
     played = play_games(TIC_TAC_TOE, config, evaluator, [1])
-    assert 0 < evaluator.asked == played.work.evaluations <= played.work.places
+    assert 0 < evaluator.asked == played.work.evaluations <= played.work.batch_capacity
 
 
 # The search

@@ -76,7 +76,7 @@ class RatingTable:
                 game = game or write_game(options.saved.game)
                 same = same or Path(row.player) == options.saved.path
                 if row.fingerprint:
-                    same = row.fingerprint == spec.fingerprint
+                    same = row.fingerprint == spec.player_hash
             if same and row.options in wanted and game is not None:
                 ratings[game] = row.rating
         return tuple(ratings.items())

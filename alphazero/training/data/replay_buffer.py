@@ -110,7 +110,7 @@ class ReplayBuffer:
         self.total_positions = 0
         """Positions ever added."""
         self._shards: list[_Shard] = []
-        self._room: dict[str, npt.NDArray[Any]] = {}
+        self._arrays: dict[str, npt.NDArray[Any]] = {}
         """Reused buffers of the concatenated shards, by name."""
         self._symmetries = game.symmetries()
         self._cumulated: Float64Array | None = None
@@ -137,7 +137,7 @@ class ReplayBuffer:
     @property
     def nbytes(self) -> int:
         """Memory in bytes of the games and of their concatenated arrays."""
-        parts = [*self._room.values(), self._starts, self._born, self._trainable]
+        parts = [*self._arrays.values(), self._starts, self._iterations, self._trainable]
         for shard in self._shards:
             parts += [*shard.games, shard.results, shard.trainable]
         return sum(part.nbytes for part in parts)
@@ -204,7 +204,7 @@ class ReplayBuffer:
         """Return the mean age of the window's positions at `iteration`, in iterations."""
         if not self.window:
             return 0.0
-        return iteration - float(self._born[self._newest].mean())
+        return iteration - float(self._iterations[self._newest].mean())
 
     @property
     def _newest(self) -> Int64Array:
@@ -256,7 +256,7 @@ class ReplayBuffer:
             "surprises", np.float32, [each.surprises for each in games]
         )
         self._starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
-        self._born = np.repeat([float(shard.iteration) for shard in shards], sizes)
+        self._iterations = np.repeat([float(shard.iteration) for shard in shards], sizes)
         begins = np.cumsum(sizes) - sizes
         trainable = [shard.trainable + begin for shard, begin in zip(shards, begins, strict=True)]
         self._trainable: Int64Array = np.concatenate(trainable)
@@ -267,6 +267,6 @@ class ReplayBuffer:
     ) -> npt.NDArray[Any]:
         """Concatenate `parts` into the reused buffer `name`: allocating a new one is slow."""
         size = sum(map(len, parts))
-        if name not in self._room or len(self._room[name]) < size:
-            self._room[name] = np.empty((size + size // 4, *parts[0].shape[1:]), kind)
-        return np.concatenate(parts, out=self._room[name][:size])
+        if name not in self._arrays or len(self._arrays[name]) < size:
+            self._arrays[name] = np.empty((size + size // 4, *parts[0].shape[1:]), kind)
+        return np.concatenate(parts, out=self._arrays[name][:size])

@@ -56,10 +56,10 @@ class Learner:
         settings: LearnerConfig,
         device: str = "auto",
         group: Group | None = None,
-        born: int = 0,
+        start_step: int = 0,
     ) -> None:
         self.settings = settings
-        self.born = born
+        self.start_step = start_step
         """The step at which this network began; soon after it, the EMA follows more closely."""
         self.group = group
         if group is not None:
@@ -186,7 +186,7 @@ class Learner:
         """Move the EMA towards the network, faster in its first steps; counters are copied."""
         if self.player is self.network:
             return
-        age = self.step - self.born
+        age = self.step - self.start_step
         decay = min(self.settings.ema_decay, (1 + age) / (10 + age))
         current = self.network.state_dict()
         for name, average in self.player.state_dict().items():
