@@ -247,13 +247,13 @@ class Training:
                 settings.resign_threshold_max,
             )
         with self._stage("play", settings.games_per_iteration, "game") as bar:
-            orders = SelfPlayRequest(
+            request = SelfPlayRequest(
                 self._selfplay_network(),
                 self._seed(PLAY),
                 self.resign_below,
                 self.unfinished,
             )
-            games = self.producer.play(orders, bar.update, self._learn_ahead)
+            games = self.producer.play(request, bar.update, self._learn_ahead)
         self.unfinished = games.unfinished
         return games
 

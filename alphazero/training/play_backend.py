@@ -48,7 +48,7 @@ class PlayBackend(Protocol):
     """Plays self-play and gate games."""
 
     def play(
-        self, orders: SelfPlayRequest, show: Progress, meanwhile: Callable[[], bool]
+        self, request: SelfPlayRequest, show: Progress, meanwhile: Callable[[], bool]
     ) -> SelfPlayResult:
         """Return `selfplay.games_per_iteration` games of self-play, or a few more.
 
@@ -80,7 +80,7 @@ class LocalBackend:
 
     def play(
         self,
-        orders: SelfPlayRequest,
+        request: SelfPlayRequest,
         show: Progress,
         meanwhile: Callable[[], bool],  # noqa: ARG002
     ) -> SelfPlayResult:
@@ -88,12 +88,12 @@ class LocalBackend:
         return play_games(
             self._game,
             self._config,
-            orders.best.evaluator,
-            orders.seed,
-            orders.unfinished,
+            request.best.evaluator,
+            request.seed,
+            request.unfinished,
             self._workers,
             show,
-            orders.resign_below,
+            request.resign_below,
         )
 
     def gate(

@@ -1,7 +1,7 @@
 """An actor: a process that plays for a run on another core or computer.
 
-It receives and returns only texts, numbers and bytes: a YAML text, checkpoints, positions and
-recorded games, each verified by the receiver. It does not depend on Ray (see ray_cluster.py).
+It exchanges only texts, numbers and bytes (YAML, checkpoints, positions, recorded games), which
+the receiver verifies. It does not depend on Ray (see ray_cluster.py).
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,22 +31,22 @@ PlainPairing: TypeAlias = tuple[tuple[int, int], tuple[int, ...], int]
 
 
 class Actor:
-    """Plays games of one run on `cores` cores; `config` is YAML, `seed` this actor's own."""
+    """Plays games of one run on `cores` cores; `config` is YAML, `seed` is of this actor only."""
 
     def __init__(self, config: str, seed: Sequence[int], cores: int) -> None:
         torch.set_num_threads(1)
         self._config = parse_config(config, "the run's configuration")
         self._game = make_game(self._config.game.name, **self._config.game.options)
-        tables = self._config.selfplay.parallel_games
-        workers = num_selfplay_threads(self._config.inference, cores, tables)
-        self._tables = split_evenly(tables, workers)
-        self._rngs = [np.random.default_rng([*seed, worker]) for worker in range(len(self._tables))]
-        self._halls: list[SelfPlayWorker] = []
-        self._exploring = "", False
+        games = self._config.selfplay.parallel_games
+        workers = num_selfplay_threads(self._config.inference, cores, games)
+        self._games = split_evenly(games, workers)
+        self._rngs = [np.random.default_rng([*seed, worker]) for worker in range(len(self._games))]
+        self._workers: list[SelfPlayWorker] = []
+        self._playing = "", False
         """The name of the network in self-play, and whether it plays in int8."""
         self._evaluators: dict[str, Evaluator] = {}
         self._reported = SelfPlayStats()
-        self._left = SelfPlayStats()
+        self._replaced = SelfPlayStats()
         """Statistics of the self-play workers that have been replaced."""
 
     def load_network(self, name: str, checkpoint: bytes, keep: Sequence[str]) -> None:
@@ -64,22 +64,24 @@ class Actor:
     ) -> tuple[bytes, Mapping[str, float]]:
         """Play until at least `games` more games have ended; return them and the new statistics.
 
-        Games under way continue in the next call. Their trees are dropped when the network or its
-        precision changes. With `calibration`, observations float32 [B, C, H, W], it plays in
-        int8 if it uses OpenVINO; it is quantized with the first calibration that came with it.
+        Games under way continue in the next call; their trees are dropped when the network or its
+        precision changes. With `calibration`, observations float32 [B, C, H, W], an OpenVINO
+        network plays in int8, quantized with the first calibration it was sent with.
 
         Raises:
             RunError: when the calibration is not such an array.
         """
-        if (name, bool(calibration)) != self._exploring:
-            self._seat(name, calibration)
+        if (name, bool(calibration)) != self._playing:
+            self._switch_network(name, calibration)
         progress = JobProgress()
         jobs = []
-        for worker, target in zip(self._halls, split_evenly(games, len(self._halls)), strict=False):
+        for worker, target in zip(
+            self._workers, split_evenly(games, len(self._workers)), strict=False
+        ):
             worker.resign_below(resign_below)
             jobs.append(partial(worker.play, target, progress))
         records = [record for played in run_jobs(jobs, progress) for record in played]
-        total = sum((worker.work for worker in self._halls), self._left)
+        total = sum((worker.work for worker in self._workers), self._replaced)
         work, self._reported = total - self._reported, total
         return GameBatch.of(self._game, records).to_bytes(), vars(work)
 
@@ -91,32 +93,32 @@ class Actor:
             self._evaluators[challenger],
             self._evaluators[best],
             [Pairing(*each) for each in pairings],
-            len(self._tables),
+            len(self._games),
         )
         records.sort(key=lambda record: (record.pairing.pair_id, record.pairing.players))
         return GameBatch.of(self._game, records).to_bytes()
 
-    def _seat(self, name: str, calibration: bytes) -> None:
+    def _switch_network(self, name: str, calibration: bytes) -> None:
         """Continue all games with the network called `name`."""
-        under_way = [worker.leave() for worker in self._halls] or [[] for _ in self._tables]
-        self._left = sum((worker.work for worker in self._halls), self._left)
+        under_way = [worker.leave() for worker in self._workers] or [[] for _ in self._games]
+        self._replaced = sum((worker.work for worker in self._workers), self._replaced)
         evaluator = self._evaluators[name]
         if calibration:
             observations = _read_observations(calibration, self._game.observation_shape)
             if isinstance(evaluator, OpenVINOEvaluator):
                 evaluator = evaluator.quantized(observations)
-        self._halls = [
-            SelfPlayWorker(self._game, self._config, evaluator, rng, tables, unfinished)
-            for rng, tables, unfinished in zip(self._rngs, self._tables, under_way, strict=True)
+        self._workers = [
+            SelfPlayWorker(self._game, self._config, evaluator, rng, games, unfinished)
+            for rng, games, unfinished in zip(self._rngs, self._games, under_way, strict=True)
         ]
-        self._exploring = name, bool(calibration)
+        self._playing = name, bool(calibration)
 
 
 def _read_observations(data: bytes, shape: tuple[int, int, int]) -> npt.NDArray[np.float32]:
     """Return observations [B, *shape], B above 0, from bytes; RunError if they are not valid."""
     each = int(np.prod(shape))
     if not data or len(data) % (4 * each):
-        raise RunError(f"an actor was sent {len(data):,} bytes that are no observations {shape}")
+        raise RunError(f"an actor was sent {len(data):,} bytes, which are no observations {shape}")
     observations = np.frombuffer(data, np.float32).reshape(-1, *shape).copy()
     if not np.isfinite(observations).all():
         raise RunError("an actor was sent observations with NaN or infinity")

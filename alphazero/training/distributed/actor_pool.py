@@ -40,7 +40,7 @@ JOBS_PER_ACTOR = 2
 """Jobs of each actor: the one in progress and the next one."""
 
 BATCHES_PER_ITERATION = 8
-"""Self-play jobs of each actor in an iteration, at least; but a job has a game a core or more."""
+"""Least number of self-play jobs of each actor per iteration, if each then has a game per core."""
 
 MAX_CONSECUTIVE_DEATHS = 3
 """Deaths in one actor slot in a row, without a finished job in between, that stop the run."""
@@ -101,14 +101,14 @@ class _ActorSlot:
     """A numbered slot of the pool, which keeps its number when its actor is replaced."""
 
     number: int
-    hand: ActorHandle
+    actor: ActorHandle
     incarnation: int = 0
     deaths: int = 0
     """In a row."""
-    known: set[str] = field(default_factory=set)
+    loaded: set[str] = field(default_factory=set)
     """Names of the networks that its actor has been sent."""
     jobs: list[_Job] = field(default_factory=list)
-    heard_at: float = 0.0
+    last_result_at: float = 0.0
     """Time of its last result, or of its first job after having none."""
 
 
@@ -124,15 +124,15 @@ class ActorPool:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._game, self._config, self._settings = game, config, settings
-        self._hiring, self._clock = launcher, clock
-        each = config.selfplay.games_per_iteration
-        self._limit = settings.max_queued_games or 2 * each
-        piece = max(each // (BATCHES_PER_ITERATION * settings.actors), settings.cpus_per_actor)
-        self._piece = max(1, min(piece, self._limit // (JOBS_PER_ACTOR * settings.actors)))
+        self._launcher, self._clock = launcher, clock
+        games = config.selfplay.games_per_iteration
+        self._limit = settings.max_queued_games or 2 * games
+        games = max(games // (BATCHES_PER_ITERATION * settings.actors), settings.cpus_per_actor)
+        self._job_games = max(1, min(games, self._limit // (JOBS_PER_ACTOR * settings.actors)))
         self._inbox: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._news = threading.Condition()
-        """Guards the state that both threads access: waiting games, statistics and failure."""
-        self._waiting: deque[GameRecord] = deque()
+        self._condition = threading.Condition()
+        """Guards the state that both threads access: finished games, statistics and failure."""
+        self._finished: deque[GameRecord] = deque()
         self._work = SelfPlayStats()
         self._failure: BaseException | None = None
         self._wanted = 0
@@ -142,19 +142,19 @@ class ActorPool:
         self._calibration: Any = b""
         """Reference to the positions that calibrate the best network; empty: it is not in int8."""
         self._resign_below = NEVER_RESIGN
-        self._shared: dict[str, Any] = {}
+        self._references: dict[str, Any] = {}
         self._gate_jobs: deque[_Job] = deque()
         self.deaths = 0
-        self._places = [
+        self._slots = [
             _ActorSlot(number, launcher.launch(number, 0)) for number in range(settings.actors)
         ]
-        self._foreman = threading.Thread(target=self._supervise, name="dispatcher", daemon=True)
-        self._foreman.start()
+        self._dispatcher = threading.Thread(target=self._dispatch, name="dispatcher", daemon=True)
+        self._dispatcher.start()
 
     # --- called by the loop's thread --------------------------------------------------------------
 
     def play(
-        self, orders: SelfPlayRequest, show: Progress, meanwhile: Callable[[], bool]
+        self, request: SelfPlayRequest, show: Progress, meanwhile: Callable[[], bool]
     ) -> SelfPlayResult:
         """Set the network for self-play; return an iteration's games when they have arrived.
 
@@ -162,33 +162,33 @@ class ActorPool:
             AlphaZeroError: when actors die in a row, or one reports that the run cannot continue.
         """
         shown, wanted = 0, self._config.selfplay.games_per_iteration
-        with self._news:
+        with self._condition:
             self._wanted = wanted
-        best = orders.best
-        data = None if best.name in self._shared else best.read()
-        rounded = b"" if best.calibration is None else best.calibration.tobytes()
-        follow = functools.partial(self._follow, best.name, data, rounded, orders.resign_below)
-        self._inbox.put(follow)
+        best = request.best
+        data = None if best.name in self._references else best.read()
+        calibration = b"" if best.calibration is None else best.calibration.tobytes()
+        arguments = best.name, data, calibration, request.resign_below
+        self._inbox.put(functools.partial(self._set_network, *arguments))
         while True:
-            with self._news:
+            with self._condition:
                 if self._failure is not None:
                     raise self._failure
-                here = min(len(self._waiting), wanted)
+                here = min(len(self._finished), wanted)
                 if here == wanted:
-                    games = [self._waiting.popleft() for _ in range(wanted)]
+                    games = [self._finished.popleft() for _ in range(wanted)]
                     work, self._work = self._work, SelfPlayStats()
                     self._wanted = 0
                     break
             show(here - shown)
             shown = here
             if not meanwhile():
-                with self._news:
-                    if len(self._waiting) < wanted and self._failure is None:
-                        self._news.wait(POLL_SECONDS)
+                with self._condition:
+                    if len(self._finished) < wanted and self._failure is None:
+                        self._condition.wait(POLL_SECONDS)
         show(wanted - shown)
         now = time.monotonic()
         seconds, self._taken_at = now - self._taken_at, now
-        return SelfPlayResult(games, list(orders.unfinished), work, best.evaluator, seconds)
+        return SelfPlayResult(games, list(request.unfinished), work, best.evaluator, seconds)
 
     def gate(
         self,
@@ -200,7 +200,7 @@ class ActorPool:
         """Start a gate on the actors, beside self-play; return its future result."""
         result: Future[GateResult] = Future()
         data = challenger.read()
-        self._inbox.put(functools.partial(self._challenge, challenger.name, data))
+        self._inbox.put(functools.partial(self._add_challenger, challenger.name, data))
 
         def play(pairings: Sequence[Pairing]) -> list[GameRecord]:
             return self._play_pairings(challenger.name, best.name, pairings, show)
@@ -217,10 +217,10 @@ class ActorPool:
     def close(self) -> None:
         """Stop all actors; games under way are lost."""
         self._inbox.put(None)
-        self._foreman.join()
-        for place in self._places:
-            place.hand.stop()
-        self._hiring.close()
+        self._dispatcher.join()
+        for slot in self._slots:
+            slot.actor.stop()
+        self._launcher.close()
 
     def _play_pairings(
         self, challenger: str, best: str, pairings: Sequence[Pairing], show: Progress
@@ -239,10 +239,10 @@ class ActorPool:
         for part, job in zip(parts, jobs, strict=True):
             games = self._verified(self._wait_for(job))
             if len(games) != len(part):
-                raise RunError(f"an actor was asked for {len(part)} games, brought {len(games)}")
+                raise RunError(f"an actor was asked for {len(part)} games and sent {len(games)}")
             for pairing, record in zip(part, games, strict=True):
                 if tuple(record.actions[: len(pairing.opening)].tolist()) != pairing.opening:
-                    raise RunError("an actor brought a game with another opening than asked for")
+                    raise RunError("an actor sent a game with another opening than requested")
                 records.append(dataclasses.replace(record, pairing=pairing))
             show(len(part))
         return records
@@ -259,168 +259,173 @@ class ActorPool:
     def _verified(self, data: bytes) -> list[GameRecord]:
         return GameBatch.from_bytes(self._game, data, "an actor").records()
 
-    def _brought(self, answer: Any) -> tuple[list[GameRecord], SelfPlayStats]:
+    def _parse_play_result(self, result: Any) -> tuple[list[GameRecord], SelfPlayStats]:
         """Return the games and statistics of an `Actor.play`; raise RunError for anything else."""
         try:
-            data, told = answer
-            work, records = SelfPlayStats(**told), self._verified(data)
+            data, counters = result
+            work, records = SelfPlayStats(**counters), self._verified(data)
             fits = all(0 <= each < math.inf for each in vars(work).values())
         except (TypeError, ValueError):
             fits = False
         if not fits:
-            raise RunError("an actor brought something else than games and the work done")
+            raise RunError("an actor sent something other than games and their counters")
         return records, work
 
     # --- run by the dispatcher's thread ----------------------------------------------------------
 
-    def _supervise(self) -> None:
+    def _dispatch(self) -> None:
         """Handle the inbox in order, replace silent actors, and assign jobs."""
         while self._failure is None:
             try:
                 with contextlib.suppress(Empty):
-                    act = self._inbox.get(timeout=POLL_SECONDS)
-                    if act is None:
+                    command = self._inbox.get(timeout=POLL_SECONDS)
+                    if command is None:
                         break
-                    act()
+                    command()
                 self._replace_silent()
-                self._hand_out()
+                self._assign_jobs()
             except BaseException as error:
                 self._fail(error)
-        self._fail(RunError("the actors have been sent home"))
+        self._fail(RunError("the actors have been shut down"))
 
     def _fail(self, error: BaseException) -> None:
         """Record a failure, and wake all threads that wait for actors."""
-        with self._news:
+        with self._condition:
             self._failure = self._failure or error
-            self._news.notify_all()
-        jobs = [job for place in self._places for job in place.jobs] + list(self._gate_jobs)
-        for job in jobs:
+            self._condition.notify_all()
+        for job in self._unfinished_jobs():
             if not job.done.done():
                 job.done.set_exception(error)
 
-    def _share(self, name: str, data: bytes) -> None:
-        if name not in self._shared:
-            self._shared[name] = self._hiring.put(data)
+    def _unfinished_jobs(self) -> list[_Job]:
+        return [job for slot in self._slots for job in slot.jobs] + list(self._gate_jobs)
 
-    def _challenge(self, challenger: str, data: bytes) -> None:
+    def _put(self, name: str, data: bytes) -> None:
+        if name not in self._references:
+            self._references[name] = self._launcher.put(data)
+
+    def _add_challenger(self, challenger: str, data: bytes) -> None:
         """Share the network of a challenger, which may become the best."""
-        self._share(challenger, data)
+        self._put(challenger, data)
         self._challenger = challenger
-        self._forget()
+        self._drop_unused()
 
-    def _follow(
+    def _set_network(
         self, best: str, data: bytes | None, calibration: bytes, resign_below: float
     ) -> None:
         """Set self-play's network and threshold; a network keeps its first calibration."""
         if data is not None:
-            self._share(best, data)
+            self._put(best, data)
         if best != self._best or not calibration:
             self._calibration = b""
         if calibration and not self._calibration:
-            self._calibration = self._hiring.put(calibration)
+            self._calibration = self._launcher.put(calibration)
         self._best, self._resign_below = best, resign_below
-        self._forget()
+        self._drop_unused()
 
-    def _forget(self) -> None:
+    def _drop_unused(self) -> None:
         """Release networks that no player or job needs."""
-        jobs = [job for place in self._places for job in place.jobs] + list(self._gate_jobs)
-        wanted = {self._best, self._challenger, *(each for job in jobs for each in job.needs)}
-        self._shared = {name: each for name, each in self._shared.items() if name in wanted}
+        needed = {self._best, self._challenger}
+        needed.update(*(job.needs for job in self._unfinished_jobs()))
+        self._references = {name: each for name, each in self._references.items() if name in needed}
 
-    def _hand_out(self) -> None:
+    def _assign_jobs(self) -> None:
         """Give every actor its next jobs, gates first, within the limits."""
-        for place in self._places:
-            while len(place.jobs) < JOBS_PER_ACTOR:
+        for slot in self._slots:
+            while len(slot.jobs) < JOBS_PER_ACTOR:
                 if self._gate_jobs:
-                    self._give(place, self._gate_jobs.popleft())
-                elif self._best and self._ahead() + self._piece <= self._limit:
-                    arguments = self._best, self._resign_below, self._piece, self._calibration
-                    self._give(place, _Job("play", arguments, (self._best,), self._piece))
+                    self._assign(slot, self._gate_jobs.popleft())
+                elif self._best and self._queued_games() + self._job_games <= self._limit:
+                    arguments = self._best, self._resign_below, self._job_games, self._calibration
+                    self._assign(slot, _Job("play", arguments, (self._best,), self._job_games))
                 else:
                     break
 
-    def _ahead(self) -> int:
+    def _queued_games(self) -> int:
         """Return the number of finished or requested games that the loop does not wait for."""
-        asked = sum(job.games for place in self._places for job in place.jobs)
-        with self._news:
-            return len(self._waiting) + asked - self._wanted
+        requested = sum(job.games for slot in self._slots for job in slot.jobs)
+        with self._condition:
+            return len(self._finished) + requested - self._wanted
 
-    def _give(self, place: _ActorSlot, job: _Job) -> None:
+    def _assign(self, slot: _ActorSlot, job: _Job) -> None:
         """Give an actor a job, after the networks that it lacks."""
         keep = {self._best, self._challenger, *job.needs}
         for name in job.needs:
-            if name not in place.known:
-                told = place.hand.ask("load_network", name, self._shared[name], sorted(keep))
-                self._watch(place, _Job("load_network", ()), told)
-                place.known = (place.known & keep) | {name}
-        if not place.jobs:
-            place.heard_at = self._clock()
-        place.jobs.append(job)
-        self._watch(place, job, place.hand.ask(job.method, *job.arguments))
+            if name not in slot.loaded:
+                arguments = name, self._references[name], sorted(keep)
+                self._start(slot, _Job("load_network", arguments))
+                slot.loaded = (slot.loaded & keep) | {name}
+        if not slot.jobs:
+            slot.last_result_at = self._clock()
+        slot.jobs.append(job)
+        self._start(slot, job)
 
-    def _watch(self, place: _ActorSlot, job: _Job, answer: ActorResult) -> None:
-        incarnation = place.incarnation
+    def _start(self, slot: _ActorSlot, job: _Job) -> None:
+        """Call the job's method; the inbox receives the handling of its result."""
+        incarnation = slot.incarnation
 
-        def arrive(answered: ActorResult) -> None:
-            self._inbox.put(functools.partial(self._take_in, place, incarnation, job, answered))
+        def enqueue(result: ActorResult) -> None:
+            self._inbox.put(functools.partial(self._handle_result, slot, incarnation, job, result))
 
-        answer.add_done_callback(arrive)
+        slot.actor.ask(job.method, *job.arguments).add_done_callback(enqueue)
 
-    def _take_in(self, place: _ActorSlot, incarnation: int, job: _Job, answer: ActorResult) -> None:
+    def _handle_result(
+        self, slot: _ActorSlot, incarnation: int, job: _Job, result: ActorResult
+    ) -> None:
         """Handle the result of a job, or the death of its actor."""
-        if incarnation != place.incarnation:
+        if incarnation != slot.incarnation:
             return  # from an actor that has been replaced
-        place.heard_at = self._clock()
-        error = answer.exception()
+        slot.last_result_at = self._clock()
+        error = result.exception()
         if error is not None:
-            words = self._hiring.death_reason(error)
-            if words is None:
+            reason = self._launcher.death_reason(error)
+            if reason is None:
                 if isinstance(error, AlphaZeroError):
                     raise error
                 said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
                 raise RunError(
-                    f"actor {place.number} failed in `{job.method}` with {said}; the last saved "
+                    f"actor {slot.number} failed in `{job.method}` with {said}; the last saved "
                     "iteration is whole, resume it afterwards"
                 ) from error
-            self._replace(place, words)
+            self._replace(slot, reason)
             return
         if job.method == "load_network":
             return
-        place.jobs.remove(job)
-        place.deaths = 0
+        slot.jobs.remove(job)
+        slot.deaths = 0
         if job.method == "play":
-            records, work = self._brought(answer.result())
-            with self._news:
-                self._waiting.extend(records)
+            records, work = self._parse_play_result(result.result())
+            with self._condition:
+                self._finished.extend(records)
                 self._work += work
-                self._news.notify_all()
-        job.done.set_result(answer.result())
+                self._condition.notify_all()
+        job.done.set_result(result.result())
 
     def _replace_silent(self) -> None:
         limit, now = self._settings.time_limit, self._clock()
-        for place in self._places:
-            if place.jobs and now - place.heard_at > limit:
+        for slot in self._slots:
+            if slot.jobs and now - slot.last_result_at > limit:
                 self._replace(
-                    place,
-                    f"it has not answered for {limit:,} s; where a piece of work takes that long, "
+                    slot,
+                    f"it has not answered for {limit:,} s; if a job takes that long, "
                     "raise selfplay.distributed.ray.time_limit",
                 )
 
-    def _replace(self, place: _ActorSlot, words: str) -> None:
+    def _replace(self, slot: _ActorSlot, reason: str) -> None:
         """Replace a dead actor; its games are lost. RunError at the third death in a row."""
         self.deaths += 1
-        place.deaths += 1
-        place.incarnation += 1
-        if place.deaths == MAX_CONSECUTIVE_DEATHS:
+        slot.deaths += 1
+        slot.incarnation += 1
+        if slot.deaths == MAX_CONSECUTIVE_DEATHS:
             raise RunError(
-                f"actor {place.number} died {MAX_CONSECUTIVE_DEATHS} times in a row without "
-                "bringing a game; its "
-                f"last words: {words}; the last saved iteration is whole, resume it afterwards"
+                f"actor {slot.number} died {MAX_CONSECUTIVE_DEATHS} times in a row without "
+                f"finishing a job; the last reason: {reason}; the last saved iteration is whole, "
+                "resume it afterwards"
             )
-        tqdm.write(f"actor {place.number} died and is replaced: {words}")
-        place.hand.stop()
-        for job in place.jobs:
+        tqdm.write(f"actor {slot.number} died and is replaced: {reason}")
+        slot.actor.stop()
+        for job in slot.jobs:
             if job.method == "play_gate":
                 self._gate_jobs.appendleft(job)
-        place.jobs, place.known = [], set()
-        place.hand = self._hiring.launch(place.number, place.incarnation)
+        slot.jobs, slot.loaded = [], set()
+        slot.actor = self._launcher.launch(slot.number, slot.incarnation)

@@ -290,7 +290,7 @@ def test_the_third_death_in_a_row_stops_the_run_with_the_last_words(tmp_path: Pa
     # The other actor may bring few games, so that only the end of the run ends the waiting.
     pool = pool_of(config_for(tmp_path, "selfplay.games_per_iteration=100000"), launcher)
     message = (
-        f"actor 1 died {MAX_CONSECUTIVE_DEATHS} times in a row .* its last words: out of memory"
+        f"actor 1 died {MAX_CONSECUTIVE_DEATHS} times in a row .* the last reason: out of memory"
     )
     with pytest.raises(RunError, match=message):
         pool.play(orders(), bool, never)
@@ -332,7 +332,7 @@ def test_actors_that_fall_silent_are_named_and_replaced(
     waits = []
 
     def meanwhile() -> bool:
-        until(lambda: all(place.jobs for place in pool._places) or bool(pool.deaths))
+        until(lambda: all(slot.jobs for slot in pool._slots) or bool(pool.deaths))
         waits.append(len(launcher.launched))
         clock.seconds = 60.0 if len(waits) < 4 else 61.0
         return False
@@ -365,7 +365,7 @@ def test_an_actor_without_work_may_be_silent(tmp_path: Path) -> None:
     for _ in range(3):
         clock.seconds += 1e6
         pool.play(orders(), bool, never)
-        until(lambda: not any(place.jobs for place in pool._places))
+        until(lambda: not any(slot.jobs for slot in pool._slots))
     pool.close()
     assert pool.deaths == 0
 
@@ -481,11 +481,11 @@ def test_games_under_way_go_on_when_the_network_changes(tmp_path: Path) -> None:
     actor = Actor(dump_config(config), [1], 1)
     actor.load_network("a", network_bytes(1, config), ["a"])
     actor.play("a", -1.0, 3)
-    before = [tuple(each.actions.tolist()) for each in actor._halls[0].leave()]
+    before = [tuple(each.actions.tolist()) for each in actor._workers[0].leave()]
     assert any(before)
     actor.load_network("b", network_bytes(2, config), ["b"])
     data, _ = actor.play("b", -1.0, 1)
-    after = GameBatch.from_bytes(TIC_TAC_TOE, data, "it").records() + actor._halls[0].leave()
+    after = GameBatch.from_bytes(TIC_TAC_TOE, data, "it").records() + actor._workers[0].leave()
     played = [tuple(each.actions.tolist()) for each in after]
     for moves in before:
         assert any(each[: len(moves)] == moves for each in played), moves
@@ -499,7 +499,7 @@ def test_the_work_that_is_reported_adds_up_over_networks(tmp_path: Path) -> None
         actor.load_network(name, network_bytes(ord(name), config), [name])
         _, work = actor.play(name, -1.0, 2)
         reported += SelfPlayStats(**work)  # type: ignore[arg-type]
-    assert reported.simulations == (actor._left + actor._halls[0].work).simulations
+    assert reported.simulations == (actor._replaced + actor._workers[0].work).simulations
     assert reported.evaluations > 0
 
 
@@ -543,7 +543,7 @@ def test_an_actor_rounds_its_network_on_what_it_is_given(tmp_path: Path) -> None
     actor.load_network("a", network_bytes(1, config), ["a"])
 
     def precision() -> str:
-        evaluator = actor._halls[0]._search.evaluator
+        evaluator = actor._workers[0]._search.evaluator
         assert isinstance(evaluator, OpenVINOEvaluator)
         return evaluator.precision
 
@@ -552,9 +552,9 @@ def test_an_actor_rounds_its_network_on_what_it_is_given(tmp_path: Path) -> None
         data, _ = actor.play("a", -1.0, 2, calibration)
         assert precision() == expected
         assert len(GameBatch.from_bytes(TIC_TAC_TOE, data, "it").records()) >= 2
-    rounded = actor._halls[0]
+    rounded = actor._workers[0]
     actor.play("a", -1.0, 2, positions)
-    assert actor._halls[0] is rounded, "the trees stay"
+    assert actor._workers[0] is rounded, "the trees stay"
     for wrong in (positions[:-1], np.full_like(np.frombuffer(positions, np.float32), np.nan)):
         actor.load_network("b", network_bytes(2, config), ["b"])
         with pytest.raises(RunError, match="an actor was sent"):
