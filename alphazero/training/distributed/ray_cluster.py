@@ -1,9 +1,9 @@
 """Ray: starts the actors of a pool, on this machine or on many.
 
-Ray pickles its calls and results, so whoever reaches the ports of a cluster can run programs in
-it. Hence the one rule here: no cluster without a token. A cluster that this run starts gets its own
-token and listens on the loopback interface alone. A cluster that it joins is first checked: it must
-refuse a caller without a token.
+Ray pickles its calls and results, so anybody who reaches the ports of a cluster can run programs in
+it. Therefore every cluster needs a token. A cluster that this run starts gets its own token and
+listens on the loopback interface only. A cluster that it joins must refuse a caller without a
+token, which is checked first.
 
 Only texts, numbers and bytes are sent, and both ends verify the bytes (actor.py).
 """
@@ -44,26 +44,26 @@ STARTING: Final = 300.0
 """Seconds that Ray may take to start; an idle machine needs five."""
 
 ACTOR_MEMORY: Final = 330 << 20
-"""Bytes that an actor needs at least: its share (PSS) on Linux, with a tiny network."""
+"""Minimum memory of an actor in bytes: its share (PSS) on Linux, with a tiny network."""
 
-# Ray reads it on every system, in spite of its name. 0: it does not listen to other machines.
-# Without it, Ray on Linux listens on every interface, whatever address it is given.
+# Despite its name, Ray reads it on every system. Without it, Ray on Linux listens on every
+# interface, whatever address it is given.
 _LOOPBACK_ONLY: Final = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 
 _SETTINGS: Final = {
-    "RAY_USAGE_STATS_ENABLED": "0",  # sends nothing to the makers of Ray
+    "RAY_USAGE_STATS_ENABLED": "0",
     # Ray starts slowly on a busy machine.
     "RAY_raylet_start_wait_time_s": str(int(STARTING)),
     "RAY_agent_register_timeout_ms": str(int(STARTING * 1000)),
     "RAY_worker_register_timeout_seconds": str(int(STARTING)),
-    # Hides the GPUs from an actor that gets none: `device: auto` is then the CPU.
+    # Hides all GPUs from an actor that gets none, so that `device: auto` is the CPU there.
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "1",
 }
 
-_LONGEST_PLACE: Final = 103 - len(
+_MAX_TEMPORARY_LENGTH: Final = 103 - len(
     "/alphazero-ray-12345678/r/session_2000-01-01_00-00-00_000000_4194304/sockets/plasma_store"
 )
-"""Letters that the temporary directory may have: a socket's path has 103 at most (macOS)."""
+"""Maximum length of the temporary directory's path: that of a socket is 103 (macOS)."""
 
 _TOKEN: Final = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 
@@ -87,8 +87,8 @@ def open_actor_pool(game: Game, config: Config, iteration: int) -> ActorPool:
     `iteration` is the last published one; it seeds the actors, so a resumed run plays other games.
 
     Raises:
-        RunError: when Ray is not installed, or the cluster does not answer, asks for no token, or
-            is too small.
+        RunError: when Ray is not installed, or the cluster does not answer, needs no token, or is
+            too small.
     """
     settings = config.selfplay.distributed
     assert settings is not None
@@ -134,12 +134,12 @@ class RayLauncher:
         """End this process with one line if Ray's node here dies; Ray would end it without one."""
         own = self._ray.get_runtime_context().get_node_id()
         (node,) = (each for each in self._ray.nodes() if each["NodeID"] == own)
-        line = socket.socket(socket.AF_UNIX)
-        line.connect(node["RayletSocketName"])
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect(node["RayletSocketName"])
 
         def watch() -> None:
-            with line, contextlib.suppress(OSError):
-                line.recv(1)  # nothing is ever sent: returns when the node dies
+            with connection, contextlib.suppress(OSError):
+                connection.recv(1)  # nothing is ever sent: returns when the node dies
             if not self._closing.is_set():
                 print(
                     "error: Ray's node on this machine has died (it was killed, or memory ran "
@@ -152,9 +152,9 @@ class RayLauncher:
         threading.Thread(target=watch, name="node", daemon=True).start()
 
     def check(self) -> None:
-        """Raise RunError unless the cluster has room for all actors and runs this program."""
+        """Raise RunError unless the cluster can hold all actors and has this program."""
         ray, settings = self._ray, self._settings
-        _check_room(settings, ray.cluster_resources())
+        _check_capacity(settings, ray.cluster_resources())
         try:
             theirs = ray.get(ray.remote(num_cpus=0)(_program).remote())
         except ray.exceptions.RayError as error:
@@ -164,12 +164,11 @@ class RayLauncher:
             ) from None
         if theirs != _program():
             raise RunError(
-                "the nodes of the cluster have another version of alphazero, or of what it needs, "
-                "than this process; install the same on all"
+                "the nodes of the cluster have another version of alphazero or of its packages "
+                "than this process; install the same version on all"
             )
 
     def launch(self, number: int, incarnation: int) -> ActorHandle:
-        """Start an actor."""
         settings = self._settings
         handle = self._actor.options(
             num_cpus=settings.cpus_per_actor, num_gpus=settings.gpus_per_actor
@@ -177,11 +176,9 @@ class RayLauncher:
         return _RayActorHandle(self._ray, handle)
 
     def put(self, data: bytes) -> Any:
-        """Put bytes into the object store."""
         return self._ray.put(data)
 
     def death_reason(self, error: BaseException) -> str | None:
-        """Return why an actor died, in one line; None for an error that the actor raised."""
         exceptions = self._ray.exceptions
         if isinstance(error, exceptions.RayTaskError) and not isinstance(
             error, exceptions.RayActorError
@@ -209,8 +206,8 @@ class _RayActorHandle:
         inner = getattr(self._handle, method).remote(*arguments).future()
         exceptions = self._ray.exceptions
 
-        def pass_on(landed: "Future[Any]") -> None:
-            error = landed.exception()
+        def pass_on(result: "Future[Any]") -> None:
+            error = result.exception()
             cause = getattr(error, "cause", None)
             if isinstance(cause, AlphaZeroError):
                 answer.set_exception(RunError(f"an actor had to stop: {cause}"))
@@ -219,7 +216,7 @@ class _RayActorHandle:
             elif error is not None:
                 answer.set_exception(error)
             else:
-                answer.set_result(landed.result())
+                answer.set_result(result.result())
 
         inner.add_done_callback(pass_on)
         return answer
@@ -241,7 +238,7 @@ class LocalRay:
             *("--head", "--node-ip-address=127.0.0.1", "--port=0", f"--num-cpus={cores}"),
             *("--include-dashboard=false", "--disable-usage-stats"),
         ]
-        self._guard = subprocess.Popen(
+        self._supervisor = subprocess.Popen(
             [sys.executable, ray_supervisor.__file__, self._folder, self._files, *arguments],
             stdin=subprocess.PIPE,
             start_new_session=True,  # Ctrl-C must not stop it; close finds all its processes
@@ -253,58 +250,57 @@ class LocalRay:
             raise
 
     def _wait(self) -> str:
-        place, deadline = self._files / ray_supervisor.STARTED, time.monotonic() + STARTING
+        started, deadline = self._files / ray_supervisor.STARTED, time.monotonic() + STARTING
         while time.monotonic() < deadline:
-            if self._guard.poll() is not None:
+            if self._supervisor.poll() is not None:
                 break
-            if place.exists() and (address := place.read_text().strip()):
+            if started.exists() and (address := started.read_text().strip()):
                 return address
             time.sleep(0.05)
         log = self._folder / "start.log"
-        said = log.read_text(errors="replace").split("\n") if log.exists() else [""]
-        last = next((line for line in reversed(said) if line.strip()), "it said nothing")
+        lines = log.read_text(errors="replace").split("\n") if log.exists() else []
+        last = next((line for line in reversed(lines) if line.strip()), "it wrote no message")
         raise RunError(f"Ray did not start on this machine: {last.strip()[:300]}")
 
     def close(self) -> None:
-        """Stop all its processes."""
-        assert self._guard.stdin is not None
-        self._guard.stdin.close()
+        assert self._supervisor.stdin is not None
+        self._supervisor.stdin.close()
         try:
-            self._guard.wait(30)
+            self._supervisor.wait(30)
         except subprocess.TimeoutExpired:
-            self._guard.kill()
+            self._supervisor.kill()
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def _make_folder() -> tuple[Path, Path]:
-    """Return a new private folder, and a path in it for Ray, which makes that accessible to all."""
-    place = tempfile.gettempdir()
-    if len(place) > _LONGEST_PLACE:
-        place = "/tmp"
-    folder = Path(tempfile.mkdtemp(prefix="alphazero-ray-", dir=place))
+    """Return a new private folder and a path in it for Ray, which Ray makes accessible to all."""
+    parent = tempfile.gettempdir()
+    if len(parent) > _MAX_TEMPORARY_LENGTH:
+        parent = "/tmp"
+    folder = Path(tempfile.mkdtemp(prefix="alphazero-ray-", dir=parent))
     return folder, folder / "r"
 
 
 def _warn_of_cores(settings: RayConfig) -> None:
-    wanted, there = settings.actors * settings.cpus_per_actor, usable_cores()
-    if wanted > there:
+    needed, available = settings.actors * settings.cpus_per_actor, usable_cores()
+    if needed > available:
         tqdm.write(
-            f"selfplay.distributed.ray: {settings.actors} actors want {wanted} cores, and this "
-            f"machine has {there}; they start slowly, and play no more games in a second than "
-            f"actors: {max(there // settings.cpus_per_actor, 1)}",
+            f"selfplay.distributed.ray: {settings.actors} actors want {needed} cores, and this "
+            f"machine has {available}; they start slowly, and play no more games in a second than "
+            f"actors: {max(available // settings.cpus_per_actor, 1)}",
             file=sys.stdout,
         )
 
 
-def _check_room(settings: RayConfig, there: Mapping[str, float]) -> None:
+def _check_capacity(settings: RayConfig, resources: Mapping[str, float]) -> None:
     for name, each in (("CPU", settings.cpus_per_actor), ("GPU", settings.gpus_per_actor)):
-        wanted = settings.actors * each
-        if wanted > there.get(name, 0):
+        needed, available = settings.actors * each, resources.get(name, 0)
+        if needed > available:
             raise RunError(
-                f"selfplay.distributed.ray: {settings.actors} actors need {wanted:g} {name}s, and "
-                f"the cluster has {there.get(name, 0):g}; start more nodes, or ask for less"
+                f"selfplay.distributed.ray: {settings.actors} actors need {needed:g} {name}s, and "
+                f"the cluster has {available:g}; start more nodes, or ask for less"
             )
-    memory = there.get("memory", math.inf)
+    memory = resources.get("memory", math.inf)
     if settings.actors * ACTOR_MEMORY > memory:
         raise RunError(
             f"selfplay.distributed.ray: {settings.actors} actors need about "
@@ -341,7 +337,7 @@ def _connect(address: str) -> Any:
 
 
 def _check_token(address: str, allow_unauthenticated: bool) -> None:
-    """Raise RunError unless the cluster refuses a caller without a token, or may be open."""
+    """Raise RunError for a wrong address, and for a cluster that needs no token unless allowed."""
     if not re.fullmatch(r"[A-Za-z0-9.\-]+:[0-9]{1,5}", address):
         raise RunError(
             "selfplay.distributed.ray.address: expected local or host:port, as in "
@@ -349,22 +345,21 @@ def _check_token(address: str, allow_unauthenticated: bool) -> None:
             f"{address[:80]!r}"
         )
     plain = {name: value for name, value in os.environ.items() if name not in _TOKEN}
-    # In an empty home there is no ~/.ray/auth_token.
-    with tempfile.TemporaryDirectory() as nobody:
-        stranger = {**plain, "RAY_AUTH_MODE": "disabled", "HOME": nobody}
-        asked = subprocess.run(
+    # An empty home has no ~/.ray/auth_token.
+    with tempfile.TemporaryDirectory() as home:
+        probe = subprocess.run(
             [sys.executable, "-c", _UNAUTHENTICATED_PROBE, address],
-            env=stranger,
+            env={**plain, "RAY_AUTH_MODE": "disabled", "HOME": home},
             capture_output=True,
             text=True,
             timeout=STARTING,
             check=False,
         )
-    answer = asked.stdout.strip()
+    answer = probe.stdout.strip()
     if answer == "closed":
         os.environ["RAY_AUTH_MODE"] = "token"
     elif answer != "open":
-        last = (asked.stderr.strip().splitlines() or ["it did not answer"])[-1]
+        last = (probe.stderr.strip().splitlines() or ["it did not answer"])[-1]
         raise RunError(
             f"there is no Ray cluster at {address} ({last[:200]}); start one with `ray start "
             "--head --port=6379`, see the README"

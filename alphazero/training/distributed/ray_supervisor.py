@@ -1,9 +1,9 @@
-"""Keeps a Ray cluster of one machine alive exactly as long as the process that needs it.
+"""Keeps a local Ray cluster alive exactly as long as the process that needs it.
 
-Run as a program, it starts Ray in its own session and waits until its standard input ends. That
-happens however the other process ends, `kill -9` included. Then it kills every process of the
-session. If it is killed itself, the input of the process that started Ray ends, and Ray's processes
-end with that one (`ray start --block`).
+This program starts Ray in its own session and waits until its standard input ends, which happens
+however its parent ends, `kill -9` included. Then it kills every process of the session. If it is
+killed itself, the input of its child, which started Ray, ends; Ray's processes end with this child
+(`ray start --block`).
 
 It is run by its path, so that it imports nothing of the package.
 """
@@ -21,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 STARTED = "ray_current_cluster"
-"""The file in Ray's folder that has the address once Ray has started."""
+"""File in Ray's folder that holds the address once Ray has started."""
 
 _START = "start"
 
@@ -29,22 +29,22 @@ _START = "start"
 def main(folder: str, files: str, *arguments: str) -> int:
     """Run `ray start ARGUMENTS` until the input ends; then remove `folder` with its `files`."""
     with (Path(folder) / "start.log").open("wb") as log:
-        begun = subprocess.Popen(
+        ray = subprocess.Popen(
             [sys.executable, __file__, _START, *arguments, f"--temp-dir={files}"],
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=subprocess.STDOUT,
         )
-    asked = threading.Event()
+    stopping = threading.Event()
 
-    def end() -> None:
-        asked.set()
-        begun.kill()
+    def stop() -> None:
+        stopping.set()
+        ray.kill()
 
-    _when_input_ends(end)
-    begun.wait()
-    _end_session()
-    if not asked.is_set():
+    _when_input_ends(stop)
+    ray.wait()
+    _kill_session()
+    if not stopping.is_set():
         return 1
     shutil.rmtree(folder, ignore_errors=True)
     return 0
@@ -71,7 +71,7 @@ def _when_input_ends(act: Callable[[], None]) -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-def _end_session() -> None:
+def _kill_session() -> None:
     """Kill every other process of this session, until none is left or a second has passed."""
     for _ in range(50):
         others = _session()
@@ -85,12 +85,12 @@ def _end_session() -> None:
 
 def _session() -> list[int]:
     """Return the other processes of this session, without those already dead."""
-    # On macOS `sess` is not the number of the session: there only the group matches.
-    asked = subprocess.run(
+    # On macOS `sess` is not the session's number; there only the process group matches.
+    listing = subprocess.run(
         ["ps", "-A", "-o", "pid=,pgid=,sess=,stat="], capture_output=True, text=True, check=False
     )
     own, found = os.getpid(), []
-    for line in asked.stdout.splitlines():
+    for line in listing.stdout.splitlines():
         process, group, session, state = line.split()[:4]
         if str(own) in (group, session) and int(process) != own and not state.startswith("Z"):
             found.append(int(process))

@@ -295,10 +295,10 @@ def test_more_actors_than_memory_are_refused_with_the_number_that_fits(
     settings = tiny_config(tmp_path, f"selfplay.distributed={{ray: {{actors: {actors}}}}}")
     there = {"CPU": 64.0, "memory": 8.5 * ray_cluster.ACTOR_MEMORY}
     if fits:
-        ray_cluster._check_room(settings.selfplay.distributed, there)  # type: ignore[arg-type]
+        ray_cluster._check_capacity(settings.selfplay.distributed, there)  # type: ignore[arg-type]
         return
     with pytest.raises(RunError, match=rf"{actors} actors need .* set actors to 8 or less$"):
-        ray_cluster._check_room(settings.selfplay.distributed, there)  # type: ignore[arg-type]
+        ray_cluster._check_capacity(settings.selfplay.distributed, there)  # type: ignore[arg-type]
 
 
 # --- clusters that are joined ---------------------------------------------------------------------
