@@ -26,7 +26,8 @@ from alphazero.training.manifest import (
     check_resumable,
     read_manifest,
 )
-from alphazero.training.run_directory import RunDirectory, kept_still, matches_run
+from alphazero.training.run_directory import RunDirectory, matches_run
+from alphazero.training.run_lock import kept_still
 from alphazero.utils.files import is_folder, printable, sha256_of
 
 _KINDS: Final = {

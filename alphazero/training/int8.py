@@ -38,6 +38,14 @@ class QuantizationError(NamedTuple):
             and self.value_error <= settings.int8_max_value_error
         )
 
+    def explain_refusal(self, settings: InferenceConfig, precision: str) -> str:
+        """Return why self-play stays in the ordinary `precision`."""
+        return (
+            f"self-play stays in {precision}; int8 has {self.agreement:.1%} of the best moves (at "
+            f"least {settings.int8_min_agreement:.1%} wanted) and a value error of "
+            f"{self.value_error:.3f} (at most {settings.int8_max_value_error:.3f})"
+        )
+
 
 class QuantizedEvaluator(NamedTuple):
     """The result of quantizing an evaluator."""

@@ -18,30 +18,30 @@ from tqdm import tqdm
 from alphazero.arena.elo import MatchResult
 from alphazero.config.loader import config_from, dump_config
 from alphazero.config.schema import Config
-from alphazero.errors import ConfigError, RunError
 from alphazero.games.contract.check import refuse_unsound
 from alphazero.games.game import Game
 from alphazero.games.registry import make_game
-from alphazero.mcts.evaluator import Evaluator
 from alphazero.network.backend import explain_backend, make_evaluator, num_selfplay_threads
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
 from alphazero.network.device_check import check_device
-from alphazero.network.header import FILE_LIMIT
 from alphazero.network.inference import BatchedEvaluator
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
+from alphazero.network.size_check import check_network_sizes
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import Batch, ReplayBuffer
 from alphazero.training.evaluation import Evaluation, Figures
 from alphazero.training.int8 import QuantizationError, quantize
 from alphazero.training.learning.data_parallel import Group, init_process_group
-from alphazero.training.learning.learner import Learner, StepReport
+from alphazero.training.learning.learner import StepReport
 from alphazero.training.learning.losses import StepLosses
+from alphazero.training.learning.run_learner import follow_leader, new_learner
+from alphazero.training.learning.step_schedule import StepSchedule
 from alphazero.training.manifest import check_resumable, player_name, run_folder
 from alphazero.training.monitoring.dashboard import tensorboard_layout
 from alphazero.training.monitoring.holdout import holdout_value_loss
-from alphazero.training.monitoring.iteration_report import TEXT, IterationReport, sample_files
+from alphazero.training.monitoring.iteration_report import IterationReport, save_samples
 from alphazero.training.monitoring.tensorboard import TensorBoardWriter
 from alphazero.training.play_backend import (
     GateResult,
@@ -50,19 +50,15 @@ from alphazero.training.play_backend import (
     PlayBackend,
     SelfPlayRequest,
 )
+from alphazero.training.random_streams import CALIBRATE, EXAMINE, GATE, LEARN, MEASURE, PLAY, stream
 from alphazero.training.resignation import non_resigned_games, resign_threshold
-from alphazero.training.run_directory import RunDirectory, locked
+from alphazero.training.run_directory import RunDirectory
+from alphazero.training.run_lock import locked
 from alphazero.training.selfplay import SelfPlayResult
 from alphazero.utils.files import printable
 from alphazero.utils.jobs import threads_per_evaluation
-from alphazero.utils.machine import total_memory, usable_cores
+from alphazero.utils.machine import usable_cores
 from alphazero.utils.progress import Progress
-
-PLAY, LEARN, GATE, INITIALISE, CALIBRATE, MEASURE, EXAMINE = range(7)
-"""Purposes of random numbers; each has its own stream in every iteration."""
-
-COPIES = 4
-"""Copies of the weights in memory while learning: weights, gradient, momentum and EMA."""
 
 
 def train(config: Config | Mapping[str, Any] | Path | str) -> Path:
@@ -74,10 +70,8 @@ def train(config: Config | Mapping[str, Any] | Path | str) -> Path:
         AlphaZeroError: when the run cannot start or continue; published iterations stay intact.
     """
     config = config_from(config)
-    game = make_game(config.game.name, **config.game.options)
-    refuse_unsound(game)
-    _refuse_too_large(config, game)
-    return _run(run_folder(config), lambda: RunDirectory.create(config))
+    _check(config, make_game(config.game.name, **config.game.options))
+    return _train(run_folder(config), lambda: RunDirectory.create(config))
 
 
 def resume(folder: Path | str, overrides: Sequence[str] = ()) -> Path:
@@ -93,75 +87,37 @@ def resume(folder: Path | str, overrides: Sequence[str] = ()) -> Path:
 
     def open_run() -> RunDirectory:
         run = RunDirectory.resume(folder, overrides)
-        refuse_unsound(run.game)
-        _refuse_too_large(run.config, run.game)
+        _check(run.config, run.game)
         return run
 
-    return _run(folder, open_run)
+    return _train(folder, open_run)
 
 
-def _run(folder: Path, open_run: Callable[[], RunDirectory]) -> Path:
+def _check(config: Config, game: Game) -> None:
+    refuse_unsound(game)
+    check_network_sizes(config, game)
+
+
+def _train(folder: Path, open_run: Callable[[], RunDirectory]) -> Path:
     """Train the run in `folder`; several processes under torchrun share the learner's steps."""
     group = init_process_group()
     if group and group.rank:
-        _follow(group, folder)
+        follow_leader(group, folder)
     else:
         with locked(folder):
-            _train(open_run(), group)
+            _train_opened(open_run(), group)
     return folder
 
 
-def _refuse_too_large(config: Config, game: Game) -> None:
-    for section, settings in zip(("network", "growth"), config.networks, strict=False):
-        skeleton = ResNet(game.observation_shape, game.num_actions, settings, None)
-        size = sum(weights.nbytes for weights in skeleton.parameters())
-        needed, memory = COPIES * size, total_memory()
-        if size > FILE_LIMIT:
-            fault = f"a checkpoint holds {FILE_LIMIT / 2**30:,.0f} GiB at most"
-        elif memory and needed > memory:
-            fault = f"learning takes {needed / 2**30:,.1f} GiB, of {memory / 2**30:,.1f} GiB here"
-        else:
-            continue
-        raise ConfigError(
-            f"{section}: its weights take {size / 2**30:,.1f} GiB, and {fault}; lower "
-            f"{section}.filters or blocks, or network.policy_filters or value_hidden"
-        )
-
-
-def _follow(group: Group, folder: Path) -> None:
-    """Do the learner's steps as a follower process, until the leader ends."""
-    is_wanted = True
-    while is_wanted:
-        group.barrier()  # the leader has published
-        run = RunDirectory.resume(folder)
-        learner = _new_learner(run, group)
-        learner.restore(run.load_learner(), run.state.step)
-        group.barrier()  # the followers have loaded it
-        is_wanted = False
-        with contextlib.suppress(RunError):  # the leader raises the same error and reports it
-            is_wanted = learner.run_follower()
-
-
-def _new_learner(run: RunDirectory, group: Group | None) -> Learner:
-    """Return an untrained learner for the network that the run has at its number of positions."""
-    config, game, state = run.config, run.game, run.state
-    rng = np.random.default_rng([config.run.seed, state.iteration, INITIALISE])
-    shape = config.network_at(state.positions)
-    network = ResNet(game.observation_shape, game.num_actions, shape, int(rng.integers(2**31)))
-    start_step = 0 if shape == config.network else config.steps_due(config.growth.samples or 0)
-    return Learner(network, config.learner, config.inference.device, group, start_step)
-
-
-def _train(run: RunDirectory, group: Group | None = None) -> None:
-    backend, folder = explain_backend(run.config.inference), run.folder
-    begun = "resuming" if run.state.iteration else "training into"
-    print(
-        f"{begun} {printable(folder)}; watch with: tensorboard --logdir {printable(folder.parent)}"
-    )
+def _train_opened(run: RunDirectory, group: Group | None) -> None:
+    backend, folder = explain_backend(run.config.inference), printable(run.folder)
+    verb = "resuming" if run.state.iteration else "training into"
+    parent = printable(run.folder.parent)
+    print(f"{verb} {folder}; watch with: tensorboard --logdir {parent}")
     print(backend)
     threads = run.config.run.threads or usable_cores()
     with threads_per_evaluation(threads), Training(run, threads, group) as training:
-        if training.budget_is_spent():
+        if run.budget_is_spent():
             tqdm.write(
                 f"its budget is spent, at iteration {run.state.iteration:,}; to go on, enlarge it, "
                 "as with budget.iterations=...",
@@ -172,7 +128,7 @@ def _train(run: RunDirectory, group: Group | None = None) -> None:
             with TensorBoardWriter(
                 run.folder / "tensorboard", run.state.iteration, layout
             ) as curves:
-                while not training.budget_is_spent():
+                while not run.budget_is_spent():
                     training.iterate(curves)
     run.clean_up()
 
@@ -200,9 +156,11 @@ class Training:
         self.workers = num_selfplay_threads(config.inference, cores, config.selfplay.parallel_games)
         self.game = run.game
         self.group = group
-        self.learner = _new_learner(run, group)
+        self.learner = new_learner(run, group)
+        self.schedule = StepSchedule(config, run.state)
         self.replay = ReplayBuffer(self.game, config.replay)
         self.evaluation = Evaluation(self.game, config)
+        self.best: BatchedEvaluator
         self.unfinished: list[GameRecord] = []
         self.resign_below = NEVER_RESIGN
         self.seconds: dict[str, float] = {"save": 0.0}
@@ -211,14 +169,13 @@ class Training:
         self.examined: Figures = {}
         """value losses on this iteration's games before they were learned from"""
         self.challenge: PendingGate | None = None
+        self.early: list[StepLosses] = []
+        """losses of the steps that were done ahead of schedule, for the next report"""
         if run.state.best:
             self._restore()
         else:
             self._save_first()
-        self.early: list[StepLosses] = []
-        """losses of steps that were done before the games arrived for which they are due"""
-        self.steps_ahead = self._steps_ahead()
-        self.producer = self._make_backend()
+        self.backend = self._make_backend()
         if group is not None:
             group.sync_followers()
 
@@ -253,27 +210,21 @@ class Training:
                 self.resign_below,
                 self.unfinished,
             )
-            games = self.producer.play(request, bar.update, self._learn_ahead)
+            games = self.backend.play(request, bar.update, self._learn_ahead)
         self.unfinished = games.unfinished
         return games
 
     def _selfplay_network(self) -> NetworkSnapshot:
         """Return the best player for self-play: in int8 if configured, available and accurate."""
-        settings, name = self.config.inference, self.run.state.best
+        settings, best = self.config.inference, self._best_snapshot()
         if settings.selfplay_precision != "int8" or not isinstance(self.best, OpenVINOEvaluator):
-            return self._version(name, self.best)
-        rounding = quantize(self.best, self.replay, settings, self._seed(CALIBRATE))
-        self.int8 = rounding.comparison
-        if self.int8 and rounding.calibration is None:
-            tqdm.write(
-                f"iteration {self.run.state.iteration}: self-play stays in {self.best.precision}; "
-                f"int8 has {self.int8.agreement:.1%} of the best moves (at least "
-                f"{settings.int8_min_agreement:.1%} wanted) and a value error of "
-                f"{self.int8.value_error:.3f} (at most {settings.int8_max_value_error:.3f})",
-                file=sys.stdout,
-            )
-        explorer = self._version(name, rounding.evaluator)
-        return explorer._replace(calibration=rounding.calibration)
+            return best
+        quantized = quantize(self.best, self.replay, settings, self._seed(CALIBRATE))
+        self.int8 = quantized.comparison
+        if self.int8 and quantized.calibration is None:
+            refusal = self.int8.explain_refusal(settings, self.best.precision)
+            tqdm.write(f"iteration {self.run.state.iteration}: {refusal}", file=sys.stdout)
+        return best._replace(evaluator=quantized.evaluator, calibration=quantized.calibration)
 
     def store_games(self, games: SelfPlayResult) -> None:
         """Add the games to the replay window, in memory and on disk."""
@@ -291,50 +242,39 @@ class Training:
         self.run.save_games(arrays)
 
     def learn(self, positions_before: int) -> StepReport:
-        """Do the steps that are due: replay ratio x positions / batch size, over all iterations."""
-        state, config = self.run.state, self.config
-        due = config.steps_due(state.positions) - config.steps_due(positions_before)
-        steps = max(due - self.steps_ahead, 0)
-        self.steps_ahead -= due - steps
+        """Do the steps that are due."""
+        steps = self.schedule.take_due(positions_before, self.run.state.positions)
         early, self.early = self.early, []
-        with self._stage("learn", steps, "step") as bar, self._learning() as batch:
-            report = self.learner.train((batch() for _ in bar), early)
-        state.step = self.learner.step
+        with self._stage("learn", steps, "step") as bar, self._batches() as draw:
+            report = self.learner.train((draw() for _ in bar), early)
+        self.run.state.step = self.learner.step
         return report
 
     def _learn_ahead(self) -> bool:
         """Do one step ahead of schedule, while games are missing; return False at the limit."""
-        workers = self.config.selfplay.distributed
-        if workers is None or self.steps_ahead >= workers.max_steps_ahead or not self.replay.window:
+        if not self.replay.window or not self.schedule.take_ahead():
             return False
-        with self._learning(self.learner.step) as batch:
-            self.early.append(self.learner.train_step(batch()))
-        self.steps_ahead += 1
+        with self._batches(self.learner.step) as draw:
+            self.early.append(self.learner.train_step(draw()))
         return True
 
     @contextlib.contextmanager
-    def _learning(self, *more: int) -> Iterator[Callable[[], Batch]]:
+    def _batches(self, *seed: int) -> Iterator[Callable[[], Batch]]:
         """Set the learner's number of threads, and yield a function that draws batches."""
         settings = self.config.learner
-        rng = np.random.default_rng([*self._seed(LEARN), *more])
+        rng = np.random.default_rng([*self._seed(LEARN), *seed])
         threads = min(self.cores, self.learner.useful_threads)
         with threads_per_evaluation(threads):
             yield lambda: self.replay.sample(
                 settings.batch_size, rng, settings.augment_symmetries, settings.search_value_weight
             )
 
-    def _steps_ahead(self) -> int:
-        """Return the number of steps that a resumed run is ahead of schedule."""
-        workers, state = self.config.selfplay.distributed, self.run.state
-        due = self.config.steps_due(state.positions)
-        return max(min(state.step - due, workers.max_steps_ahead), 0) if workers else 0
-
     def gate(self) -> MatchResult | None:
         """Start or finish a gate; without gates, the newest network always becomes the best."""
         state, settings = self.run.state, self.config.gate
         if not settings.games:
             self.best = make_evaluator(self.learner.player, self.config.inference)
-            state.best = self._save_challenger()
+            state.best = self.run.save_player(self._checkpoint())
             return None
         result = None
         begins = self.challenge is None and state.iteration % settings.interval == 0
@@ -342,12 +282,12 @@ class Training:
             with self._stage("gate", settings.games, "game") as bar:
                 challenge = self.challenge or self._begin_gate(bar.update)
                 # At the end of the run no later iteration could use the result: wait for it.
-                if challenge.result.done() or self.budget_is_spent():
+                if challenge.result.done() or self.run.budget_is_spent():
                     result = self._end_gate(challenge)
                     self.challenge = None
                 else:
                     self.challenge = challenge
-        self._save_challenger()
+        self.run.save_player(self._checkpoint())
         return result
 
     def _begin_gate(self, show: Progress) -> PendingGate:
@@ -355,8 +295,7 @@ class Training:
         evaluator = make_evaluator(self.learner.player, self.config.inference)
         name = player_name(checkpoint.step)
         challenger = NetworkSnapshot(name, evaluator, lambda: checkpoint_bytes(checkpoint, name))
-        best = self._version(self.run.state.best, self.best)
-        future = self.producer.gate(challenger, best, self._seed(GATE), show)
+        future = self.backend.gate(challenger, self._best_snapshot(), self._seed(GATE), show)
         return PendingGate(checkpoint, evaluator, future)
 
     def _end_gate(self, challenge: PendingGate) -> MatchResult:
@@ -367,7 +306,7 @@ class Training:
         name = self.run.save_player(dataclasses.replace(challenge.checkpoint, rating=rating))
         if self.config.gate.accepts(result.score, result.verdict):
             self.best, state.best, state.rating = challenge.evaluator, name, rating
-        self._save_sample("gate", records)
+        save_samples(self.run, "gate", records)
         return result
 
     def evaluate(self) -> Figures:
@@ -389,10 +328,10 @@ class Training:
     ) -> None:
         """Write the iteration's metrics, and print one line about it."""
         state = self.run.state
-        texts = {"selfplay/sample_game": self._save_sample("selfplay", games.finished)}
+        texts = {"selfplay/sample_game": save_samples(self.run, "selfplay", games.finished)}
         if state.iteration == 1:
             texts["run/config"] = dump_config(self.config)
-        told = IterationReport(
+        report = IterationReport(
             config=self.config,
             state=state,
             games=games,
@@ -405,9 +344,13 @@ class Training:
             seconds=self.seconds,
         )
         curves.write(
-            state.iteration, told.figures(), texts, told.histograms(), told.pictures(self.game)
+            state.iteration,
+            report.figures(),
+            texts,
+            report.histograms(),
+            report.pictures(self.game),
         )
-        tqdm.write(told.line(), file=sys.stdout)
+        tqdm.write(report.line(), file=sys.stdout)
 
     def save(self) -> None:
         """Publish this iteration: a resumed run starts with the next one."""
@@ -424,7 +367,7 @@ class Training:
         if before == after:
             self.save()
             return
-        self.learner = _new_learner(self.run, self.group)
+        self.learner = new_learner(self.run, self.group)
         self.learner.step = state.step
         tqdm.write(
             f"iteration {state.iteration}: from now on a network of {after.blocks} x "
@@ -436,28 +379,12 @@ class Training:
         if self.group is not None:
             self.group.switch_network()
 
-    def budget_is_spent(self) -> bool:
-        """Whether a limit of the budget has been reached."""
-        state, budget = self.run.state, self.config.budget
-        spent = (
-            (state.iteration, budget.iterations),
-            (state.positions, budget.samples),
-            (state.evaluations, budget.evaluations),
-            (state.seconds / 60, budget.minutes),
-        )
-        return any(limit is not None and used >= limit for used, limit in spent)
-
     def _save_first(self) -> None:
         """Publish the untrained network, so that the run always has a best player."""
         self._set_best(self.learner.player)
-        self.run.state.best = self._save_challenger(0.0 if self.config.gate.games else None)
+        rating = 0.0 if self.config.gate.games else None
+        self.run.state.best = self.run.save_player(self._checkpoint(rating))
         self.save()
-
-    def _set_best(self, network: ResNet) -> None:
-        """Make `network` the best player, after a check that the device computes it correctly."""
-        self.best = make_evaluator(network, self.config.inference)
-        agreement = check_device(self.best, network, self.game)
-        tqdm.write(f"self-check: {agreement}", file=sys.stdout)
 
     def _restore(self) -> None:
         state = self.run.state
@@ -466,6 +393,20 @@ class Training:
         for iteration, games in self.run.load_shards():
             self.replay.add(iteration, games, state.positions)
         self.unfinished = self.run.load_unfinished()
+
+    def _set_best(self, network: ResNet) -> None:
+        """Make `network` the best player, after a check that the device computes it correctly."""
+        self.best = make_evaluator(network, self.config.inference)
+        agreement = check_device(self.best, network, self.game)
+        tqdm.write(f"self-check: {agreement}", file=sys.stdout)
+
+    def _best_snapshot(self) -> NetworkSnapshot:
+        name = self.run.state.best
+        return NetworkSnapshot(name, self.best, lambda: self.run.read(name))
+
+    def _checkpoint(self, rating: float | None = None) -> Checkpoint:
+        """Return the learner's network, or its EMA, as a checkpoint."""
+        return self.run.checkpoint(self.learner.player, rating)
 
     def _make_backend(self) -> PlayBackend:
         if self.config.selfplay.distributed is None:
@@ -478,49 +419,13 @@ class Training:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.producer.close()
+        self.backend.close()
         if self.group is not None:
             with contextlib.suppress(RuntimeError):  # the followers raised the same error and ended
                 self.group.shutdown()
 
-    def _version(self, name: str, evaluator: Evaluator) -> NetworkSnapshot:
-        """Return a saved player as a snapshot, with the bytes of its file."""
-        return NetworkSnapshot(name, evaluator, lambda: self.run.read(name))
-
-    def _save_challenger(self, rating: float | None = None) -> str:
-        return self.run.save_player(self._checkpoint(rating))
-
-    def _checkpoint(self, rating: float | None = None) -> Checkpoint:
-        """Return the learner's network, or its EMA, as a checkpoint."""
-        state, config = self.run.state, self.config
-        weights = self.learner.player.state_dict()
-        return Checkpoint(
-            game_name=config.game.name,
-            game_options=dict(config.game.options),
-            network_settings=self.learner.network.settings,
-            weights={name: each.detach().clone() for name, each in weights.items()},
-            step=state.step,
-            iteration=state.iteration,
-            rating=rating,
-            details={
-                "run": config.run.name,
-                "seed": config.run.seed,
-                "games": state.games,
-                "positions": state.positions,
-                "evaluations": state.evaluations,
-                "search": dataclasses.asdict(config.search),
-            },
-        )
-
-    def _save_sample(self, kind: str, records: Sequence[GameRecord]) -> str:
-        chosen = records[: self.config.run.sample_games]
-        files = sample_files(self.game, kind, chosen) if chosen else {}
-        for suffix, text in files.items():
-            self.run.save_text(f"{kind}-{self.run.state.iteration:06d}{suffix}", text)
-        return files.get(TEXT, "").rstrip("\n")
-
     def _seed(self, purpose: int) -> list[int]:
-        return [self.config.run.seed, self.run.state.iteration, purpose]
+        return stream(self.config, self.run.state.iteration, purpose)
 
     @contextlib.contextmanager
     def _stage(self, name: str, total: int, unit: str) -> Iterator[Any]:

@@ -5,19 +5,16 @@ them with their hashes. Until that rename the old manifest and its files stay va
 manifest names are left-overs, and are removed.
 """
 
-import contextlib
 import dataclasses
 import functools
 import json
 import platform
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from filelock import FileLock, Timeout
 from torch import Tensor
 
 from alphazero.config.loader import dump_config, load_config
@@ -26,6 +23,7 @@ from alphazero.errors import RunError
 from alphazero.games import Game, make_game
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint
 from alphazero.network.checkpoint import save_checkpoint as write_checkpoint
+from alphazero.network.resnet import ResNet
 from alphazero.network.tensor_file import load_tensors, save_tensors
 from alphazero.records.game_record import GameRecord
 from alphazero.training.data.game_shard import GameBatch
@@ -47,7 +45,6 @@ from alphazero.training.manifest import (
 )
 from alphazero.utils.files import (
     TEMPORARY_SUFFIX,
-    check_regular,
     explain_os_error,
     printable,
     read_limited,
@@ -55,9 +52,6 @@ from alphazero.utils.files import (
     sha256_hex,
     write_atomic,
 )
-
-if sys.platform != "win32":
-    import fcntl
 
 LEARNER_FORMAT: Final = "alphazero-learner"
 SAMPLE_NAME: Final = re.compile(r"(selfplay|gate)-([0-9]{6,9})\.(txt|sgf|jsonl)")
@@ -70,60 +64,6 @@ def matches_run(player: Checkpoint, config: Config) -> bool:
     game = (config.game.name, config.game.options)
     return game == (player.game_name, player.game_options) and (
         player.network_settings in config.networks
-    )
-
-
-@contextlib.contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Lock a run's folder against other processes, until this block or this process ends.
-
-    Raises:
-        RunError: when another process holds the lock, or the folder cannot be created.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(folder / "run.lock")
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise _in_use(folder) from None
-    except (OSError, ValueError) as error:
-        raise RunError(f"cannot create {printable(folder)}: {explain_os_error(error)}") from error
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-@contextlib.contextmanager
-def kept_still(folder: Path) -> Iterator[None]:
-    """Prevent other processes from changing a run's folder, without writing into it.
-
-    Raises:
-        RunError: when a process holds the lock of the folder, or the lock is no regular file.
-    """
-    path = folder / "run.lock"
-    with contextlib.ExitStack() as stack:
-        try:
-            if path.exists():  # a copied folder may lack it
-                check_regular(path)
-                _share_lock(stack.enter_context(path.open("rb")).fileno())
-        except BlockingIOError:
-            raise _in_use(folder) from None
-        except OSError as error:
-            raise RunError(f"cannot read {printable(path)}: {explain_os_error(error)}") from error
-        yield
-
-
-def _share_lock(descriptor: int) -> None:
-    """Take a shared lock on an open file, against `locked`, until it is closed; not on Windows."""
-    if sys.platform != "win32":
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-
-
-def _in_use(folder: Path) -> RunError:
-    return RunError(
-        f"{printable(folder)} is in use by another process; wait for it to end, or stop it "
-        "with Ctrl-C"
     )
 
 
@@ -208,6 +148,38 @@ class RunDirectory:
         if config != before:
             run._change_config()
         return run
+
+    def budget_is_spent(self) -> bool:
+        """Whether a limit of the budget has been reached."""
+        state, budget = self.state, self.config.budget
+        spent = (
+            (state.iteration, budget.iterations),
+            (state.positions, budget.samples),
+            (state.evaluations, budget.evaluations),
+            (state.seconds / 60, budget.minutes),
+        )
+        return any(limit is not None and used >= limit for used, limit in spent)
+
+    def checkpoint(self, network: ResNet, rating: float | None) -> Checkpoint:
+        """Return a network of this run as a checkpoint, with a copy of its weights."""
+        state, config = self.state, self.config
+        return Checkpoint(
+            game_name=config.game.name,
+            game_options=dict(config.game.options),
+            network_settings=network.settings,
+            weights={name: each.detach().clone() for name, each in network.state_dict().items()},
+            step=state.step,
+            iteration=state.iteration,
+            rating=rating,
+            details={
+                "run": config.run.name,
+                "seed": config.run.seed,
+                "games": state.games,
+                "positions": state.positions,
+                "evaluations": state.evaluations,
+                "search": dataclasses.asdict(config.search),
+            },
+        )
 
     def save_player(self, checkpoint: Checkpoint) -> str:
         """Write a player under the name of its step, unless it exists; return that name."""

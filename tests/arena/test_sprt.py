@@ -8,7 +8,7 @@ import pytest
 from helpers.results import match, swapped
 
 from alphazero.arena.elo import expected_score
-from alphazero.arena.head_to_head import FEWEST, play_match
+from alphazero.arena.head_to_head import MIN_GAMES_BETWEEN_CHECKS, play_match
 from alphazero.arena.match import player_factory
 from alphazero.arena.openings import paired_openings
 from alphazero.arena.sprt import PAIR_SCORES, UNSEEN, Sprt, count_pairs
@@ -165,8 +165,9 @@ def test_a_match_ends_with_the_part_of_its_schedule_that_answers() -> None:
         assert result.verdict is True
         played = [record.pairing for record in records]
         assert played == schedule[: len(played)], "in the order of the schedule"
-        assert len(played) == max(FEWEST, 200 // 8 // 2 * 2) == sum(shown)
-        assert certain.verdict(records[: FEWEST // 4]) is None, "else this test would show nothing"
+        assert len(played) == max(MIN_GAMES_BETWEEN_CHECKS, 200 // 8 // 2 * 2) == sum(shown)
+        few = records[: MIN_GAMES_BETWEEN_CHECKS // 4]
+        assert certain.verdict(few) is None, "else this test would show nothing"
 
 
 def test_a_match_without_an_answer_plays_every_game() -> None:

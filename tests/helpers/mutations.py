@@ -498,18 +498,18 @@ TRAINING = (
         ("training/test_resume.py::test_a_rating_is_the_best_player_s_plus_the_gate_s_difference",),
     ),
     Mutation(
-        "training/loop.py",
-        "return [self.config.run.seed, self.run.state.iteration, purpose]",
-        "return [self.config.run.seed, purpose]",
+        "training/random_streams.py",
+        "return [config.run.seed, iteration, purpose]",
+        "return [config.run.seed, purpose]",
         "every iteration has the same random numbers",
         (
             "training/test_resume.py::test_no_two_purposes_and_no_two_iterations_have_random_numbers_in_common",
         ),
     ),
     Mutation(
-        "training/loop.py",
-        "due = config.steps_due(state.positions) - config.steps_due(positions_before)",
-        "due = config.steps_due(state.positions - positions_before)",
+        "training/learning/step_schedule.py",
+        "due = self._config.steps_due(now) - self._config.steps_due(before)",
+        "due = self._config.steps_due(now - before)",
         "what is left of a step is lost in each iteration",
         (
             "training/test_resume.py::"
@@ -544,7 +544,7 @@ TRAINING = (
         ),
     ),
     Mutation(
-        "training/loop.py",
+        "training/run_directory.py",
         "(state.positions, budget.samples),",
         "(state.games, budget.samples),",
         "a budget of samples counts games",
@@ -554,7 +554,7 @@ TRAINING = (
         ),
     ),
     Mutation(
-        "training/loop.py",
+        "training/run_directory.py",
         "(state.seconds / 60, budget.minutes),",
         "(state.seconds, budget.minutes),",
         "a budget of minutes counts seconds",

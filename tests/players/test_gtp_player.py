@@ -91,7 +91,7 @@ def test_a_program_at_fault_loses_that_game_and_the_match_goes_on(fault: str, sa
 
 
 def test_a_program_that_resigns_has_lost_and_its_process_plays_on() -> None:
-    records = play_match(fake("resign"), parallel_games=1)
+    records = play_match(fake("resign"), tables=1)
     resigned = [record for record in records if record.resigned]
     assert len(resigned) == 1
     assert resigned[0].outcome == (-1 if resigned[0].pairing.players[0] == 0 else 1)

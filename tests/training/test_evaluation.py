@@ -113,7 +113,7 @@ def test_who_plays_perfectly_stands_above_who_does_the_opposite(tmp_path: Path) 
         ('["uct:visits=3"]', "no option 'visits'"),
         ('["uct:seconds=1"]', "timed by the clock"),
         ('["human"]', "cannot be named here"),
-        ('["random", "random"]', "named twice"),
+        ('["random", "random"]', "appears twice"),
         ('["uct:100", "uct:simulations=100"]', "two of its names mean the same player"),
         ("random", "expected a list of player names, got text 'random'"),
         ("[random, 3]", "evaluation.anchors[1]: expected a name"),

@@ -107,6 +107,7 @@ from alphazero.cli.main import main
 from alphazero.games import make_game
 from alphazero.utils.jobs import JobProgress
 from alphazero.training import loop
+from alphazero.training.learning import learner
 
 kills_wanted, seed, place = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
 rng = random.Random(seed)
@@ -137,7 +138,7 @@ def child(arguments, kind, number, afterwards):
     for name in ("open", "fsync", "replace", "unlink"):
         setattr(os, name, deadly(name, getattr(os, name)))
     JobProgress.advance = deadly("tick", JobProgress.advance)
-    loop.Learner.train_step = deadly("step", loop.Learner.train_step)
+    learner.Learner.train_step = deadly("step", learner.Learner.train_step)
     code = main(arguments)
     (place / "counts.json").write_text(json.dumps(counts))
     os._exit(code)

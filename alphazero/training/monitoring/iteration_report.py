@@ -4,7 +4,7 @@ import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,11 +23,9 @@ from alphazero.training.learning.learner import StepReport
 from alphazero.training.manifest import RunState
 from alphazero.training.monitoring.surprise import SearchStatistics, most_surprising_position
 from alphazero.training.resignation import measure_resignation
+from alphazero.training.run_directory import RunDirectory
 from alphazero.training.selfplay import SelfPlayResult
 from alphazero.utils.machine import peak_megabytes
-
-TEXT: Final = ".txt"
-"""Suffix of sample games as text."""
 
 
 @dataclass(frozen=True)
@@ -153,11 +151,22 @@ class IterationReport:
         return {"selfplay/surprise": surprise.draw(game, title)} if surprise else {}
 
 
-def sample_files(game: Game, kind: str, records: Sequence[GameRecord]) -> dict[str, str]:
-    """Return games as file contents by suffix: text, and SGF or else JSON lines for programs."""
+def save_samples(run: RunDirectory, kind: str, records: Sequence[GameRecord]) -> str:
+    """Write the first `run.sample_games` games into the run's `games/`; return them as text.
+
+    Each is written as text for people, and as SGF or else JSON lines for programs.
+    """
+    game, records = run.game, records[: run.config.run.sample_games]
+    if not records:
+        return ""
     text = "\n\n".join(record.describe(game) for record in records)
     names = ("challenger", "best") if kind == "gate" else ("best", "best")
     played = [PlayedGame.of(game, record, names) for record in records]
     if has_sgf(game):
-        return {TEXT: f"{text}\n", ".sgf": "".join(map(to_sgf, map(commented, played, records)))}
-    return {TEXT: f"{text}\n", ".jsonl": "".join(f"{each.to_line()}\n" for each in played)}
+        suffix, lines = ".sgf", "".join(map(to_sgf, map(commented, played, records)))
+    else:
+        suffix, lines = ".jsonl", "".join(f"{each.to_line()}\n" for each in played)
+    name = f"{kind}-{run.state.iteration:06d}"
+    run.save_text(f"{name}.txt", f"{text}\n")
+    run.save_text(f"{name}{suffix}", lines)
+    return text

@@ -1,0 +1,37 @@
+"""The learner of a run, in its own process and in the followers of `torchrun`."""
+
+import contextlib
+from pathlib import Path
+
+import numpy as np
+
+from alphazero.errors import RunError
+from alphazero.network.resnet import ResNet
+from alphazero.training.learning.data_parallel import Group
+from alphazero.training.learning.learner import Learner
+from alphazero.training.random_streams import INITIALISE, stream
+from alphazero.training.run_directory import RunDirectory
+
+
+def new_learner(run: RunDirectory, group: Group | None) -> Learner:
+    """Return an untrained learner for the network that the run has at its number of positions."""
+    config, game = run.config, run.game
+    rng = np.random.default_rng(stream(config, run.state.iteration, INITIALISE))
+    shape = config.network_at(run.state.positions)
+    network = ResNet(game.observation_shape, game.num_actions, shape, int(rng.integers(2**31)))
+    start_step = 0 if shape == config.network else config.steps_due(config.growth.samples or 0)
+    return Learner(network, config.learner, config.inference.device, group, start_step)
+
+
+def follow_leader(group: Group, folder: Path) -> None:
+    """Do the learner's steps as a follower process, until the leader ends."""
+    has_network = True
+    while has_network:
+        group.barrier()  # the leader has published
+        run = RunDirectory.resume(folder)
+        learner = new_learner(run, group)
+        learner.restore(run.load_learner(), run.state.step)
+        group.barrier()  # the followers have loaded it
+        has_network = False
+        with contextlib.suppress(RunError):  # the leader raises the same error and reports it
+            has_network = learner.run_follower()
