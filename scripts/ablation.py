@@ -31,6 +31,7 @@ from alphazero.players.checkpoint_player import CheckpointPlayer, load_checkpoin
 from alphazero.solvers.exhaustive import SolvedPositions
 from alphazero.training.manifest import holds_run
 from alphazero.utils.machine import usable_cores
+from alphazero.utils.markdown import markdown_table
 from alphazero.utils.progress import Progress, no_progress
 
 BASE = "base"
@@ -88,24 +89,24 @@ class Ablation:
         """Return each variant's matches against its seed's base, and its optimal moves."""
         rows = []
         for variant in self.variants:
-            matches, bare, searched = [], [], []
+            matches, network, search = [], [], []
             for seed in self.seeds:
                 player = load_checkpoint_player(self.run_of(variant, seed))
-                bare.append(optimal_share(player, solutions, 0, workers))
-                searched.append(optimal_share(player, solutions, simulations, workers))
+                network.append(optimal_share(player, solutions, 0, workers))
+                search.append(optimal_share(player, solutions, simulations, workers))
                 if variant != BASE:
                     pair = player, load_checkpoint_player(self.run_of(BASE, seed))
                     matches.append(_compare(pair, games, simulations, seed, workers))
                 show(1)
-            rows.append(Row(variant, matches, float(np.mean(bare)), float(np.mean(searched))))
+            rows.append(Row(variant, matches, float(np.mean(network)), float(np.mean(search))))
         return rows
 
 
 def _compare(
     players: Sequence[CheckpointPlayer], games: int, simulations: int, seed: int, workers: int
 ) -> MatchResult:
-    def make_players(tables: int) -> list[Player]:
-        return [player.create(tables, simulations=simulations) for player in players]
+    def make_players(num_games: int) -> list[Player]:
+        return [player.create(num_games, simulations=simulations) for player in players]
 
     game = players[0].game
     schedule = paired_openings(game, games, 4, np.random.default_rng(seed))
@@ -119,24 +120,23 @@ class Row:
     variant: str
     matches: Sequence[MatchResult]
     """against the base, one a seed"""
-    bare: float
+    network_accuracy: float
     """share of optimal moves of the network alone, mean over sets and seeds; NaN: not counted"""
-    searched: float
+    search_accuracy: float
     """the same with search"""
 
 
 def table(rows: Sequence[Row]) -> str:
     """Return rows as a Markdown table."""
-    lines = [
-        "| variant | Elo against the base, each seed | optimal, network | optimal, search |",
-        "| --- | --- | --- | --- |",
-    ]
+    head = ("variant", "Elo against the base, each seed", "optimal, network", "optimal, search")
+    cells = []
     for row in rows:
         elo = ", ".join(
             f"{each.elo:+.0f} ({each.elo_low:+.0f} to {each.elo_high:+.0f})" for each in row.matches
         )
-        lines.append(f"| {row.variant} | {elo or '0'} | {row.bare:.1%} | {row.searched:.1%} |")
-    return "\n".join(lines)
+        shares = f"{row.network_accuracy:.1%}", f"{row.search_accuracy:.1%}"
+        cells.append((row.variant, elo or "0", *shares))
+    return markdown_table(head, cells)
 
 
 CONFIG = Path(__file__).parent.parent / "configs" / "connect_four.yaml"

@@ -17,12 +17,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from alphazero.cli.argument_types import whole_number
+from alphazero.cli.argument_types import positive_number
 from alphazero.cli.main import run_and_report
 from alphazero.games import Game, make_game
 from alphazero.games.line_games import LineGame
 from alphazero.mcts.rollout_methods import RolloutConfig
 from alphazero.mcts.rollout_search import RolloutSearch
+from alphazero.utils.markdown import markdown_row, markdown_table
 
 
 class Case(NamedTuple):
@@ -189,7 +190,9 @@ def rate(
     return best
 
 
-def measure(case: Case, module: Any, simulations: int, repeats: int, threads: int) -> str:
+def measure(
+    case: Case, module: Any, simulations: int, repeats: int, threads: int
+) -> tuple[str, ...]:
     """Return a row of the table; `module` is OpenSpiel's, or None."""
     game, few, total = case.game, max(1, simulations // 10), simulations * threads
     fast = rate(lambda seed: ours(game, simulations, seed), simulations, repeats)
@@ -204,32 +207,27 @@ def measure(case: Case, module: Any, simulations: int, repeats: int, threads: in
             lambda seed: spiel(module, case.spiel, simulations, seed), simulations, repeats
         )
         other, ratio = f"{theirs:,.0f}", f"{fast / theirs:.2f}"
-    return f"| {case.title} | {python} | {other} | {fast:,.0f} | {many:,.0f} | {ratio} | {gain} |"
+    return case.title, python, other, f"{fast:,.0f}", f"{many:,.0f}", ratio, gain
 
 
 def main() -> None:
     """Measure and print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--simulations", type=whole_number, default=5_000, help="of a search")
-    parser.add_argument("--repeats", type=whole_number, default=5)
-    parser.add_argument("--threads", type=whole_number, default=2, help="of the last column")
+    parser.add_argument("--simulations", type=positive_number, default=5_000, help="of a search")
+    parser.add_argument("--repeats", type=positive_number, default=5)
+    parser.add_argument("--threads", type=positive_number, default=2, help="of the last column")
     options = parser.parse_args()
-    for name in ("simulations", "repeats", "threads"):
-        if not getattr(options, name):
-            parser.error(f"--{name} must be at least 1, got 0")
     try:
         module = import_module("pyspiel")
     except ImportError as error:
         module = None
         print(f"OpenSpiel is missing ({error}): pip install open_spiel. Its column stays empty.")
-    print(
-        f"| game | plain Python | OpenSpiel | ours | {options.threads} threads "
-        "| to OpenSpiel | to Python |"
-    )
-    print("| --- " * 7 + "|")
+    head = ("game", "plain Python", "OpenSpiel", "ours", f"{options.threads} threads")
+    print(markdown_table([*head, "to OpenSpiel", "to Python"], []))
     ours(GOMOKU, 1, 0, 1)()  # the first use of a compiled function is slow
     for case in CASES:
-        print(measure(case, module, options.simulations, options.repeats, options.threads))
+        row = measure(case, module, options.simulations, options.repeats, options.threads)
+        print(markdown_row(row), flush=True)
 
 
 if __name__ == "__main__":

@@ -11,15 +11,14 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image
 
-from alphazero.cli.argument_types import whole_number
+from alphazero.cli.argument_types import positive_number, whole_number
 from alphazero.cli.main import run_and_report
-from alphazero.drawing.canvas import COLOURS, GRID, INK, MARGIN, PAPER, Canvas, save_picture
+from alphazero.drawing.figures import LINES, PALE, check_figures, figure_style, save_figure
 from alphazero.errors import GameError
 from alphazero.games.game import (
     HEADER,
@@ -41,7 +40,11 @@ from alphazero.games.game import (
 )
 from alphazero.mcts.rollout_methods import METHODS, RolloutConfig
 from alphazero.mcts.rollout_search import RolloutSearch
+from alphazero.utils.files import check_writable
 from alphazero.utils.jit import kernel
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 LEAVES = ((50, 48), (62, 45, 58))
 """Win percentages of the first player, for each branch and each answer to it."""
@@ -211,80 +214,73 @@ def table(estimates: Estimates) -> str:
     return "\n".join(lines)
 
 
-WIDTH, HEIGHT, SPACE, LEFT, TOP = 360, 260, 70, 56, 96
-"""Size of a panel, space between panels, and corner of the first one, in pixels."""
 LOWEST, HIGHEST = 40, 60
 """Ends of the axis, in percent."""
 
 
-def draw(estimates: Estimates) -> Image.Image:
-    """Draw a panel for each method: estimates with one deviation, and thin lines for minimax."""
-    canvas = Canvas()
-    canvas.write(MARGIN, 14, "More simulations cure variance, not bias", 20)
-    x = float(MARGIN)
-    for branch, answers in enumerate(LEAVES):
-        canvas.fill((x, 50, x + 12, 62), COLOURS[branch], GRID)
-        text = f"b{branch + 1}, answered by {', '.join(map(str, answers))} % wins"
-        x += 18 + canvas.write(x + 18, 47, text, 14) + 24
-    canvas.write(x, 47, "thin lines: minimax", 14)
-    for index, method in enumerate(estimates.methods):
-        left = LEFT + index * (WIDTH + SPACE)
-        canvas.write(left, TOP - 24, METHODS[method].title, 15)
-        _draw_panel(canvas, left, estimates, index)
-    return canvas.to_image()
+def draw(estimates: Estimates) -> "Figure":
+    """Draw a chart for each method: estimates with one deviation, and thin lines for minimax.
 
+    Raises:
+        RunError: when matplotlib is missing.
+    """
+    exact = minimax_percentages()
+    with figure_style():
+        from matplotlib.figure import Figure
+        from matplotlib.lines import Line2D
 
-def _draw_panel(canvas: Canvas, left: int, estimates: Estimates, index: int) -> None:
-    logs = np.log10(estimates.simulations)
-    first, last = np.floor(logs[0]), np.ceil(logs[-1])
-
-    def across(log: float) -> float:
-        return float(left + WIDTH * (log - first) / max(last - first, 1))
-
-    def up(percentage: float) -> float:
-        share = (min(max(percentage, LOWEST), HIGHEST) - LOWEST) / (HIGHEST - LOWEST)
-        return TOP + HEIGHT * (1 - share)
-
-    for percentage in range(LOWEST, HIGHEST + 1, 5):
-        canvas.line([(left, up(percentage)), (left + WIDTH, up(percentage))], GRID)
-        canvas.write(left - 8, up(percentage), f"{percentage}", 13, "rm")
-    for power in range(int(first), int(last) + 1):
-        canvas.write(across(power), TOP + HEIGHT + 8, f"{10**power:,}", 13, "ma")
-    canvas.write(left + WIDTH / 2, TOP + HEIGHT + 28, "simulations", 14, "ma")
-    canvas.line([(left + WIDTH + 30, TOP + HEIGHT + 44)] * 2, PAPER)  # room for the labels
-    canvas.line([(left, TOP), (left, TOP + HEIGHT), (left + WIDTH, TOP + HEIGHT)], INK)
-    for branch, exact in enumerate(minimax_percentages()):
-        colour = COLOURS[branch]
-        canvas.line([(left, up(exact)), (left + WIDTH, up(exact))], colour)
-        means = estimates.means[index, :, branch]
-        spreads = estimates.deviations[index, :, branch]
-        for log, mean, spread in zip(logs, means, spreads, strict=True):
-            canvas.line(
-                [(across(log), up(mean - spread)), (across(log), up(mean + spread))], colour
-            )
-        places = [(across(log), up(mean)) for log, mean in zip(logs, means, strict=True)]
-        canvas.line(places, colour, 2)
-        for x, y in places:
-            canvas.disc(x, y, 3.5, colour)
+        figure = Figure(figsize=(7.2, 3.4), layout="constrained")
+        figure.suptitle("More simulations cure variance, not bias", fontweight="bold")
+        charts: Any = figure.subplots(1, len(estimates.methods), squeeze=False)[0]
+        for index, axes in enumerate(charts):
+            for branch, answers in enumerate(LEAVES):
+                color, dashes, mark = LINES[branch]
+                axes.axhline(exact[branch], color=color, linewidth=0.6)
+                axes.errorbar(
+                    estimates.simulations,
+                    estimates.means[index, :, branch],
+                    estimates.deviations[index, :, branch],
+                    color=color,
+                    linestyle=dashes,
+                    marker=mark,
+                    elinewidth=0.6,
+                    label=f"b{branch + 1}, answered by {', '.join(map(str, answers))} % wins",
+                )
+            axes.set_title(METHODS[estimates.methods[index]].title)
+            axes.set_xscale("log")
+            axes.xaxis.set_major_formatter("{x:,.0f}")
+            axes.minorticks_off()
+            axes.set_xlabel("simulations")
+            axes.set_ylim(LOWEST, HIGHEST)
+            axes.set_yticks(range(LOWEST, HIGHEST + 1, 5))
+        charts[0].set_ylabel("win percentage")
+        thin = Line2D([], [], color=PALE, linewidth=0.6, label="thin lines: minimax")
+        handles = [*charts[0].get_legend_handles_labels()[0], thin]
+        figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    return figure
 
 
 def main() -> None:
     """Search, print the table, write the picture."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--simulations", type=whole_number, default=300_000, help="at the end")
-    parser.add_argument("--runs", type=whole_number, default=20, help="from different seeds")
+    parser.add_argument("--runs", type=positive_number, default=20, help="from different seeds")
     parser.add_argument("--seed", type=whole_number, default=0)
-    parser.add_argument("--plot", type=Path, metavar="FILE.png", help="where to draw it")
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE", help="the picture, as PNG or SVG by its suffix"
+    )
     options = parser.parse_args()
-    for name, least in (("simulations", 10), ("runs", 1)):
-        if getattr(options, name) < least:
-            parser.error(f"--{name} must be at least {least}, got {getattr(options, name)}")
+    if options.simulations < 10:
+        parser.error(f"--simulations must be at least 10, got {options.simulations}")
+    if options.plot:
+        check_writable(options.plot)
+        check_figures([options.plot])
     totals = [digit * 10**power for power in range(9) for digit in (1, 3)]
     looks = [total for total in totals if 10 <= total < options.simulations]
     estimates = estimate([*looks, options.simulations], options.runs, options.seed)
     print(table(estimates))
-    if options.plot is not None:
-        save_picture(options.plot, draw(estimates))
+    if options.plot:
+        save_figure(options.plot, draw(estimates))
 
 
 if __name__ == "__main__":

@@ -1,32 +1,41 @@
 """Rate the searches that led to AlphaGo Zero, at equal simulations and at equal time.
 
 python scripts/search_lineage.py [checkpoints/connect_four.safetensors] [--simulations 1000]
-    [--seconds 0.05] [--games 40] [--plot FILE.png]
+    [--seconds 0.05] [--games 40] [--plot FILE]
 
 Prints the table of alphazero/foundations/README.md, "From Monte Carlo to AlphaGo Zero".
 """
 
 import argparse
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from PIL import Image
 from tqdm import tqdm
 
 from alphazero.arena.tournament import Standing, Tournament, standings
 from alphazero.cli.argument_types import even_number, positive_number, seconds, whole_number
 from alphazero.cli.main import run_and_report
-from alphazero.drawing.canvas import save_picture
-from alphazero.drawing.charts import Point, draw_ranks
+from alphazero.drawing.figures import (
+    LINES,
+    check_figures,
+    figure_style,
+    plot_intervals,
+    save_figure,
+)
 from alphazero.mcts.rollout_methods import METHODS
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.network.header import find_checkpoint
 from alphazero.players.registry import common_game, parse_player
 from alphazero.utils.files import check_writable
 from alphazero.utils.machine import usable_cores
+from alphazero.utils.markdown import markdown_table
 from alphazero.utils.progress import Progress, no_progress
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SIMULATIONS, SECONDS = "simulations", "seconds"
 """Budgets that are equal for all methods, by the name of the players' option."""
@@ -108,37 +117,55 @@ def games_to_play(rows: Sequence[Row], budget: str, games: int) -> int:
 
 def table(rows: Sequence[Row], results: Mapping[str, Mapping[str, Standing]]) -> str:
     """Return the methods and their ratings under each budget as a Markdown table."""
-    headings = ["method", "selection", "leaf evaluation", *results]
-    lines = [f"| {' | '.join(headings)} |", "| --- " * len(headings) + "|"]
-    for row in rows:
-        ratings = [_rating(each.get(row.title)) for each in results.values()]
-        cells = [row.title, row.selection, row.evaluation, *ratings]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+    cells = [
+        (
+            *(row.title, row.selection, row.evaluation),
+            *(_rating(each.get(row.title)) for each in results.values()),
+        )
+        for row in rows
+    ]
+    return markdown_table(("method", "selection", "leaf evaluation", *results), cells)
 
 
 def _rating(standing: Standing | None) -> str:
     if standing is None:
         return ""
-    elo, low, high = (round(x) for x in (standing.elo, standing.elo_low, standing.elo_high))
-    return f"{elo:+d}" if low == high else f"{elo:+d} ({low:+d} to {high:+d})"
+    elo, low, high = (f"{x:+.0f}" for x in (standing.elo, standing.elo_low, standing.elo_high))
+    return elo if low == high else f"{elo} ({low} to {high})"
 
 
 def draw(
     rows: Sequence[Row], results: Mapping[str, Mapping[str, Standing]], title: str
-) -> Image.Image:
-    """Draw the ratings of the methods side by side, a series for each budget."""
-    series = {
-        heading: {
-            place: Point(
-                place, each[row.title].elo, each[row.title].elo_low, each[row.title].elo_high
+) -> "Figure":
+    """Draw the ratings of the methods side by side, a series for each budget.
+
+    Raises:
+        RunError: when matplotlib is missing.
+    """
+    with figure_style():
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(7.2, 3.4), layout="constrained")
+        axes = figure.add_subplot()
+        for number, (heading, standings) in enumerate(results.items()):
+            color, _, mark = LINES[number]
+            found = {
+                x: standings[row.title] for x, row in enumerate(rows) if row.title in standings
+            }
+            beside = [x + (2 * number + 1 - len(results)) / 6 for x in found]
+            points = [(each.elo_low, each.elo, each.elo_high) for each in found.values()]
+            plot_intervals(axes, beside, points, color)
+            axes.plot(
+                beside, [each.elo for each in found.values()], mark, color=color, label=heading
             )
-            for place, row in enumerate(rows)
-            if row.title in each
-        }
-        for heading, each in results.items()
-    }
-    return draw_ranks(title, "Elo, with 95 % interval", [row.title for row in rows], series)
+        axes.set_title(title)
+        axes.set_ylabel("Elo, with 95 % interval")
+        axes.set_xticks(range(len(rows)), [textwrap.fill(row.title, 11) for row in rows])
+        axes.set_xlim(-0.5, len(rows) - 0.5)
+        axes.grid(visible=False, axis="x")
+        axes.yaxis.set_major_formatter("{x:,.0f}")
+        figure.legend(loc="outside lower center", ncols=len(results))
+    return figure
 
 
 SHIPPED = Path(__file__).parent.parent / "checkpoints/connect_four.safetensors"
@@ -152,12 +179,15 @@ def main() -> None:
     parser.add_argument("--seconds", type=seconds, default=0.05, help="a move")
     parser.add_argument("--games", type=even_number, default=40, help="of every two players")
     parser.add_argument("--seed", type=whole_number, default=0, help="of all chance")
-    parser.add_argument("--plot", type=Path, metavar="FILE.png", help="where to draw it")
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE", help="the picture, as PNG or SVG by its suffix"
+    )
     options = parser.parse_args()
 
     game = load_checkpoint(find_checkpoint(options.checkpoint)).game_name
     if options.plot:
         check_writable(options.plot)
+        check_figures([options.plot])
     rows = historical_methods(options.checkpoint)
     budgets = {
         f"Elo, {options.simulations:,} simulations a move": (SIMULATIONS, options.simulations),
@@ -171,7 +201,7 @@ def main() -> None:
         }
     print(table(rows, results))
     if options.plot:
-        save_picture(options.plot, draw(rows, results, f"From Monte Carlo to AlphaGo Zero: {game}"))
+        save_figure(options.plot, draw(rows, results, f"From Monte Carlo to AlphaGo Zero: {game}"))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from alphazero.diagnostics.run_history import curves_of, training_minutes
 from alphazero.errors import RunError
 from alphazero.players.checkpoint_player import load_checkpoint_player
 from alphazero.utils.machine import usable_cores
+from alphazero.utils.markdown import markdown_table
 
 
 def main() -> None:
@@ -50,19 +51,15 @@ def main() -> None:
             for simulations in options.simulations
         ]
         rows.append(
-            f"| {minutes.get(iteration, float('nan')):.0f} "
-            f"| {player.checkpoint.details['games']:,} "
-            f"| {evaluations.get(iteration, float('nan')) / 1e6:.1f} M | "
-            + " | ".join(f"{share:.1%}" for share in shares)
-            + " |"
+            (
+                f"{minutes.get(iteration, float('nan')):.0f}",
+                f"{player.checkpoint.details['games']:,}",
+                f"{evaluations.get(iteration, float('nan')) / 1e6:.1f} M",
+                *(f"{share:.1%}" for share in shares),
+            )
         )
-    print(
-        "| minutes | games | evaluations | "
-        + " | ".join(f"{n}" for n in options.simulations)
-        + " |"
-    )
-    print("| --- " * (3 + len(options.simulations)) + "|")
-    print("\n".join(rows))
+    head = ("minutes", "games", "evaluations", *map(str, options.simulations))
+    print(markdown_table(head, rows))
 
 
 if __name__ == "__main__":

@@ -240,7 +240,10 @@ def rate_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write the table as CSV")
     parser.add_argument(
-        "--plot", type=Path, metavar="FILE", help="draw a run's ratings over time, as PNG"
+        "--plot",
+        type=Path,
+        metavar="FILE",
+        help="draw a run's ratings over time, as PNG or SVG by its suffix",
     )
 
 
@@ -248,6 +251,7 @@ def rate(options: argparse.Namespace) -> int:
     """Rate players by a tournament."""
     from tqdm import tqdm
 
+    from alphazero.drawing.figures import check_figures, save_figure
     from alphazero.players.registry import common_game, name_player
     from alphazero.utils.files import check_writable, is_folder
 
@@ -257,12 +261,13 @@ def rate(options: argparse.Namespace) -> int:
     for file in (options.csv, options.plot):
         if file:
             check_writable(file)
+    if options.plot:
+        check_figures([options.plot])
     asked = named_game(options)
 
     from alphazero.arena.tournament import Tournament, save_csv, standings, table
     from alphazero.diagnostics.run_history import anchor_index, expand_players
     from alphazero.diagnostics.run_pictures import draw_progress
-    from alphazero.drawing.canvas import save_picture
 
     specs, minutes = expand_players(
         options.players, options.checkpoints, options.simulations, options.seconds
@@ -291,7 +296,7 @@ def rate(options: argparse.Namespace) -> int:
     if options.csv:
         save_csv(options.csv, rows, {"minutes": minutes})
     if options.plot:
-        save_picture(options.plot, draw_progress(rows, minutes))
+        save_figure(options.plot, draw_progress(rows, minutes))
     return 0
 
 

@@ -16,6 +16,7 @@ from alphazero.config.fields import (
 from alphazero.config.loader import written
 from alphazero.config.schema import SECTIONS, Config, RayConfig
 from alphazero.errors import ConfigError, did_you_mean
+from alphazero.utils import markdown
 
 SECTION_TYPES = {**SECTIONS, "selfplay.distributed.ray": RayConfig}
 """The dataclass of each section, by the dotted name of the section."""
@@ -99,12 +100,11 @@ def find_keys(name: str) -> list[KeyDescription]:
 
 def markdown_table() -> str:
     """Return the table of all keys in Markdown."""
-    rows = ["| key | default | range | meaning | source |", "| --- | --- | --- | --- | --- |"]
+    rows = []
     for row in describe_keys():
         limits = ", ".join(part for part in (row.type, row.range) if part)
-        cells = (f"`{row.name}`", f"`{row.default}`", limits, row.meaning, row.source)
-        rows.append(f"| {' | '.join(cells).replace('||', '&#124;&#124;')} |")
-    return "\n".join(rows)
+        rows.append((f"`{row.name}`", f"`{row.default}`", limits, row.meaning, row.source))
+    return markdown.markdown_table(("key", "default", "range", "meaning", "source"), rows)
 
 
 def differences(first: Config, second: Config) -> list[str]:

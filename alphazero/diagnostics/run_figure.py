@@ -1,7 +1,5 @@
 """The figure of a run on a page of A4; lengths are in inches, sizes of type in points."""
 
-import importlib.util
-import io
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -10,65 +8,28 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from alphazero.config.loader import load_config
 from alphazero.diagnostics.run_history import Curve, add_minutes, read_curves
+from alphazero.drawing.figures import (
+    KINDS,
+    LINES,
+    PALE,
+    SMALL,
+    check_figures,
+    figure_style,
+    save_figure,
+)
 from alphazero.errors import RunError
 from alphazero.training.monitoring.dashboard import DASHBOARD, Chart, interval_of, named
-from alphazero.utils.files import check_writable, printable, write_atomic
+from alphazero.utils.files import check_writable, printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-KINDS: Final = (".png", ".svg")
 
 WIDTH: Final = 8.27
 HEAD: Final = 0.8
 ROW: Final = 1.75
 """Heights of the title and of a row of charts: six rows fill the page."""
-DOTS_PER_INCH: Final = 200
-SMALL: Final = 8
-"""Points; no text is smaller."""
 MARKED: Final = 8
 """Points of a curve that have a marker, about."""
-
-LINES: Final = (
-    ("#0072b2", "-", "o"),
-    ("#d55e00", "--", "s"),
-    ("#000000", ":", "^"),
-    ("#009e73", "-.", "D"),
-    ("#cc79a7", (0, (6, 1, 1, 1, 1, 1)), "v"),
-    ("#56b4e9", (0, (3, 1)), "x"),
-)
-"""Colour, dashes and marker of each curve of a chart. Each of the three alone distinguishes the
-curves, so grey print works too. The colours are of Okabe & Ito, *Color Universal Design*, 2008."""
-PALE: Final = "#9a9a9a"
-"""Colour of intervals."""
-
-STYLE: Final = {
-    "font.size": SMALL,
-    "axes.titlesize": SMALL + 1,
-    "axes.labelsize": SMALL,
-    "xtick.labelsize": SMALL,
-    "ytick.labelsize": SMALL,
-    "legend.fontsize": SMALL,
-    "axes.titlelocation": "left",
-    "axes.titleweight": "bold",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.linewidth": 0.6,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.5,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "lines.linewidth": 1.0,
-    "lines.markersize": 3.2,
-    "legend.frameon": False,
-    "legend.handlelength": 2.2,
-    "legend.handletextpad": 0.5,
-    "text.parse_math": False,  # a run's name may have any character
-    "svg.fonttype": "none",  # text stays text: searchable, and readable by tests
-    "svg.hashsalt": "alphazero",  # the same ids inside the file every time
-}
 
 
 class Drawing(NamedTuple):
@@ -90,19 +51,12 @@ def plot_run(run: Path, files: Sequence[Path] | None = None) -> list[Path]:
         ConfigError: when the run's configuration cannot be read.
     """
     files = files or [run / f"curves{kind}" for kind in KINDS]
-    for file in files:
-        if file.suffix.lower() not in KINDS:
-            raise RunError(
-                f"cannot draw {printable(file)}: a figure is PNG or SVG; let its name end in "
-                f"{' or '.join(KINDS)}"
-            )
-    if importlib.util.find_spec("matplotlib") is None:
-        raise RunError("a figure needs matplotlib; install it with: pip install 'alphazero[plot]'")
+    check_figures(files)
     figure = draw_run(run)
     for file in files:
         check_writable(file)
     for file in files:
-        write_atomic(file, to_bytes(figure, file.suffix.lower()))
+        save_figure(file, figure)
     return list(files)
 
 
@@ -112,19 +66,17 @@ def draw_run(run: Path) -> "Figure":
     Raises:
         AlphaZeroError: as `plot_run`.
     """
-    from matplotlib import style
-    from matplotlib.figure import Figure
-
     curves = read_curves(run)
     drawings = find_drawings(curves)
     if not drawings:
         raise RunError(
             f"{printable(run / 'tensorboard')} has no curves; give the folder of a run that "
-            "has ended "
-            "an iteration"
+            "has ended an iteration"
         )
     rows = (len(drawings) + 1) // 2
-    with style.context(["default", STYLE]):
+    with figure_style():
+        from matplotlib.figure import Figure
+
         figure = Figure(figsize=(WIDTH, HEAD + ROW * rows), layout="constrained")
         _write_title(figure, run, curves)
         grid = figure.add_gridspec(rows, 2)
@@ -135,17 +87,6 @@ def draw_run(run: Path) -> "Figure":
             _draw_panel(figure.add_subplot(cell), drawing)
         _share_iterations(figure)
     return figure
-
-
-def to_bytes(figure: "Figure", kind: str) -> bytes:
-    """Return a figure as a file's content, equal for equal figures; `kind` is one of `KINDS`."""
-    from matplotlib import style
-
-    data = io.BytesIO()
-    undated = {"Date": None} if kind == ".svg" else {}
-    with style.context(["default", STYLE]):
-        figure.savefig(data, format=kind[1:], dpi=DOTS_PER_INCH, metadata=undated)
-    return data.getvalue()
 
 
 def find_drawings(curves: Mapping[str, Curve]) -> list[Drawing]:

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-
-from PIL import Image
+from typing import TYPE_CHECKING
 
 from alphazero.arena.tournament import Standing
 from alphazero.diagnostics.run_history import step_checkpoints
 from alphazero.drawing.canvas import Canvas
-from alphazero.drawing.charts import Point, draw_chart
+from alphazero.drawing.figures import LINES, PALE, figure_style, name_levels, plot_intervals
 from alphazero.drawing.position import draw_position
 from alphazero.errors import GameError, RunError
 from alphazero.games.game import ONGOING
@@ -16,6 +15,9 @@ from alphazero.mcts.network_search import network_statistics
 from alphazero.notebook import Position
 from alphazero.players.checkpoint_player import load_checkpoint_player
 from alphazero.utils.files import printable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def draw_series(run: Path, line: str, number: int = 3) -> Canvas:
@@ -51,22 +53,32 @@ def draw_series(run: Path, line: str, number: int = 3) -> Canvas:
     )
 
 
-def draw_progress(rows: Sequence[Standing], minutes: dict[str, float]) -> Image.Image:
+def draw_progress(rows: Sequence[Standing], minutes: dict[str, float]) -> "Figure":
     """Return a chart of ratings over the minutes of training; other players are horizontal lines.
 
     Raises:
-        RunError: when no player is from a run.
+        RunError: when no player is from a run, or matplotlib is missing.
     """
-    points = [
-        Point(minutes[row.name], row.elo, row.elo_low, row.elo_high)
-        for row in rows
-        if row.name in minutes
-    ]
+    points = sorted((row for row in rows if row.name in minutes), key=lambda row: minutes[row.name])
     if not points:
         raise RunError(
             "a plot is of ratings over the time of training: name a run's folder that holds "
             "step-*.safetensors and curves in tensorboard/"
         )
     levels = {row.name: row.elo for row in rows if row.name not in minutes}
-    title = ", ".join(dict.fromkeys(Path(name).parent.name for name in minutes))
-    return draw_chart(title, "minutes of training", "Elo, with 95 % interval", points, levels)
+    longest = max(map(len, levels), default=0)
+    times = [minutes[row.name] for row in points]
+    with figure_style():
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(5 + longest / 16, 3.2), layout="constrained")
+        axes = figure.add_subplot()
+        axes.set_title(", ".join(dict.fromkeys(Path(name).parent.name for name in minutes)))
+        axes.set_xlabel("minutes of training")
+        axes.set_ylabel("Elo, with 95 % interval")
+        plot_intervals(axes, times, [(row.elo_low, row.elo, row.elo_high) for row in points], PALE)
+        color, dashes, mark = LINES[0]
+        axes.plot(times, [row.elo for row in points], color=color, linestyle=dashes, marker=mark)
+        axes.set_xlim(left=min(axes.get_xlim()[0], 0))
+        name_levels(axes, levels)
+    return figure

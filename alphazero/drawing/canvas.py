@@ -25,7 +25,6 @@ Point = tuple[float, float]
 COLOURS: tuple[Colour, ...] = ((230, 159, 0), (86, 180, 233), (120, 120, 120))
 """Orange, sky blue, grey, which colour-blind people can distinguish too (Okabe & Ito, *Color
 Universal Design*, 2008). Black text is legible on each."""
-GRID: Colour = (200, 200, 198)
 
 MARGIN = 16
 LINE = 21

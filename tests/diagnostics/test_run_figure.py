@@ -18,8 +18,9 @@ from PIL import Image
 
 from alphazero.cli import main as cli
 from alphazero.config.loader import dump_config
-from alphazero.diagnostics.run_figure import LINES, draw_run, find_drawings, plot_run, to_bytes
+from alphazero.diagnostics.run_figure import draw_run, find_drawings, plot_run
 from alphazero.diagnostics.run_history import curves_of
+from alphazero.drawing.figures import LINES, to_bytes
 from alphazero.errors import RunError
 from alphazero.training.loop import resume, train
 from alphazero.training.monitoring.dashboard import (

@@ -89,9 +89,18 @@ def test_the_anchor_is_the_one_named_or_random_or_the_first(tmp_path: Path) -> N
         anchor_index([first, other], "random")
 
 
-def test_a_plot_needs_a_run(run: Path) -> None:
-    rows = [Standing(name, 10, -5, 30, 4, 2, 1, 1) for name in ("random", f"{run}/step-1")]
-    assert draw_progress(rows, {f"{run}/step-1": 3.0}).width > 600
+def test_a_plot_shows_ratings_over_the_minutes_and_needs_a_run() -> None:
+    ratings = {"random": 0.0, "runs/a/step-2": 310.0, "runs/a/step-1": -20.0, "uct": 4.0}
+    rows = [Standing(name, elo, elo - 80, elo + 90, 4, 2, 1, 1) for name, elo in ratings.items()]
+    minutes = {"runs/a/step-2": 12.0, "runs/a/step-1": 3.0}
+    (axes,) = draw_progress(rows, minutes).axes
+    assert axes.get_title(loc="left") == "a"
+    (curve,) = (line for line in axes.get_lines() if line.get_marker() == "o")
+    assert curve.get_xydata().tolist() == [[3, -20], [12, 310]]
+    bars = [segment.tolist() for segment in axes.collections[0].get_segments()]
+    assert bars == [[[3, -100], [3, 70]], [[12, 230], [12, 400]]]
+    assert [text.get_text() for text in axes.texts] == ["uct", "random"]
+    assert axes.get_xlim()[0] == 0
     with pytest.raises(RunError, match="name a run's folder"):
         draw_progress(rows[:1], {})
 

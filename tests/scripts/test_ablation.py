@@ -39,8 +39,8 @@ def test_variants_are_trained_once_and_compared_with_the_base(tmp_path: Path) ->
     base, other = ablation.compare(4, 2, [solve_all_positions(make_game("tic_tac_toe"))], 1)
     assert (base.variant, base.matches) == (BASE, [])
     assert other.matches[0].games == 4
-    assert 0 < base.bare < 1
-    assert 0 < other.searched < 1
+    assert 0 < base.network_accuracy < 1
+    assert 0 < other.search_accuracy < 1
 
 
 def test_a_run_that_fails_says_why(tmp_path: Path) -> None:

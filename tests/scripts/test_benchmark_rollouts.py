@@ -66,4 +66,5 @@ def test_no_threads_are_refused_in_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(monkeypatch, "--threads", "0") == 2
-    assert capsys.readouterr().err.splitlines()[-1].endswith("must be at least 1, got 0")
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert line.endswith("argument --threads: expected a whole number from 1 on, got 0")

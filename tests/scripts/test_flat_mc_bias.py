@@ -15,8 +15,8 @@ from flat_mc_bias import (
     table,
 )
 from helpers.paths import ROOT
-from PIL import Image
 
+from alphazero.drawing.figures import to_bytes
 from alphazero.errors import GameError
 from alphazero.games import ONGOING, game_names
 
@@ -81,8 +81,19 @@ def test_the_script_prints_the_table_and_draws_it(
     found = estimate([10, 30, 100, 300, 500], runs=4, seed=0)
     assert printed == table(found) + "\n"
     assert printed.startswith("minimax: b1 48.0, b2 45.0; best is b1\n")
-    with Image.open(plot) as picture:
-        assert (np.asarray(picture) == np.asarray(draw(found))).all()
+    assert plot.read_bytes() == to_bytes(draw(found), ".png")
+
+
+def test_the_charts_show_the_estimates_beside_minimax() -> None:
+    found = estimate([10, 100], runs=3, seed=0)
+    charts = draw(found).axes
+    assert [axes.get_title(loc="left") for axes in charts] == ["flat Monte Carlo", "UCT"]
+    for axes, means in zip(charts, found.means, strict=True):
+        minimax, curves = axes.get_lines()[::2], axes.get_lines()[1::2]
+        assert [line.get_ydata()[0] for line in minimax] == minimax_percentages()
+        for branch, line in enumerate(curves):
+            assert line.get_xdata().tolist() == [10, 100]
+            assert (line.get_ydata() == means[:, branch]).all()
 
 
 @pytest.mark.parametrize("option", ["--simulations", "--runs"])

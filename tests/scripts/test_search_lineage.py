@@ -1,8 +1,9 @@
 """The searches of the method's history, compared: who plays, with what, and how it is told."""
 
-import numpy as np
+import math
+
+import pytest
 from helpers.paths import ROOT
-from helpers.pictures import heights
 from search_lineage import (
     SECONDS,
     SIMULATIONS,
@@ -16,7 +17,6 @@ from search_lineage import (
 )
 
 from alphazero.arena.tournament import Standing
-from alphazero.drawing.charts import HEIGHT, LEFT, TOP, WIDTH, Point, draw_ranks
 from alphazero.players.registry import parse_player
 
 SHIPPED = ROOT / "checkpoints/tic_tac_toe.safetensors"
@@ -67,22 +67,32 @@ def test_the_table_has_a_column_for_each_budget_and_gaps_where_none_applies() ->
     ]
 
 
-def test_ranks_stand_side_by_side_at_their_heights() -> None:
-    points = {0: Point(0, 100, 50, 200), 1: Point(1, 300, 250, 400)}
-    picture = draw_ranks("t", "Elo", ["left", "right"], {"one": points, "two": {1: points[0]}})
-    pixels = np.asarray(picture)
-    scale = HEIGHT / 400  # the axis goes from 0 to 400
-    for place, x in ((0, LEFT + WIDTH / 4), (1, LEFT + 3 * WIDTH / 4)):
-        left = heights(picture, 0, round(x - WIDTH / 12))
-        point = points[place]
-        assert abs(left[0] - (TOP + HEIGHT - scale * point.high)) <= 2
-        assert abs(left[-1] - (TOP + HEIGHT - scale * point.low)) <= 2
-    right = heights(picture, 1, round(LEFT + 3 * WIDTH / 4 + WIDTH / 12))
-    assert abs(right[-1] - (TOP + HEIGHT - scale * 50)) <= 2
-    assert not heights(picture, 1, round(LEFT + WIDTH / 4 + WIDTH / 12))
-    assert pixels.shape[1] > LEFT + WIDTH
-    results = {"one": {ROWS[0].title: standing(0, 0, 0)}}
-    assert draw(ROWS, results, "title").size[1] >= picture.size[1]
+def test_an_open_interval_is_written_as_such() -> None:
+    results = {"one": {"a": standing(120.4, -7, math.inf)}}
+    rows = [Row("a", "s", "e", "random", ())]
+    assert table(rows, results).splitlines()[2] == "| a | s | e | +120 (-7 to +inf) |"
+
+
+def test_ratings_stand_side_by_side_at_their_heights() -> None:
+    rows = [Row(name, "s", "e", "random", ()) for name in ("left", "right")]
+    one = {"left": standing(100, 50, 200), "right": standing(300, 250, 400)}
+    figure = draw(rows, {"one": one, "two": {"right": one["left"]}}, "a title")
+    (axes,) = figure.axes
+    assert axes.get_title(loc="left") == "a title"
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["left", "right"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["one", "two"]
+    series = {line.get_label(): line for line in axes.get_lines() if line.get_label()[0] != "_"}
+    assert series["one"].get_xydata().ravel() == pytest.approx([-1 / 6, 100, 5 / 6, 300])
+    assert series["two"].get_xydata().ravel() == pytest.approx([7 / 6, 100])
+    bars = [
+        segment.ravel().tolist() for each in axes.collections for segment in each.get_segments()
+    ]
+    assert bars == [
+        pytest.approx([-1 / 6, 50, -1 / 6, 200]),
+        pytest.approx([5 / 6, 250, 5 / 6, 400]),
+        pytest.approx([7 / 6, 50, 7 / 6, 200]),
+    ]
+    assert axes.collections[0].get_color().tolist() != axes.collections[1].get_color().tolist()
 
 
 def test_the_readme_shows_the_methods_of_the_code() -> None:
