@@ -36,7 +36,8 @@ DEVIANCE = 3.8415
 """Twice the log-likelihood drop at the ends of a 95 % interval: chi-square, 1 degree."""
 
 MAX_STRENGTH = 40.0
-"""Distance at which the search for an interval end stops doubling, natural units (7,000 Elo)."""
+"""Distance from the rating at which the search for an interval end gives up and calls the interval
+open, in natural units (7,000 Elo)."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,10 @@ class Ratings:
     elo: Float64Array
     """[N]"""
     low: Float64Array
-    """[N] lower ends of 95 % profile-likelihood intervals of the difference to the anchor"""
+    """[N] lower ends of 95 % profile-likelihood intervals of the difference to the anchor; -inf for
+    an open interval"""
     high: Float64Array
-    """[N]"""
+    """[N] upper ends; inf for an open interval"""
     advantage: float
     """advantage of the first move, Elo"""
     draws: float
@@ -111,7 +113,11 @@ class _Model:
         for _ in range(100):
             gradient, information = self.derivatives(parameters)
             step = np.zeros_like(parameters)
-            step[free] = np.linalg.solve(information[np.ix_(free, free)], gradient[free])
+            inner = information[np.ix_(free, free)]
+            try:
+                step[free] = np.linalg.solve(inner, gradient[free])
+            except np.linalg.LinAlgError:  # far away the likelihood is flat in some direction
+                step[free] = np.linalg.lstsq(inner, gradient[free])[0]
             step *= min(1.0, 4 / max(float(np.abs(step).max()), 1e-300))
             while (found := self.likelihood(parameters + step)) < reached - 1e-12 * abs(reached):
                 step /= 2
@@ -157,7 +163,10 @@ def fit(counts: npt.NDArray[np.int64], anchor: int = 0, prior: float = PRIOR) ->
 def _interval(
     model: _Model, best: Float64Array, free: npt.NDArray[np.bool_], index: int
 ) -> tuple[float, float]:
-    """Return the interval where the profile log-likelihood drops by at most `DEVIANCE` / 2."""
+    """Return the interval where the profile log-likelihood drops by at most `DEVIANCE` / 2.
+
+    An end is infinite if the drop is smaller even `MAX_STRENGTH` away.
+    """
     if not free[index]:
         return float(best[index]), float(best[index])
     peak, fixed = model.likelihood(best), free.copy()
@@ -175,8 +184,11 @@ def _interval(
             return 2 * (peak - model.likelihood(parameters)) - DEVIANCE
 
         near, far = 0.0, width
-        while excess(far) < 0 and far < MAX_STRENGTH:
+        while (is_inside := excess(far) < 0) and far < MAX_STRENGTH:
             near, far = far, 2 * far
+        if is_inside:
+            ends.append(side * math.inf)
+            continue
         while far - near > 1e-3:
             middle = (near + far) / 2
             near, far = (middle, far) if excess(middle) < 0 else (near, middle)

@@ -1,4 +1,4 @@
-"""The speed of self-play, beside the network alone on the same device in the same minute."""
+"""The speed of self-play, compared with the network alone on the same device."""
 
 import functools
 import time
@@ -21,31 +21,31 @@ from alphazero.utils.machine import peak_megabytes
 from alphazero.utils.progress import Progress, no_progress
 
 ROUNDS = 16
-"""Self-play and the network alone alternate this often, because the speed of machines drifts."""
+"""Self-play and the network alone alternate this often: a machine's speed drifts."""
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """Rates of self-play and of the network alone, a second."""
+    """Rates per second of self-play and of the network alone."""
 
     workers: int
-    tables: int
+    parallel_games: int
     backend: str
     evaluations: float
     simulations: float
     moves: float
     games: float
     network_only: float
-    """positions a second of the network alone, in batches of the same size"""
+    """positions a second in batches of the same size, without search"""
     cache_hits: float
     batch_fill: float
     network_share: float
-    """share of the workers' playing time that was spent inside the evaluator"""
+    """share of the workers' playing time inside the evaluator"""
     peak_megabytes: float
 
     @property
     def efficiency(self) -> float:
-        """Evaluations a second in self-play, divided by those of the network alone."""
+        """Evaluations a second in self-play, as a share of the network alone."""
         return self.evaluations / self.network_only
 
     def __str__(self) -> str:
@@ -59,7 +59,7 @@ class Benchmark:
                 f"games/s             {self.games:,.1f}",
                 f"cache hits          {self.cache_hits:.1%}",
                 f"batch fill          {self.batch_fill:.1%}",
-                f"parallel games      {self.tables}",
+                f"parallel games      {self.parallel_games}",
                 f"workers             {self.workers}",
                 f"backend             {self.backend}",
                 f"peak memory         {self.peak_megabytes:,.0f} MiB",
@@ -68,10 +68,10 @@ class Benchmark:
 
 
 class SelfPlayBenchmark:
-    """Self-play of an untrained network, ready to be measured, and the network alone.
+    """A measurement of self-play and of the network alone, with an untrained network.
 
-    Training hardly changes the speed, but a trained network gets more cache hits and more solved
-    nodes. The cache is cleared when an iteration's games have ended, as in training.
+    Training hardly changes the speed, but brings more cache hits and more solved nodes. The cache
+    is cleared after the games of an iteration, as in training.
     """
 
     def __init__(self, config: Config, workers: int) -> None:
@@ -79,23 +79,26 @@ class SelfPlayBenchmark:
         shape, seed = self.game.observation_shape, config.run.seed
         self.network = ResNet(shape, self.game.num_actions, config.network, seed)
         self.evaluator = make_evaluator(self.network, config.inference)
-        """the gate's evaluator"""
-        self.explorer = self.evaluator
-        """self-play's evaluator"""
+        """of the gate"""
+        self.selfplay_evaluator = self.evaluator
         int8 = config.inference.selfplay_precision == "int8"
         if int8 and isinstance(self.evaluator, OpenVINOEvaluator):
             first = self.game.observe(self.game.initial_state())[None]
-            self.explorer = self.evaluator.quantized(first)
-        self.tables = split_evenly(config.selfplay.parallel_games, workers)
-        halls = [
+            self.selfplay_evaluator = self.evaluator.quantized(first)
+        self.games_per_worker = split_evenly(config.selfplay.parallel_games, workers)
+        made = [
             make_selfplay_match(
-                self.game, config, self.explorer, np.random.default_rng([seed, each]), n
+                self.game,
+                config,
+                self.selfplay_evaluator,
+                np.random.default_rng([seed, worker]),
+                num_games,
             )
-            for each, n in enumerate(self.tables)
+            for worker, num_games in enumerate(self.games_per_worker)
         ]
-        self.matches = [match for match, _ in halls]
-        self._searches = [search for _, search in halls]
-        self._rows = [search.rows for search in self._searches]
+        self.matches = [match for match, _ in made]
+        self._searches = [search for _, search in made]
+        self._batch_sizes = [search.rows for search in self._searches]
         self._games_per_iteration = config.selfplay.games_per_iteration
         for match in self.matches:
             match.start_games()
@@ -103,44 +106,45 @@ class SelfPlayBenchmark:
     def measure(self, seconds: float, show: Progress = no_progress) -> Benchmark:
         """Measure for about `seconds`: half of them self-play, half the network alone."""
         length = seconds / (2 * ROUNDS)
-        bare, bare_time, played, before = 0, 0.0, Played(), SelfPlayStats()
-        remembered = 0
-        for turn in range(ROUNDS + 1):
-            if turn == 1:
+        evaluated, seconds_alone, played, before = 0, 0.0, Played(), SelfPlayStats()
+        games_since_clearing = 0
+        for number in range(ROUNDS + 1):
+            if number == 1:
                 # The first round compiles and warms up: it does not count.
-                bare, bare_time, played, before = 0, 0.0, Played(), self._work()
-            positions, spent = time_network(self.game, self.explorer, self._rows, length)
-            bare, bare_time = bare + positions, bare_time + spent
+                evaluated, seconds_alone, played, before = 0, 0.0, Played(), self._stats()
+            positions, spent = time_network(
+                self.game, self.selfplay_evaluator, self._batch_sizes, length
+            )
+            evaluated, seconds_alone = evaluated + positions, seconds_alone + spent
             new = time_matches(self.matches, length)
-            played, remembered = played + new, remembered + new.games
-            if remembered >= self._games_per_iteration:
-                remembered = 0
+            played, games_since_clearing = played + new, games_since_clearing + new.games
+            if games_since_clearing >= self._games_per_iteration:
+                games_since_clearing = 0
                 for search in self._searches:
                     search.clear_cache()
             show(1)
-        work = self._work() - before
-        work.seconds_playing = played.seconds * len(self.tables)
+        stats, evaluator = self._stats() - before, self.selfplay_evaluator
+        stats.seconds_playing = played.seconds * len(self.games_per_worker)
         return Benchmark(
-            workers=len(self.tables),
-            tables=sum(self.tables),
-            backend=f"{type(self.explorer).__name__}, {self.explorer.device}, "
-            f"{self.explorer.precision}",
-            evaluations=work.evaluations / played.seconds,
-            simulations=work.simulations / played.seconds,
+            workers=len(self.games_per_worker),
+            parallel_games=sum(self.games_per_worker),
+            backend=f"{type(evaluator).__name__}, {evaluator.device}, {evaluator.precision}",
+            evaluations=stats.evaluations / played.seconds,
+            simulations=stats.simulations / played.seconds,
             moves=played.moves / played.seconds,
             games=played.games / played.seconds,
-            network_only=bare / bare_time,
-            cache_hits=work.cache_hits,
-            batch_fill=work.batch_fill,
-            network_share=work.search_efficiency,
+            network_only=evaluated / seconds_alone,
+            cache_hits=stats.cache_hits,
+            batch_fill=stats.batch_fill,
+            network_share=stats.search_efficiency,
             peak_megabytes=peak_megabytes(),
         )
 
-    def _work(self) -> SelfPlayStats:
-        work = SelfPlayStats()
+    def _stats(self) -> SelfPlayStats:
+        stats = SelfPlayStats()
         for search in self._searches:
-            work.add(search)
-        return work
+            stats.add(search)
+        return stats
 
 
 def benchmark(
@@ -175,7 +179,7 @@ def time_matches(matches: Sequence[Match], seconds: float) -> Played:
 def time_network(
     game: Game, evaluator: Evaluator, batches: Sequence[int], seconds: float
 ) -> tuple[int, float]:
-    """Evaluate full batches, one thread for each size; return positions and mean seconds."""
+    """Evaluate full batches, one thread per size; return positions and mean seconds."""
     progress = JobProgress()
     jobs = [
         functools.partial(_evaluate, game, evaluator, size, seconds, progress) for size in batches

@@ -37,61 +37,60 @@ from alphazero.utils.progress import Progress, no_progress
 PARTS: Final = 4
 
 SELF_PLAY, SIZES, MATCHES, LEARNING = 0.5, 0.3, 0.5, 0.5
-"""Share of the remaining time that each part gets, in this order. So the time of compiling and
-warming up shortens the later parts, and the total stays as requested."""
+"""Share of the remaining time for each part, in this order. Compiling and warming up shorten the
+later parts, so the total stays as requested."""
 
 MIN_SECONDS: Final = 0.5
-"""Seconds that each part gets at least."""
+"""Least time of a part."""
 
-RANDOM_GAMES: Final = 64
-"""Random games whose length is measured, to within a few percent."""
+NUM_RANDOM_GAMES: Final = 64
+"""Enough random games to measure their length within a few percent."""
 
 SMALL_BATCH, GROWTH = 32, 4
-"""Positions of the first step, and the factor to those of the next one, up to a whole batch."""
+"""Positions of the first timed step, and the factor from step to step, up to a whole batch."""
 
-PATIENCE: Final = 10.0
-"""Longest step in seconds; the time of a batch that might take longer is extrapolated from a
-smaller one."""
+MAX_STEP_SECONDS: Final = 10.0
+"""Longest step in seconds; the time of a longer one is extrapolated from a smaller batch."""
 
-STEPS: Final = 5
-"""Steps of the final batch that are timed, at least."""
+TIMED_STEPS: Final = 5
+"""Least number of timed steps of the final batch."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """The results. Only searched moves count as moves, not those of an opening."""
+    """The results; moves are searched moves, without those of an opening."""
 
     self_play: Benchmark
     gate_simulations: float
     """simulations a second in matches without noise, as in the gate"""
-    ladder_moves: float
+    anchor_moves: float
     """moves a second against the `evaluation.anchors`; 0 without anchors"""
-    ladder_games: int
+    anchor_games: int
     """games against anchors in one measurement"""
-    ladder_between: int
-    """games between anchors, which the first measurement adds"""
+    games_between_anchors: int
+    """in the first measurement alone"""
     solved_positions: int
     """positions in one measurement, without search and with it"""
     step_seconds: float
     """of an optimizer step on a whole batch"""
     step_positions: int
-    """positions of the batch that was timed; `step_seconds` is in proportion to the whole batch"""
+    """positions of the timed batch; `step_seconds` is scaled to the whole batch"""
     random_length: float
     """mean number of moves of a random game"""
     longest: int
     """moves of the longest possible game"""
     move_memory: float
-    """bytes of memory that a move takes in the replay window"""
+    """bytes of a move in the replay window"""
     move_disk: float
-    """bytes that it takes on disk, compressed"""
+    """bytes of a move on disk, compressed"""
     player_bytes: int
     learner_bytes: int
     peak_megabytes: float
-    """peak memory of this process in MiB: every part of a run but a full window"""
+    """peak memory of this process in MiB: all of a run except a full window"""
     by_batch: Mapping[int, float]
-    """positions a second of the network alone, by the size of each thread's batch"""
+    """positions a second of the network alone, by batch size"""
     by_threads: Mapping[int, float]
-    """the same, by the number of threads"""
+    """positions a second of the network alone, by number of threads"""
     on_cpu: bool
     seconds: float
 
@@ -114,24 +113,24 @@ def calibrate(
     game = bench.game
     self_play = bench.measure(allowed(SELF_PLAY))
     show(1)
-    tables = bench.tables[0]
-    sizes = sorted({padded_size(max(1, tables * 4**power // 16)) for power in range(5)})
+    num_games = bench.games_per_worker[0]
+    sizes = sorted({padded_size(max(1, num_games * 4**power // 16)) for power in range(5)})
     counts = sorted({1, *(2**power for power in range(1, 8) if 2**power < workers), workers})
     each = allowed(SIZES) / (len(sizes) + len(counts))
     by_batch = {size: _rate(bench, [size] * workers, each) for size in sizes}
-    by_threads = {count: _rate(bench, [tables] * count, each) for count in counts}
+    by_threads = {count: _rate(bench, [num_games] * count, each) for count in counts}
     show(1)
     evaluation = Evaluation(game, config)
     rng = np.random.default_rng(config.run.seed)
     each = allowed(MATCHES) / 2
-    quiet = _time_gate(config, bench, workers, each, rng)
-    ladder = _time_ladder(config, bench, evaluation, workers, each, rng)
+    gate_simulations = _time_gate(config, bench, workers, each, rng)
+    anchor_moves = _time_anchors(config, bench, evaluation, workers, each, rng)
     show(1)
     records = play_schedule(
         game,
-        lambda tables: [RandomPlayer(game, tables, rng)],
-        [Pairing()] * RANDOM_GAMES,
-        RANDOM_GAMES,
+        lambda num_games: [RandomPlayer(game, num_games, rng)],
+        [Pairing()] * NUM_RANDOM_GAMES,
+        NUM_RANDOM_GAMES,
     )
     replay = ReplayBuffer(game, config.replay)
     replay.add(1, GameBatch.of(game, records))
@@ -140,14 +139,14 @@ def calibrate(
     with threads_per_evaluation(min(cores, learner.useful_threads)):
         timed, seconds_timed = _time_step(config, learner, replay, allowed(LEARNING), rng)
     show(1)
-    begun = [match.record(table) for match in bench.matches for table in match.playing]
-    searched = GameBatch.of(game, begun)
+    unfinished = [match.record(index) for match in bench.matches for index in match.playing]
+    searched = GameBatch.of(game, unfinished)
     return Calibration(
         self_play=self_play,
-        gate_simulations=quiet,
-        ladder_moves=ladder,
-        ladder_games=evaluation.anchors.games if evaluation.anchors else 0,
-        ladder_between=evaluation.anchors.games_between if evaluation.anchors else 0,
+        gate_simulations=gate_simulations,
+        anchor_moves=anchor_moves,
+        anchor_games=evaluation.anchors.games if evaluation.anchors else 0,
+        games_between_anchors=evaluation.anchors.games_between if evaluation.anchors else 0,
         solved_positions=evaluation.examination.num_positions if evaluation.examination else 0,
         step_seconds=seconds_timed * config.learner.batch_size / timed,
         step_positions=timed,
@@ -166,9 +165,9 @@ def calibrate(
 
 
 def _rate(bench: SelfPlayBenchmark, batches: Sequence[int], seconds: float) -> float:
-    """Return the positions a second of the network alone, after a first batch for compiling."""
-    time_network(bench.game, bench.explorer, batches, 0.0)
-    positions, spent = time_network(bench.game, bench.explorer, batches, seconds)
+    """Return the positions a second of the network alone, after a first batch that compiles."""
+    time_network(bench.game, bench.selfplay_evaluator, batches, 0.0)
+    positions, spent = time_network(bench.game, bench.selfplay_evaluator, batches, seconds)
     return positions / spent
 
 
@@ -178,14 +177,14 @@ def _time_gate(
     settings = config.gate
     games = settings.games or config.evaluation.games
 
-    def make_players(tables: int) -> list[Player]:
+    def make_players(num_games: int) -> list[Player]:
         simulations = settings.simulations or None
         return [
-            make_player(bench.game, bench.evaluator, config.search, simulations, tables)
+            make_player(bench.game, bench.evaluator, config.search, simulations, num_games)
             for _ in range(2)
         ]
 
-    matches = _seat(bench, make_players, games, settings.opening_moves, workers, rng)
+    matches = _start_matches(bench, make_players, games, settings.opening_moves, workers, rng)
     time_matches(matches, seconds / 4)  # compiles and warms up
     before = _simulations(matches)
     played = time_matches(matches, 3 * seconds / 4)
@@ -197,7 +196,7 @@ def _simulations(matches: Sequence[Match]) -> int:
     return sum(player.search.simulations for player in players if isinstance(player, SearchPlayer))
 
 
-def _time_ladder(
+def _time_anchors(
     config: Config,
     bench: SelfPlayBenchmark,
     evaluation: Evaluation,
@@ -210,18 +209,18 @@ def _time_ladder(
         return 0.0
     settings, anchors = config.evaluation, evaluation.anchors.anchors
 
-    def make_opponents(anchor: PlayerSpec, tables: int) -> list[Player]:
+    def make_opponents(anchor: PlayerSpec, num_games: int) -> list[Player]:
         simulations = settings.simulations or None
-        player = make_player(bench.game, bench.evaluator, config.search, simulations, tables)
-        return [player, anchor.create(bench.game, tables, rng.spawn(1)[0])]
+        player = make_player(bench.game, bench.evaluator, config.search, simulations, num_games)
+        return [player, anchor.create(bench.game, num_games, rng.spawn(1)[0])]
 
     spent, each = 0.0, seconds / len(anchors)
     for anchor in anchors:
         make_players = functools.partial(make_opponents, anchor)
-        matches = _seat(bench, make_players, settings.games, OPENING_MOVES, workers, rng)
+        matches = _start_matches(bench, make_players, settings.games, OPENING_MOVES, workers, rng)
         played = Played()
         while played.moves < settings.games:
-            # A short measurement may end before the first move, or just after many.
+            # A short measurement may end before the first move or just after many.
             played += time_matches(matches, each)
         for player in (player for match in matches for player in match.players):
             player.close()
@@ -229,7 +228,7 @@ def _time_ladder(
     return len(anchors) / spent
 
 
-def _seat(
+def _start_matches(
     bench: SelfPlayBenchmark,
     make_players: Callable[[int], Sequence[Player]],
     games: int,
@@ -237,11 +236,11 @@ def _seat(
     workers: int,
     rng: np.random.Generator,
 ) -> list[Match]:
-    """Return one endless match per worker, with `games` games in progress in all."""
+    """Return one endless match per worker, with `games` games in progress in total."""
     openings = paired_openings(bench.game, 2 * games, opening_moves, rng)
     matches = [
-        Match(bench.game, make_players(tables), tables, itertools.cycle(openings))
-        for tables in split_evenly(games, workers)
+        Match(bench.game, make_players(num_games), num_games, itertools.cycle(openings))
+        for num_games in split_evenly(games, workers)
     ]
     for match in matches:
         match.start_games()
@@ -251,9 +250,9 @@ def _seat(
 def _time_step(
     config: Config, learner: Learner, replay: ReplayBuffer, seconds: float, rng: np.random.Generator
 ) -> tuple[int, float]:
-    """Return a batch's size, and the median seconds of drawing it and an optimizer step on it.
+    """Return a batch size and the median seconds of an optimizer step, sampling included.
 
-    The size is the configured one, unless a step on it might exceed `PATIENCE`.
+    The size is the configured one unless a step on it might exceed `MAX_STEP_SECONDS`.
     """
     settings = config.learner
 
@@ -266,10 +265,10 @@ def _time_step(
 
     size = min(SMALL_BATCH, settings.batch_size)
     spend(size)
-    while size < settings.batch_size and GROWTH * spend(size) <= PATIENCE:
+    while size < settings.batch_size and GROWTH * spend(size) <= MAX_STEP_SECONDS:
         size = min(GROWTH * size, settings.batch_size)
     spend(size)
     times: list[float] = []
-    while len(times) < STEPS or sum(times) < seconds:
+    while len(times) < TIMED_STEPS or sum(times) < seconds:
         times.append(spend(size))
     return size, float(np.median(times))

@@ -11,7 +11,7 @@ from alphazero.training.monitoring.metrics import METRICS
 from alphazero.training.run_directory import RunDirectory
 
 SHARDS: Final = 10
-"""Newest iterations whose games are read: enough for a verdict, and quick to read."""
+"""Newest iterations whose games are read."""
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class Diagnosis:
     steps: int
     is_short: bool
     findings: list[str]
-    """a line each, with the figure and the key to change"""
+    """one line each, with the figure and the key to change"""
     skipped: list[str]
-    """rules that need curves or iterations that the run does not have"""
+    """rules without enough data"""
 
     def __str__(self) -> str:
         lines = [f"looked at {self.iterations:,} iterations"]
@@ -39,38 +39,34 @@ class Diagnosis:
         elif not self.findings:
             lines.append("nothing found")
         if self.skipped:
-            lines.append(f"not judged, for want of data: {', '.join(self.skipped)}")
+            lines.append(f"skipped, too little data: {', '.join(self.skipped)}")
         return "\n".join(lines)
 
 
 def examine(run: Path) -> Diagnosis:
-    """Diagnose a run from its folder, finished or under way; nothing in it is changed.
+    """Diagnose a finished or running run from its folder, without changing it.
 
     Raises:
         RunError: when there is no run, or a file of it is damaged.
     """
-    return diagnose(gather(run))
-
-
-def gather(run: Path) -> RunData:
-    """Read the input of the rules; errors as in `examine`."""
     opened = RunDirectory.open(run)
     solved = [name for name in METRICS if name.startswith("solved/")]
     names = [name for name in METRICS if name not in solved]
     names += [f"solved/search_optimal/{stage}" for stage in STAGES]
     curves = dict(zip(names, curves_of(run, names), strict=True))
     newest = opened.state.shards[-SHARDS:]
-    return RunData(opened.config, curves, [(each, opened.load_shard(each)) for each in newest])
+    shards = [(each, opened.load_shard(each)) for each in newest]
+    return diagnose(RunData(opened.config, curves, shards))
 
 
-def diagnose(evidence: RunData) -> Diagnosis:
-    """Apply every rule that concerns the run."""
-    findings, unjudged = [], []
+def diagnose(data: RunData) -> Diagnosis:
+    """Apply every rule that applies to the run."""
+    findings, skipped = [], []
     for rule in RULES:
-        if not rule.applies(evidence.config):
+        if not rule.applies(data.config):
             continue
-        if not rule.has_data(evidence):
-            unjudged.append(rule.name)
-        elif (said := rule.check(evidence)) is not None:
-            findings.append(f"{rule.name}: {said}")
-    return Diagnosis(evidence.iterations, evidence.steps, evidence.is_short, findings, unjudged)
+        if not rule.has_data(data):
+            skipped.append(rule.name)
+        elif (message := rule.check(data)) is not None:
+            findings.append(f"{rule.name}: {message}")
+    return Diagnosis(data.iterations, data.steps, data.is_short, findings, skipped)

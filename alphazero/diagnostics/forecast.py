@@ -1,7 +1,7 @@
-"""The forecast of a run on this machine, and its comparison with the run afterwards.
+"""The forecast of a run on this machine, and its comparison with the finished run.
 
-Game length changes during training. The forecast assumes the length of random games, and shows a
-shorter and the longest case beside it.
+Game length changes during training. The forecast assumes the length of random games, and also
+shows a shorter and the longest case.
 """
 
 import dataclasses
@@ -25,7 +25,7 @@ Attackers win sooner than random players, and defenders resist longer: in gomoku
 0.7 of random play's and rose to 1.6 in the same run."""
 
 ENOUGH: Final = 0.95
-"""Share of the fastest rate that is enough: the cheapest setting that reaches it is suggested."""
+"""Share of the fastest rate that suffices: the cheapest setting that reaches it is suggested."""
 
 CURVES_BYTES: Final = 25_000
 """Bytes of an iteration's curves, texts and pictures on disk, measured in Connect Four."""
@@ -67,8 +67,8 @@ def simulations_a_move(config: Config) -> float:
 def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
     """Return the expected totals of a run whose games have `length` moves, openings included.
 
-    Moves are counted by their simulations: hundreds of games that start together also move
-    together, so a short measurement sees many moves or none.
+    Moves are counted by their simulations: hundreds of games that start together move together, so
+    a short measurement sees many moves or none.
     """
     play, replay, gate, evaluation = (
         config.selfplay,
@@ -83,12 +83,12 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
     simulations = moves * simulations_a_move(config)
     evaluations = simulations * rates.evaluations / rates.simulations
     steps = positions * replay.ratio / config.learner.batch_size
-    quiet = max(length - gate.opening_moves, 1)
-    each = {  # of one occurrence of the stage
+    gate_moves = max(length - gate.opening_moves, 1)
+    each = {  # seconds of one occurrence of the stage
         "play": simulations / rates.simulations,
         "learn": steps * measured.step_seconds,
         "gate": gate.games
-        * quiet
+        * gate_moves
         * (gate.simulations or config.search.simulations)
         / measured.gate_simulations,
         "measure": measured.solved_positions
@@ -96,10 +96,10 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
         * (evaluation.simulations or config.search.simulations)
         / measured.gate_simulations,
     }
-    climbing, game_of_ladder = max(length - OPENING_MOVES, 1), 0.0
-    if measured.ladder_games:
-        game_of_ladder = climbing / measured.ladder_moves
-        each["measure"] += measured.ladder_games * game_of_ladder
+    anchor_game_moves, anchor_game_seconds = max(length - OPENING_MOVES, 1), 0.0
+    if measured.anchor_games:
+        anchor_game_seconds = anchor_game_moves / measured.anchor_moves
+        each["measure"] += measured.anchor_games * anchor_game_seconds
     intervals = {"play": 1, "learn": 1, "gate": gate.interval, "measure": evaluation.interval}
     mean = sum(each[stage] / intervals[stage] for stage in each)
     budget = config.budget
@@ -119,9 +119,11 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
     players = 2 + min(config.run.keep_checkpoints or iterations, iterations)
     seconds = {stage: each[stage] * (iterations // intervals[stage]) for stage in each}
     if seconds["measure"]:
-        # Half of the moves against anchors are the best player's, which these games do not have.
+        # Half of the moves against anchors are the best player's; games between anchors have none.
         own = (evaluation.simulations or config.search.simulations) / measured.gate_simulations
-        seconds["measure"] += measured.ladder_between * max(2 * game_of_ladder - own * climbing, 0)
+        seconds["measure"] += measured.games_between_anchors * max(
+            2 * anchor_game_seconds - own * anchor_game_moves, 0
+        )
     disk = (
         kept * measured.move_disk
         + players * measured.player_bytes
@@ -143,8 +145,8 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
 def suggest(config: Config, measured: Calibration) -> dict[str, int]:
     """Return the parallel games and threads that suit this machine, by key.
 
-    They are the smallest batch and the fewest threads with which the network is near its fastest.
-    There are no more games than end in an iteration: outdated networks would play the others.
+    They are the smallest batch and the fewest threads at which the network is near its fastest,
+    with no more games than end in an iteration: outdated networks would play the others.
     """
     batch, threads = (
         min(size for size, rate in rates.items() if rate >= ENOUGH * max(rates.values()))
@@ -184,7 +186,7 @@ def describe(config: Config, measured: Calibration) -> str:
         f"search efficiency {rates.efficiency:.2f}",
         f"learning            {1000 * measured.step_seconds:,.0f} ms a step"
         + (
-            f", reckoned from {measured.step_positions:,} of its "
+            f", estimated from {measured.step_positions:,} of its "
             f"{config.learner.batch_size:,} positions"
         )
         * (measured.step_positions < config.learner.batch_size),
@@ -200,7 +202,7 @@ def describe(config: Config, measured: Calibration) -> str:
         f"bottleneck          {bottleneck(measured, expected)}",
         f"suggested           {advice}",
         *(
-            "not reckoned with   the larger network; plan it alone, with growth.samples=null "
+            "not included        the larger network; plan it alone, with growth.samples=null "
             f"network.blocks={each.blocks} network.filters={each.filters}"
             for each in config.networks[1:]
         ),
@@ -282,10 +284,10 @@ def measure_run(run: Path) -> MeasuredRun:
 
 
 def compare(past: MeasuredRun, measured: Calibration) -> str:
-    """Return a table of a run's totals beside a forecast for as many iterations.
+    """Return a table of a run's totals and two forecasts for as many iterations.
 
-    The forecast is made twice: with the length of random games, as before the run, and with the
-    actual length. The errors of the second are errors of the rates.
+    One assumes the length of random games, as before the run, the other the actual length: its
+    errors are errors of the rates.
     """
     config = dataclasses.replace(past.config, budget=BudgetConfig(iterations=past.iterations))
     plans = [

@@ -1,7 +1,7 @@
 """Verification: every file of a run or checkpoint is read, hashed and checked again.
 
-Nothing is written, so a copy on a read-only disk can be verified too. TensorBoard's curves, and the
-samples in `games/` other than SGF, are not verified: no run reads them.
+Nothing is written, so a copy on a read-only disk can be verified too. TensorBoard's curves and the
+texts in `games/` are not verified: no program reads them back.
 """
 
 from collections import Counter
@@ -54,7 +54,7 @@ class VerifyReport:
 
     title: str
     files: Counter[str] = field(default_factory=Counter)
-    """intact ones, by kind"""
+    """intact files by kind"""
     games: Counter[str] = field(default_factory=Counter)
     size: int = 0
     """bytes"""
@@ -91,38 +91,41 @@ def verify(path: Path) -> VerifyReport:
         RunError: when the folder holds no run, or another process is using it.
     """
     if not is_folder(path):
-        return _judge(printable(path), [Check("player", path, partial(_read_player, path, None))])
+        return _run_checks(
+            printable(path), [Check("player", path, partial(_read_player, path, None))]
+        )
     check_resumable(path)
     with kept_still(path):
-        verdict = _judge(
+        report = _run_checks(
             printable(path),
             [
                 Check("manifest", path / CONFIG, partial(_read_config, path)),
                 Check("manifest", path / MANIFEST, partial(_read_manifest, path)),
             ],
         )
-        if verdict.faults:
-            verdict.faults.append(
-                f"{printable(path)}: without these two files nothing else is judged"
+        if report.faults:
+            report.faults.append(
+                f"{printable(path)}: nothing else is checked without these two files"
             )
-            return verdict
+            return report
         run = RunDirectory.open(path)
-        return _judge(
-            f"{printable(path)}, iteration {run.state.iteration:,}", _checks(run), verdict
-        )
+        title = f"{printable(path)}, iteration {run.state.iteration:,}"
+        return _run_checks(title, _checks(run), report)
 
 
-def _judge(title: str, checks: list[Check], before: VerifyReport | None = None) -> VerifyReport:
-    verdict = before or VerifyReport(title)
-    verdict.title = title
+def _run_checks(
+    title: str, checks: list[Check], before: VerifyReport | None = None
+) -> VerifyReport:
+    report = before or VerifyReport(title)
+    report.title = title
     with tqdm(checks, "verifying", unit="file", leave=False, disable=None) as bar:
         for check in bar:
-            verdict.take(check)
-    return verdict
+            report.take(check)
+    return report
 
 
 def _checks(run: RunDirectory) -> list[Check]:
-    """Return the checks of all files in a run's manifest, of all players, and of SGF samples."""
+    """Return the checks of all files in a run's manifest, of all players and of sample games."""
     folder, state = run.folder, run.state
     checks = []
     for name in sorted(state.hashes.keys() - {CONFIG, NEXT_CONFIG}):
@@ -138,8 +141,9 @@ def _checks(run: RunDirectory) -> list[Check]:
     for path in sorted(folder.glob("step-*.safetensors")):
         if path.name not in state.hashes:
             checks.append(Check("player", path, partial(_read_player, path, run)))
-    for path in sorted((folder / "games").glob("*.sgf")):
-        checks.append(Check("sample", path, partial(_read_sample, path)))
+    for path in sorted((folder / "games").glob("*")):
+        if path.suffix in (".sgf", ".jsonl"):
+            checks.append(Check("sample", path, partial(_read_sample, path)))
     return checks
 
 
@@ -147,7 +151,7 @@ def _read_config(folder: Path) -> int:
     try:
         state = read_manifest(folder / MANIFEST)
     except RunError:
-        state = RunState()  # the check of the manifest reports it
+        state = RunState()  # the manifest's own check reports the error
     check_config(folder, state)
     load_config(folder / CONFIG)
     return 0

@@ -6,6 +6,7 @@ import choix
 import numpy as np
 import pytest
 from helpers.results import match
+from scipy.optimize import brentq
 
 from alphazero.arena.bradley_terry import ELO, Ratings, fit
 from alphazero.arena.elo import match_result
@@ -119,6 +120,30 @@ def test_a_player_who_won_every_game_is_rated_finitely_and_its_interval_is_wider
     assert found.elo[0] == pytest.approx(400 * math.log10(41), abs=1)
     assert 0 < found.low[0] < found.elo[0] < found.high[0] < 7000
     assert found.high[0] - found.elo[0] > found.elo[0] - found.low[0]
+
+
+def test_an_interval_whose_end_lies_too_far_away_is_open() -> None:
+    """Two games, both won, and a prior of 1/100 game on each side of the likelihood:
+
+    L(r) = 2.005 log s(r) + 0.005 log s(-r), with the logistic function s. By symmetry moving first
+    is worth nothing at any r. The greatest L is where s(r) = 2.005 / 2.01, that is r = ln 401. Far
+    above, L falls by 0.005 a unit: the upper end would be near r = 391, or 68,000 Elo.
+    """
+
+    def likelihood(strength: float) -> float:
+        return -2.005 * math.log1p(math.exp(-strength)) - 0.005 * math.log1p(math.exp(strength))
+
+    counts = np.zeros((2, 2, 3), np.int64)
+    counts[0, 1, 2] = counts[1, 0, 0] = 1
+    found = fit(counts, anchor=1, prior=0.01)
+    peak = math.log(401)
+    assert found.elo[0] == pytest.approx(ELO * peak, abs=0.1)
+    end = brentq(lambda r: 2 * (likelihood(peak) - likelihood(r)) - 3.8415, -5, peak)
+    assert found.low[0] == pytest.approx(ELO * end, abs=0.5)
+    assert found.high[0] == math.inf
+    assert 2 * (likelihood(peak) - likelihood(peak + 80)) < 3.8415
+    loser = fit(counts, anchor=0, prior=0.01)
+    assert (loser.low[1], loser.high[1]) == (-math.inf, pytest.approx(-found.low[0], abs=0.5))
 
 
 def test_games_that_the_first_always_wins_are_its_advantage_and_not_strength() -> None:

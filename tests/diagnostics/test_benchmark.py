@@ -12,7 +12,7 @@ def test_the_benchmark_counts_what_it_says(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, "selfplay.parallel_games=6", "search.evaluation_cache_mib=0")
     result = benchmark(config, 0.8, 2)
     assert result.workers == 2
-    assert result.tables == 6
+    assert result.parallel_games == 6
     assert result.efficiency > 0
     assert result.evaluations == pytest.approx(result.efficiency * result.network_only)
     assert 0 < result.batch_fill <= 1

@@ -222,7 +222,7 @@ def test_each_threshold_is_where_it_says(
         assert len(diagnosis.findings) == found, diagnosis.findings
 
 
-def test_a_young_run_and_one_without_curves_say_what_was_not_judged(tmp_path: Path) -> None:
+def test_a_young_run_and_one_without_curves_say_what_was_skipped(tmp_path: Path) -> None:
     young = examine(make_run(tmp_path / "young", Case(), iterations=2))
     assert young.findings == []
     assert "learning rate too high" in young.skipped
@@ -231,7 +231,7 @@ def test_a_young_run_and_one_without_curves_say_what_was_not_judged(tmp_path: Pa
     assert empty.findings == []
     assert "nothing found" not in str(empty)
     assert "nothing was learned yet: no optimizer step is done" in str(empty).splitlines()
-    assert "not judged, for want of data: gate games repeat, entropy" in str(empty)
+    assert "skipped, too little data: gate games repeat, entropy" in str(empty)
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,10 @@ def test_a_policy_that_stays_at_the_logarithm_of_the_moves_is_found_once_the_run
     assert "nothing found" not in told
     if is_told:
         (finding,) = diagnosis.findings
-        assert "loss/policy is 1.95 after 300 steps, and ln 7 = 1.95 where nothing is" in finding
+        assert (
+            "loss/policy is 1.95 after 300 steps; a uniform policy over 7 moves has ln 7 = 1.95"
+            in finding
+        )
         assert "too short" not in told
     else:
         assert diagnosis.findings == []

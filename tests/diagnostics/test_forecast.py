@@ -34,7 +34,7 @@ Capture = pytest.CaptureFixture[str]
 
 BENCH = Benchmark(
     workers=2,
-    tables=8,
+    parallel_games=8,
     backend="a stopwatch",
     evaluations=4000.0,
     simulations=400.0,  # a move has 4
@@ -49,9 +49,9 @@ BENCH = Benchmark(
 MEASURED = Calibration(
     self_play=BENCH,
     gate_simulations=80.0,
-    ladder_moves=10.0,
-    ladder_games=6,
-    ladder_between=0,
+    anchor_moves=10.0,
+    anchor_games=6,
+    games_between_anchors=0,
     solved_positions=40,
     step_seconds=0.25,
     step_positions=16,
@@ -98,7 +98,7 @@ def test_a_forecast_is_what_a_pencil_makes_of_it() -> None:
 def test_the_first_measurement_of_a_ladder_includes_the_games_between_its_players() -> None:
     """A second moves 10 in games with the best player, whose search of 4 takes 4 / 80 s: so the
     others take 3 / 20 s for theirs. Four moves of a game are its opening."""
-    between = dataclasses.replace(MEASURED, ladder_between=40)
+    between = dataclasses.replace(MEASURED, games_between_anchors=40)
     plans = [forecast(config_of(), measured, 8.0) for measured in (MEASURED, between)]
     added = plans[1].seconds["measure"] - plans[0].seconds["measure"]
     assert added == pytest.approx(40 * (8 - 4) * 3 / 20)
@@ -200,11 +200,11 @@ def test_a_calibration_measures_every_part(tmp_path: Path) -> None:
     shown: list[int] = []
     measured = calibrate(config, 2, 1.0, shown.append)
     assert len(shown) == PARTS
-    assert measured.self_play.tables == 8
+    assert measured.self_play.parallel_games == 8
     assert 5 <= measured.random_length <= measured.longest == 9
-    for rate in (measured.gate_simulations, measured.ladder_moves, measured.step_seconds):
+    for rate in (measured.gate_simulations, measured.anchor_moves, measured.step_seconds):
         assert 0 < rate < float("inf")
-    counts = measured.ladder_games, measured.ladder_between, measured.solved_positions
+    counts = measured.anchor_games, measured.games_between_anchors, measured.solved_positions
     assert counts == (40, 20, 12)
     assert measured.step_positions == 16, "a whole batch"
     assert 36 < measured.move_memory < 1000, "nine search policies of four bytes, at least"
@@ -244,7 +244,7 @@ def test_steps_of_the_whole_batch_are_timed_unless_they_are_too_long_to_wait_for
     replay.add(1, GameBatch.of(game, random_records(game, 20, rng)))
     network = ResNet(game.observation_shape, game.num_actions, config.network)
     monkeypatch.setattr(calibration.ReplayBuffer, "sample", watched)
-    monkeypatch.setattr(calibration, "PATIENCE", patience)
+    monkeypatch.setattr(calibration, "MAX_STEP_SECONDS", patience)
     monkeypatch.setattr(calibration.time, "perf_counter", lambda: now)
     size, median = calibration._time_step(config, Learner(network, config.learner), replay, 0, rng)
     assert (size, median) == (timed, 4.0)
@@ -252,11 +252,11 @@ def test_steps_of_the_whole_batch_are_timed_unless_they_are_too_long_to_wait_for
     assert set(sizes[:-5]) == set(warming)
 
 
-def test_a_step_reckoned_from_a_smaller_batch_is_told() -> None:
+def test_a_step_estimated_from_a_smaller_batch_is_told() -> None:
     config = tiny_config(Path(), "learner.batch_size=64")
     smaller = dataclasses.replace(MEASURED, step_positions=32)
-    assert "250 ms a step, reckoned from 32 of its 64 positions" in describe(config, smaller)
-    assert "reckoned" not in describe(config, dataclasses.replace(MEASURED, step_positions=64))
+    assert "250 ms a step, estimated from 32 of its 64 positions" in describe(config, smaller)
+    assert "estimated" not in describe(config, dataclasses.replace(MEASURED, step_positions=64))
 
 
 def test_a_plan_is_held_against_a_real_run(finished_run: Path, capsys: Capture) -> None:
@@ -317,5 +317,5 @@ def test_a_plan_says_that_it_leaves_a_larger_network_out(tmp_path: Path) -> None
     last = describe(growing, MEASURED).splitlines()[-1]
     assert last.endswith("growth.samples=null network.blocks=2 network.filters=12")
     alone = tiny_config(tmp_path, *last.split()[-3:])
-    assert "not reckoned with" not in describe(alone, MEASURED)
+    assert "not included" not in describe(alone, MEASURED)
     assert alone.networks == growing.networks[1:]

@@ -4,19 +4,24 @@ import errno
 import json
 import os
 import random
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from filelock import FileLock
 from helpers.damage import cut_in_half, flip_bit
 from helpers.paths import CHECKPOINTS
-from helpers.tiny_run import files_of, manifest_of, tiny_config
+from helpers.tiny_run import files_of, manifest_of, random_records, tiny_config
 
 from alphazero.cli.main import main
+from alphazero.games import make_game
 from alphazero.network.checkpoint import load_checkpoint, save_checkpoint
+from alphazero.records.jsonl import save_games
+from alphazero.records.played_game import PlayedGame
 from alphazero.training.loop import train
 from alphazero.training.manifest import digest_of
 from alphazero.utils.files import sha256_of
@@ -153,6 +158,29 @@ def test_a_stale_copy_of_the_best_player_is_named(run: Path, capsys: Capture) ->
     shutil.copy(other, run / "best.safetensors")
     (line,) = faults_of(run, capsys)
     assert "best.safetensors is not the best player" in line
+
+
+def test_sample_games_as_json_lines_are_replayed(run: Path, capsys: Capture) -> None:
+    path = run / "games/gate-000002.jsonl"
+    game = make_game("tic_tac_toe")
+    records = random_records(game, 3, np.random.default_rng(0))
+    save_games(path, [PlayedGame.of(game, record, ("challenger", "best")) for record in records])
+    main(["verify", str(run)])
+    (before,) = re.findall(r"(\d+) files of games to look at: .*", capsys.readouterr().out)
+    assert int(before) == 1 + len(list((run / "games").glob("*.sgf")))
+    lines = path.read_text().splitlines()
+    occupied = json.loads(lines[1])["moves"]
+    for damaged, said in (
+        (lines[1].replace(f'"{occupied[1]}"', f'"{occupied[0]}"', 1), "move 2: "),
+        (lines[1].replace('"result": ', '"result": "0:1", "was": '), "result '0:1' is none of"),
+        (lines[1][:40], "no game as `alphazero match --save` writes one"),
+    ):
+        path.write_text("\n".join([lines[0], damaged, lines[2]]))
+        (line,) = faults_of(run, capsys)
+        assert line.startswith(f"{path}:2: ")
+        assert said in line
+    path.write_text("")
+    assert faults_of(run, capsys)[0].startswith(f"{path}: holds no games")
 
 
 def test_left_overs_of_a_kill_are_no_fault(run: Path, capsys: Capture) -> None:
