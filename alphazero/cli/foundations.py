@@ -14,7 +14,7 @@ def foundations_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the demos and their settings, named as in `foundations/demos.py`, which checks ranges."""
     names = parser.add_subparsers(metavar="NAME", dest="name", required=True)
 
-    def exhibit(name: str, text: str, **settings: tuple[int | float, str]) -> None:
+    def demo(name: str, text: str, **settings: tuple[int | float, str]) -> None:
         added = names.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
         for setting, (default, meaning) in settings.items():
             whole = isinstance(default, int)
@@ -30,33 +30,33 @@ def foundations_arguments(parser: argparse.ArgumentParser) -> None:
         )
 
     seed = (0, "random seed")
-    exhibit(
+    demo(
         "blackjack-prediction",
         "the value of a Blackjack policy, by Monte Carlo prediction and exactly",
         episodes=(500_000, "hands to play"),
         seed=seed,
     )
-    exhibit(
+    demo(
         "blackjack-exploring-starts",
         "Blackjack learned by Monte Carlo control with exploring starts",
         episodes=(10_000_000, "hands to play"),
         seed=seed,
     )
-    exhibit(
+    demo(
         "blackjack-epsilon-soft",
         "Blackjack learned by on-policy Monte Carlo control",
         episodes=(10_000_000, "hands to play"),
         epsilon=(0.1, "share of random actions, from 0 to 1"),
         seed=seed,
     )
-    exhibit(
+    demo(
         "boarding-pass",
         "the lost boarding pass, simulated in three ways and calculated in two",
         passengers=(100_000, "maximum number of passengers"),
         flights=(10_000, "flights to simulate for each number of passengers"),
         seed=seed,
     )
-    exhibit(
+    demo(
         "queens",
         "queens that do not attack each other, by a pruned search",
         queens=(8, "number of queens, and of the rows and columns of the board"),
@@ -68,19 +68,17 @@ def foundations(options: argparse.Namespace) -> None:
     from tqdm import tqdm
 
     from alphazero.foundations.common import FoundationsError
-    from alphazero.foundations.demos import make_exhibit
+    from alphazero.foundations.demos import make_demo
     from alphazero.utils.files import check_writable, write_atomic
 
     try:
-        exhibit = make_exhibit(options.name, vars(options))
+        demo = make_demo(options.name, vars(options))
     except FoundationsError as error:
         raise AlphaZeroError(str(error)) from error
     plot = options.plot or Path(f"{options.name}.png")
     check_writable(plot)
-    with tqdm(
-        total=exhibit.total, unit=exhibit.unit, unit_scale=True, leave=False, disable=None
-    ) as bar:
-        found = exhibit.run(bar.update)
-    print(found.text)
-    write_atomic(plot, found.picture)
+    with tqdm(total=demo.total, unit=demo.unit, unit_scale=True, leave=False, disable=None) as bar:
+        result = demo.run(bar.update)
+    print(result.text)
+    write_atomic(plot, result.picture)
     print(f"drawn in {plot}")

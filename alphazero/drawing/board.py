@@ -1,8 +1,7 @@
-"""The drawing of a board: its field, its stones, and the names of its rows and columns.
+"""The drawing of a board: field, stones, and names of rows and columns.
 
-Every game is drawn from the same data: its `board_style`, its stones (planes 0 and 1 of
-`observe`), the cells of its moves and their names. Lengths are the canvas's; most are in units of
-a cell, the distance between the centres of two neighbours.
+Every game is drawn from its `board_style`, its stones (planes 0 and 1 of `observe`), and the cells
+and names of its moves. Most lengths are in cells, the distance between two neighbours' centres.
 
 Letters: H rows and W columns of the board; cells are counted row by row.
 """
@@ -47,9 +46,9 @@ PADDING = {
 }
 """Distance from the outer cells to the field's edge, in cells."""
 LABELS = 0.62
-"""Space for labels beside the field, in cells."""
+"""Width of the labels beside the field, in cells."""
 EDGE_WIDTH = 0.4
-"""Width of two opposite coloured sides of a rhombus together, in cells."""
+"""Width of two opposite coloured sides of a rhombus, in cells."""
 CHIPS = 15
 """Chips per line of a heap, unless there are very many."""
 ROW = math.sqrt(3) / 2
@@ -70,27 +69,27 @@ class Geometry:
 
 @dataclass(frozen=True)
 class Labels:
-    """The names of rows and columns, if the names of moves consist of them."""
+    """The names of rows and columns; empty unless the names of moves consist of them."""
 
     columns: tuple[str, ...] = ()
     rows: tuple[str, ...] = ()
     """from the top"""
     above: bool = False
-    """whether the columns' names are above the board, not below"""
+    """whether the columns' names are above the board"""
 
 
 def board_svg(
-    game: Game, state: State, *, last_cell: int | None = None, framed: int | None = None
+    game: Game, state: State, *, last_cell: int | None = None, highlighted_cell: int | None = None
 ) -> str:
-    """Return a position as an SVG element that fills the space that a page gives it.
+    """Return a position as an SVG element that fills its container.
 
-    `last_cell` gets a ring, cell `framed` a frame. The page may choose the colours by CSS custom
+    `last_cell` gets a ring, `highlighted_cell` a frame. A page may choose the colours by CSS custom
     properties: --board-field, --board-line, --board-first and --board-second (the stones),
     --board-edge (of stones), --board-ink (labels), --board-mark (ring and frame).
     """
     board = BoardDrawing(game)
     canvas = Canvas((board.width, board.height))
-    board.draw(canvas, state, last_cell, framed)
+    board.draw(canvas, state, last_cell, highlighted_cell)
     return canvas.svg(title_of(game, state))
 
 
@@ -101,10 +100,7 @@ def geometry_of(game: Game) -> Geometry:
 
 
 def title_of(game: Game, state: State) -> str:
-    """Return one line: the game, the number of moves, and whose turn it is or who won.
-
-    Player 0 is called first, player 1 second.
-    """
+    """Return one line: the game, the number of moves, and who is to move or has won."""
     outcome, moves = game.outcome(state), int(state[PLY])
     if outcome == ONGOING:
         status = f"{('first', 'second')[to_play(state)]} player to move"
@@ -114,13 +110,13 @@ def title_of(game: Game, state: State) -> str:
 
 
 class BoardDrawing:
-    """A board somewhere in a picture."""
+    """A board at a place in a picture."""
 
     def __init__(self, game: Game, left: float = 0, top: float = 0, cell: float = CELL) -> None:
-        self.game, self.look, self.cell = game, game.board_style, cell
+        self.game, self.board_style, self.cell = game, game.board_style, cell
         self.left, self.top = left, top
         _, self.rows, self.columns = game.observation_shape
-        if self.look is BoardStyle.PILE:
+        if self.board_style is BoardStyle.PILE:
             chips = self.rows * self.columns
             self.columns = min(chips, max(CHIPS, math.ceil(math.sqrt(2 * chips))))
             self.rows = math.ceil(chips / self.columns)
@@ -133,7 +129,7 @@ class BoardDrawing:
         self._field_top = top + (label_height if self.labels.above else gap)
         self.width = left_gutter + field_width + gap
         self.height = label_height + field_height + gap
-        self.radius = STONE[self.look] * cell
+        self.radius = STONE[self.board_style] * cell
         self.centres = tuple(self._centres())
 
     def draw(
@@ -141,24 +137,23 @@ class BoardDrawing:
         canvas: Canvas,
         state: State,
         last_cell: int | None = None,
-        framed: int | None = None,
+        highlighted_cell: int | None = None,
     ) -> None:
-        """Draw the board with the stones of `state`."""
         self.draw_field(canvas)
         self.draw_stones(canvas, state, last_cell)
-        if framed is not None:
-            self.frame(canvas, framed)
+        if highlighted_cell is not None:
+            self.frame(canvas, highlighted_cell)
 
     def draw_field(self, canvas: Canvas) -> None:
         """Draw the empty board and its labels."""
         canvas.reserve(self.left + self.width, self.top + self.height)
-        if self.look is BoardStyle.HEXAGONS:
+        if self.board_style is BoardStyle.HEXAGONS:
             self._draw_sides(canvas)
         else:
             canvas.fill(self.field, FIELD, GRID, 0.1 * self.cell)
-        if self.look is BoardStyle.SQUARES:
+        if self.board_style is BoardStyle.SQUARES:
             self._draw_lines(canvas, 0.5)
-        elif self.look is BoardStyle.INTERSECTIONS:
+        elif self.board_style is BoardStyle.INTERSECTIONS:
             self._draw_lines(canvas, 0.0)
             for cell in _stars(self.rows, self.columns):
                 canvas.disc(*self.centres[cell], 0.085 * self.cell, GRID, None)
@@ -167,25 +162,26 @@ class BoardDrawing:
                 self.tint(
                     canvas,
                     cell,
-                    FIELD if self.look is BoardStyle.HEXAGONS else GRID.with_opacity(0.3),
+                    FIELD if self.board_style is BoardStyle.HEXAGONS else GRID.with_opacity(0.3),
                 )
         self._draw_labels(canvas)
 
     def tint(self, canvas: Canvas, cell: int, paint: Paint) -> None:
-        """Paint an empty cell."""
         x, y = self.centres[cell]
-        if self.look is BoardStyle.HEXAGONS:
+        if self.board_style is BoardStyle.HEXAGONS:
             canvas.polygon(self._corners(cell), paint, GRID)
-        elif self.look is BoardStyle.SQUARES:
+        elif self.board_style is BoardStyle.SQUARES:
             half = self.cell / 2 - 0.5
             canvas.fill((x - half, y - half, x + half, y + half), paint)
         else:
-            if self.look is BoardStyle.INTERSECTIONS:  # lines would disturb the text on the cell
+            if (
+                self.board_style is BoardStyle.INTERSECTIONS
+            ):  # lines would disturb the text on the cell
                 canvas.disc(x, y, self.radius, FIELD, None)
             canvas.disc(x, y, self.radius, paint, None)
 
     def draw_stones(self, canvas: Canvas, state: State, last_cell: int | None = None) -> None:
-        """Draw the stones; a cell of both players gets a chip."""
+        """Draw the stones; a cell with both players' gets a chip."""
         first, second = stones_by_player(self.game, state)
         for cell in np.flatnonzero(first | second).tolist():
             chip = first[cell] and second[cell]
@@ -196,10 +192,9 @@ class BoardDrawing:
             canvas.ring(*self.centres[last_cell], ring, MARK, max(0.06 * self.cell, 1.5))
 
     def frame(self, canvas: Canvas, cell: int) -> None:
-        """Draw a frame around a cell."""
         x, y = self.centres[cell]
         width = max(0.07 * self.cell, 2.0)
-        if self.look is BoardStyle.SQUARES:
+        if self.board_style is BoardStyle.SQUARES:
             half = self.cell / 2
             canvas.frame((x - half, y - half, x + half, y + half), MARK, width)
         else:
@@ -213,20 +208,22 @@ class BoardDrawing:
         return left, top, left + width, top + height
 
     def _extent(self) -> Point:
-        if self.look is BoardStyle.HEXAGONS:
+        if self.board_style is BoardStyle.HEXAGONS:
             rim, height = EDGE_WIDTH * self.cell, (self.rows - 1) * ROW + 2 / math.sqrt(3)
             wide = self.columns + (self.rows - 1) / 2
             return wide * self.cell + rim, height * self.cell + rim
-        around = 2 * PADDING[self.look]
+        around = 2 * PADDING[self.board_style]
         return (self.columns + around) * self.cell, (self.rows + around) * self.cell
 
     def _centres(self) -> Iterator[Point]:
         _, rows, columns = self.game.observation_shape
-        padding = EDGE_WIDTH / 2 if self.look is BoardStyle.HEXAGONS else PADDING[self.look]
+        padding = (
+            EDGE_WIDTH / 2 if self.board_style is BoardStyle.HEXAGONS else PADDING[self.board_style]
+        )
         for index in range(rows * columns):
             row, column = divmod(index, self.columns)
             x, y = padding + column + 0.5, padding + row + 0.5
-            if self.look is BoardStyle.HEXAGONS:
+            if self.board_style is BoardStyle.HEXAGONS:
                 x, y = x + row / 2, padding + 1 / math.sqrt(3) + row * ROW
             yield self._field_left + x * self.cell, self._field_top + y * self.cell
 
@@ -244,10 +241,10 @@ class BoardDrawing:
         ]
 
     def _draw_lines(self, canvas: Canvas, beyond: float) -> None:
-        """Draw lines through points or, with `beyond` above 0, between squares."""
+        """Draw lines through the centres or, with `beyond` above 0, between squares."""
         left, top = self.centres[0]
         right, bottom = self.centres[-1]
-        # Squares have lines only between them: the field has its own edge.
+        # The field has its own edge: no lines there.
         shift, inner = beyond * self.cell, int(beyond > 0)
         for row in range(self.rows - inner):
             y = top + row * self.cell + shift
@@ -277,7 +274,7 @@ class BoardDrawing:
 
     def _draw_labels(self, canvas: Canvas) -> None:
         size = max(round(0.36 * self.cell), 9)
-        slanted = self.look is BoardStyle.HEXAGONS
+        slanted = self.board_style is BoardStyle.HEXAGONS
         _, top, _, bottom = self.field
         for row, text in enumerate(self.labels.rows):
             x, y = self.centres[row * self.columns]
@@ -292,10 +289,10 @@ class BoardDrawing:
 
 @functools.lru_cache(maxsize=64)
 def labels_of(game: Game) -> Labels:
-    """Return the names of rows and columns of which all initial moves' names consist.
+    """Return the names of rows and columns, from the names of the initial moves.
 
-    A move's name is a letter for the column and a number for the row, counted from the bottom or
-    from the top, or just a number for the column. Other names give no labels.
+    A move's name is the column's letter and the row's number, counted from the bottom or the top,
+    or the column's number alone. Other names give no labels.
     """
     _, rows, columns = game.observation_shape
     state, names = game.initial_state(), {}
@@ -337,7 +334,7 @@ def _stars(rows: int, columns: int) -> Iterator[int]:
     for row in sorted(marked(rows)):
         for column in sorted(marked(columns)):
             middles = (row == rows // 2) + (column == columns // 2)
-            if middles != 1 or min(rows, columns) >= 17:  # smaller boards mark no sides
+            if middles != 1 or min(rows, columns) >= 17:  # no side stars on smaller boards
                 yield row * columns + column
 
 
@@ -346,7 +343,7 @@ def _middle(one: Point, other: Point) -> Point:
 
 
 def _widened(points: Sequence[Point], width: float) -> list[Point]:
-    """Return the corners of a polygon, given clockwise, after it has grown by `width`."""
+    """Return the corners, clockwise, of a polygon that grows by `width`."""
     moved: list[Point] = []
     before, after = [points[-1], *points[:-1]], [*points[1:], points[0]]
     for begin, here, end in zip(before, points, after, strict=True):

@@ -1,7 +1,7 @@
-"""A canvas for pictures: smooth shapes and sharp texts, as large as they need.
+"""A canvas for pictures of boards: smooth shapes and sharp texts, as pixels or SVG.
 
-The result is pixels, for PNG files and TensorBoard, or SVG, for pages and notebooks. Lengths are
-pixels, from the top left; SVG's units are the same.
+Pixels are for PNG files and TensorBoard, SVG is for pages and notebooks. Lengths are pixels, from
+the top left, in SVG too.
 """
 
 import functools
@@ -23,25 +23,25 @@ Box = tuple[float, float, float, float]
 Point = tuple[float, float]
 
 COLOURS: tuple[Colour, ...] = ((230, 159, 0), (86, 180, 233), (120, 120, 120))
-"""Orange, sky blue, grey, which colour-blind people can distinguish too (Okabe & Ito, *Color
-Universal Design*, 2008). Black text is legible on each."""
+"""Orange, sky blue and grey, also distinct to colour-blind people (Okabe & Ito, *Color Universal
+Design*, 2008). Black text is legible on each."""
 
 MARGIN = 16
 LINE = 21
 """Height of a line of text."""
 SUPERSAMPLING = 3
-"""Shapes are drawn larger by this factor and shrunk, which smooths their edges."""
+"""Shapes are drawn larger by this factor and shrunk, against jagged edges."""
 FONTS = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
-"""Of texts in SVG."""
+"""Fonts in SVG."""
 
 
 @dataclass(frozen=True)
 class Paint:
-    """A colour with an opacity, and a name by which a page may choose another colour."""
+    """A colour with an opacity, and a name under which a page may choose another."""
 
     colour: Colour
     name: str = ""
-    """of the CSS custom property, without its dashes"""
+    """CSS custom property, without the dashes"""
     opacity: float = 1.0
 
     @property
@@ -55,7 +55,6 @@ class Paint:
         return *self.colour, round(255 * self.opacity)
 
     def with_opacity(self, opacity: float) -> "Paint":
-        """Return the paint with this opacity, from 0 to 1."""
         return replace(self, opacity=opacity)
 
 
@@ -65,12 +64,12 @@ EDGE: Colour = (70, 70, 70)
 
 
 class Shape(NamedTuple):
-    """A shape for both kinds of result, pixels and SVG."""
+    """A shape, for pixels and SVG."""
 
     draw: Callable[[ImageDraw.ImageDraw], None]
     tag: str
     numbers: dict[str, float | str]
-    """the attributes of the SVG element except its colours"""
+    """attributes of the SVG element except colours"""
     fill: Paint | None
     stroke: Paint | None = None
     width: float = 1
@@ -80,21 +79,20 @@ class Shape(NamedTuple):
 
 @functools.cache
 def _font(size: int) -> ImageFont.FreeTypeFont:
-    """Return Pillow's own font, so that pictures are the same on every machine."""
+    """Return Pillow's own font: pictures are the same on every machine."""
     font = ImageFont.load_default(size)
     assert isinstance(font, ImageFont.FreeTypeFont), "this Pillow was built without FreeType"
     return font
 
 
 class Canvas:
-    """Collects shapes and texts; the picture becomes as large as they need.
+    """Collects shapes and texts; the picture grows to fit them.
 
-    Texts lie over shapes. In pixels, shapes are drawn large and shrunk, then texts at their true
-    size, which is sharper.
+    Texts lie over shapes. In pixels they are drawn at their true size, after the shapes are shrunk.
     """
 
     def __init__(self, size: tuple[float, float] | None = None) -> None:
-        """Begin a picture, of this width and height if given."""
+        """Start a picture; `size` is width and height, if fixed."""
         self._shapes: list[Shape] = []
         self._texts: list[Shape] = []
         self._size = size
@@ -107,7 +105,7 @@ class Canvas:
         edge: Colour | Paint | None = None,
         corner: float = 0,
     ) -> None:
-        """Fill a rectangle with corners of radius `corner`; draw nothing if it has no width."""
+        """Fill a rectangle with corners of radius `corner`, unless it has no width."""
         large, width = self._enlarge(box), SUPERSAMPLING if edge else 0
         inside, outline = _paint(colour), _paint(edge) if edge else None
         if large[0] <= large[2]:
@@ -215,9 +213,9 @@ class Canvas:
         anchor: str = "la",
         colour: Colour | Paint = INK,
     ) -> float:
-        """Write a line and return its width; `anchor`, in Pillow's letters, places it at (x, y).
+        """Write a line of text and return its width.
 
-        The default places its upper left corner.
+        `anchor`, in Pillow's letters, is the point of the text at (x, y); default: upper left.
         """
         font, paint = _font(size), _paint(colour)
         width = font.getlength(text)
@@ -227,7 +225,7 @@ class Canvas:
         baseline = y + {"a": ascent, "m": (ascent - descent) / 2, "s": 0}[anchor[1]]
         numbers: dict[str, float | str] = {"x": x, "y": baseline, "font-size": size}
         if anchor[0] == "l":
-            # Keep the text as wide as the picture expects it, whatever the font.
+            # Keep this width with any font.
             numbers |= {"textLength": width, "lengthAdjust": "spacingAndGlyphs"}
         else:
             numbers["text-anchor"] = {"m": "middle", "r": "end"}[anchor[0]]
@@ -245,7 +243,6 @@ class Canvas:
     def write_lines(
         self, x: float, y: float, lines: Sequence[str], colour: Colour | Paint = INK
     ) -> None:
-        """Write lines one below another."""
         for index, text in enumerate(lines):
             self.write(x, y + LINE * index, text, 14, colour=colour)
 
@@ -255,7 +252,6 @@ class Canvas:
         return self._size or (math.ceil(self._width) + MARGIN, math.ceil(self._height) + MARGIN)
 
     def to_image(self) -> Image.Image:
-        """Return the picture as pixels."""
         width, height = map(round, self.size)
         image = Image.new("RGB", (width * SUPERSAMPLING, height * SUPERSAMPLING), PAPER)
         draw = ImageDraw.Draw(image, "RGBA")
@@ -270,9 +266,9 @@ class Canvas:
     def svg(self, title: str, dark: Mapping[str, Colour] | None = None) -> str:
         """Return the picture as an SVG element, with `title` for screen readers.
 
-        Without `dark` a page chooses the size and, by CSS custom properties, the named paints. With
-        `dark` the picture stands alone: it has its own size and paper, and in dark mode named
-        paints have the colours of `dark`.
+        Without `dark` the page sets the size and, by CSS custom properties, the named paints. With
+        `dark` the picture has its own size and background, and `dark` has the colours of named
+        paints in dark mode.
         """
         width, height = (_number(side) for side in self.size)
         attributes = [f'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"']
@@ -294,11 +290,11 @@ class Canvas:
         return "\n".join([*lines, "</svg>"])
 
     def reserve(self, right: float, bottom: float) -> None:
-        """Make the picture large enough for contents left of `right` and above `bottom`."""
+        """Make the picture reach to `right` and `bottom` at least."""
         self._width, self._height = max(self._width, right), max(self._height, bottom)
 
     def _enlarge(self, box: Box) -> Box:
-        """Return the beginning of a box and its last pixels on the large image."""
+        """Return a box's first and last pixels on the large image."""
         self.reserve(box[2], box[3])
         left, top, right, bottom = (SUPERSAMPLING * side for side in box)
         return left, top, right - 1, bottom - 1
@@ -314,7 +310,7 @@ def _paint(colour: Colour | Paint) -> Paint:
 
 
 def _leave(_: ImageDraw.ImageDraw) -> None:
-    """Draw nothing: pixels have paper already."""
+    """Draw nothing: pixels have a background already."""
 
 
 def _number(number: float) -> str:
@@ -326,7 +322,7 @@ def _path(points: Sequence[Point]) -> str:
 
 
 def _rectangle(box: Box, inset: float) -> dict[str, float | str]:
-    """Return the attributes of a rectangle with a line, `2 * inset` wide, along its inside."""
+    """Return the attributes of a rectangle with a line of width `2 * inset` along its inside."""
     left, top, right, bottom = box
     return {
         "x": left + inset,
@@ -337,7 +333,7 @@ def _rectangle(box: Box, inset: float) -> dict[str, float | str]:
 
 
 def _element(shape: Shape, by_page: bool) -> str:
-    """Return a shape as SVG; with `by_page` the page chooses its named paints."""
+    """Return a shape as SVG; `by_page`: the page chooses named paints."""
     written = [
         f"{name}={quoteattr(value if isinstance(value, str) else _number(value))}"
         for name, value in shape.numbers.items()

@@ -1,7 +1,6 @@
 """A position as a picture: a board for each policy and a bar for each value, side by side.
 
-All data comes from the interface of `Game`: `board.py` draws the board, `action_cell` says where a
-move is marked, and `action_name` names the moves without a cell.
+`action_cell` says where a move is marked; `action_name` names the moves without a cell.
 
 Letters: A actions. Lengths are pixels, from the top left.
 """
@@ -20,7 +19,7 @@ Sign = tuple[str, Paint, str]
 Shares = npt.NDArray[np.floating]
 
 POLICY_COLOURS = tuple(map(Paint, COLOURS))
-"""Of the policies and values, in order."""
+"""Colours of the policies and values, in order."""
 TEXT = Paint(INK, "ink")
 BAR = Paint((238, 236, 231), "bar")
 DOT = Paint((120, 110, 95))
@@ -38,23 +37,23 @@ DARK: dict[str, Colour] = {
 
 GAP = 26
 TITLE, LEGEND, HEADING, TOP = 14, 46, 80, 106
-"""Where each of them begins, from the top; the boards begin at `TOP`."""
+"""Distances from the top; the boards begin at `TOP`."""
 VALUE_WIDTH, VALUE_HEIGHT = 190, 52
 LARGEST_BOARD = 340
-"""A board's longer side, if its cells are then neither too small nor too large."""
+"""A board's longer side, within the limits of a cell's size."""
 SMALLEST_CELL, LARGEST_CELL = 24, 56
 MAX_OFFBOARD_MOVES = 4
 """Lines below a board, for moves without a cell."""
 VISIBLE = 0.005
-"""A smaller share is a dot: it would round to 0 %."""
+"""Smaller shares are dots: they would round to 0 %."""
 
 
-def board_at(game: Game, place: int) -> BoardDrawing:
-    """Return the board of policy number `place`, from 0 at the left."""
+def board_at(game: Game, index: int) -> BoardDrawing:
+    """Return the board of policy number `index`, from 0 at the left."""
     unit = BoardDrawing(game, cell=1)
     cell = int(LARGEST_BOARD / max(unit.width, unit.height))
     cell = min(max(cell, SMALLEST_CELL), LARGEST_CELL)
-    return BoardDrawing(game, MARGIN + place * (unit.width * cell + GAP), TOP, cell)
+    return BoardDrawing(game, MARGIN + index * (unit.width * cell + GAP), TOP, cell)
 
 
 def draw_position(
@@ -71,36 +70,36 @@ def draw_position(
 ) -> Canvas:
     """Draw a position: a board for each policy, then a bar for each value.
 
-    `policies` [A] by their headings, one to `len(POLICY_COLOURS)`: shares that add up to 1 over the
-    legal actions; other shares are ignored. `values` by their names, each from -1 to 1 for the
-    player to move, in the colours of the policies. `last_cell` gets a ring, the cell of action
-    `played` a frame, which the legend calls `played_as`; `notes` are lines below.
+    `policies` [A] by heading, 1 to `len(POLICY_COLOURS)`: shares that add up to 1 over the legal
+    actions; others are ignored. `values` by name, in [-1, 1] for the player to move, in the colours
+    of the policies. `last_cell` gets a ring, the cell of action `played` a frame, which the legend
+    calls `played_as`; `notes` are lines below.
     """
     player = to_play(state)
-    framed = None if played is None else game.action_cell(state, played)
+    highlighted_cell = None if played is None else game.action_cell(state, played)
     canvas = Canvas()
     canvas.write(MARGIN, TITLE, title, 20, colour=TEXT)
     signs = _legend(game, state)
     if last_cell is not None:
         signs.append(("ring", MARK, "last move"))
-    if framed is not None:
+    if highlighted_cell is not None:
         signs.append(
             ("frame" if game.board_style is BoardStyle.SQUARES else "circle", MARK, played_as)
         )
     _draw_legend(canvas, [*signs, ("dot", DOT, "less than 0.5 %")])
     bottom = float(TOP + VALUE_HEIGHT * len(values) + LINE)
-    for place, (heading, shares) in enumerate(policies.items()):
-        board, colour = board_at(game, place), POLICY_COLOURS[place]
+    for index, (heading, shares) in enumerate(policies.items()):
+        board, colour = board_at(game, index), POLICY_COLOURS[index]
         canvas.fill((board.left, HEADING + 3, board.left + 12, HEADING + 15), colour, EDGE)
         canvas.write(board.left + 18, HEADING, heading, 15, colour=TEXT)
         board.draw_field(canvas)
         _draw_policy(canvas, board, state, shares, colour)
         board.draw_stones(canvas, state, last_cell)
-        if framed is not None:
-            board.frame(canvas, framed)
-        elsewhere, below = _elsewhere(game, state, shares), board.top + board.height + 8
-        canvas.write_lines(board.left, below, elsewhere, TEXT)
-        bottom = max(bottom, below + 2 + LINE * len(elsewhere))
+        if highlighted_cell is not None:
+            board.frame(canvas, highlighted_cell)
+        offboard, below = _offboard_moves(game, state, shares), board.top + board.height + 8
+        canvas.write_lines(board.left, below, offboard, TEXT)
+        bottom = max(bottom, below + 2 + LINE * len(offboard))
     _draw_values(canvas, board_at(game, len(policies)).left, values, player)
     canvas.write_lines(MARGIN, bottom, notes, TEXT)
     return canvas
@@ -113,12 +112,12 @@ def _draw_policy(
     game, on_cells = board.game, dict[int, float]()
     for action in np.flatnonzero(game.legal_action_mask(state)).tolist():
         cell = game.action_cell(state, action)
-        if cell is not None:  # several actions may be marked on one cell
+        if cell is not None:  # several actions may share a cell
             on_cells[cell] = on_cells.get(cell, 0.0) + float(shares[action])
     size = min(max(round(0.38 * board.cell), 11), 18)
     for cell, share in on_cells.items():
         if share >= VISIBLE:
-            # The root makes small shares visible; the number is exact.
+            # The square root makes small shares visible; the number is exact.
             board.tint(canvas, cell, colour.with_opacity(min(share, 1.0) ** 0.5))
             canvas.write(*board.centres[cell], f"{100 * share:.0f}", size, "mm")
         else:
@@ -126,16 +125,16 @@ def _draw_policy(
 
 
 def _draw_values(canvas: Canvas, left: float, values: Mapping[str, float], player: int) -> None:
-    """Draw each value as a bar from the middle, with -1 at the left and 1 at the right."""
+    """Draw each value as a bar from the middle; -1 is at the left, 1 at the right."""
     width = canvas.write(left, HEADING, "values, for ", 15, colour=TEXT)
     canvas.disc(left + width + 12, HEADING + 9, 8, STONES[player], EDGE)
     right, middle = left + VALUE_WIDTH, left + VALUE_WIDTH // 2
-    for place, (name, value) in enumerate(values.items()):
-        top, end = TOP + VALUE_HEIGHT * place, middle + value * VALUE_WIDTH / 2
+    for index, (name, value) in enumerate(values.items()):
+        top, end = TOP + VALUE_HEIGHT * index, middle + value * VALUE_WIDTH / 2
         canvas.write(left, top, name, 15, colour=TEXT)
         canvas.write(right, top, f"{value:+.2f}", 15, "ra", TEXT)
         canvas.fill((left, top + 22, right, top + 38), BAR)
-        canvas.fill((min(middle, end), top + 23, max(middle, end), top + 37), POLICY_COLOURS[place])
+        canvas.fill((min(middle, end), top + 23, max(middle, end), top + 37), POLICY_COLOURS[index])
         canvas.fill((middle - 1, top + 19, middle + 1, top + 41), TEXT)
     below = TOP + VALUE_HEIGHT * len(values) - 8
     for text, x, anchor in (("-1 loss", left, "la"), ("0", middle, "ma"), ("win +1", right, "ra")):
@@ -164,7 +163,7 @@ def _draw_legend(canvas: Canvas, signs: Sequence[Sign]) -> None:
         x += 22 + canvas.write(x + 22, LEGEND, text, 14, colour=TEXT) + 18
 
 
-def _elsewhere(game: Game, state: State, shares: Shares) -> list[str]:
+def _offboard_moves(game: Game, state: State, shares: Shares) -> list[str]:
     """Return the likeliest legal actions without a cell, with their shares."""
     legal = np.flatnonzero(game.legal_action_mask(state))
     nowhere = [int(action) for action in legal if game.action_cell(state, int(action)) is None]

@@ -1,15 +1,15 @@
 """Tabular Monte Carlo and tree search, small enough to be checked exactly.
 
-This package imports nothing else of `alphazero`. In the order of the path to tree search:
+This package imports nothing else of `alphazero`. On the path to tree search:
 
-1. `boarding_pass.py`: a probability found by simulation, and why to skip work that cannot change
-   the answer. A rollout is no more than this.
+1. `boarding_pass.py`: simulation estimates a probability, as rollouts do, and need not do work that
+   cannot change the result.
 2. `blackjack.py`, `monte_carlo.py`: simulation under a policy estimates its value (prediction), and
    acting by the estimates improves it (control). `dynamic_programming.py` has the exact answers.
-3. `queens.py`: a tree searched exhaustively, and how soon that becomes impossible.
+3. `queens.py`: exhaustive tree search, and how soon it becomes impossible.
 
-Monte Carlo tree search joins them: it simulates where the tree is too large, and improves the
-policy meanwhile. AlphaGo Zero then learns the policy and the value that the averages gave.
+Monte Carlo tree search combines them: it simulates where the tree is too large, and improves the
+policy meanwhile. AlphaGo Zero learns the policy and the value that the averages gave.
 
 `alphazero foundations NAME` runs each; `demos.py` has the names.
 """

@@ -30,7 +30,7 @@ SHAPE: Final = (2, TARGET - LOWEST_SUM + 1, TEN)
 NUM_STATES: Final = 200
 
 LONGEST: Final = 20
-"""The choices of the longest episode: hard and soft, each sum from 12 to 21 once."""
+"""Choices in the longest episode: each sum from 12 to 21 once, hard and soft."""
 
 Policy: TypeAlias = npt.NDArray[np.int64]
 """[2, 10, 10] the action in each state."""
@@ -92,9 +92,8 @@ def play_episode(
     """Play one episode; return the number of choices and the final reward.
 
     The player follows `policy` [S], but acts at random with probability `epsilon`. With
-    `exploring_start` the first sum, usable ace and action are drawn uniformly, whatever the policy
-    says; a soft 21 is then an ace and a ten. The states and actions are written to `states` and
-    `actions`, both [LONGEST].
+    `exploring_start` the first sum, usable ace and action are drawn uniformly; a soft 21 is then an
+    ace and a ten. States and actions are written to `states` and `actions`, both [LONGEST].
     """
     shown, hidden = draw_card(rng), draw_card(rng)
     dealer, dealer_usable = add_card(0, 0, shown)

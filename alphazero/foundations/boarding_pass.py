@@ -1,13 +1,13 @@
-"""The lost boarding pass: one probability by brute force, by thought, and by proof.
+"""The lost boarding pass: one probability by simulation, by recurrence and in closed form.
 
 Passengers 1 to n board an aircraft of n seats, and seat i is passenger i's own. The first has lost
 the boarding pass and takes a random seat. Each later one takes the own seat or, if it is taken, a
 random free one. How likely is it that the last one gets the own seat? (Winkler, *Mathematical
 Puzzles: A Connoisseur's Collection*, 2004, "The Lost Boarding Pass".)
 
-The three simulations draw from the same distribution, each with less work than the one before:
-the second rejects no draws, and the third skips every step that cannot change the answer. The
-recurrence needs no chance at all, and the closed form no work.
+The three simulations draw from the same distribution, each with less work than the previous one:
+the second rejects no draws, and the third skips all steps that cannot change the answer. The
+recurrence and the closed form are exact.
 
 In the code passengers and seats are numbered from 0.
 """
@@ -25,7 +25,7 @@ MOST_PASSENGERS = 1_000_000
 MOST_FLIGHTS = 10**9
 
 PIECE = 20_000_000
-"""Seats that are filled between two updates of the bar, in some tenth of a second."""
+"""Seats filled between two updates of the bar, in about a tenth of a second."""
 
 Seats: TypeAlias = npt.NDArray[np.int64]
 
@@ -34,8 +34,8 @@ Seats: TypeAlias = npt.NDArray[np.int64]
 def _board_by_trial(passengers: int, flights: int, rng: np.random.Generator, seats: Seats) -> int:
     """Draw seats until one is free; return how many last passengers got their own.
 
-    `seats` [2, n] is scratch, zero at first; its first row holds for each seat the flight that last
-    filled it, so that nothing must be cleared between flights.
+    `seats` [2, n] is scratch memory, initially zero. Its first row has the flight that last filled
+    each seat, so nothing needs clearing between flights.
     """
     taken, hits = seats[0], 0
     for flight in range(1, flights + 1):
@@ -54,32 +54,31 @@ def _board_by_trial(passengers: int, flights: int, rng: np.random.Generator, sea
 def _board_from_list(passengers: int, flights: int, rng: np.random.Generator, seats: Seats) -> int:
     """Draw from a list of the free seats, so that no draw is rejected.
 
-    `seats` [2, n] is scratch: the list of the free seats, whose first `n - passenger` entries
-    count, and the index of each seat in it.
+    `seats` [2, n] is scratch memory: the free seats in the first `n - passenger` entries, and the
+    index of each seat there.
     """
-    free, place, hits = seats[0], seats[1], 0
+    free, index_of, hits = seats[0], seats[1], 0
     for _ in range(flights):
         for seat in range(passengers):
-            free[seat], place[seat] = seat, seat
+            free[seat], index_of[seat] = seat, seat
         for passenger in range(passengers):
             left = passengers - passenger
-            index = place[passenger]
+            index = index_of[passenger]
             if passenger == 0 or index >= left:
                 index = int(rng.random() * left)
             seat, moved = free[index], free[left - 1]
-            free[index], place[moved] = moved, index  # the last one fills the gap
-            free[left - 1], place[seat] = seat, left - 1
+            free[index], index_of[moved] = moved, index  # the last one fills the gap
+            free[left - 1], index_of[seat] = seat, left - 1
         hits += seat == passengers - 1
     return hits
 
 
 @compiled
 def _follow_displaced(passengers: int, flights: int, rng: np.random.Generator, _: Seats) -> int:
-    """Follow only the passenger who is displaced; no scratch is needed.
+    """Follow only the displaced passenger.
 
-    A passenger whose seat is taken may take seat 0, which ends the chain, or any seat behind the
-    own one, whose owner is displaced next. All others sit in their own seats, so the seats before
-    the displaced passenger's own, except seat 0, are taken.
+    A displaced passenger takes seat 0, which ends the chain, or a later seat, whose owner is
+    displaced next. The seats before the own one, except seat 0, are taken.
     """
     hits = 0
     for _flight in range(flights):
@@ -102,7 +101,7 @@ SIMULATIONS: Final[dict[str, Simulation]] = {
     "without rejected draws": _board_from_list,
     "the displaced alone": _follow_displaced,
 }
-"""From the simplest to the fastest."""
+"""Simplest to fastest."""
 
 
 def simulate(
@@ -124,8 +123,8 @@ def simulate(
     check_number("flights", flights, 1, MOST_FLIGHTS)
     hits = 0
     for piece in pieces(flights, max(1, PIECE // passengers), show):
-        room = np.zeros((2, passengers), np.int64)
-        hits += SIMULATIONS[method](passengers, piece, rng, room)
+        seats = np.zeros((2, passengers), np.int64)
+        hits += SIMULATIONS[method](passengers, piece, rng, seats)
     return hits / flights
 
 
@@ -152,8 +151,8 @@ def recurrence(passengers: int) -> float:
 def closed_form(passengers: int) -> float:
     """Return the exact probability: 1 for one passenger, else a half.
 
-    Seat 0 and the last seat are equivalent for all passengers before the last one, who always gets
-    one of the two: whichever is still free, with equal chances.
+    Each earlier passenger is as likely to take seat 0 as the last seat; the last passenger gets the
+    one that is left.
 
     Raises:
         FoundationsError: unless there are 1 to 1,000,000 passengers.
@@ -163,7 +162,7 @@ def closed_form(passengers: int) -> float:
 
 
 class Answer(NamedTuple):
-    """The answer of one method for one number of passengers."""
+    """The result of one method for one number of passengers."""
 
     method: str
     passengers: int
@@ -171,7 +170,7 @@ class Answer(NamedTuple):
     error: float
     """standard error of the probability; 0 for the exact methods"""
     seconds: float
-    """per flight, or for the whole of an exact answer"""
+    """per flight, or in total for an exact answer"""
 
 
 def compare(

@@ -1,4 +1,4 @@
-"""Shared by the foundations: compilation, checks of arguments, and work in pieces."""
+"""Compilation, checks of arguments, and work in pieces."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
@@ -8,14 +8,14 @@ import numba
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 Progress = Callable[[int], object]
-"""Receives the amount of work just done, as a tqdm bar's `update`."""
+"""Receives the amount of work done, as `update` of a tqdm bar."""
 
 PIECE = 100_000
-"""Episodes between two updates of the bar, some hundredth of a second."""
+"""Episodes between two updates of the bar, about a hundredth of a second."""
 
 
 class FoundationsError(ValueError):
-    """A wrong argument: one line with its name, its value, and the right values."""
+    """A wrong argument; the text is one line with its name, value and range."""
 
 
 def compiled(function: Function) -> Function:
@@ -33,13 +33,13 @@ def check_number(name: str, value: int, least: int, most: int) -> None:
 
 
 def check_share(name: str, value: float) -> None:
-    """Raise FoundationsError unless `value` is from 0 to 1; NaN is not."""
+    """Raise FoundationsError unless `value` lies from 0 to 1, so also for NaN."""
     if not 0 <= value <= 1:
         raise FoundationsError(f"{name} must lie from 0 to 1, got {value!r}")
 
 
 def pieces(total: int, size: int, show: Progress | None) -> Iterator[int]:
-    """Yield the next amount of work, at most `size`, until `total` is done; show each piece."""
+    """Yield pieces of work of at most `size` until `total` is done; show each one when done."""
     while total > 0:
         piece = min(size, total)
         yield piece

@@ -22,15 +22,15 @@ from alphazero.foundations.monte_carlo import MOST_EPISODES, Control
 from alphazero.foundations.queens import MOST_QUEENS, search, widths
 
 LOOP_EPISODES = 10_000
-"""Episodes in Gymnasium's environment, within a second, to compare the speed."""
+"""Episodes in Gymnasium's environment, to compare the speed: less than a second."""
 
 BOOK_EPISODES = 10_000
-"""Episodes of the surfaces on the left of figure 5.1."""
+"""Episodes of the left surfaces of figure 5.1 in the book."""
 
 Result = TypeVar("Result")
 
 
-class Found(NamedTuple):
+class DemoResult(NamedTuple):
     """The result of a demo."""
 
     text: str
@@ -38,18 +38,18 @@ class Found(NamedTuple):
     """a PNG file"""
 
 
-class Exhibit(Protocol):
-    """A demo with its settings, which are checked when it is made."""
+class Demo(Protocol):
+    """A demo; it checks its settings when it is created."""
 
     unit: ClassVar[str]
-    """the unit of its bar"""
+    """unit of the progress bar"""
 
     @property
     def total(self) -> int:
-        """The total of its bar."""
+        """Total of the progress bar."""
 
-    def run(self, show: Progress) -> Found:
-        """Do the work; report each piece to `show`."""
+    def run(self, show: Progress) -> DemoResult:
+        """Do the work; pass the amount of each piece to `show`."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,9 @@ class BlackjackPrediction:
 
     @property
     def total(self) -> int:
-        """Both averages, the book's few episodes, and the Gymnasium loop."""
         return 2 * self.episodes + min(BOOK_EPISODES, self.episodes) + LOOP_EPISODES
 
-    def run(self, show: Progress) -> Found:
-        """Predict, compare with the exact values, and draw figure 5.1."""
+    def run(self, show: Progress) -> DemoResult:
         policy, few = sticks_on(20), min(BOOK_EPISODES, self.episodes)
 
         def estimate(episodes: int, first_visit: bool = True) -> monte_carlo.Prediction:
@@ -83,21 +81,21 @@ class BlackjackPrediction:
             lambda: gymnasium_baseline.predict(policy, LOOP_EPISODES, self.seed, show)
         )
         exact = evaluate(policy)
-        met = first.visits > 0
-        spread = np.sqrt((1 - exact.values**2) / np.maximum(first.visits, 1))
-        away = (np.abs(first.values - exact.values) / spread)[met]
+        visited = first.visits > 0
+        error = np.sqrt((1 - exact.values**2) / np.maximum(first.visits, 1))
+        away = (np.abs(first.values - exact.values) / error)[visited]
         same = "the same" if (first.values == every.values).all() else "not the same"
         lines = [
             _speeds(self.episodes, seconds, slowly),
-            f"{met.sum()} of {met.size} states were met; first-visit and every-visit averages are "
-            f"{same}, since no state comes twice in an episode",
-            f"from the exact values they are at most {away.max():.1f} standard errors away, in the "
-            f"mean square {np.mean(away**2):.2f}",
+            f"{visited.sum()} of {visited.size} states were visited; first-visit and every-visit "
+            f"averages are {same}, since no state occurs twice in an episode",
+            f"they differ from the exact values by at most {away.max():.1f} standard errors, with "
+            f"a mean square of {np.mean(away**2):.2f}",
             f"soft 13 against 2: {first.values[1, 1, 1]:+.4f}, exactly {exact.values[1, 1, 1]:+.5f}"
             " (the book's example 5.4 has -0.27726)",
         ]
         shown = [(few, early), (self.episodes, first)]
-        return Found("\n".join(lines), plots.draw_prediction(shown, exact))
+        return DemoResult("\n".join(lines), plots.draw_prediction(shown, exact))
 
 
 @dataclass(frozen=True)
@@ -113,12 +111,9 @@ class BlackjackExploringStarts:
 
     @property
     def total(self) -> int:
-        """The episodes, and those of the Gymnasium loop."""
         return self.episodes + LOOP_EPISODES
 
-    def run(self, show: Progress) -> Found:
-        """Learn, compare with the exact optimum, and draw figure 5.2."""
-
+    def run(self, show: Progress) -> DemoResult:
         def learn(episodes: int, show: Progress | None = None) -> Control:
             rng = np.random.default_rng(self.seed)
             return monte_carlo.learn_by_exploring_starts(episodes, rng, show)
@@ -142,12 +137,9 @@ class BlackjackEpsilonSoft:
 
     @property
     def total(self) -> int:
-        """The episodes, and those of the Gymnasium loop."""
         return self.episodes + LOOP_EPISODES
 
-    def run(self, show: Progress) -> Found:
-        """Learn, compare with the best soft policy and the best of all, and draw figure 5.2."""
-
+    def run(self, show: Progress) -> DemoResult:
         def learn(episodes: int, show: Progress | None = None) -> Control:
             rng = np.random.default_rng(self.seed)
             return monte_carlo.learn_by_soft_policies(episodes, self.epsilon, rng, show)
@@ -179,13 +171,11 @@ class BoardingPass:
 
     @property
     def total(self) -> int:
-        """The flights of each simulation, for each size."""
         return len(SIMULATIONS) * len(self.sizes) * self.flights
 
-    def run(self, show: Progress) -> Found:
-        """Simulate and calculate, write the table, and draw it."""
+    def run(self, show: Progress) -> DemoResult:
         answers = compare(self.sizes, self.flights, self.seed, show)
-        return Found(boarding_table(answers, self.flights), plots.draw_boarding(answers))
+        return DemoResult(boarding_table(answers, self.flights), plots.draw_boarding(answers))
 
 
 @dataclass(frozen=True)
@@ -201,11 +191,9 @@ class Queens:
 
     @property
     def total(self) -> int:
-        """The squares of the first row."""
-        return self.queens
+        return self.queens  # squares of the first row
 
-    def run(self, show: Progress) -> Found:
-        """Search, write the width of the tree at each depth, and draw it."""
+    def run(self, show: Progress) -> DemoResult:
         found, seconds = _timed(lambda: search(self.queens, show=show))
         lines = [
             f"{len(found.solutions):,} solutions, {sum(found.visited):,} placements visited in "
@@ -216,28 +204,28 @@ class Queens:
         for name, counts in widths(self.queens, found).items():
             cells = (f"{count:>12,}" if count < 10**8 else f"{count:>12.1e}" for count in counts)
             lines.append(f"{name:24}" + "".join(cells))
-        return Found("\n".join(lines), plots.draw_queens(found))
+        return DemoResult("\n".join(lines), plots.draw_queens(found))
 
 
-EXHIBITS: Final[dict[str, Callable[..., Exhibit]]] = {
+DEMOS: Final[dict[str, Callable[..., Demo]]] = {
     "blackjack-prediction": BlackjackPrediction,
     "blackjack-exploring-starts": BlackjackExploringStarts,
     "blackjack-epsilon-soft": BlackjackEpsilonSoft,
     "boarding-pass": BoardingPass,
     "queens": Queens,
 }
-"""Demos by name, each made from its settings."""
+"""Demo classes by name."""
 
 
-def make_exhibit(name: str, settings: dict[str, Any]) -> Exhibit:
-    """Return the demo called `name`, with the settings that it has a field for.
+def make_demo(name: str, settings: dict[str, Any]) -> Demo:
+    """Create the demo called `name` from those of the settings that it has a field for.
 
     Raises:
         FoundationsError: for a setting out of range, or a missing package.
     """
-    made = EXHIBITS[name]
-    fields = made.__dataclass_fields__  # type: ignore[attr-defined]
-    return made(**{key: value for key, value in settings.items() if key in fields})
+    demo = DEMOS[name]
+    fields = demo.__dataclass_fields__  # type: ignore[attr-defined]
+    return demo(**{key: value for key, value in settings.items() if key in fields})
 
 
 def _check_blackjack(episodes: int, seed: int) -> None:
@@ -268,7 +256,7 @@ def _compare_control(
     seed: int,
     title: str,
     show: Progress,
-) -> Found:
+) -> DemoResult:
     """Learn, and compare the policy with the best one that explores as much."""
     learn(1)  # compiles
     learned, seconds = _timed(lambda: learn(episodes, show))
@@ -283,13 +271,13 @@ def _compare_control(
     if epsilon:
         lines.append(
             f"while exploring, at best {exact.expected_return:+.5f}; the policy that is best then "
-            f"returns {evaluate(exact.policy).expected_return:+.5f} once exploring ends"
+            f"returns {evaluate(exact.policy).expected_return:+.5f} without exploring"
         )
-    return Found("\n".join(lines), plots.draw_control(learned, exact, title))
+    return DemoResult("\n".join(lines), plots.draw_control(learned, exact, title))
 
 
 def _differences(learned: Control, exact: Solution) -> str:
-    """Return a line on the states where the policies differ, and the loss in each."""
+    """Return a line with the states where the policies differ, and the loss in each."""
     states = [state for state in np.ndindex(SHAPE) if learned.policy[state] != exact.policy[state]]
     if not states:
         return "the learned policy is the exact one in every state"
@@ -310,7 +298,7 @@ def boarding_table(answers: list[Answer], flights: int) -> str:
     methods = list(dict.fromkeys(answer.method for answer in answers))
     found = {(answer.method, answer.passengers): answer for answer in answers}
     head = "".join(f"{size:>11,}" for size in sizes)
-    lines = [f"{'passengers':24}{head}", "the last one gets the own seat, probability"]
+    lines = [f"{'passengers':24}{head}", "probability that the last one gets the own seat"]
     for method in methods:
         row = "".join(f"{found[method, size].probability:11.4f}" for size in sizes)
         lines.append(f"  {method:22}{row}")
@@ -318,7 +306,7 @@ def boarding_table(answers: list[Answer], flights: int) -> str:
         f"  {'standard error':22}"
         + "".join(f"{found[methods[0], size].error:11.4f}" for size in sizes)
     )
-    lines.append(f"microseconds a flight, the mean of {flights:,}, or for the exact answer")
+    lines.append(f"microseconds per flight, mean of {flights:,}, or for the exact answer")
     for method in methods:
         row = "".join(f"{1e6 * found[method, size].seconds:11.2f}" for size in sizes)
         lines.append(f"  {method:22}{row}")

@@ -1,9 +1,9 @@
 """Blackjack solved exactly by dynamic programming, as a reference for Monte Carlo.
 
-No hand comes back to a state it has left: a sum only grows, and an ace that ceases to be usable
-never becomes usable again. So one pass backwards, from hard 21 down to 12 and then from soft 21
-down to 12, gives every value, as Sutton and Barto's equations 4.3 and 4.10 would after many
-sweeps (*Reinforcement Learning*, 2nd edition, 2018). One pass forwards gives the frequencies.
+No hand returns to a state: a sum only grows, and an ace that stops being usable stays so. So one
+pass backwards, from hard 21 down to 12 and then from soft 21 down to 12, gives every value, as
+Sutton and Barto's equations 4.3 and 4.10 do after many sweeps (*Reinforcement Learning*, 2nd
+edition, 2018). One pass forwards gives the frequencies.
 
 Tables as in `blackjack.py`; action values have an axis [A = 2] before those of the states.
 """
@@ -39,15 +39,15 @@ NATURAL: Final = 2 * CHANCES[ACE] * CHANCES[TEN]
 BACKWARDS: Final = [
     (usable, total) for usable in (0, 1) for total in range(TARGET, LOWEST_SUM - 1, -1)
 ]
-"""Usable ace and sum of every state, each after all states that a hit may lead to."""
+"""Usable ace and sum of every state, each after its successors by a hit."""
 
 
 @dataclass(frozen=True)
 class Solution:
     """The exact value of a policy.
 
-    Soft 21 joins two cases, because the state does not distinguish a natural from another 21: its
-    values are averages over both, weighted by their frequency.
+    Soft 21 does not distinguish a natural from another 21: its values are averages over both,
+    weighted by frequency.
     """
 
     policy: Policy
@@ -59,7 +59,7 @@ class Solution:
     chances: Table
     """[2, 10, 10] probability that an episode visits the state, given the dealer's card"""
     expected_return: float
-    """of an episode, before the cards are dealt"""
+    """of an episode, before the deal"""
 
     @property
     def margins(self) -> Table:
@@ -80,7 +80,7 @@ def evaluate(policy: Policy, epsilon: float = 0.0) -> Solution:
 def optimum(epsilon: float = 0.0) -> Solution:
     """Return the best policy that must act at random with probability `epsilon`.
 
-    With 0 it is the best of all. Ties go to sticking.
+    Ties go to sticking.
 
     Raises:
         FoundationsError: unless `epsilon` lies in [0, 1].
@@ -89,7 +89,7 @@ def optimum(epsilon: float = 0.0) -> Solution:
 
 
 def _solve(given: Policy | None, epsilon: float) -> Solution:
-    """Evaluate policy `given`, or the best one for None."""
+    """Evaluate policy `given`; None: find the best one."""
     check_share("epsilon", epsilon)
     policy = np.zeros(SHAPE, np.int64) if given is None else given.copy()
     values, action_values = np.zeros(SHAPE), np.zeros((2, *SHAPE))
@@ -98,8 +98,8 @@ def _solve(given: Policy | None, epsilon: float) -> Solution:
         state = usable, total - LOWEST_SUM
         stick, hit = action_values[STICK], action_values[HIT]
         stick[state] = sticks[total - LOWEST_SUM]
-        for chance, place in _after_hit(total, usable):
-            hit[state] += chance * (-1.0 if place is None else values[place])
+        for chance, after in _after_hit(total, usable):
+            hit[state] += chance * (-1.0 if after is None else values[after])
         if given is None:
             policy[state] = hit[state] > stick[state]
         chosen = np.where(policy[state] == HIT, hit[state], stick[state])
@@ -108,10 +108,10 @@ def _solve(given: Policy | None, epsilon: float) -> Solution:
     chances, hits = first.copy(), (1 - epsilon) * (policy == HIT) + epsilon / 2
     for usable, total in reversed(BACKWARDS):
         state = usable, total - LOWEST_SUM
-        for chance, place in _after_hit(total, usable):
-            if place is not None:
-                chances[place] += chance * hits[state] * chances[state]
-    # So far a natural counts as any other 21; add its extra gain.
+        for chance, after in _after_hit(total, usable):
+            if after is not None:
+                chances[after] += chance * hits[state] * chances[state]
+    # So far a natural counts as any other 21: add its extra gain.
     soft = 1, TARGET - LOWEST_SUM
     gains = NATURAL * (natural_sticks - sticks[TARGET - LOWEST_SUM])
     of_each_card = (first * values).sum(axis=(0, 1)) + (1 - hits[soft]) * gains

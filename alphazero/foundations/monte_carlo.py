@@ -66,21 +66,21 @@ def average_returns(
 ) -> None:
     """Average an episode's returns into `values` and `visits`, by first or by every visit.
 
-    `visited` and `rewards` hold for each of `length` steps an index into the two tables and the
-    reward that followed. As on page 92 of the book: backwards through the episode, G ← G + R, and
-    the mean moves by (G - mean) / N.
+    `visited` and `rewards` hold an index into both tables and the following reward, for each of
+    `length` steps. As on page 92 of the book: backwards through the episode, G ← G + R, and the
+    mean moves by (G - mean) / N.
     """
     gain = 0.0
     for step in range(length - 1, -1, -1):
         gain += rewards[step]
-        place = visited[step]
+        index = visited[step]
         again = False
         if first_visit:
             for earlier in range(step):
-                again = again or visited[earlier] == place
+                again = again or visited[earlier] == index
         if not again:
-            visits[place] += 1
-            values[place] += (gain - values[place]) / visits[place]
+            visits[index] += 1
+            values[index] += (gain - values[index]) / visits[index]
 
 
 @compiled
@@ -136,7 +136,7 @@ def predict(
 ) -> Prediction:
     """Estimate the values of `policy` by first-visit or every-visit Monte Carlo prediction.
 
-    In Blackjack no state comes twice in an episode, so both give exactly the same numbers.
+    In Blackjack no state occurs twice in an episode, so both give the same numbers.
 
     Raises:
         FoundationsError: unless there are 1 to 1,000,000,000 episodes.
@@ -166,8 +166,8 @@ def learn_by_soft_policies(
 ) -> Control:
     """Learn to act by on-policy first-visit control (page 101), with exploration at every step.
 
-    With probability `epsilon` the action is random, else the better one so far. The goal is the
-    best policy that must explore like this, `dynamic_programming.optimum(epsilon)`.
+    With probability `epsilon` the action is random, else the better one so far. The limit is
+    `dynamic_programming.optimum(epsilon)`, the best policy that explores like this.
 
     Raises:
         FoundationsError: unless there are 1 to 1,000,000,000 episodes, and `epsilon` lies in

@@ -1,6 +1,6 @@
-"""Plots of the foundations' results, by matplotlib, as the bytes of a PNG file.
+"""Plots of the foundations' results by matplotlib, as the bytes of a PNG file.
 
-matplotlib is imported when a plot is drawn; `require_matplotlib` checks for it beforehand.
+matplotlib is imported only when a plot is drawn.
 """
 
 import importlib.util
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ORANGE, BLUE, GREEN, GREY = "#e69f00", "#56b4e9", "#009e73", "#787878"
-"""Okabe and Ito, *Color Universal Design*, 2008: colour-blind people can distinguish them too."""
+"""Okabe and Ito, *Color Universal Design*, 2008: also distinct to colour-blind people."""
 COLOURS, NAMES = {STICK: BLUE, HIT: ORANGE}, {STICK: "stick", HIT: "hit"}
-"""Of the actions."""
+"""By action."""
 MARKS = ("o", "s", "^", "D", "v")
 DOTS_PER_INCH = 110
 
 DEALER = ["A", *map(str, range(2, TEN + 1))]
 SUMS = range(LOWEST_SUM, TARGET + 1)
 ACES = ((1, "usable ace"), (0, "no usable ace"))
-"""The rows of the book's figures: the index in a table, and its name."""
+"""Rows of the book's figures: index in a table, and name."""
 
 
 def require_matplotlib() -> None:
@@ -66,15 +66,15 @@ def _png(figure: "Figure") -> bytes:
 
 
 def draw_prediction(predictions: Sequence[tuple[int, Prediction]], exact: Solution) -> bytes:
-    """Draw values as surfaces, as figure 5.1 of the book: after some episodes, and exact."""
+    """Draw values as surfaces, as figure 5.1 of the book: after some episodes, and exactly."""
     titles = [f"after {episodes:,} episodes" for episodes, _ in predictions]
     tables = [prediction.values for _, prediction in predictions]
     columns = [*zip(titles, tables, strict=True), ("exact, by dynamic programming", exact.values)]
     figure = _new_figure(4.1 * len(columns), 7.6, "Blackjack: what sticking on 20 and 21 is worth")
     for row, (usable, name) in enumerate(ACES):
         for column, (title, values) in enumerate(columns):
-            place = row * len(columns) + column + 1
-            axes: Any = figure.add_subplot(2, len(columns), place, projection="3d")
+            number = row * len(columns) + column + 1
+            axes: Any = figure.add_subplot(2, len(columns), number, projection="3d")
             _draw_surface(axes, values[usable])
             axes.set_title(f"{title}\n{name}", fontsize=10)
     return _png(figure)
@@ -92,11 +92,11 @@ def draw_control(learned: Control, exact: Solution, title: str) -> bytes:
     )
     for row, (usable, name) in enumerate(ACES):
         for side, (whose, policy, values) in enumerate(sides):
-            place = 4 * row + 2 * side + 1
-            axes: Any = figure.add_subplot(2, 4, place)
+            number = 4 * row + 2 * side + 1
+            axes: Any = figure.add_subplot(2, 4, number)
             _draw_policy(axes, policy[usable], exact.policy[usable])
             axes.set_title(f"{whose} policy, {name}", fontsize=10)
-            axes = figure.add_subplot(2, 4, place + 1, projection="3d")
+            axes = figure.add_subplot(2, 4, number + 1, projection="3d")
             _draw_surface(axes, values[usable])
             axes.set_title(f"{whose} value of the better action", fontsize=10)
     _explain_policies(figure)
@@ -153,8 +153,14 @@ def _explain_policies(figure: "Figure") -> None:
     figure.legend(handles=[*colours, cross], loc="outside lower center", ncols=3)
 
 
+def _add_grid_and_legend(axes: Any) -> None:
+    axes.grid(color="#dddddd")
+    axes.set_axisbelow(True)
+    axes.legend(fontsize=9)
+
+
 def draw_boarding(answers: Sequence[Answer]) -> bytes:
-    """Draw the simulations' probabilities with two standard errors, and every method's time."""
+    """Draw the simulated probabilities with two standard errors, and every method's time."""
     figure = _new_figure(
         12.5, 5, "The lost boarding pass: does the last passenger get the own seat?"
     )
@@ -188,19 +194,17 @@ def draw_boarding(answers: Sequence[Answer]) -> bytes:
     for axes in (chances, times):
         axes.set_xscale("log")
         axes.set_xlabel("passengers")
-        axes.grid(color="#dddddd")
-        axes.set_axisbelow(True)
-        axes.legend(fontsize=9)
+        _add_grid_and_legend(axes)
     chances.set_ylabel("probability, and two standard errors")
     times.set_yscale("log")
-    times.set_ylabel("microseconds a flight, or for the exact answer")
+    times.set_ylabel("microseconds per flight, or for the exact answer")
     return _png(figure)
 
 
 def draw_queens(found: Search) -> bytes:
     """Draw the width of the tree of placements at each depth, and the first solution."""
     queens = len(found.visited)
-    figure = _new_figure(12.5, 5, f"{queens} queens: what is known of a solution cuts the tree")
+    figure = _new_figure(12.5, 5, f"{queens} queens: constraints narrow the tree")
     axes: Any
     axes, board = figure.subplots(1, 2, width_ratios=[1.5, 1])
     depths = range(1, queens + 1)
@@ -212,9 +216,7 @@ def draw_queens(found: Search) -> bytes:
     axes.set_xticks(depths)
     axes.set_xlabel("queens placed")
     axes.set_ylabel("placements")
-    axes.grid(color="#dddddd")
-    axes.set_axisbelow(True)
-    axes.legend(fontsize=9)
+    _add_grid_and_legend(axes)
     _draw_board(board, queens, found.solutions)
     return _png(figure)
 

@@ -1,11 +1,11 @@
-"""Eight queens by search: how pruning turns an endless search into an instant.
+"""Eight queens by tree search: how pruning makes it fast.
 
 Place n queens on an n x n board so that none attacks another. A tree of placements has one branch
 per square and one level per queen: 64⁸, near 3 · 10¹⁴, for the usual board. Each constraint
 narrows it: one queen per row leaves 8⁸ = 16,777,216; one per column as well leaves 8! = 40,320;
-and a branch that is cut as soon as two queens attack each other leaves 2,056 placements in all,
-and the 92 solutions. Chess and Go are too wide and too deep for any exact cut: there a policy cuts
-the width, and a value the depth.
+and pruning a branch as soon as two queens attack each other leaves 2,056 placements in all, and
+the 92 solutions. Chess and Go are too wide and too deep for exact pruning: there a policy cuts the
+width, and a value the depth.
 """
 
 import math
@@ -22,7 +22,7 @@ class Search:
     """The result of a search."""
 
     visited: tuple[int, ...]
-    """visited placements of 1, 2, … n queens"""
+    """placements of 1, 2, … n queens"""
     solutions: tuple[tuple[int, ...], ...]
     """the column of the queen in each row"""
 
@@ -67,7 +67,7 @@ def attacked(columns: list[int], column: int) -> bool:
 
 
 def widths(queens: int, pruned: Search) -> dict[str, list[int]]:
-    """Return how many placements of 1, 2, … n queens there are, under each constraint."""
+    """Return the numbers of placements of 1, 2, … n queens under each constraint."""
     depths = range(1, queens + 1)
     return {
         "any square": [queens ** (2 * depth) for depth in depths],

@@ -191,7 +191,7 @@ class Unnamed(Mnk):
 def test_a_game_as_one_file_is_drawn_without_being_told_how() -> None:
     game = Unnamed(rows=2, columns=4, length=3)
     assert game.board_style is BoardStyle.SQUARES
-    svg = board_svg(game, game.initial_state(), framed=1)
+    svg = board_svg(game, game.initial_state(), highlighted_cell=1)
     assert texts(svg) == []
     frames = [
         each.attrib

@@ -1,4 +1,4 @@
-"""The boarding pass and the queens against plain counts, and every exhibit as a command."""
+"""The boarding pass and the queens against plain counts, and every demo as a command."""
 
 import io
 import itertools
@@ -16,7 +16,7 @@ from alphazero.foundations import boarding_pass, demos, plots
 from alphazero.foundations.blackjack import sticks_on
 from alphazero.foundations.boarding_pass import SIMULATIONS
 from alphazero.foundations.common import FoundationsError
-from alphazero.foundations.demos import EXHIBITS, make_exhibit
+from alphazero.foundations.demos import DEMOS, make_demo
 from alphazero.foundations.dynamic_programming import optimum
 from alphazero.foundations.monte_carlo import Control
 from alphazero.foundations.queens import search, widths
@@ -115,7 +115,7 @@ def test_without_cuts_all_40320_placements_are_visited_for_the_same_92_solutions
     assert counts["one a row and a column"] == list(whole.visited)
 
 
-# --- every exhibit as a command ------------------------------------------------------------------
+# --- every demo as a command ---------------------------------------------------------------------
 
 SMALL = {
     "blackjack-prediction": ["--episodes=30000"],
@@ -145,8 +145,8 @@ def run(*arguments: object) -> int:
     return exit_code("foundations", *arguments)
 
 
-@pytest.mark.parametrize("name", EXHIBITS)
-def test_every_exhibit_tells_what_it_found_and_draws_it(
+@pytest.mark.parametrize("name", DEMOS)
+def test_every_demo_tells_what_it_found_and_draws_it(
     name: str, tmp_path: Path, monkeypatch: Patch, capsys: Capture
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -159,7 +159,7 @@ def test_every_exhibit_tells_what_it_found_and_draws_it(
         assert len(picture.getcolors(picture.width * picture.height) or []) > 50
 
 
-@pytest.mark.parametrize("name", EXHIBITS)
+@pytest.mark.parametrize("name", DEMOS)
 def test_a_single_episode_flight_or_queen_is_enough_and_fills_the_bar(
     name: str, monkeypatch: Patch
 ) -> None:
@@ -168,9 +168,9 @@ def test_a_single_episode_flight_or_queen_is_enough_and_fills_the_bar(
         monkeypatch.setattr(plots, "draw_control", lambda *_: b"")
     told: list[int] = []
     ones = dict.fromkeys(["episodes", "epsilon", "passengers", "flights", "queens", "seed"], 1)
-    exhibit = make_exhibit(name, ones)
-    assert exhibit.run(told.append).text
-    assert sum(told) == exhibit.total
+    demo = make_demo(name, ones)
+    assert demo.run(told.append).text
+    assert sum(told) == demo.total
 
 
 def test_a_state_where_the_policies_differ_is_marked() -> None:
@@ -236,5 +236,5 @@ def test_from_python_wrong_arguments_are_refused_too() -> None:
     with pytest.raises(FoundationsError, match="flights must be"):
         boarding_pass.simulate("brute force", 3, 0, np.random.default_rng(0))
     with pytest.raises(FoundationsError, match="seed must be"):
-        make_exhibit("boarding-pass", {"passengers": 3, "flights": 1, "seed": -1})
+        make_demo("boarding-pass", {"passengers": 3, "flights": 1, "seed": -1})
     assert sticks_on(12).sum() == 0
