@@ -19,19 +19,19 @@ from alphazero.utils.arrays import Float64Array, Int64Array
 
 
 @dataclass(frozen=True)
-class Thought:
+class SearchResult:
     """A player's search result; both values are for the player to move."""
 
     prior: Float64Array
-    """[A] the network's policy over legal actions; uniform without a network"""
+    """[A] network policy over legal actions; uniform without a network"""
     visits: Int64Array
     """[A] visits of the search"""
     first_value: float
-    """in [-1, 1], before the search: of the network or one rollout; exact once solved"""
+    """in [-1, 1], before the search, by the network or one rollout; exact once solved"""
     value: float
     """in [-1, 1], after the search"""
     action: int
-    """the move that the player would play"""
+    """the player's move"""
 
 
 class Position:
@@ -48,8 +48,8 @@ class Position:
         self.game = read_game(game) if isinstance(game, str) else game
         self.state = self.game.initial_state()
         self.last_cell: int | None = None
-        """the cell on which pictures mark the last move"""
-        self.thought: Thought | None = None
+        """the cell where pictures mark the last move"""
+        self.search_result: SearchResult | None = None
         for name in self.game.split_moves(line):
             self._make(name)
 
@@ -78,19 +78,19 @@ class Position:
             )
         action = player.choose(self.state)
         roots = player.search.root_statistics(np.array([0]))
-        found = self._copy()
-        found.thought = Thought(
+        searched = self._copy()
+        searched.search_result = SearchResult(
             roots.priors[0],
             roots.visits[0],
             player.search.root_network_value(0),
             float(roots.values[0]),
             action,
         )
-        return found
+        return searched
 
     @property
     def title(self) -> str:
-        """The position in one line: game, number of moves, turn or result."""
+        """One line: the game, the number of moves, and who is to move or has won."""
         return title_of(self.game, self.state)
 
     def _make(self, name: str) -> None:
@@ -108,17 +108,17 @@ class Position:
         return f"{self.title}\n{self.game.render(self.state)}"
 
     def _repr_svg_(self) -> str:
-        title, thought = self.title, self.thought
-        if thought is None:
+        title, result = self.title, self.search_result
+        if result is None:
             canvas = Canvas()
             BoardDrawing(self.game, MARGIN, MARGIN).draw(canvas, self.state, self.last_cell)
             return canvas.svg(title, DARK)
-        total = int(thought.visits.sum())
-        policies = {"prior, %": thought.prior}
-        values = {"before the search": thought.first_value}
+        total = int(result.visits.sum())
+        policies = {"prior, %": result.prior}
+        values = {"before the search": result.first_value}
         if total:
-            policies[f"{total:,} visits, %"] = thought.visits / total
-            values["after the search"] = thought.value
+            policies[f"{total:,} visits, %"] = result.visits / total
+            values["after the search"] = result.value
         picture = draw_position(
             self.game,
             self.state,
@@ -126,7 +126,7 @@ class Position:
             policies=policies,
             values=values,
             last_cell=self.last_cell,
-            played=thought.action,
-            played_as=f"best move: {self.game.action_name(self.state, thought.action)}",
+            played=result.action,
+            played_as=f"best move: {self.game.action_name(self.state, result.action)}",
         )
         return picture.svg(title, DARK)

@@ -1,7 +1,7 @@
-"""A game as a PettingZoo environment (Agent Environment Cycle, AEC).
+"""A game as a PettingZoo environment, laid out like PettingZoo's classic games.
 
 Terry et al., *PettingZoo: Gym for Multi-Agent Reinforcement Learning* (2021), section 4, "Agent
-Environment Cycle". The layout is that of PettingZoo's classic games.
+Environment Cycle" (AEC).
 """
 
 from typing import Any, Final
@@ -25,7 +25,7 @@ except ImportError as error:
     ) from error
 
 AGENTS: Final = ("player_0", "player_1")
-"""Player 0, who moves first, and player 1."""
+"""Player 0 moves first."""
 
 RENDER_MODES: Final = ("ansi", "human")
 
@@ -36,12 +36,12 @@ def pettingzoo_env(game: str | Game, render_mode: str | None = None) -> "AECEnv[
     """Return a game as a PettingZoo environment with the wrappers of the classic games.
 
     An illegal move ends the game: -1 for the player who made it, 0 for the other
-    (`TerminateIllegalWrapper`). `GameEnv`, the result's `unwrapped`, documents the observations.
+    (`TerminateIllegalWrapper`). `GameEnv`, the `unwrapped` environment, documents observations.
 
     Args:
         game: a game, or its name with any options: "mnk:rows=4,columns=4,length=3".
         render_mode: "ansi": `render` returns the board as text; "human": `render` and every move
-            print it; None: nothing is drawn.
+            print it; None: no rendering.
 
     Raises:
         GameError: for an unknown game.
@@ -95,15 +95,13 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo brings no types
         self.action_spaces = {agent: spaces.Discrete(game.num_actions) for agent in AGENTS}
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """Return the agent's observation space."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        """Return the agent's action space: the game's actions by number."""
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:  # noqa: ARG002
-        """Begin a game; `seed` and `options` have no effect."""
+        """Start a game; `seed` and `options` have no effect."""
         self.position = self.game.initial_state()
         self.agents = list(AGENTS)
         self.agent_selection = AGENTS[0]
@@ -115,20 +113,19 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo brings no types
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in AGENTS}
 
     def observe(self, agent: str) -> Observation:
-        """Return the agent's observation."""
         player, state = AGENTS.index(agent), self.position
         mask = np.zeros(self.game.num_actions, np.bool_)
         if player == to_play(state):
             mask = self.game.legal_action_mask(state)
         else:
-            # The parity of the ply decides whose turn it is and from whose side a game is observed.
+            # The parity of the ply decides who is to move and from whose side a state is observed.
             state = state.copy()
             state[PLY] += 1
         planes = np.ascontiguousarray(self.game.observe(state).transpose(1, 2, 0))
         return {"observation": planes, "action_mask": mask.astype(np.int8)}
 
     def step(self, action: int | None) -> None:
-        """Make the move of `agent_selection`; a finished agent steps with None.
+        """Play the action of `agent_selection`; None for an agent whose game is over.
 
         Raises:
             GameError: for an illegal move; the wrappers let none through.
@@ -162,4 +159,4 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo brings no types
         return None
 
     def close(self) -> None:
-        """Do nothing: there is no window."""
+        """Do nothing."""

@@ -43,13 +43,12 @@ class Ablation:
 
     config: Path
     variants: Mapping[str, Sequence[str]]
-    """overrides of the configuration by variant; `BASE` has none of its own"""
+    """overrides by variant; `BASE` has none"""
     shared: Sequence[str]
     seeds: Sequence[int]
     folder: Path
 
     def run_of(self, variant: str, seed: int) -> Path:
-        """Return the folder of a run."""
         name = "".join(letter if letter.isalnum() else "-" for letter in variant)
         return self.folder / f"{name}-{seed}"
 
@@ -86,7 +85,7 @@ class Ablation:
         workers: int,
         show: Progress = no_progress,
     ) -> list["Row"]:
-        """Return each variant's matches against its seed's base, and its optimal moves."""
+        """Return each variant's matches against the base of its seed, and its optimal moves."""
         rows = []
         for variant in self.variants:
             matches, network, search = [], [], []
@@ -119,11 +118,11 @@ class Row:
 
     variant: str
     matches: Sequence[MatchResult]
-    """against the base, one a seed"""
+    """against the base, one per seed"""
     network_accuracy: float
-    """share of optimal moves of the network alone, mean over sets and seeds; NaN: not counted"""
+    """share of optimal moves without search, mean over sets and seeds; NaN without positions"""
     search_accuracy: float
-    """the same with search"""
+    """share of optimal moves with search"""
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -183,8 +182,8 @@ SMALL = [
     "budget.samples=null",
 ]
 """Overrides that make the shipped configuration small enough for dozens of runs. They also restore
-its values from before deblundering, temperature and fast searches were tuned together, and weight
-decay, Gumbel search and Muon after them."""
+its values from before the tuning of deblundering, temperature, fast searches, weight decay, Gumbel
+search and Muon."""
 
 VARIANTS = {
     BASE: [],
@@ -245,7 +244,7 @@ VARIANTS = {
     "surprise weighting": ["replay.policy_surprise_weight=0.5"],
     "int8 self-play": ["inference.selfplay_precision=int8"],
 }
-"""Each variant changes one choice of the base."""
+"""Overrides by variant; each changes one choice of the base."""
 
 
 def main() -> None:

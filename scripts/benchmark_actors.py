@@ -4,9 +4,9 @@ python scripts/benchmark_actors.py configs/connect_four.yaml [section.key=value 
 python scripts/benchmark_actors.py configs/connect_four.yaml --sleep 2,8,32,128,256 [--ray]
 
 The first compares one process with Ray actors, on one and on two cores: games a second, and the
-extra time of a game. The second measures how many actors one driver can serve: each actor only
-sleeps and then sends a recorded game, so the driver alone computes. The ideal is the rate with a
-driver that costs nothing. With --ray the games travel through Ray, else through this process.
+extra time of a game. The second measures how many actors one driver can serve: each actor sleeps
+and then sends a recorded game, so only the driver computes. The ideal is the rate of a driver
+without cost. With --ray the games travel through Ray, else within this process.
 """
 
 import argparse
@@ -43,15 +43,15 @@ from alphazero.utils.machine import peak_megabytes
 
 
 class Rate(NamedTuple):
-    """The rate at which a driver receives games."""
+    """The throughput of a driver."""
 
     games: float
     """games a second"""
     cpu: float
-    """CPU time of the driver, in seconds of a core a second"""
+    """CPU time of the driver, in cores"""
 
 
-def first_version(game: Game, config: Config) -> NetworkSnapshot:
+def untrained_network(game: Game, config: Config) -> NetworkSnapshot:
     """Return the untrained network of a run."""
     network = ResNet(game.observation_shape, game.num_actions, config.network, config.run.seed)
     name, options = config.game.name, dict(config.game.options)
@@ -60,35 +60,36 @@ def first_version(game: Game, config: Config) -> NetworkSnapshot:
     return NetworkSnapshot("first", evaluator, lambda: checkpoint_bytes(player, "first"))
 
 
-def measure(producer: PlayBackend, best: NetworkSnapshot, seed: int, seconds: float) -> Rate:
+def measure(backend: PlayBackend, network: NetworkSnapshot, seed: int, seconds: float) -> Rate:
     """Receive games for about `seconds`, after a first iteration that warms up.
 
-    Each iteration gives its network another name, because a known network would not be sent again.
+    The network gets a new name in each iteration, so that it is sent again.
     """
-    unfinished = producer.play(
-        SelfPlayRequest(best, [seed, 0], NEVER_RESIGN, []), bool, bool
+    unfinished = backend.play(
+        SelfPlayRequest(network, [seed, 0], NEVER_RESIGN, []), bool, bool
     ).unfinished
-    begin, cpu, games, turn = time.perf_counter(), time.process_time(), 0, 1
-    while (spent := time.perf_counter() - begin) < seconds or turn == 1:
-        version = best._replace(name=f"{best.name}-{turn}")
-        orders = SelfPlayRequest(version, [seed, turn], NEVER_RESIGN, unfinished)
-        played = producer.play(orders, bool, bool)
-        games, unfinished, turn = games + len(played.finished), played.unfinished, turn + 1
+    begin, cpu, games, iteration = time.perf_counter(), time.process_time(), 0, 1
+    while (spent := time.perf_counter() - begin) < seconds or iteration == 1:
+        renamed = network._replace(name=f"{network.name}-{iteration}")
+        request = SelfPlayRequest(renamed, [seed, iteration], NEVER_RESIGN, unfinished)
+        played = backend.play(request, bool, bool)
+        games, unfinished = games + len(played.finished), played.unfinished
+        iteration += 1
     spent = time.perf_counter() - begin
     return Rate(games / spent, (time.process_time() - cpu) / spent)
 
 
 def compare_cores(game: Game, config: Config, seconds: float) -> None:
-    """Print how fast one process and as many actors as it has cores play."""
-    best = first_version(game, config)
+    """Print the speed of one process, and of one actor per core."""
+    network = untrained_network(game, config)
     print("cores  in process     actors    a game costs more   driver CPU")
     for cores in (1, 2):
-        alone = measure(LocalBackend(game, config, cores), best, config.run.seed, seconds).games
+        alone = measure(LocalBackend(game, config, cores), network, config.run.seed, seconds).games
         workers = RayConfig(actors=cores)
         selfplay = dataclasses.replace(config.selfplay, distributed=workers)
         pool = open_actor_pool(game, dataclasses.replace(config, selfplay=selfplay), 0)
         try:
-            rate = measure(pool, best, config.run.seed, seconds)
+            rate = measure(pool, network, config.run.seed, seconds)
         finally:
             pool.close()
         more = (cores / rate.games - cores / alone) * 1000
@@ -99,17 +100,16 @@ def compare_cores(game: Game, config: Config, seconds: float) -> None:
 
 
 class Sleepers:
-    """A launcher whose actors sleep for a game and then send one, all in one thread."""
+    """A launcher whose actors sleep for a game's time and then send one, all in one thread."""
 
-    def __init__(self, seconds: float, brought: Any) -> None:
-        self.seconds, self.brought = seconds, brought
+    def __init__(self, seconds: float, result: Any) -> None:
+        self.seconds, self.result = seconds, result
         self._due: list[tuple[float, int, Future[Any]]] = []
-        self._news = threading.Condition()
-        self._asked = 0
+        self._changed = threading.Condition()
+        self._num_calls = 0
         threading.Thread(target=self._wake, daemon=True).start()
 
     def launch(self, number: int, incarnation: int) -> "Sleepers.Hand":  # noqa: ARG002
-        """Start an actor."""
         return Sleepers.Hand(self)
 
     class Hand:
@@ -119,87 +119,84 @@ class Sleepers:
             self.sleepers, self.free = sleepers, 0.0
 
         def ask(self, method: str, *_: Any) -> Future[Any]:
-            """Sleep after the sleeps of all earlier calls."""
+            """Sleep, after all earlier calls."""
             if method == "play":
                 self.free = max(time.monotonic(), self.free) + self.sleepers.seconds
             return self.sleepers.at(self.free, method)
 
         def stop(self) -> None:
-            """Do nothing: nothing runs."""
+            pass
 
     def at(self, when: float, method: str) -> Future[Any]:
-        """Return a result that arrives at `when`."""
+        """Return a future result, due at `when`."""
         future: Future[Any] = Future()
         if method != "play":
             future.set_result(None)
             return future
-        with self._news:
-            self._asked += 1
-            heapq.heappush(self._due, (when, self._asked, future))
-            self._news.notify()
+        with self._changed:
+            self._num_calls += 1
+            heapq.heappush(self._due, (when, self._num_calls, future))
+            self._changed.notify()
         return future
 
     def _wake(self) -> None:
         while True:
-            with self._news:
+            with self._changed:
                 while not self._due or (wait := self._due[0][0] - time.monotonic()) > 0:
-                    self._news.wait(wait if self._due else None)
+                    self._changed.wait(wait if self._due else None)
                 future = heapq.heappop(self._due)[2]
-            future.set_result(self.brought)
+            future.set_result(self.result)
 
     def put(self, data: bytes) -> bytes:
-        """Return the bytes themselves."""
         return data
 
     def death_reason(self, error: BaseException) -> None:
-        """Return None: no actor dies."""
+        pass
 
     def close(self) -> None:
-        """Do nothing: there are no resources."""
+        pass
 
 
-class Bed:
-    """The sleeping actors when games travel through Ray: one process for all."""
+class SleepingProcess:
+    """The Ray process in which all actors sleep."""
 
-    def __init__(self, seconds: float, brought: Any) -> None:
-        self.seconds, self.brought = seconds, brought
-        self.turns: dict[int, asyncio.Lock] = {}
+    def __init__(self, seconds: float, result: Any) -> None:
+        self.seconds, self.result = seconds, result
+        self.locks: dict[int, asyncio.Lock] = {}
 
     async def play(self, number: int) -> Any:
-        """Sleep, one game after the other for each number; return the game."""
-        async with self.turns.setdefault(number, asyncio.Lock()):
+        """Sleep after actor `number`'s earlier calls; return a game."""
+        async with self.locks.setdefault(number, asyncio.Lock()):
             await asyncio.sleep(self.seconds)
-        return self.brought
+        return self.result
 
 
 class RaySleepers(Sleepers):
-    """A launcher whose actors sleep in a process of Ray."""
+    """A launcher whose actors sleep in a Ray process."""
 
-    def __init__(self, seconds: float, brought: Any, actors: int) -> None:
-        super().__init__(seconds, brought)
+    def __init__(self, seconds: float, result: Any, actors: int) -> None:
+        super().__init__(seconds, result)
         self.local = LocalRay(1)
         import ray
 
         ray.init(address=self.local.address, log_to_driver=False)
         self.ray = ray
         options = {"num_cpus": 0, "max_concurrency": 4 * actors}
-        self.bed = ray.remote(**options)(Bed).remote(seconds, brought)
+        self.process = ray.remote(**options)(SleepingProcess).remote(seconds, result)
 
     def launch(self, number: int, incarnation: int) -> Any:  # noqa: ARG002
-        """Start an actor."""
-        bed = self.bed
+        process = self.process
 
         class Hand(Sleepers.Hand):
             def ask(self, method: str, *_: Any) -> Future[Any]:
                 if method != "play":
                     return self.sleepers.at(0, method)
-                future: Future[Any] = bed.play.remote(number).future()
+                future: Future[Any] = process.play.remote(number).future()
                 return future
 
         return Hand(self)
 
     def close(self) -> None:
-        """Stop Ray."""
         self.ray.shutdown()
         self.local.close()
 
@@ -207,13 +204,13 @@ class RaySleepers(Sleepers):
 def compare_sleepers(
     game: Game, config: Config, numbers: list[int], nap: float, seconds: float, through_ray: bool
 ) -> None:
-    """Print how many games a driver receives from actors that sleep."""
-    best = first_version(game, config)
+    """Print the games a second that a driver receives from sleeping actors."""
+    network = untrained_network(game, config)
     small = dataclasses.replace(config.selfplay, games_per_iteration=8, parallel_games=8)
     quick = dataclasses.replace(
         config, selfplay=small, search=dataclasses.replace(config.search, simulations=2)
     )
-    record = play_games(game, quick, best.evaluator, [1]).finished[0]
+    record = play_games(game, quick, network.evaluator, [1]).finished[0]
     data = GameBatch.of(game, [record]).to_bytes()
     print(f"a game is {len(record.actions)} moves, {len(data):,} bytes; it takes {nap:g} s")
     print("actors       ideal    games/s   share   driver CPU   a game   peak memory")
@@ -229,7 +226,7 @@ def compare_sleepers(
         assert selfplay.distributed is not None
         pool = ActorPool(game, run, selfplay.distributed, make(*arguments))
         try:
-            rate = measure(pool, best, 0, seconds)
+            rate = measure(pool, network, 0, seconds)
         finally:
             pool.close()
         ideal = actors / nap
@@ -241,14 +238,14 @@ def compare_sleepers(
 
 
 def main() -> None:
-    """Run the measurement that the arguments select."""
+    """Run the selected measurement."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("config", metavar="CONFIG", help="the YAML file of a run")
     parser.add_argument("overrides", nargs="*", metavar="section.key=value")
     parser.add_argument("--seconds", type=float, default=60.0, help="of each measurement")
-    parser.add_argument("--sleep", metavar="N,N", help="numbers of actors that sleep")
-    parser.add_argument("--nap", type=float, default=0.5, help="seconds that one sleeps for a game")
-    parser.add_argument("--ray", action="store_true", help="let their games travel through Ray")
+    parser.add_argument("--sleep", metavar="N,N", help="numbers of sleeping actors")
+    parser.add_argument("--nap", type=float, default=0.5, help="seconds of sleep per game")
+    parser.add_argument("--ray", action="store_true", help="send their games through Ray")
     options = parser.parse_intermixed_args()
     config = load_config(options.config, options.overrides)
     game = make_game(config.game.name, **config.game.options)

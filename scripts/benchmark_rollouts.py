@@ -27,7 +27,7 @@ from alphazero.utils.markdown import markdown_row, markdown_table
 
 
 class Case(NamedTuple):
-    """A game and its name in OpenSpiel; plain Python supports the games that are won by a line."""
+    """A game and its name in OpenSpiel; plain Python supports games won by a line."""
 
     title: str
     game: Game
@@ -50,7 +50,7 @@ FIRST = np.array([0])
 
 
 class Board:
-    """The rules in plain Python: stones are +1 and -1, an action is the cell it fills."""
+    """The rules in plain Python; stones are +1 and -1."""
 
     def __init__(self, rows: int, columns: int, length: int, falling: bool) -> None:
         self.columns, self.length, self.falling = columns, length, falling
@@ -65,7 +65,7 @@ class Board:
         ]
 
     def _ray(self, rows: int, cell: int, down: int, right: int) -> list[int]:
-        """Return the cells on a line from `cell`, without `cell`."""
+        """Return the cells on a line from `cell`, excluding it."""
         row, column, ray = cell // self.columns + down, cell % self.columns + right, []
         while 0 <= row < rows and 0 <= column < self.columns:
             ray.append(row * self.columns + column)
@@ -87,7 +87,7 @@ class Board:
         return False
 
     def play(self, cells: list[int], free: list[int], index: int, player: int) -> int:
-        """Fill the free cell at `index`; return 0, or the player who wins by it."""
+        """Fill the free cell at `index`; return the player if this wins, else 0."""
         cell = free[index]
         cells[cell] = player
         above = cell - self.columns
@@ -100,7 +100,7 @@ class Board:
 
 
 class Node:
-    """A node of the tree."""
+    """A node of the tree; `total` is for the player who moved into it."""
 
     def __init__(self, untried: list[int], winner: int) -> None:
         self.visits, self.total, self.winner = 0, 0, winner
@@ -166,7 +166,7 @@ def plain(case: Case, simulations: int, seed: int) -> Callable[[], object]:
 
 
 def spiel(module: Any, name: str, simulations: int, seed: int) -> Callable[[], object]:
-    """Return OpenSpiel's search in C++ as a function, with ample memory and without its solver."""
+    """Return OpenSpiel's C++ search as a function, with ample memory and without its solver."""
     game = module.load_game(name)
     rollout = module.RandomRolloutEvaluator(1, seed)
     bot = module.MCTSBot(game, rollout, math.sqrt(2), simulations, 1000, False, seed, False)
@@ -180,7 +180,7 @@ def rate(
     repeats: int,
     clock: Callable[[], float] = time.thread_time,
 ) -> float:
-    """Return simulations a second, the best of `repeats`; `prepare` makes a search from a seed."""
+    """Return simulations a second, the best of `repeats`; `prepare` makes a search for a seed."""
     best = 0.0
     for seed in range(repeats):
         run = prepare(seed)

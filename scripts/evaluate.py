@@ -1,4 +1,4 @@
-"""Measure the strength of players: the commands `match`, `rate` and `grade` of `alphazero`.
+"""Measure the strength of players: `alphazero match`, `rate` and `grade`.
 
 python scripts/evaluate.py match A B     play a match of two players
 python scripts/evaluate.py rate A B C    rate players, or the checkpoints of a run

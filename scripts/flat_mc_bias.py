@@ -2,8 +2,8 @@
 
 python scripts/flat_mc_bias.py [--simulations 300000] [--runs 20] [--seed 0] [--plot bias.png]
 
-Prints the estimates of both moves by flat Monte Carlo and UCT, as simulations grow, beside minimax,
-and draws them. alphazero/foundations/README.md has the idea of each search.
+Prints the estimates of both moves by flat Monte Carlo and UCT for growing numbers of simulations,
+beside minimax, and draws them. alphazero/foundations/README.md explains the searches.
 """
 
 import argparse
@@ -47,16 +47,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LEAVES = ((50, 48), (62, 45, 58))
-"""Win percentages of the first player, for each branch and each answer to it."""
+"""Win percentages of the first player, by branch and answer."""
 HUNDRED = 100
 ANSWERS = 3
 _CHOSEN, _WORTH = HEADER, HEADER + 1
-"""Where a state holds the chosen branch and the chosen leaf's worth; all leaves come after them."""
+"""Indices in a state of the chosen branch and the chosen leaf's percentage; all leaves follow."""
 
 
 @kernel(LEGAL_RULE)
 def _legal(state: State, mask: Mask) -> int:
-    """Mark the branches, then the answers to the chosen one, then all last moves."""
+    """Mark the branches, then the answers to the chosen branch, then all last moves."""
     count = 0
     for action in range(HUNDRED):
         mask[action] = state[OUTCOME] == ONGOING
@@ -71,7 +71,7 @@ def _legal(state: State, mask: Mask) -> int:
 
 @kernel(PLAY_RULE)
 def _play(state: State, action: int) -> None:
-    """Choose a branch, then a leaf, then a last move; the leaf's worth is the number that win."""
+    """Choose a branch, then a leaf, then a last move; the leaf's percentage of them win."""
     if state[PLY] == 0:
         state[_CHOSEN] = action
     elif state[PLY] == 1:
@@ -96,17 +96,15 @@ def _leaf_value(state: State) -> int:
 
 @dataclass(frozen=True)
 class TwoPlyTree(Game):
-    """The tree of `LEAVES` as a game; chance is a hundred last moves, which only rollouts reach."""
+    """The tree of `LEAVES` as a game; chance is a hundred last moves, reached by rollouts alone."""
 
     rule_functions = (_legal, _play, outcome, _observe)
 
     @property
     def heuristic(self) -> Any:
-        """The rule that returns a leaf's value."""
         return _leaf_value
 
     def initial_state(self) -> State:
-        """Return the root."""
         worth = [list(answers) + [-1] * (ANSWERS - len(answers)) for answers in LEAVES]
         header = [0, ONGOING, -1, -1, -1]
         return np.array([*header, *np.ravel(worth)], np.int64)
@@ -116,23 +114,18 @@ class TwoPlyTree(Game):
     max_moves = 3
 
     def symmetries(self) -> Symmetries:
-        """Return the identity alone."""
         return Symmetries(np.arange(HUNDRED)[None], np.zeros((1, 1), np.int64))
 
     def render(self, state: State) -> str:
-        """Describe the moves that were made."""
         return f"{state[PLY]} moves, branch {state[_CHOSEN] + 1}, worth {state[_WORTH]}"
 
     def parse(self, diagram: str) -> State:
-        """Raise GameError: positions of this game cannot be typed."""
         raise GameError(f"no position of this tree can be typed, got {diagram[:20]!r}")
 
     def action_name(self, state: State, action: int) -> str:
-        """Return b1, c1 or a number, by the ply."""
         return f"{('b', 'c', '')[min(int(state[PLY]), 2)]}{action + 1}"
 
     def parse_action(self, state: State, text: str) -> int:
-        """Return the action that `action_name` writes as `text`."""
         for action in np.flatnonzero(self.legal_action_mask(state)):
             if self.action_name(state, int(action)) == text.strip():
                 return int(action)
@@ -177,18 +170,18 @@ def estimate(
         settings = RolloutConfig(method=method, depth=2, simulations=simulations[-1])
         search = RolloutSearch(game, settings, slots=runs, rng=np.random.default_rng(seed))
         search.reset(every, np.tile(game.initial_state(), (runs, 1)))
-        for place, total in enumerate(simulations):
-            search.begin_search(every, total - (simulations[place - 1] if place else 0))
+        for point, total in enumerate(simulations):
+            search.begin_search(every, total - (simulations[point - 1] if point else 0))
             done = 0
             while done < runs:
                 search.step()
                 done += len(search.pop_finished())
             roots = search.root_statistics(every)
             percentages = 50 * (roots.action_values[:, :branches] + 1)
-            found[0, index, place] = percentages.mean(axis=0)
-            found[1, index, place] = percentages.std(axis=0)
+            found[0, index, point] = percentages.mean(axis=0)
+            found[1, index, point] = percentages.std(axis=0)
             best = roots.move_policies.argmax(axis=1)
-            found[2, index, place] = np.bincount(best, minlength=branches)[:branches] / runs
+            found[2, index, point] = np.bincount(best, minlength=branches)[:branches] / runs
     return Estimates(tuple(methods), tuple(simulations), *found)
 
 
@@ -203,14 +196,14 @@ def table(estimates: Estimates) -> str:
         lines += ["", f"{METHODS[method].title}, win percentages:"]
         head = "".join(f"{name:>14}" for name in names)
         lines.append(f"{'simulations':>11}{head}{f'plays {names[best]}':>12}")
-        for place, total in enumerate(estimates.simulations):
+        for point, total in enumerate(estimates.simulations):
             cells = "".join(
                 f"{mean:7.1f} ± {deviation:4.1f}"
                 for mean, deviation in zip(
-                    estimates.means[index, place], estimates.deviations[index, place], strict=True
+                    estimates.means[index, point], estimates.deviations[index, point], strict=True
                 )
             )
-            lines.append(f"{total:11,}{cells}{estimates.chosen[index, place, best]:12.0%}")
+            lines.append(f"{total:11,}{cells}{estimates.chosen[index, point, best]:12.0%}")
     return "\n".join(lines)
 
 
@@ -263,8 +256,8 @@ def draw(estimates: Estimates) -> "Figure":
 def main() -> None:
     """Search, print the table, write the picture."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--simulations", type=whole_number, default=300_000, help="at the end")
-    parser.add_argument("--runs", type=positive_number, default=20, help="from different seeds")
+    parser.add_argument("--simulations", type=whole_number, default=300_000, help="of a search")
+    parser.add_argument("--runs", type=positive_number, default=20, help="searches to average")
     parser.add_argument("--seed", type=whole_number, default=0)
     parser.add_argument(
         "--plot", type=Path, metavar="FILE", help="the picture, as PNG or SVG by its suffix"

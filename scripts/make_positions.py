@@ -2,8 +2,8 @@
 
 python scripts/make_positions.py connect_four FILE [--each 200] [--first-ply 8] [--seed 1]
 
-This made Connect Four's shipped file, alphazero/arena/positions/connect_four.txt. The fewer moves
-a position has, the longer it takes to solve: about three seconds on one core after 8 moves.
+This made Connect Four's shipped file, alphazero/arena/positions/connect_four.txt. Earlier positions
+take longer to solve: about three seconds on one core after 8 moves.
 """
 
 import argparse
@@ -23,11 +23,11 @@ from alphazero.utils.files import check_writable, write_atomic
 def main() -> None:
     """Write the file."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("game", metavar="GAME", help="as connect_four, or mnk:rows=4,columns=4")
+    parser.add_argument("game", metavar="GAME", help="e.g. connect_four or mnk:rows=4,columns=4")
     parser.add_argument("file", type=Path, metavar="FILE")
-    parser.add_argument("--each", type=positive_number, default=200, help="of each stage")
+    parser.add_argument("--each", type=positive_number, default=200, help="positions per stage")
     parser.add_argument(
-        "--first-ply", type=whole_number, default=8, help="moves played before it, at least"
+        "--first-ply", type=whole_number, default=8, help="least number of moves before a position"
     )
     parser.add_argument("--seed", type=whole_number, default=1, help="of all chance")
     options = parser.parse_args()

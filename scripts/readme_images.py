@@ -4,7 +4,7 @@ python scripts/readme_images.py series RUN [--moves "a1 b2"] [--networks 3] --sa
 python scripts/readme_images.py run RUN --save run.svg
 python scripts/readme_images.py page PLAYER [--moves "a1 b2"] [--chromium PATH] --save page.png
 
-`series`: a position as early, middle and late networks of a run see it. `run`: a run's curves.
+`series`: a position as seen by early, middle and late networks of a run. `run`: a run's curves.
 `page`: the web page during an analysis; it needs the extras `serve` and `browser`.
 """
 
@@ -25,7 +25,7 @@ from alphazero.utils.files import check_writable
 
 
 def series(options: argparse.Namespace) -> None:
-    """Draw a position as networks of a run see it."""
+    """Draw a position as seen by networks of a run."""
     picture = draw_series(options.run, options.moves, options.networks)
     if options.save.suffix == ".svg":
         title = f"A position of {options.run.name} as its networks see it"
@@ -52,15 +52,15 @@ def page(options: argparse.Namespace) -> None:
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(executable_path=options.chromium)
                 tab = browser.new_page(viewport={"width": 1280, "height": 800})
-                _look(tab, address, options.moves)
+                _start_analysis(tab, address, options.moves)
                 tab.screenshot(path=options.save)
                 browser.close()
         finally:
             server.terminate()
 
 
-def _look(tab: Any, address: str, moves: str) -> None:
-    """Open a game with `moves` played, a person against the first player, and start an analysis."""
+def _start_analysis(tab: Any, address: str, moves: str) -> None:
+    """Open a game against the first player, play `moves`, and start an analysis."""
     player = tab.request.get(f"{address}/api/setup").json()["players"][0]
     sides = [{"player": "human"}, {"player": player["name"]}]
     sessions = f"{address}/api/sessions"
@@ -68,7 +68,7 @@ def _look(tab: Any, address: str, moves: str) -> None:
     tab.request.post(f"{sessions}/{session}/paste", data={"moves": moves})
     tab.add_init_script(f"sessionStorage.setItem('alphazero-session', '{session}')")
     tab.goto(address)
-    for _ in moves.split():  # so that the graph has each position's value
+    for _ in moves.split():  # give the graph each position's value
         tab.get_by_role("button", name="Hint").click()
         tab.locator(".candidates tbody tr").first.wait_for()
         tab.get_by_role("button", name="One move back").click()
@@ -81,11 +81,11 @@ def _look(tab: Any, address: str, moves: str) -> None:
 
 
 def main() -> None:
-    """Draw the picture that the arguments select."""
+    """Draw the selected picture."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parts = parser.add_subparsers(required=True, metavar="PICTURE")
 
-    part = parts.add_parser("series", help="a position as networks of a run see it")
+    part = parts.add_parser("series", help="a position as seen by networks of a run")
     part.add_argument("run", type=Path, metavar="RUN", help="a run's folder with step-* files")
     part.add_argument("--moves", default="", help="that lead to the position")
     part.add_argument(

@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIMULATIONS, SECONDS = "simulations", "seconds"
-"""Budgets that are equal for all methods, by the name of the players' option."""
+"""Budgets, equal for all methods, by the players' option."""
 
 BASELINE = "UCT"
-"""The method with 0 Elo. All others win and lose against it, so that intervals are narrow."""
+"""The method with 0 Elo. All others win and lose some games against it, for narrow intervals."""
 
 
 class Row(NamedTuple):
@@ -51,19 +51,19 @@ class Row(NamedTuple):
     selection: str
     evaluation: str
     player: str
-    """its name, without a budget"""
+    """the player's name, without a budget"""
     budgets: tuple[str, ...] = (SIMULATIONS, SECONDS)
-    """budgets that it supports: halving needs a number to plan with; a player without budgets is
-    the same under each"""
+    """supported budgets: sequential halving needs a number of simulations; a player without budgets
+    plays under each"""
 
 
 def historical_methods(checkpoint: Path) -> list[Row]:
-    """Return the methods, oldest first; those that need a network use the checkpoint's."""
+    """Return the methods, oldest first, with the checkpoint's network."""
     rollouts = [
         Row(method.title, method.selection, method.evaluation, word)
         for word, method in METHODS.items()
     ]
-    # Plain trees, as those of all other methods.
+    # Plain trees, as in all other methods.
     plain = f"{checkpoint}:transpositions=false,backup_value_weighting=0"
     return [
         Row("random play", "none", "none", "random", ()),
@@ -90,7 +90,7 @@ def compare(
     workers: int = 1,
     show: Progress = no_progress,
 ) -> dict[str, Standing]:
-    """Play `games` games between every two methods with a budget; return standings by title."""
+    """Play `games` games between every two methods under a budget; return standings by title."""
     names = {row.title: player_name(row, budget, amount) for row in rows}
     names = {title: name for title, name in names.items() if name}
     specs = [parse_player(name) for name in names.values()]
@@ -102,7 +102,7 @@ def compare(
 
 
 def player_name(row: Row, budget: str, amount: float) -> str:
-    """Return the player of a method with a budget; empty if it does not support the budget."""
+    """Return the player of a method under a budget; empty if unsupported."""
     if not row.budgets:
         return row.player
     joint = "," if ":" in row.player else ":"

@@ -1,8 +1,8 @@
-"""A run's recorded games, which can be read while it trains.
+"""A run's recorded games, readable while it trains.
 
-Self-play games come from the shards of the replay window, each checked against the manifest. For
-an iteration outside the window they are its few sample games in `games/`, without policies. Gate
-games are only in `games/`, which keeps the newest `run.keep_games` iterations.
+Self-play games come from the replay window's shards, each checked against the manifest. For an
+iteration outside the window they are its few sample games in `games/`, without policies. Gate games
+are only in `games/`, which keeps the newest `run.keep_games` iterations.
 """
 
 import functools
@@ -27,10 +27,9 @@ CACHED_ITERATIONS: Final = 3
 
 
 class RunArchive:
-    """The games of the run in `folder`; all methods may be called from several threads.
+    """The games of the run in `folder`; thread-safe.
 
-    Nothing is locked or written, so the run may continue to train. Games that it has removed since
-    they were listed are reported in one line.
+    Nothing is locked or written, so the run may continue to train; it may remove listed games.
 
     Raises:
         RunError: when the folder holds no run.
@@ -45,11 +44,10 @@ class RunArchive:
 
     @functools.cached_property
     def game(self) -> Game:
-        """The game that the run learns."""
         return self._run().game
 
     def iterations(self) -> list[tuple[int, str]]:
-        """Return each iteration that has games, with their kind, newest first.
+        """Return iterations that have games, and the kind of games, newest first.
 
         Raises:
             RunError: when the folder cannot be read.
@@ -58,10 +56,10 @@ class RunArchive:
         return sorted(found | set(self._files()), key=lambda each: (-each[0], each[1]))
 
     def games(self, iteration: int, kind: str) -> list[GameRecord | PlayedGame]:
-        """Return the games of an iteration; they are records with policies while in the window.
+        """Return the games of an iteration: records with policies while in the window.
 
         Raises:
-            RunError, PlayerError: in one line, when they have been removed or are damaged.
+            RunError, PlayerError: when they have been removed or are damaged.
         """
         with self._lock:
             key = iteration, kind
@@ -83,7 +81,7 @@ class RunArchive:
         path = self._files().get((iteration, kind))
         if path is None:
             raise RunError(
-                f"{self.name} holds no {kind} games of iteration {iteration} any more; look at a "
+                f"{self.name} has no {kind} games of iteration {iteration} any more; choose a "
                 "newer one"
             )
         return list(load_played(path))
@@ -92,7 +90,7 @@ class RunArchive:
         return RunDirectory.open(self.folder)
 
     def _files(self) -> dict[tuple[int, str], Path]:
-        """Return the sample games' files, except texts, by iteration and kind."""
+        """Return the files of sample games, except texts, by iteration and kind."""
         try:
             paths = list((self.folder / "games").iterdir())
         except OSError as error:

@@ -29,13 +29,13 @@ HEAD: Final = 0.8
 ROW: Final = 1.75
 """Heights of the title and of a row of charts: six rows fill the page."""
 MARKED: Final = 8
-"""Points of a curve that have a marker, about."""
+"""Approximate number of markers on a curve."""
 
 
 class Drawing(NamedTuple):
-    """A chart and the curves that a run has for it."""
+    """A chart and a run's curves for it."""
 
-    panel: Chart
+    chart: Chart
     curves: Mapping[str, Curve]
     """by legend"""
     intervals: tuple[Curve, Curve] | None
@@ -84,29 +84,29 @@ def draw_run(run: Path) -> "Figure":
         if len(drawings) % 2:  # the first and most important chart takes a whole row
             cells[:2] = [grid[0, :]]
         for cell, drawing in zip(cells, drawings, strict=True):
-            _draw_panel(figure.add_subplot(cell), drawing)
+            _draw_chart(figure.add_subplot(cell), drawing)
         _share_iterations(figure)
     return figure
 
 
 def find_drawings(curves: Mapping[str, Curve]) -> list[Drawing]:
-    """Return the charts that have finite values, in the order of the dashboard."""
+    """Return the charts with finite values, in the dashboard's order."""
     finite = {
         name: {iteration: value for iteration, value in curve.items() if math.isfinite(value)}
         for name, curve in curves.items()
     }
     drawn = {name: curve for name, curve in sorted(finite.items()) if curve}
     drawings = []
-    for panel in (panel for panels in DASHBOARD.values() for panel in panels):
+    for chart in (chart for charts in DASHBOARD.values() for chart in charts):
         found = {
             name: label
-            for known, legend in panel.curves.items()
+            for known, legend in chart.curves.items()
             for name, label in named(known, legend, drawn).items()
         }
         if found:
             ends = [drawn.get(end, {}) for end in interval_of(next(iter(found)))]
-            intervals = (ends[0], ends[1]) if panel.interval else None
-            drawings.append(Drawing(panel, {found[name]: drawn[name] for name in found}, intervals))
+            intervals = (ends[0], ends[1]) if chart.interval else None
+            drawings.append(Drawing(chart, {found[name]: drawn[name] for name in found}, intervals))
     return drawings
 
 
@@ -130,10 +130,10 @@ def _write_title(figure: "Figure", run: Path, curves: Mapping[str, Curve]) -> No
     figure.text(left, below, " · ".join(facts), fontsize=SMALL + 1, va="center")
 
 
-def _draw_panel(axes: Any, drawing: Drawing) -> None:
-    panel = drawing.panel
-    axes.set_title(panel.title)
-    axes.set_ylabel(panel.unit)
+def _draw_chart(axes: Any, drawing: Drawing) -> None:
+    chart = drawing.chart
+    axes.set_title(chart.title)
+    axes.set_ylabel(chart.unit)
     if drawing.intervals:
         low, high = drawing.intervals
         both = sorted(low.keys() & high.keys())
@@ -156,7 +156,7 @@ def _draw_panel(axes: Any, drawing: Drawing) -> None:
         entries.append((last, line, f"{words} {_rounded(last)}"))
     values = [value for curve in drawing.curves.values() for value in curve.values()]
     if min(values) >= 0 and not drawing.intervals:  # from 0, with a margin below it
-        top = 1 if panel.unit == "share" else 1.03 * max(values) or 1
+        top = 1 if chart.unit == "share" else 1.03 * max(values) or 1
         axes.set_ylim(-0.03 * top, 1.03 * top)
     axes.yaxis.set_major_formatter("{x:,.9g}")
     _, lines, texts = zip(*sorted(entries, key=lambda entry: -entry[0]), strict=True)

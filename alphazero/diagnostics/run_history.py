@@ -1,4 +1,4 @@
-"""The history of a run: its curves, its checkpoints, and the training time of each."""
+"""The history of a run: curves, checkpoints, and their training times."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,11 +15,11 @@ Curve = dict[int, float]
 """Values by iteration."""
 
 TIMES = [name for name in METRICS if name.startswith("seconds/")]
-"""The curves of the time that each stage takes."""
+"""The curves of the stages' times."""
 
 
 def read_curves(run: Path) -> dict[str, Curve]:
-    """Return every curve of a run by name, without those that a resumed run purged completely."""
+    """Return the curves of a run by name; without curves that a resumed run purged completely."""
     from tensorboard.backend.event_processing.event_accumulator import (  # type: ignore[import-untyped]
         EventAccumulator,
     )
@@ -48,7 +48,7 @@ def training_minutes(run: Path) -> dict[int, float]:
 
 
 def add_minutes(curves: Mapping[str, Curve]) -> dict[int, float]:
-    """Return the result of `training_minutes` for curves that were read before."""
+    """Return `training_minutes` of curves already read."""
     spent: dict[int, float] = {}
     for name in TIMES:
         for iteration, seconds in curves.get(name, {}).items():
@@ -74,9 +74,9 @@ def expand_players(
     simulations: int | None = None,
     seconds: float | None = None,
 ) -> tuple[list[PlayerSpec], dict[str, float]]:
-    """Return the named players, and by name the minutes of training of a run's checkpoints.
+    """Return the named players, and the minutes of training of checkpoints of runs, by name.
 
-    A run's folder stands for `checkpoints` of its checkpoints; the budget is as in `parse_player`.
+    A run's folder stands for `checkpoints` of its checkpoints; budgets are as in `parse_player`.
 
     Raises:
         AlphaZeroError: for a text that names no player.
@@ -91,13 +91,13 @@ def expand_players(
             specs.append(spec)
             if isinstance(spec.options, CheckpointOptions) and times:
                 iteration = spec.options.saved.checkpoint.iteration
-                # A power cut may have lost the last iteration's curves.
+                # The last iteration's curves may be lost in a power cut.
                 minutes[spec.name] = max(at for i, at in times.items() if i <= iteration)
     return specs, minutes
 
 
 def anchor_index(specs: Sequence[PlayerSpec], text: str | None) -> int:
-    """Return the index of the player with rating 0: the one named, else `random`, else the first.
+    """Return the index of the player with rating 0: `text`, else `random`, else the first.
 
     Raises:
         PlayerError: when no player has that name.
@@ -106,7 +106,7 @@ def anchor_index(specs: Sequence[PlayerSpec], text: str | None) -> int:
     if text is None:
         return names.index("random") if "random" in names else 0
     wanted = {text, parse_player(text).name}
-    found = [place for place, name in enumerate(names) if name in wanted]
+    found = [index for index, name in enumerate(names) if name in wanted]
     if not found:
         raise PlayerError(
             f"the anchor {printable(text)!r} is none of the players: {', '.join(names)}"

@@ -1,4 +1,4 @@
-"""Pictures of a run: a position as its networks see it, and ratings over time."""
+"""Pictures of a run: a position as seen by its networks, and ratings over time."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
 
 
 def draw_series(run: Path, line: str, number: int = 3) -> Canvas:
-    """Draw a position as networks of a run see it, evenly spaced from the first to the last.
+    """Draw policies and values of a position by networks evenly spaced over a run.
 
-    Each has a board with its policy and a bar with its value. `line` has the moves, as
-    `Game.from_text` reads them; `number` is at most the number of `POLICY_COLOURS`.
+    `line` has the moves, as `Game.from_text` reads them; `number` is 1 to `len(POLICY_COLOURS)`.
 
     Raises:
         RunError: when the run's folder holds no checkpoints.
@@ -54,7 +53,7 @@ def draw_series(run: Path, line: str, number: int = 3) -> Canvas:
 
 
 def draw_progress(rows: Sequence[Standing], minutes: dict[str, float]) -> "Figure":
-    """Return a chart of ratings over the minutes of training; other players are horizontal lines.
+    """Draw ratings over the minutes of training; other players are horizontal lines.
 
     Raises:
         RunError: when no player is from a run, or matplotlib is missing.
@@ -62,7 +61,7 @@ def draw_progress(rows: Sequence[Standing], minutes: dict[str, float]) -> "Figur
     points = sorted((row for row in rows if row.name in minutes), key=lambda row: minutes[row.name])
     if not points:
         raise RunError(
-            "a plot is of ratings over the time of training: name a run's folder that holds "
+            "a plot shows ratings over the time of training: name a run's folder that holds "
             "step-*.safetensors and curves in tensorboard/"
         )
     levels = {row.name: row.elo for row in rows if row.name not in minutes}

@@ -96,7 +96,7 @@ def test_games_for_people_are_kept_of_the_newest_iterations_alone(tmp_path: Path
     assert {i for i, kind in archive.iterations() if kind == SELFPLAY} == {3, 4, *shards_of(folder)}
     for iteration, kind in archive.iterations():
         assert archive.games(iteration, kind)
-    with pytest.raises(RunError, match="holds no gate games of iteration 2 any more"):
+    with pytest.raises(RunError, match="has no gate games of iteration 2 any more"):
         archive.games(2, GATE)
     first = train(tiny_config(tmp_path / "twice", *kept, "budget.iterations=2"))
     (first / "games/notes.txt").write_text("somebody's own")
