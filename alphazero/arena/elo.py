@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from alphazero.games.game import value_of
+from alphazero.games.game import value_of, win_rate
 from alphazero.records.game_record import GameRecord
 
 CONFIDENCE = 1.96
@@ -64,7 +64,7 @@ def scores_by_pair(records: Sequence[GameRecord]) -> dict[int, list[float]]:
     pairs: dict[int, list[float]] = {}
     for record in records:
         value = value_of(record.outcome, record.pairing.players.index(0))
-        pairs.setdefault(record.pairing.pair_id, []).append((1 + value) / 2)
+        pairs.setdefault(record.pairing.pair_id, []).append(win_rate(value))
     return pairs
 
 

@@ -65,7 +65,6 @@ def play(options: argparse.Namespace) -> None:
 
     from alphazero.frontends.terminal.app import Terminal
     from alphazero.frontends.terminal.commands import SIDES
-    from alphazero.frontends.terminal.screen import Screen
     from alphazero.frontends.terminal.session import TerminalSession
     from alphazero.records.game_files import check_savable, load_start_position
 
@@ -78,7 +77,7 @@ def play(options: argparse.Namespace) -> None:
     if options.save:
         check_savable(options.save, game)
     session = TerminalSession(player, game, SIDES[options.side], opening)
-    Terminal(session, Screen.of(sys.stdout)).run(options.save)
+    Terminal(session).run(options.save)
 
 
 def serve_arguments(parser: argparse.ArgumentParser) -> None:

@@ -59,6 +59,11 @@ def value_of(outcome: int, player: int) -> int:
     return outcome if player == 0 else -outcome
 
 
+def win_rate(value: float) -> float:
+    """Return the win rate, draws counted half, for a value in [-1, 1]."""
+    return (1 + value) / 2
+
+
 @kernel(OUTCOME_RULE)
 def outcome(state: State) -> int:
     """Return the header's outcome: the rule of games whose `play` writes it there."""

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from alphazero.errors import GameError
-from alphazero.games.game import ONGOING, Game, State, value_of
+from alphazero.games.game import ONGOING, Game, State, value_of, win_rate
 from alphazero.games.grid import stones_by_player
 from alphazero.records.game_record import GameRecord
 from alphazero.records.gtp_notation import COLOURS
@@ -45,7 +45,7 @@ def search_comment(
     `value` is for the player who moves; `policy` [A] is the search policy, zeros if it is unknown;
     `visits` [A] are its visits if they are known.
     """
-    said = f"win rate {(1 + value) / 2:.0%} (value {value:+.2f})"
+    said = f"win rate {win_rate(value):.0%} (value {value:+.2f})"
     total = 0 if visits is None else int(visits.sum())
     if total:
         said += f", {int(visits[action]):,} of {total:,} visits"

@@ -735,8 +735,8 @@ def test_play_without_a_terminal_is_one_line(player: Path, stdin: str) -> None:
         done = process("play", player, stdin=subprocess.DEVNULL)
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
-        "error: no more input: moves are typed in a terminal, or piped in one a line and ended "
-        "by 'quit'"
+        "error: no more input: type moves in a terminal, or pipe them in, one per line, with "
+        "'quit' at the end"
     ]
 
 

@@ -1,6 +1,7 @@
 """A terminal with a scripted person, for tests; and a player that searches without a network."""
 
 import dataclasses
+import io
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +11,7 @@ import numpy as np
 
 from alphazero.config.schema import SearchConfig
 from alphazero.frontends.terminal.app import Terminal
-from alphazero.frontends.terminal.screen import Screen
+from alphazero.frontends.terminal.screen import PlainConsole
 from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.games import Game
 from alphazero.games.game import ONGOING
@@ -53,6 +54,28 @@ def uniform(simulations: int = 200) -> PlayerSpec:
     return PlayerSpec("uniform", PlayerKind("", Uniform, Uniform.seat), Uniform(simulations))
 
 
+class Stream(io.StringIO):
+    """A stream with given capabilities; `said` holds what was written to it, text by text."""
+
+    def __init__(self, is_terminal: bool = False, encoding: str = "ascii") -> None:
+        super().__init__()
+        self.said: list[str] = []
+        self.text = ""
+        self._is_terminal, self._encoding = is_terminal, encoding
+
+    def isatty(self) -> bool:
+        return self._is_terminal
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return self._encoding
+
+    def write(self, text: str) -> int:
+        self.text += text
+        self.said += [text.removesuffix("\n")] * bool(text)
+        return len(text)
+
+
 class Talk:
     """A terminal whose person types what a script says; `said` is all it wrote."""
 
@@ -65,10 +88,11 @@ class Talk:
         *,
         player: PlayerSpec | None = None,
         opening: Sequence[str] = (),
-        screen: Screen | None = None,
+        stream: Stream | None = None,
     ) -> None:
         self.game: Game = read_game(game_name)
-        self.said: list[str] = []
+        stream = stream or Stream()
+        self.stream, self.said = stream, stream.said
         self.prompts: list[str] = []
         begun = None
         if opening:
@@ -78,7 +102,7 @@ class Talk:
                 state = self.game.play(state, actions[-1])
             begun = PlayedGame(self.game, ("", ""), tuple(actions), ONGOING)
         self.session = TerminalSession(player or uniform(simulations), self.game, sides, begun)
-        self.terminal = Terminal(self.session, screen, self._read, self.said.append)
+        self.terminal = Terminal(self.session, PlainConsole(stream), self._read)
         self._words = words(self) if callable(words) else iter(words)
 
     def run(self) -> "Talk":
@@ -122,7 +146,9 @@ class Row:
 
 def tables_in(talk: Talk) -> list[list[Row]]:
     """Return every table of candidates that was shown."""
-    tables = [text.splitlines() for text in talk.said if re.search("^ +move .* line$", text, re.M)]
+    tables = [
+        text.splitlines() for text in talk.said if re.search("^ +move .* line *$", text, re.M)
+    ]
     for table in tables:
         assert table[1].split() == ["move", "visits", "share", "value", "prior", "line"]
     return [[Row(line) for line in table[2:]] for table in tables]

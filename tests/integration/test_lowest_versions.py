@@ -20,6 +20,7 @@ PLACES = (
     *("training/monitoring/test_metrics.py", "training/learning/test_learner.py"),
     *("training/test_resume.py", "foundations/test_demos.py", "frontends/web/test_server.py"),
     *("games/test_against_open_spiel.py", "integration/test_pettingzoo.py"),
+    *("frontends/terminal/test_commands.py", "frontends/terminal/test_pty.py"),
 )
 """Tests that use every library at least once; the browser's and ray's tests need more than it."""
 

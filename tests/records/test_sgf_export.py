@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.terminal_client import Stream
 from helpers.tiny_run import tiny_config
 
 from alphazero.cli.main import main
 from alphazero.errors import AlphaZeroError, GameError, PlayerError
 from alphazero.frontends.game_tree import PERSON
 from alphazero.frontends.terminal.app import Terminal
+from alphazero.frontends.terminal.screen import PlainConsole
 from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.games import ONGOING, Game, game_names, make_game
 from alphazero.games.registry import read_game
@@ -297,12 +299,12 @@ def test_the_value_is_read_from_the_comment_that_told_it() -> None:
 
 def talk(words: str, tmp_path: Path, *, save: bool = False) -> tuple[str, TerminalSession]:
     """Play tic-tac-toe as the first player by words; return what was said."""
-    said: list[str] = []
+    stream = Stream()
     typed = iter([*words.split(","), "quit"])
     sitting = TerminalSession(UCT, make_game("tic_tac_toe"), (True, False))
-    terminal = Terminal(sitting, None, lambda _: next(typed), said.append)
+    terminal = Terminal(sitting, PlainConsole(stream), lambda _: next(typed))
     terminal.run(tmp_path / "all.sgf" if save else None)
-    return "\n".join(said), sitting
+    return "\n".join(stream.said), sitting
 
 
 UCT = parse_player("uct:simulations=100")
@@ -312,7 +314,7 @@ def test_what_is_played_is_saved_with_the_visits_of_the_players_search(tmp_path:
     path = tmp_path / "my game.sgf"
     said, sitting = talk(f"save {path},b2,save,save {path}", tmp_path)
     assert "there is no move to save yet" in said
-    assert "type a file's name as well" in said
+    assert "expected a file, as in: save game.sgf" in said
     assert f"saved 1 game in {path}" in said
     (game,) = load_played(path)
     assert (game.players, game.outcome, len(game.actions)) == ((PERSON, UCT.name), ONGOING, 2)
@@ -449,7 +451,7 @@ def test_a_comment_cannot_command_the_terminal(tmp_path: Path, capsys: Capture) 
 
 def test_a_random_player_is_said_nothing_of(tmp_path: Path) -> None:
     sitting = TerminalSession(parse_player("random"), HEX, (False, False))
-    Terminal(sitting, say=lambda _: None).run(tmp_path / "a.sgf")
+    Terminal(sitting).run(tmp_path / "a.sgf")
     (game,) = load_played(tmp_path / "a.sgf")
     assert game.comments == ()
     assert game.outcome != ONGOING

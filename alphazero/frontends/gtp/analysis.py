@@ -14,7 +14,7 @@ from typing import Final
 from alphazero.frontends.analyzer import Candidate
 from alphazero.frontends.gtp.engine import Engine, Handler
 from alphazero.frontends.gtp.protocol import GtpError, expect, read_colour, read_integer
-from alphazero.games.game import State
+from alphazero.games.game import State, win_rate
 
 USUAL_INTERVAL: Final = 1.0
 """Default seconds between info lines."""
@@ -98,11 +98,6 @@ def _info(candidate: Candidate, order: int, line: list[str], fractions: bool) ->
     words = [f"info move {line[0]} visits {candidate.visits}"]
     words += [f"{name} {text}" for name, text in told.items()]
     return " ".join([*words, f"order {order} pv", *line])
-
-
-def win_rate(value: float) -> float:
-    """Return the win rate, draws counted half, of a value in [-1, 1]."""
-    return (1 + value) / 2
 
 
 def lower_bound(rate: float, visits: int) -> float:

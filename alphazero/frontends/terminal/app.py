@@ -4,22 +4,25 @@ Input is a move in the game's notation, or one of `commands.COMMANDS`.
 """
 
 import contextlib
-import functools
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+from rich.control import Control
+from rich.segment import ControlType
+from rich.text import Text
+
 from alphazero.errors import AlphaZeroError, GameError, did_you_mean
 from alphazero.frontends.terminal.commands import (
     COMMANDS,
-    CommandContext,
     CommandResult,
-    drawn,
+    describe_sides,
+    draw,
     run,
-    seats,
 )
-from alphazero.frontends.terminal.screen import PLAYERS, Screen
+from alphazero.frontends.terminal.live_analysis import CommandContext
+from alphazero.frontends.terminal.screen import PLAYERS, PlainConsole
 from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.frontends.terminal.views import sign_of
 from alphazero.games.registry import write_game
@@ -27,8 +30,10 @@ from alphazero.records.game_files import save_played
 
 ANOTHER = "Another game? [y/N] "
 
-PATIENCE = 0.5
-"""Delay, in seconds, before "thinks ..." is printed."""
+DELAY = 0.5
+"""Seconds before "thinks ..." is printed."""
+
+ERASE_LINE = Control((ControlType.CURSOR_UP, 1), (ControlType.ERASE_IN_LINE, 2))
 
 
 class Terminal:
@@ -37,37 +42,36 @@ class Terminal:
     def __init__(
         self,
         session: TerminalSession,
-        screen: Screen | None = None,
-        read: Callable[[str], str] | None = None,
-        say: Callable[[str], None] | None = None,
+        console: PlainConsole | None = None,
+        read: Callable[[str], str] = input,
     ) -> None:
-        """Without a `screen`, output is plain text."""
         self.session = session
-        self.screen = screen or Screen()
-        self.read = read or input
-        self.say = say or functools.partial(print, flush=True)
-        self.desk = CommandContext(session, self.screen, self.say)
+        self.console = console or PlainConsole()
+        self.read = read
+        self.context = CommandContext(session, self.console)
 
     def run(self, save: Path | None = None) -> None:
         """Play until the user leaves or wants no other game; then write the games to `save`."""
-        session = self.session
-        asks = any(session.sides)
-        self.say(f"{write_game(session.game)}\n{seats(session)}")
-        if asks and self.screen.live:
-            with contextlib.suppress(ImportError):
-                import readline  # noqa: F401  (line editing and history)
-        if asks:
-            self.say("  Type a move, or: hint, undo, level, analyze, tree, save; help lists all.")
+        session, console = self.session, self.console
+        has_user = any(session.sides)
+        console.print(f"{write_game(session.game)}\n{describe_sides(session)}")
+        if has_user:
+            if console.is_terminal:
+                with contextlib.suppress(ImportError):
+                    import readline  # noqa: F401  (line editing and history)
+            console.print(
+                "  Type a move, or: hint, undo, level, analyze, tree, save; help lists all."
+            )
         try:
             going = True
             while going:
                 if session.is_over:
-                    self.say(drawn(self.desk))
-                    self.say(self._result())
-                    going = asks and self._attend(self._after_the_game)
-                elif session.persons_turn:
-                    self.say(drawn(self.desk))
-                    going = self._attend(self._on_the_turn)
+                    draw(self.context)
+                    console.print(self._result())
+                    going = has_user and self._read_until_change(self._after_the_game)
+                elif session.is_users_turn:
+                    draw(self.context)
+                    going = self._read_until_change(self._on_the_turn)
                 else:
                     self._let_player_move()
         finally:
@@ -76,13 +80,13 @@ class Terminal:
             if save and played:
                 save_played(save, played)
 
-    def _attend(self, take: Callable[[], CommandResult]) -> bool:
+    def _read_until_change(self, read_line: Callable[[], CommandResult | None]) -> bool:
         """Read input until the position changes; return False when the user leaves."""
-        while (following := take()) is CommandResult.ASK:
+        while (result := read_line()) is None:
             pass
-        return following is CommandResult.PLAY
+        return result is CommandResult.PLAY
 
-    def _on_the_turn(self) -> CommandResult:
+    def _on_the_turn(self) -> CommandResult | None:
         game_tree = self.session.game_tree
         text = self._ask(f"{sign_of(game_tree.to_play)} to move: ").strip()
         try:
@@ -91,66 +95,66 @@ class Terminal:
         except GameError as error:
             return self._command(text, f"{error}")
 
-    def _after_the_game(self) -> CommandResult:
+    def _after_the_game(self) -> CommandResult | None:
         try:
             text = self._ask(ANOTHER).strip()
         except AlphaZeroError:
             return CommandResult.LEAVE
         word = text.lower()
         if word in ("y", "yes"):
-            word = text = "new"
+            text = "new"
         if word in ("", "n", "no"):
             return CommandResult.LEAVE
-        return self._command(text, "type y for another game, n to leave, or a word such as undo")
+        return self._command(text, "type y for another game, n to leave, or a command such as undo")
 
-    def _command(self, text: str, otherwise: str) -> CommandResult:
+    def _command(self, text: str, otherwise: str) -> CommandResult | None:
         """Run a command; `otherwise` is the message for an unknown one."""
         word, _, rest = (text or "help").partition(" ")
         word = word.lower()
-        if word not in COMMANDS:
-            self.say(f"{otherwise}{did_you_mean(word, COMMANDS)}")
-            return CommandResult.ASK
         try:
-            return run(self.desk, word, rest.strip())
+            if word in COMMANDS:
+                return run(self.context, word, rest.strip())
+            self.console.print(f"{otherwise}{did_you_mean(word, COMMANDS)}")
         except AlphaZeroError as error:
-            self.say(f"{error}")
-            return CommandResult.ASK
+            self.console.print(f"{error}")
+        return None
 
     def _let_player_move(self) -> None:
-        player = self.session.to_play
-        side, began, told = sign_of(player), time.monotonic(), False
+        console, player = self.console, self.session.to_play
+        sign, began, is_announced = sign_of(player), time.monotonic(), False
 
-        def watch() -> None:
-            nonlocal told
-            if self.screen.live and not told and time.monotonic() - began > PATIENCE:
-                self.say(self.screen.paint(f"{side} thinks ...", "faint"))
-                told = True
+        def announce() -> None:
+            nonlocal is_announced
+            if console.is_terminal and not is_announced and time.monotonic() - began > DELAY:
+                console.print(f"{sign} thinks ...", style="dim")
+                is_announced = True
 
-        answer = self.session.answer(watch)
-        over = self.screen.over(1) if told else ""
+        answer = self.session.answer(announce)
+        if is_announced:
+            console.control(ERASE_LINE)
         if answer is None:
             fault = self.session.game_tree.fault
-            self.say(f"{over}{side} gives up: {fault}" if fault else f"{over}{side} resigns.")
+            console.print(f"{sign} forfeits: {fault}" if fault else f"{sign} resigns.")
             return
-        name, thought = answer
-        thoughts = ""
-        if thought:
-            simulations = f"{thought.simulations:,} simulations"
-            thoughts = f" (value {thought.value:+.2f} for {side}, {simulations})"
-        self.say(f"{over}{self.screen.paint(f'{side} plays {name}', PLAYERS[player])}{thoughts}")
+        name, result = answer
+        move = Text(f"{sign} plays {name}", PLAYERS[player])
+        if result:
+            simulations = f"{result.simulations:,} simulations"
+            move = Text.assemble(move, f" (value {result.value:+.2f} for {sign}, {simulations})")
+        console.print(move)
 
-    def _result(self) -> str:
+    def _result(self) -> Text:
         winner = self.session.game_tree.winner
         if winner is None:
-            return "The game is a draw."
-        whose = " (you)" if self.session.sides[winner] else ""
-        return self.screen.paint(f"{sign_of(winner)}{whose} wins.", PLAYERS[winner])
+            return Text("The game is a draw.")
+        you = " (you)" if self.session.sides[winner] else ""
+        return Text(f"{sign_of(winner)}{you} wins.", PLAYERS[winner])
 
     def _ask(self, prompt: str) -> str:
         """Return a line of input; raise AlphaZeroError at the end of the input."""
-        typed, self.desk.typed = self.desk.typed, None
+        typed, self.context.typed = self.context.typed, None
         if typed is not None:
-            self.say(f"{prompt}{typed}")
+            self.console.print(f"{prompt}{typed}")
             return typed
         try:
             return self.read(prompt)
@@ -158,9 +162,9 @@ class Terminal:
             return "\N{REPLACEMENT CHARACTER}"
         except (EOFError, RuntimeError):  # RuntimeError: no standard input
             if sys.stdin is not None and sys.stdin.isatty():
-                self.say("")
+                self.console.print()
                 return "quit"
             raise AlphaZeroError(
-                "no more input: moves are typed in a terminal, or piped in one a line and "
-                "ended by 'quit'"
+                "no more input: type moves in a terminal, or pipe them in, one per line, with "
+                "'quit' at the end"
             ) from None

@@ -6,14 +6,12 @@ Legal moves come first: in Hex, `swap` is a move where the rules allow it, else 
 import enum
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from alphazero.errors import PlayerError, did_you_mean
-from alphazero.frontends.terminal import views
-from alphazero.frontends.terminal.live_analysis import Analysis
-from alphazero.frontends.terminal.screen import Screen
+from alphazero.frontends.terminal import live_analysis, views
+from alphazero.frontends.terminal.live_analysis import CommandContext
 from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.frontends.terminal.strength import Budget
 from alphazero.records.game_files import save_played
@@ -21,25 +19,13 @@ from alphazero.utils.files import printable
 
 
 class CommandResult(enum.Enum):
-    """The action after a command."""
+    """What happens after a command, unless the next line is read."""
 
-    ASK = "ask again"
-    PLAY = "the position or the sides have changed: draw it, and let whose turn it is move"
-    LEAVE = "leave"
-
-
-@dataclass
-class CommandContext:
-    """The objects that commands work on."""
-
-    session: TerminalSession
-    screen: Screen
-    say: Callable[[str], None]
-    typed: str | None = None
-    """Input typed during a command, to be read next."""
+    PLAY = "draw the changed position; the side to move plays"
+    LEAVE = "end the session"
 
 
-Handler = Callable[[CommandContext, str], CommandResult]
+Handler = Callable[[CommandContext, str], CommandResult | None]
 """Runs a command with its argument; raises AlphaZeroError on failure."""
 
 
@@ -52,94 +38,62 @@ class TerminalCommand(NamedTuple):
     run: Handler
 
 
-def hint(desk: CommandContext, _: str) -> CommandResult:
-    """Search with the opponent's budget and print the candidates."""
-    analysis = Analysis(desk.session, desk.screen, desk.say)
-    analysis.show(analysis.search(desk.session.remaining_budget(again=True)))
-    return CommandResult.ASK
+def _hint(context: CommandContext, _: str) -> None:
+    live_analysis.search(context, context.session.remaining_budget(again=True))
 
 
-def go(desk: CommandContext, text: str) -> CommandResult:
-    """Search with a given budget."""
+def _go(context: CommandContext, text: str) -> None:
     budget = Budget.read(text)
     if budget.simulations == 0:
-        raise PlayerError("expected one simulation at least, as go 200, or seconds, as go 5s")
-    analysis = Analysis(desk.session, desk.screen, desk.say)
-    analysis.show(analysis.search(budget))
-    return CommandResult.ASK
+        raise PlayerError("expected at least 1 simulation, as in go 200, or seconds, as in go 5s")
+    live_analysis.search(context, budget)
 
 
-def analyze(desk: CommandContext, _: str) -> CommandResult:
-    """Search until Enter or Ctrl-C."""
-    desk.typed = Analysis(desk.session, desk.screen, desk.say).run_until_stopped()
-    return CommandResult.ASK
+def _analyze(context: CommandContext, _: str) -> None:
+    live_analysis.analyze(context)
 
 
-def policy(desk: CommandContext, _: str) -> CommandResult:
-    """Print the network's policy beside the search's."""
-    session, screen = desk.session, desk.screen
-    analysis = Analysis(session, screen, desk.say)
-    thought = analysis.search(session.remaining_budget())
-    rows = max(1, screen.height - 4)
-    table = views.policy(screen, session.game, session.game_tree.state, thought, rows)
-    analysis.tell(f"{analysis.headline(thought)}\n{table}")
-    return CommandResult.ASK
+def _policy(context: CommandContext, _: str) -> None:
+    live_analysis.search(context, context.session.remaining_budget(), live_analysis.policy)
 
 
-def tree(desk: CommandContext, text: str) -> CommandResult:
-    """Print the most visited lines."""
-    session, screen = desk.session, desk.screen
-    depth = _number(text, 4)
-    analysis = Analysis(session, screen, desk.say)
-    analysis.search(session.remaining_budget())
-    search, rows = session.hint_analyzer().search, max(1, screen.height - 4)
-    analysis.tell(
-        views.tree(
-            screen,
+def _tree(context: CommandContext, text: str) -> None:
+    session, depth = context.session, _number(text, 4)
+    search, rows = session.hint_analyzer().search, max(1, context.console.height - 4)
+    live_analysis.search(
+        context,
+        session.remaining_budget(),
+        lambda *_: views.tree(
             session.game,
             session.game_tree.state,
             lambda line: search.children_of(0, line),
             depth,
             rows,
-        )
+        ),
     )
-    return CommandResult.ASK
 
 
-def undo(desk: CommandContext, text: str) -> CommandResult:
-    """Take moves back."""
-    if desk.session.undo(_number(text, 1)):
+def _undo(context: CommandContext, text: str) -> CommandResult:
+    if context.session.undo(_number(text, 1)):
         return CommandResult.PLAY
     raise PlayerError("there is no move of yours to take back")
 
 
-def redo(desk: CommandContext, text: str) -> CommandResult:
-    """Replay moves taken back."""
-    if desk.session.redo(_number(text, 1)):
+def _redo(context: CommandContext, text: str) -> CommandResult:
+    if context.session.redo(_number(text, 1)):
         return CommandResult.PLAY
-    raise PlayerError("there is no move to make again")
+    raise PlayerError("there is no move to replay")
 
 
-def moves(desk: CommandContext, _: str) -> CommandResult:
-    """Print the moves of the game."""
-    desk.say(views.moves(desk.screen, desk.session.game_tree))
-    return CommandResult.ASK
+def _moves(context: CommandContext, _: str) -> None:
+    context.console.print(views.moves(context.session.game_tree))
 
 
-def level(desk: CommandContext, text: str) -> CommandResult:
-    """Print or set the opponent's strength."""
+def _level(context: CommandContext, text: str) -> None:
+    session = context.session
     if text:
-        desk.session.set_level(text)
-    desk.say(f"  {printable(desk.session.spec.name)}: {desk.session.level}")
-    return CommandResult.ASK
-
-
-def swap(desk: CommandContext, _: str) -> CommandResult:
-    """Swap sides with the opponent."""
-    sides = desk.session.sides
-    if sides[0] == sides[1]:
-        raise PlayerError("you play both sides; see: sides")
-    return _sit(desk, (sides[1], sides[0]))
+        session.set_level(text)
+    context.console.print(f"  {printable(session.spec.name)}: {session.level}")
 
 
 SIDES: Final = {
@@ -151,126 +105,122 @@ SIDES: Final = {
 """Sides played by the user: (first, second)."""
 
 
-def sides(desk: CommandContext, text: str) -> CommandResult:
-    """Print or set the user's sides."""
+def _swap(context: CommandContext, _: str) -> CommandResult | None:
+    first, second = context.session.sides
+    if first == second:
+        raise PlayerError("one player has both sides; change that with: sides")
+    return _set_sides(context, (second, first))
+
+
+def _sides(context: CommandContext, text: str) -> CommandResult | None:
     if text and text not in SIDES:
-        hint = did_you_mean(text, SIDES)
-        raise PlayerError(f"expected {', '.join(SIDES)}; got {text[:20]!r}{hint}")
-    return _sit(desk, SIDES[text]) if text else _sit(desk, desk.session.sides)
+        nearest = did_you_mean(text, SIDES)
+        raise PlayerError(f"expected {', '.join(SIDES)}; got {text[:20]!r}{nearest}")
+    return _set_sides(context, SIDES[text] if text else context.session.sides)
 
 
-def _sit(desk: CommandContext, chosen: tuple[bool, bool]) -> CommandResult:
-    changed = chosen != desk.session.sides
-    desk.session.sides = chosen
-    desk.say(seats(desk.session))
-    return CommandResult.PLAY if changed else CommandResult.ASK
+def _set_sides(context: CommandContext, chosen: tuple[bool, bool]) -> CommandResult | None:
+    changed = chosen != context.session.sides
+    context.session.sides = chosen
+    context.console.print(describe_sides(context.session))
+    return CommandResult.PLAY if changed else None
 
 
-def seats(session: TerminalSession) -> str:
-    """Describe the sides."""
-    who = ["you" if side else printable(session.spec.name) for side in session.sides]
-    return f"  X, who moves first: {who[0]}.  O: {who[1]}."
+def describe_sides(session: TerminalSession) -> str:
+    """Return who plays X and who plays O."""
+    first, second = ("you" if own else printable(session.spec.name) for own in session.sides)
+    return f"  X, who moves first: {first}.  O: {second}."
 
 
-def draw(desk: CommandContext, _: str) -> CommandResult:
-    """Print the board."""
-    desk.say(drawn(desk))
-    return CommandResult.ASK
-
-
-def drawn(desk: CommandContext) -> str:
-    """Return the board and the graph of win rates."""
-    session, here = desk.session, desk.session.game_tree.here
+def draw(context: CommandContext, _: str = "") -> None:
+    """Print the board and the graph of win rates."""
+    session, here = context.session, context.session.game_tree.here
     cell = None
     if here.parent and here.action is not None:
         cell = session.game.action_cell(here.parent.state, here.action)
-    text = f"\n{views.board(desk.screen, session.game, here.state, cell)}\n"
-    alone = session.sides[0] != session.sides[1]
-    whose = 1 if alone and session.sides[1] else 0
-    line = views.graph(desk.screen, session.rates(), whose, alone)
-    return f"{text}\n{line}" if line else text
+    context.console.print("", views.board(session.game, here.state, cell), "", sep="\n")
+    player = int(session.sides == SIDES["second"])
+    is_user = session.sides[0] != session.sides[1]
+    graph = views.graph(context.console, session.rates(), player, is_user)
+    if graph:
+        context.console.print(graph)
 
 
-def new(desk: CommandContext, _: str) -> CommandResult:
-    """Start a new game."""
-    desk.session.begin_new()
+def _new(context: CommandContext, _: str) -> CommandResult:
+    context.session.begin_new()
     return CommandResult.PLAY
 
 
-def load(desk: CommandContext, text: str) -> CommandResult:
-    """Load a game, or its first N moves for `FILE N`."""
+def _load(context: CommandContext, text: str) -> CommandResult:
     if not text:
-        raise PlayerError("type a file's name as well, as in: load game.sgf")
+        raise PlayerError("expected a file, as in: load game.sgf")
     found = re.fullmatch(r"(.*\S)\s+([0-9]{1,9})", text)
     name, count = (found[1], int(found[2])) if found else (text, None)
-    desk.session.load(Path(name), count)
-    number = desk.session.ply
-    desk.say(f"loaded {printable(name)}: {number} move{'s' * (number != 1)}; undo steps back")
+    context.session.load(Path(name), count)
+    number = context.session.ply
+    context.console.print(
+        f"loaded {printable(name)}: {number} move{'s' * (number != 1)}; undo steps back"
+    )
     return CommandResult.PLAY
 
 
-def save(desk: CommandContext, text: str) -> CommandResult:
-    """Save all games in a file."""
-    played = desk.session.played()
+def _save(context: CommandContext, text: str) -> None:
+    played = context.session.played()
     if not text:
-        raise PlayerError("type a file's name as well, as in: save game.sgf")
+        raise PlayerError("expected a file, as in: save game.sgf")
     if not played:
         raise PlayerError("there is no move to save yet")
     save_played(Path(text), played)
-    desk.say(f"saved {len(played)} game{'s' * (len(played) > 1)} in {printable(text)}")
-    return CommandResult.ASK
+    context.console.print(f"saved {len(played)} game{'s' * (len(played) > 1)} in {printable(text)}")
 
 
-def show_help(desk: CommandContext, _: str) -> CommandResult:
-    """List the commands."""
-    game_tree = desk.session.game_tree
-    mask = desk.session.game.legal_action_mask(game_tree.state)
+def _show_help(context: CommandContext, _: str) -> None:
+    game, state = context.session.game, context.session.game_tree.state
+    mask = game.legal_action_mask(state)
     lines = []
     if mask.any():
-        name = desk.session.game.action_name(game_tree.state, int(mask.argmax()))
-        lines.append(f"  {'MOVE':{WIDE}} make a move, as {name}")
+        name = game.action_name(state, int(mask.argmax()))
+        lines.append(f"  {'MOVE':{WIDTH}} make a move, as in {name}")
     for word, command in COMMANDS.items():
         if command.meaning:
-            lines.append(f"  {f'{word} {command.takes}':{WIDE}} {command.meaning}")
-    desk.say("\n".join(lines))
-    return CommandResult.ASK
+            lines.append(f"  {f'{word} {command.takes}':{WIDTH}} {command.meaning}")
+    context.console.print("\n".join(lines))
 
 
-def leave(_: CommandContext, __: str) -> CommandResult:
-    """End the session."""
+def _leave(_: CommandContext, __: str) -> CommandResult:
     return CommandResult.LEAVE
 
 
 COMMANDS: Final[dict[str, TerminalCommand]] = {
-    "hint": TerminalCommand("", "the best moves in your place: visits, values, lines", hint),
-    "go": TerminalCommand("N | Ns", "search N simulations more, or N seconds, as go 5s", go),
-    "analyze": TerminalCommand("", "search and show it going on, until Enter", analyze),
-    "policy": TerminalCommand("", "what the network alone would play, beside the search", policy),
-    "tree": TerminalCommand("[N]", "the most visited lines of the search, N moves deep", tree),
-    "undo": TerminalCommand("[N]", "take back your last move and the answer to it, N times", undo),
-    "redo": TerminalCommand("[N]", "make again what was taken back", redo),
-    "line": TerminalCommand("", "the moves of the game, and what else you tried", moves),
+    "hint": TerminalCommand("", "the best moves for you: visits, values, lines", _hint),
+    "go": TerminalCommand("N | Ns", "search N more simulations, or N seconds, as in go 5s", _go),
+    "analyze": TerminalCommand("", "search and show the results, until Enter", _analyze),
+    "policy": TerminalCommand("", "the moves of the network alone, beside the search's", _policy),
+    "tree": TerminalCommand("[N]", "the most visited lines of the search, N moves deep", _tree),
+    "undo": TerminalCommand("[N]", "take back your last move and the reply, N times", _undo),
+    "redo": TerminalCommand("[N]", "replay moves that were taken back", _redo),
+    "line": TerminalCommand("", "the moves of the game, and the variations", _moves),
     "board": TerminalCommand("", "draw the board and the win rate again", draw),
     "level": TerminalCommand(
-        "[N | Ns]", "the player's strength: simulations or seconds a move", level
+        "[N | Ns]", "the player's strength: simulations or seconds a move", _level
     ),
-    "swap": TerminalCommand("", "change sides with the player", swap),
-    "sides": TerminalCommand("[WHICH]", "what you play: first, second, both or none", sides),
-    "new": TerminalCommand("", "begin a new game", new),
-    "load": TerminalCommand("FILE [N]", "go on from a saved game, after N of its moves", load),
-    "save": TerminalCommand("FILE", "write the games so far; FILE.sgf gets SGF", save),
-    "help": TerminalCommand("", "these words", show_help),
-    "quit": TerminalCommand("", "leave", leave),
-    "moves": TerminalCommand("", "", moves),
-    "exit": TerminalCommand("", "", leave),
+    "swap": TerminalCommand("", "swap sides with the player", _swap),
+    "sides": TerminalCommand("[WHICH]", "your sides: first, second, both or none", _sides),
+    "new": TerminalCommand("", "start a new game", _new),
+    "load": TerminalCommand("FILE [N]", "continue a saved game, after N of its moves", _load),
+    "save": TerminalCommand("FILE", "save the games; as SGF if FILE ends in .sgf", _save),
+    "help": TerminalCommand("", "this list", _show_help),
+    "quit": TerminalCommand("", "leave", _leave),
+    "moves": TerminalCommand("", "", _moves),
+    "exit": TerminalCommand("", "", _leave),
 }
 """All commands; those without a meaning are aliases."""
 
-WIDE: Final = 2 + max(len(f"{word} {command.takes}") for word, command in COMMANDS.items())
+WIDTH: Final = 2 + max(len(f"{word} {command.takes}") for word, command in COMMANDS.items())
 """Column width of a command and its argument."""
 
 
-def run(desk: CommandContext, word: str, rest: str) -> CommandResult:
+def run(context: CommandContext, word: str, rest: str) -> CommandResult | None:
     """Run a command of `COMMANDS`.
 
     Raises:
@@ -278,13 +228,13 @@ def run(desk: CommandContext, word: str, rest: str) -> CommandResult:
     """
     command = COMMANDS[word]
     if rest and not command.takes:
-        raise PlayerError(f"{word} takes nothing after it; got {rest[:20]!r}")
-    return command.run(desk, rest)
+        raise PlayerError(f"{word} takes no argument; got {rest[:20]!r}")
+    return command.run(context, rest)
 
 
-def _number(text: str, usual: int) -> int:
+def _number(text: str, default: int) -> int:
     if not text:
-        return usual
+        return default
     if not re.fullmatch("0*[1-9][0-9]{0,3}", text):
-        raise PlayerError(f"expected a number from 1 on, got {text[:20]!r}")
+        raise PlayerError(f"expected a number from 1, got {text[:20]!r}")
     return int(text)

@@ -1,4 +1,4 @@
-"""Live analysis: the table of candidates is redrawn in place until the search stops."""
+"""Live analysis: the candidates are redrawn in place until the search stops."""
 
 import contextlib
 import os
@@ -8,11 +8,15 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final
+
+from rich.console import Group, RenderableType
+from rich.control import Control
 
 from alphazero.frontends.game_tree import SearchResult
 from alphazero.frontends.terminal import views
-from alphazero.frontends.terminal.screen import Screen
+from alphazero.frontends.terminal.screen import PlainConsole
 from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.frontends.terminal.strength import Budget
 
@@ -21,6 +25,16 @@ INTERVAL: Final = 0.2
 
 ENOUGH: Final = 1000
 """Simulations of an analysis without a terminal, which cannot be stopped."""
+
+
+@dataclass
+class CommandContext:
+    """The objects that commands work on."""
+
+    session: TerminalSession
+    console: PlainConsole
+    typed: str | None = None
+    """Input typed during a command, to be read next."""
 
 
 class StopSignal:
@@ -46,8 +60,7 @@ class StopSignal:
         self._pressed = True
 
     @property
-    def came(self) -> bool:
-        """Whether to stop."""
+    def is_set(self) -> bool:
         if self._enter and self.line is None:
             # Terminals deliver whole lines. `select` fails on Windows: there only Ctrl-C works.
             with contextlib.suppress(OSError, ValueError):
@@ -57,71 +70,65 @@ class StopSignal:
         return self._pressed or self.line is not None
 
 
-class Analysis:
-    """Searches for the user and prints the results."""
+def analyze(context: CommandContext) -> None:
+    """Search until Enter, Ctrl-C or, without a terminal, `ENOUGH` visits."""
+    live = context.console.is_terminal and sys.stdin is not None and sys.stdin.isatty()
+    if live:
+        context.session.hint_analyzer()  # raises before the next line is printed
+        context.console.print("  Enter ends the analysis.", style="dim")
+    search(context, Budget() if live else Budget(ENOUGH), enter=live)
 
-    def __init__(
-        self, session: TerminalSession, screen: Screen, say: Callable[[str], None]
-    ) -> None:
-        self.session = session
-        self.screen = screen
-        self.say = say
-        self._drawn = 0
-        """Lines of the last drawing, which the next one overwrites."""
 
-    def show(self, thought: SearchResult) -> None:
-        """Print the candidates."""
-        self.tell(self._draw(thought))
+def search(
+    context: CommandContext,
+    budget: Budget | None,
+    view: Callable[[CommandContext, SearchResult], RenderableType] | None = None,
+    enter: bool = False,
+) -> None:
+    """Search within `budget`, if any, and print a view of the result, by default `candidates`.
 
-    def tell(self, text: str) -> None:
-        """Print text over the drawing."""
-        self.say((self.screen.over(self._drawn) if self._drawn else "") + text)
-        self._drawn = 0
+    Ctrl-C stops early; with `enter` a typed line does so, too, and is kept in `context.typed`.
 
-    def search(self, budget: Budget | None) -> SearchResult:
-        """Search within `budget`, if any; Ctrl-C stops early."""
-        with StopSignal(enter=False) as interruption:
-            return self._search(budget, interruption) if budget else self.session.current_result()
-
-    def run_until_stopped(self) -> str | None:
-        """Search until Enter, Ctrl-C or, without a terminal, `ENOUGH` visits; return the input."""
-        live = self.screen.live and sys.stdin is not None and sys.stdin.isatty()
-        if live:
-            self.session.hint_analyzer()
-            self.say(self.screen.paint("  Enter ends the analysis.", "faint"))
-        with StopSignal(enter=live) as interruption:
-            thought = self._search(Budget() if live else Budget(ENOUGH), interruption)
-        if interruption.line is not None and self._drawn:
-            self._drawn += 1  # the cursor is a line lower after Enter
-        self.show(thought)
-        return interruption.line or None
-
-    def _search(self, budget: Budget, interruption: StopSignal) -> SearchResult:
-        next_time = time.monotonic() + INTERVAL
+    Raises:
+        PlayerError: as `TerminalSession.hint_analyzer`.
+    """
+    console, session = context.console, context.session
+    due = time.monotonic() + INTERVAL
+    with StopSignal(enter) as stop, console.live() as live:
 
         def go_on() -> bool:
-            nonlocal next_time
-            if self.screen.live and time.monotonic() > next_time:
-                if self.session.hint_analyzer().roots is not None:
-                    self._draw_over(self.session.current_result())
-                next_time = time.monotonic() + INTERVAL
-            return not interruption.came
+            nonlocal due
+            if console.is_terminal and time.monotonic() > due:
+                if session.hint_analyzer().roots is not None:
+                    # The empty line is for the cursor.
+                    drawing = Group(candidates(context, session.current_result()), "")
+                    live.update(drawing, refresh=True)
+                due = time.monotonic() + INTERVAL
+            return not stop.is_set
 
-        return self.session.search(budget, go_on)
+        result = session.search(budget, go_on) if budget else session.current_result()
+        if stop.line is not None and live.get_renderable():
+            console.control(Control.move(0, -1))  # Enter has moved the cursor down
+    console.print((view or candidates)(context, result))
+    context.typed = stop.line or None
 
-    def _draw_over(self, thought: SearchResult) -> None:
-        text = self._draw(thought)
-        self.tell(text)
-        self._drawn = 1 + text.count("\n")
 
-    def _draw(self, thought: SearchResult) -> str:
-        session = self.session
-        state = session.game_tree.state
-        rows = max(1, min(8, self.screen.height - 4))
-        table = views.candidates(self.screen, session.game, state, thought, rows)
-        return f"{self.headline(thought)}\n{table}"
+def candidates(context: CommandContext, result: SearchResult) -> Group:
+    """Draw the value of the position and its best moves."""
+    session, rows = context.session, max(1, min(8, context.console.height - 4))
+    table = views.candidates(session.game, session.game_tree.state, result, rows)
+    return Group(headline(context, result), table)
 
-    def headline(self, thought: SearchResult) -> str:
-        """Describe the position's value in a line cut to the screen width."""
-        state, has_network = self.session.game_tree.state, self.session.has_network
-        return views.headline(state, thought, has_network)[: self.screen.width]
+
+def policy(context: CommandContext, result: SearchResult) -> Group:
+    """Draw the value of the position, and the network's policy beside the search's."""
+    session, console = context.session, context.console
+    state, rows = session.game_tree.state, max(1, console.height - 4)
+    table = views.policy(console, session.game, state, result, rows)
+    return Group(headline(context, result), table)
+
+
+def headline(context: CommandContext, result: SearchResult) -> str:
+    """Describe the position's value in a line cut to the width of the terminal."""
+    state, has_network = context.session.game_tree.state, context.session.has_network
+    return views.headline(state, result, has_network)[: context.console.width]

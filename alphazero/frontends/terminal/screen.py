@@ -1,79 +1,67 @@
-"""Output capabilities: colours, cursor movement, block characters, size.
+"""The terminal's output: colours and lines that are redrawn, where the stream supports them.
 
 No information depends on them: pipes, NO_COLOR (no-color.org), `dumb` terminals and ASCII work.
 """
 
 import os
-import shutil
+import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final, TextIO
 
-STYLES: Final = {
-    "first": "1;31",  # red and cyan differ for people with red-green colour blindness
-    "second": "1;36",
-    "strong": "1",
-    "faint": "2",
-}
-"""ECMA-48 "select graphic rendition" codes by style."""
+from rich.console import Console
+from rich.live import Live
 
-PLAYERS: Final = ("first", "second")
+PLAYERS: Final = ("bold red", "bold cyan")
+"""Styles of the players: red and cyan differ for people with red-green colour blindness."""
 
 BLOCKS: Final = "▁▂▃▄▅▆▇█"
 DIGITS: Final = "0123456789"
 """One character for a number in [0, 1], with and without block characters."""
 
 
-@dataclass(frozen=True)
-class Screen:
-    """Output capabilities; the default is plain text."""
+class PlainConsole(Console):
+    """A console that prints strings as they are, without markup, and never breaks lines."""
 
-    colours: bool = False
-    live: bool = False
-    """Whether the output is a terminal whose lines can be overwritten."""
-    blocks: bool = False
-    """Whether block characters can be encoded."""
+    def __init__(self, stream: TextIO | None = None) -> None:
+        """Write to `stream`, by default standard output, with what it supports."""
+        output = stream or sys.stdout
+        dumb = output is None or os.environ.get("TERM", "dumb") == "dumb"
+        live = not dumb and output.isatty()
+        super().__init__(
+            file=stream,
+            color_system=None if os.environ.get("NO_COLOR") else "auto",
+            no_color=False,
+            force_terminal=live,
+            force_interactive=live,
+            force_jupyter=False,
+            soft_wrap=True,
+            markup=False,
+            emoji=False,
+            highlight=False,
+        )
 
-    @classmethod
-    def of(cls, stream: TextIO | None) -> "Screen":
-        """Detect the capabilities of `stream`; None is a closed one."""
-        if stream is None:
-            return cls()
-        live = stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
-        try:
-            (BLOCKS + "·").encode(stream.encoding or "ascii")
-            blocks = True
-        except (UnicodeEncodeError, LookupError):
-            blocks = False
-        return cls(live and not os.environ.get("NO_COLOR"), live, blocks)
+    def on_broken_pipe(self) -> None:
+        """Raise the error, as `print` does; by default `rich` exits."""
+        raise BrokenPipeError
 
-    @property
-    def width(self) -> int:
-        """Usable columns; the last stays free, so that no line wraps."""
-        return shutil.get_terminal_size().columns - 1
-
-    @property
-    def height(self) -> int:
-        """Rows of the terminal."""
-        return shutil.get_terminal_size().lines
-
-    def paint(self, text: str, style: str) -> str:
-        """Return the text in a style of `STYLES`."""
-        return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.colours and text else text
+    def live(self) -> Live:
+        """Return a display for `update(..., refresh=True)` that disappears at its end."""
+        return Live(
+            console=self,
+            auto_refresh=False,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
 
     def bar(self, share: float, width: int) -> str:
         """Return `share`, in [0, 1], as a bar padded to `width`."""
-        return (("█" if self.blocks else "#") * round(share * width)).ljust(width)
+        return (("#" if self.options.ascii_only else "█") * round(share * width)).ljust(width)
 
     def sparkline(self, shares: Iterable[float | None]) -> str:
         """Return numbers in [0, 1] as a character each; a dot for unknown ones."""
-        signs = BLOCKS if self.blocks else DIGITS
-        unknown = "·" if self.blocks else "."
+        signs, unknown = (DIGITS, ".") if self.options.ascii_only else (BLOCKS, "·")
         return "".join(
             unknown if share is None else signs[min(int(share * len(signs)), len(signs) - 1)]
             for share in shares
         )
-
-    def over(self, lines: int) -> str:
-        """Return the escape codes that move `lines` up and clear to the end."""
-        return f"\r\x1b[{lines}A\x1b[J"

@@ -11,7 +11,7 @@ from alphazero.errors import PlayerError
 from alphazero.frontends.analyzer import Analyzer
 from alphazero.frontends.game_tree import PERSON, GameTree, SearchResult
 from alphazero.frontends.terminal.strength import Budget, budget_of, level_of, set_level
-from alphazero.games.game import Game
+from alphazero.games.game import Game, win_rate
 from alphazero.players.options import CheckpointOptions
 from alphazero.players.registry import PlayerSpec
 from alphazero.records.game_files import load_start_position
@@ -74,7 +74,7 @@ class TerminalSession:
         return self.game_tree.is_over
 
     @property
-    def persons_turn(self) -> bool:
+    def is_users_turn(self) -> bool:
         """Whether the user is to move."""
         return self.sides[self.to_play]
 
@@ -224,4 +224,4 @@ class TerminalSession:
         Draws count half. An unsearched position has its move's value in the search before it.
         """
         values = [self.game_tree.value(node) for node in self.game_tree.path]
-        return [None if value is None else (1 + value) / 2 for value in values]
+        return [None if value is None else win_rate(value) for value in values]

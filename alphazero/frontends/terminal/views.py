@@ -1,18 +1,23 @@
-"""The terminal's output: the board, candidates, the search tree, the game so far."""
+"""The terminal's views: the board, candidates, the search tree, the game so far."""
 
 import heapq
 import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+
+from rich.columns import Columns
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
 
 from alphazero.frontends.game_tree import GameTree, SearchResult
-from alphazero.frontends.terminal.screen import PLAYERS, Screen
-from alphazero.games.game import Game, State, to_play
+from alphazero.frontends.terminal.screen import PLAYERS, PlainConsole
+from alphazero.games.game import Game, State, to_play, win_rate
 from alphazero.games.grid import SIGNS
 from alphazero.mcts.search import ChildStatistics
 
 BAR = 16
-"""Width of a bar, in columns."""
+"""Maximum width of a bar, in columns."""
 
 
 def sign_of(player: int) -> str:
@@ -23,26 +28,27 @@ def sign_of(player: int) -> str:
 # --- the board -----------------------------------------------------------------------------------
 
 
-def board(screen: Screen, game: Game, state: State, last_cell: int | None) -> str:
+def board(game: Game, state: State, last_cell: int | None) -> Text:
     """Draw the position; the last move is in brackets: [X]."""
     rows, columns = game.observation_shape[1:]
     lines = [f"  {line} " for line in game.render(state).split("\n")]
     found = [_cells_in(line, columns) for line in lines]
-    if sum(map(bool, found)) != rows:  # a drawing without cells in rows and columns
-        return "\n".join(line.rstrip() for line in lines)
+    has_cells = sum(map(bool, found)) == rows
     drawn, cell = [], 0
     for line, places in zip(lines, found, strict=True):
-        signs = list(line)
-        for place in places:
-            sign = SIGNS.index(signs[place])
-            style = PLAYERS[sign - 1] if sign else "faint"
-            left, right = "[]" if cell == last_cell else ("", "")
-            signs[place] = screen.paint(left + signs[place] + right, style)
-            if left:
-                signs[place - 1] = signs[place + 1] = ""
+        signs, styles = list(line), []
+        for place in places if has_cells else []:
+            sign = SIGNS.index(line[place])
+            is_last = cell == last_cell
+            if is_last:
+                signs[place - 1], signs[place + 1] = "[", "]"
+            style = PLAYERS[sign - 1] if sign else "dim"
+            styles.append((style, place - is_last, place + 1 + is_last))
             cell += 1
-        drawn.append("".join(signs).rstrip())
-    return "\n".join(drawn)
+        drawn.append(Text("".join(signs).rstrip()))
+        for style, start, end in styles:
+            drawn[-1].stylize(style, start, end)
+    return Text("\n").join(drawn)
 
 
 def _cells_in(line: str, columns: int) -> list[int]:
@@ -50,150 +56,147 @@ def _cells_in(line: str, columns: int) -> list[int]:
     words = list(re.finditer(r"\S+", line))
     if words and words[0][0].isdigit():
         words = words[1:]
-    shown = [word.start() for word in words if word[0] in tuple(SIGNS)]
-    return shown if len(shown) == len(words) == columns else []
+    cells = [word.start() for word in words if word[0] in tuple(SIGNS)]
+    return cells if len(cells) == len(words) == columns else []
 
 
 # --- a search ------------------------------------------------------------------------------------
 
 
-def headline(state: State, thought: SearchResult, has_network: bool) -> str:
+def _table(*headings: str, left: Sequence[str]) -> Table:
+    """Return a table without lines; columns in `left` are aligned left, the others right."""
+    table = Table(box=None, padding=(0, 0, 0, 2), header_style="dim")
+    for heading in headings:
+        table.add_column(
+            heading, justify="left" if heading in left else "right", no_wrap=heading != "line"
+        )
+    return table
+
+
+def headline(state: State, result: SearchResult, has_network: bool) -> str:
     """Describe the position's value and the simulations."""
-    alone = f" (network alone {thought.first_value:+.2f})" if has_network else ""
+    network = f" (network alone {result.first_value:+.2f})" if has_network else ""
     return (
-        f"  {sign_of(to_play(state))}: value {thought.value:+.2f}, win rate "
-        f"{(1 + thought.value) / 2:.0%}{alone}, {thought.simulations:,} simulations"
+        f"  {sign_of(to_play(state))}: value {result.value:+.2f}, win rate "
+        f"{win_rate(result.value):.0%}{network}, {result.simulations:,} simulations"
     )
 
 
-def candidates(screen: Screen, game: Game, state: State, thought: SearchResult, rows: int) -> str:
+def candidates(game: Game, state: State, result: SearchResult, rows: int) -> Table:
     """Draw the best moves: visits, visit share, value for the player to move, prior, line."""
-    shown = thought.candidates[:rows]
-    names = [game.action_name(state, each.action) for each in shown]
-    wide = max([4, *map(len, names)])
-    counted = max([6, *(len(f"{each.visits:,}") for each in shown)])
-    head = f"  {'move':>{wide}}  {'visits':>{counted}}  share  value   prior  line"
-    lines = [screen.paint(head, "faint")]
-    for name, each in zip(names, shown, strict=True):
-        share = thought.share(each)
-        value = f"{each.value:+.2f}" if each.visits else "-"
-        text = (
-            f"  {name:>{wide}}  {each.visits:>{counted},} {share:>6.1%} {value:>6} "
-            f"{each.prior:>7.1%} "
+    table = _table("move", "visits", "share", "value", "prior", "line", left=["line"])
+    for place, each in enumerate(result.candidates[:rows]):
+        table.add_row(
+            game.action_name(state, each.action),
+            f"{each.visits:,}",
+            f"{result.share(each):.1%}",
+            f"{each.value:+.2f}" if each.visits else "-",
+            f"{each.prior:.1%}",
+            _line(game, state, each.line),
+            style="bold" if place == 0 else None,
         )
-        room = screen.width - len(text)
-        best = screen.paint(text, "strong") if each is shown[0] else text
-        lines.append(best + _line(screen, game, state, each.line, room))
-    return "\n".join(lines)
+    return table
 
 
-def _line(screen: Screen, game: Game, state: State, actions: Sequence[int], room: int) -> str:
-    """Write as many moves as fit in `room` columns, coloured by player."""
-    written = []
+def _line(game: Game, state: State, actions: Sequence[int]) -> Text:
+    """Write moves coloured by player, cut to the width of their column."""
+    line = Text(no_wrap=True, overflow="ellipsis")
     for action in actions:
-        name, player = game.action_name(state, action), to_play(state)
-        room -= 1 + len(name)
-        if room < 0:
-            break
-        written.append(" " + screen.paint(name, PLAYERS[player]))
+        line.append(game.action_name(state, action), PLAYERS[to_play(state)]).append(" ")
         state = game.play(state, action)
-    return "".join(written)
+    line.rstrip()
+    return line
 
 
-def policy(screen: Screen, game: Game, state: State, thought: SearchResult, rows: int) -> str:
+def policy(
+    console: PlainConsole, game: Game, state: State, result: SearchResult, rows: int
+) -> Table:
     """Draw the network's policy beside the visit shares."""
-    bar = max(0, min(BAR, (screen.width - 34) // 2))
-    head = f"  {'move':>4}   prior {'':{bar}}  visits {'':{bar}}   value"
-    lines = [screen.paint(head, "faint")]
-    for each in sorted(thought.candidates, key=lambda each: -each.prior)[:rows]:
-        share = thought.share(each)
-        value = f"{each.value:+.2f}" if each.visits else "-"
-        lines.append(
-            f"  {game.action_name(state, each.action):>4}  {each.prior:>6.1%} "
-            f"{screen.bar(each.prior, bar)}  {share:>6.1%} {screen.bar(share, bar)}  {value:>6}"
+
+    def cell(share: float) -> str:
+        return f"{share:>6.1%} {console.bar(share, max(0, min(BAR, (console.width - 35) // 2)))}"
+
+    table = _table("move", " prior", "visits", "value", left=[" prior", "visits"])
+    for each in sorted(result.candidates, key=lambda each: -each.prior)[:rows]:
+        table.add_row(
+            game.action_name(state, each.action),
+            cell(each.prior),
+            cell(result.share(each)),
+            f"{each.value:+.2f}" if each.visits else "-",
         )
-    return "\n".join(lines)
+    return table
 
 
 def tree(
-    screen: Screen,
     game: Game,
     state: State,
-    branches: Callable[[Sequence[int]], list[ChildStatistics]],
+    children_of: Callable[[Sequence[int]], list[ChildStatistics]],
     depth: int,
     rows: int,
-) -> str:
-    """Draw the most visited positions as a tree; `branches` returns the visited moves of a line."""
+) -> Table:
+    """Draw the most visited lines as a tree; `children_of` returns the visited moves after one."""
     kept: dict[tuple[int, ...], ChildStatistics] = {}
     order = itertools.count()  # ties: first found first
     known: list[tuple[int, int, tuple[int, ...], ChildStatistics]] = [
-        (-each.visits, next(order), (each.action,), each) for each in branches(())
+        (-each.visits, next(order), (each.action,), each) for each in children_of(())
     ]
     heapq.heapify(known)
     while known and len(kept) < rows:
-        _, _, line, branch = heapq.heappop(known)
-        kept[line] = branch
-        for each in branches(line) if len(line) < depth else ():
+        _, _, line, child = heapq.heappop(known)
+        kept[line] = child
+        for each in children_of(line) if len(line) < depth else ():
             heapq.heappush(known, (-each.visits, next(order), (*line, each.action), each))
 
-    def walk(line: tuple[int, ...], state: State) -> Iterator[tuple[str, ChildStatistics, int]]:
-        for below, branch in kept.items():  # most visited first
-            if below[:-1] == line:
-                name = f"{'  ' * len(below)}{game.action_name(state, branch.action)}"
-                yield name, branch, to_play(state)
-                yield from walk(below, game.play(state, branch.action))
+    table = _table("move", "visits", "value", left=["move", "value"])
 
-    found = list(walk((), state))
-    wide = max([4, *(len(name) for name, _, _ in found)])
-    lines = [screen.paint(f"{'  move':{wide}}    visits   value", "faint")]
-    for name, branch, player in found:
-        lines.append(
-            f"{screen.paint(name.ljust(wide), PLAYERS[player])} {branch.visits:>9,}  "
-            f"{branch.value:+.2f} for {sign_of(player)}"
-        )
-    return "\n".join(lines)
+    def add_rows(line: tuple[int, ...], state: State) -> None:
+        for below, child in kept.items():  # most visited first
+            if below[:-1] == line:
+                player = to_play(state)
+                name = f"{'  ' * len(line)}{game.action_name(state, child.action)}"
+                value = f"{child.value:+.2f} for {sign_of(player)}"
+                table.add_row(Text(name, PLAYERS[player]), f"{child.visits:,}", value)
+                add_rows(below, game.play(state, child.action))
+
+    add_rows((), state)
+    return table
 
 
 # --- the game so far -----------------------------------------------------------------------------
 
 
-def graph(screen: Screen, rates: Sequence[float | None], whose: int, person: bool) -> str:
-    """Draw a player's win rate, given player 0's `rates`; empty with fewer than two known."""
-    own = [rate if rate is None or whose == 0 else 1 - rate for rate in rates]
+def graph(
+    console: PlainConsole, rates: Sequence[float | None], player: int, is_user: bool
+) -> Text | None:
+    """Draw a player's win rate, given player 0's `rates`; None with fewer than two known."""
+    own = [rate if rate is None or player == 0 else 1 - rate for rate in rates]
     known = [rate for rate in own if rate is not None]
     if len(known) < 2:
-        return ""
-    who = f"your win rate as {sign_of(whose)}" if person else f"win rate of {sign_of(whose)}"
+        return None
+    sign = sign_of(player)
+    who = f"your win rate as {sign}" if is_user else f"win rate of {sign}"
     now = f"{own[-1]:.0%}" if own[-1] is not None else f"{known[-1]:.0%} when last known"
-    room = max(8, screen.width - len(who) - len(now) - 8)
-    drawn = screen.paint(screen.sparkline(own[-room:]), PLAYERS[whose])
-    return f"  {who}  {drawn}  {now}"
+    width = max(8, console.width - len(who) - len(now) - 9)
+    return Text.assemble(
+        f"  {who}  ", (console.sparkline(own[-width:]), PLAYERS[player]), f"  {now}"
+    )
 
 
-def moves(screen: Screen, game_tree: GameTree) -> str:
+def moves(game_tree: GameTree) -> RenderableType:
     """Write the moves of its line, the current one in brackets, and the variations."""
-    line, here = game_tree.line, game_tree.here
-    words = []
-    for number, (before, node) in enumerate(itertools.pairwise(line), 1):
-        name, player = game_tree.name(node), to_play(before.state)
-        text = f"{number} {sign_of(player)} {name}"
-        marks = "[]" if node is here else "  "
-        words.append((len(text) + 2, screen.paint(f"{marks[0]}{text}{marks[1]}", PLAYERS[player])))
-    written = [" "]
-    used = 1
-    for length, word in words:
-        if used + length > screen.width:
-            written.append(" ")
-            used = 1
-        written[-1] += word
-        used += length
-    if not words:
-        written = ["  no move was made yet"]
-    elif here is line[0]:
-        written.append("  (now before the first of them)")
-    for number, (before, node) in enumerate(itertools.pairwise(line)):
+    line = list(itertools.pairwise(game_tree.line))
+    words, notes = [], []
+    for number, (before, node) in enumerate(line, 1):
+        player = to_play(before.state)
+        text = f"{number} {sign_of(player)} {game_tree.name(node)}"
+        marks = "[]" if node is game_tree.here else "  "
+        words.append(Text(f" {marks[0]}{text}{marks[1]}", PLAYERS[player]))
         others = [game_tree.name(each) for each in before.children if each is not node]
         if others:
-            place = f"after move {number}" if number else "at the beginning"
-            written.append(f"  {place} you also tried {' '.join(others)}")
-    return "\n".join(written)
+            place = f"after move {number - 1}" if number > 1 else "at the beginning"
+            notes.append(f"  {place} you also tried {' '.join(others)}")
+    if not words:
+        return "  no move was made yet"
+    if game_tree.here is game_tree.root:
+        notes.insert(0, "  (now before the first of them)")
+    return Group(Columns(words, padding=0), *notes)

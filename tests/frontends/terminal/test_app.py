@@ -129,7 +129,7 @@ def test_new_begins_again() -> None:
 
 def test_help_tells_every_command_on_one_screen() -> None:
     talk = Talk("tic_tac_toe", FIRST, ["help", "quit"]).run()
-    told = next(text for text in talk.said if "these words" in text)
+    told = next(text for text in talk.said if "this list" in text)
     for word, command in COMMANDS.items():
         if command.meaning:
             line = (
@@ -153,7 +153,7 @@ def test_input_that_ends_after_the_game_ends_the_program_in_peace() -> None:
 
 
 def test_input_that_ends_within_the_game_is_told() -> None:
-    with pytest.raises(AlphaZeroError, match="no more input: moves are typed in a terminal"):
+    with pytest.raises(AlphaZeroError, match="no more input: type moves in a terminal"):
         Talk("tic_tac_toe", FIRST, ["b2"]).run()
 
 
@@ -298,4 +298,4 @@ def test_every_word_takes_odd_arguments_with_a_line(
     assert all(len(text) < 2000 for text in talk.said)
     if not COMMANDS[word].takes:
         last = typed[-1].partition(" ")[2]
-        assert f"{word} takes nothing after it; got {last!r}" in talk.said
+        assert f"{word} takes no argument; got {last!r}" in talk.said

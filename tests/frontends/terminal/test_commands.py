@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from helpers.gtp_client import SlowClock
 from helpers.paths import TESTS
-from helpers.terminal_client import BOTH, FIRST, SECOND, Talk, tables_in
+from helpers.terminal_client import BOTH, FIRST, SECOND, Stream, Talk, tables_in
+from rich.console import RenderableType
 
 from alphazero.frontends.terminal import live_analysis, session, views
-from alphazero.frontends.terminal.screen import Screen
+from alphazero.frontends.terminal.screen import PlainConsole
 from alphazero.games import game_names, make_game
 from alphazero.games.game import ONGOING
 from alphazero.games.registry import read_game
@@ -20,12 +21,22 @@ from alphazero.records.game_files import load_played
 
 FAKE = TESTS / "helpers" / "fake_gtp_engine.py"
 
-COLOURED = Screen(colours=True, blocks=True)
+
+@pytest.fixture
+def xterm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let terminals support colours, whatever the environment of the tests."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
 
 
 def plain(text: str) -> str:
-    """Return a text without its colours."""
-    return re.sub("\x1b\\[[0-9;]*m", "", text)
+    """Return a text without its colours and other escape codes."""
+    return re.sub("\x1b\\[[0-9;?]*[A-Za-z]|\r", "", text)
+
+
+def drawn_on(stream: Stream, view: RenderableType) -> str:
+    PlainConsole(stream).print(view)
+    return "".join(stream.said)
 
 
 def answers(talk: Talk, pattern: str) -> list[str]:
@@ -42,7 +53,7 @@ def test_redo_makes_again_what_undo_took_back() -> None:
     talk = Talk("tic_tac_toe", BOTH, ["a1", "b2", "c3", "undo 9", "redo 2", "redo 5", "quit"]).run()
     assert talk.moves == ["a1", "b2", "c3"]
     talk = Talk("tic_tac_toe", BOTH, ["a1", "undo", "redo", "redo", "quit"]).run()
-    assert "there is no move to make again" in talk.said
+    assert "there is no move to replay" in talk.said
 
 
 def test_redo_returns_to_the_persons_turn() -> None:
@@ -56,9 +67,9 @@ def test_another_move_after_undo_keeps_the_old_line() -> None:
     talk = Talk("tic_tac_toe", BOTH, words).run()
     assert talk.moves == ["a1", "b2", "c3"]
     first, second = answers(talk, "you also tried")
-    assert first.split("\n") == ["  1 X a1 [2 O c1]", "  after move 1 you also tried b2"]
+    assert first.split("\n") == ["  1 X a1  [2 O c1]", "  after move 1 you also tried b2"]
     assert second.split("\n") == [
-        "  1 X a1  2 O b2 [3 X c3]",
+        "  1 X a1   2 O b2  [3 X c3]",
         "  after move 1 you also tried c1",
     ]
 
@@ -67,7 +78,7 @@ def test_a_finished_game_can_be_gone_back_into() -> None:
     game = ["a1", "a2", "b1", "b2", "c1"]
     talk = Talk("tic_tac_toe", BOTH, [*game, "hint", "what", "undo", "c3", "quit"]).run()
     assert "the game is over: there is no move to look for" in talk.said
-    assert "type y for another game, n to leave, or a word such as undo" in talk.said
+    assert "type y for another game, n to leave, or a command such as undo" in talk.said
     assert talk.moves == [*game[:4], "c3"]
 
 
@@ -202,7 +213,7 @@ def test_swap_lets_the_player_make_the_move() -> None:
     assert "  X, who moves first: uniform.  O: you." in talk.said
     assert talk.prompts[-1] == "O to move: "
     talk = Talk("tic_tac_toe", BOTH, ["swap", "quit"]).run()
-    assert "you play both sides; see: sides" in talk.said
+    assert "one player has both sides; change that with: sides" in talk.said
 
 
 def test_sides_are_told_and_changed() -> None:
@@ -232,7 +243,7 @@ def test_a_program_that_resigns_or_fails_loses_and_can_be_met_again(
     words = ["b2", f"save {path}", "y", "c3", "quit", "n"]
     player = parse_player(f"gtp:{sys.executable} {FAKE} {fault} 1")
     talk = Talk("tic_tac_toe", FIRST, words, player=player).run()
-    said = "^O resigns[.]$" if fault == "resign" else "^O gives up: no move: .*"
+    said = "^O resigns[.]$" if fault == "resign" else "^O forfeits: no move: .*"
     assert answers(talk, said)
     assert "X (you) wins." in talk.said
     (game,) = load_played(path)
@@ -273,7 +284,7 @@ def test_what_cannot_be_loaded_is_told_and_the_game_goes_on(tmp_path: Path) -> N
     path.write_text("(;GM[1]SZ[5]KM[6.5];B[aa])")
     words = ["b2", "load", f"load {path}", f"load {tmp_path / 'no.sgf'}", "load \0", "quit"]
     talk = Talk("tic_tac_toe", BOTH, words).run()
-    assert "type a file's name as well, as in: load game.sgf" in talk.said
+    assert "expected a file, as in: load game.sgf" in talk.said
     assert answers(talk, "a game of go.*; expected tic_tac_toe")
     assert answers(talk, "no such file")
     assert talk.moves == ["b2"]
@@ -283,6 +294,7 @@ def test_what_cannot_be_loaded_is_told_and_the_game_goes_on(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", [*game_names(), "connect_four:columns=12", "hex:size=4"])
+@pytest.mark.usefixtures("xterm")
 def test_the_last_stone_stands_in_brackets_and_colours_change_nothing_else(name: str) -> None:
     game = read_game(name)
     state = game.initial_state()
@@ -293,8 +305,10 @@ def test_the_last_stone_stands_in_brackets_and_colours_change_nothing_else(name:
         action = int(game.legal_action_mask(state).nonzero()[0][-1])
         cell = game.action_cell(state, action)
         state = game.play(state, action)
-        drawn = views.board(Screen(), game, state, cell)
-        assert plain(views.board(COLOURED, game, state, cell)) == drawn
+        view = views.board(game, state, cell)
+        drawn, coloured = drawn_on(Stream(), view), drawn_on(Stream(is_terminal=True), view)
+        assert plain(coloured) == drawn
+        assert "\x1b" in coloured or name == "nim"
         marked = re.findall(r"\[(\S)\]", drawn)
         assert len(marked) == (cell is not None)
         bare = re.sub(r"[\[\]]", " ", drawn)
@@ -310,8 +324,10 @@ def test_the_bracketed_stone_is_where_the_move_was() -> None:
     assert "\n  . . .[O]. . .\n  . . . X . . .\n" in boards[2]
 
 
+@pytest.mark.usefixtures("xterm")
 def test_colours_are_on_the_stones_the_moves_and_the_table() -> None:
-    talk = Talk("tic_tac_toe", FIRST, ["b2", "hint", "quit"], screen=COLOURED).run()
+    stream = Stream(is_terminal=True)
+    talk = Talk("tic_tac_toe", FIRST, ["b2", "hint", "quit"], stream=stream).run()
     assert "\x1b[1;31m[X]\x1b[0m" not in talk.text, "the player has answered"
     assert "\x1b[1;36m[O]\x1b[0m" in talk.text
     assert re.search("\x1b\\[1;36mO plays", talk.text)
@@ -320,11 +336,12 @@ def test_colours_are_on_the_stones_the_moves_and_the_table() -> None:
 
 def test_the_win_rate_is_drawn_for_who_plays() -> None:
     rates = [0.0, 0.5, None, 1.0]
-    assert views.graph(Screen(blocks=True), rates, 0, True) == "  your win rate as X  ▁▅·█  100%"
-    assert views.graph(Screen(), rates, 1, False) == "  win rate of O  95.0  0%"
-    assert views.graph(Screen(), [None, 0.5, None], 0, False) == "", "one figure is no graph"
-    long = views.graph(Screen(), [0.5] * 500, 0, True)
-    assert len(long) < 80
+    blocks, digits = PlainConsole(Stream(encoding="utf-8")), PlainConsole(Stream())
+    assert str(views.graph(blocks, rates, 0, True)) == "  your win rate as X  ▁▅·█  100%"
+    assert str(views.graph(digits, rates, 1, False)) == "  win rate of O  95.0  0%"
+    assert views.graph(digits, [None, 0.5, None], 0, False) is None, "one figure is no graph"
+    long = views.graph(digits, [0.5] * 500, 0, True)
+    assert len(long or "") < 80
 
 
 def test_win_rates_are_those_of_the_searches_and_of_the_result() -> None:
@@ -351,42 +368,50 @@ def test_win_rates_are_those_of_the_searches_and_of_the_result() -> None:
     Talk("tic_tac_toe", BOTH, words, 400).run()
 
 
+@pytest.mark.usefixtures("xterm")
 def test_tables_fit_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     monkeypatch.setenv("LINES", "12")
     words = ["hint", "policy", "tree 9", "line", "4", "hint", "quit"]
-    for screen in (Screen(), COLOURED):
-        talk = Talk("connect_four", BOTH, words, 300, screen=screen).run()
+    for stream in (Stream(), Stream(is_terminal=True)):
+        talk = Talk("connect_four", BOTH, words, 300, stream=stream).run()
         tables = answers(talk, "visits")
         assert tables
         for text in tables:
             lines = plain(text).splitlines()
-            assert max(map(len, lines)) < 60
+            assert max(map(len, lines)) <= 60
             assert len(lines) < 12
 
 
-def on_screen(said: list[str]) -> list[str]:
-    """Return the lines that stand on a screen in the end."""
-    lines: list[str] = []
-    for text in said:
-        over = re.match("\r\x1b\\[([0-9]+)A\x1b\\[J", text)
-        if over:
-            del lines[len(lines) - int(over[1]) :]
-        lines += text[over.end() if over else 0 :].split("\n")
-    return lines
+def on_screen(text: str) -> list[str]:
+    """Return the lines that stand on a screen in the end, without spaces at their ends."""
+    lines, row = [""], 0
+    for part in re.findall(r"\x1b\[[0-9;?]*[A-Za-z]|\n|[^\x1b\n\r]+", text):
+        if part == "\x1b[1A":
+            row -= 1
+        elif part == "\x1b[2K":
+            lines[row] = ""
+        elif part == "\n":
+            row += 1
+            lines += [""] * (row == len(lines))
+        elif not part.startswith("\x1b"):
+            lines[row] += part
+    return "\n".join(line.rstrip() for line in lines).rstrip().split("\n")
 
 
+@pytest.mark.usefixtures("xterm")
 def test_what_is_drawn_while_a_search_goes_on_is_drawn_over(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(live_analysis, "INTERVAL", 0)
     for word, heads in (("hint", ["line"]), ("policy", ["value"]), ("tree", ["value"])):
-        talk = Talk("connect_four", BOTH, [word, "quit"], 400, screen=Screen(live=True)).run()
-        assert len(answers(talk, "\x1b")) > 5
-        shown = on_screen(talk.said)
+        stream = Stream(is_terminal=True)
+        talk = Talk("connect_four", BOTH, [word, "quit"], 400, stream=stream).run()
+        assert len(answers(talk, "\x1b\\[2K")) > 5
+        shown = on_screen(stream.text)
         assert [line.split()[-1] for line in shown if line.startswith("  move")] == heads
         plain_talk = Talk("connect_four", BOTH, [word, "quit"], 400).run()
-        assert shown == on_screen(plain_talk.said), "the same as where nothing is drawn over"
+        assert shown == on_screen(plain_talk.stream.text), "the same as where nothing is drawn over"
 
 
 def test_lines_of_a_hint_are_legal_games() -> None:

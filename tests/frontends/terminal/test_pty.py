@@ -1,7 +1,6 @@
 """A person at a real terminal: a process behind a pseudo-terminal of 24 lines of 80 columns."""
 
 import functools
-import io
 import os
 import re
 import select
@@ -12,8 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from helpers.terminal_client import Stream
 
-from alphazero.frontends.terminal.screen import Screen
+from alphazero.frontends.terminal.screen import PlainConsole
 from alphazero.records.game_files import load_played
 
 pty = pytest.importorskip("pty", reason="there are no pseudo-terminals here")
@@ -114,7 +114,7 @@ def test_an_evening_at_the_terminal(session: Session, tmp_path: Path) -> None:
     assert "\x1b[1;36m[O]" in answer
     assert len([line for line in shown_lines(session.ask("help", "quit  +leave")) if line]) <= 24
 
-    hint = shown_lines(session.ask("hint", "visits +share"))
+    hint = shown_lines(session.ask("hint", "visits.*share"))
     row = next(line for line in hint if re.match(" +[abc][123] +[0-9]+ +[0-9.]+%", line))
     best = row.split()[0]
 
@@ -123,7 +123,7 @@ def test_an_evening_at_the_terminal(session: Session, tmp_path: Path) -> None:
     session.type("analyze\n")
     drawn = session.expect("Enter ends the analysis", begin)
     for _ in range(3):
-        drawn = session.expect("\x1b\\[[0-9]+A\x1b\\[J", drawn)
+        drawn = session.expect("(\x1b\\[1A\x1b\\[2K){3,}", drawn)
     session.type("\n")
     session.expect("X to move: ", drawn)
     counts = re.findall("([0-9,]+) simulations", session.text[begin:])
@@ -172,48 +172,58 @@ def test_no_colour_is_shown_to_who_wants_none(tmp_path: Path) -> None:
     assert len(load_played(tmp_path / "a.sgf")) == 1
 
 
-class Slave(io.StringIO):
-    """A stream that says what it is."""
-
-    def __init__(self, terminal: bool, encoding: str = "utf-8") -> None:
-        super().__init__()
-        self.terminal, self.told = terminal, encoding
-
-    def isatty(self) -> bool:
-        return self.terminal
-
-    @property
-    def encoding(self) -> str:  # type: ignore[override]
-        return self.told
-
-
 @pytest.mark.parametrize(
-    ("terminal", "variables", "expected"),
+    ("terminal", "variables", "colours", "live"),
     [
-        (True, {"TERM": "xterm"}, Screen(True, True, True)),
-        (True, {"TERM": "xterm", "NO_COLOR": "1"}, Screen(False, True, True)),
-        (True, {"TERM": "xterm", "NO_COLOR": ""}, Screen(True, True, True)),
-        (True, {"TERM": "dumb"}, Screen(False, False, True)),
-        (True, {}, Screen(False, False, True)),
-        (False, {"TERM": "xterm"}, Screen(False, False, True)),
+        (True, {"TERM": "xterm"}, True, True),
+        (True, {"TERM": "xterm", "NO_COLOR": "1"}, False, True),
+        (True, {"TERM": "xterm", "NO_COLOR": ""}, True, True),
+        (True, {"TERM": "dumb"}, False, False),
+        (True, {}, False, False),
+        (False, {"TERM": "xterm"}, False, False),
+        (False, {"TERM": "xterm", "FORCE_COLOR": "1", "TTY_INTERACTIVE": "1"}, False, False),
     ],
 )
-def test_what_a_screen_can_show_is_found_out(
+def test_what_a_terminal_can_show_is_found_out(
     terminal: bool,
     variables: dict[str, str],
-    expected: Screen,
+    colours: bool,
+    live: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name in ("TERM", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert Screen.of(Slave(terminal)) == expected
+    stream = Stream(terminal)
+    console = PlainConsole(stream)
+    assert console.is_terminal == live
+    with console.live() as display:
+        display.update("drawn", refresh=True)
+    assert bool(stream.said) == live
+    console.print("text", style="bold red")
+    assert stream.said[-1].startswith("\x1b[1;31mtext\x1b[0m" if colours else "text")
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "unknown"])
 def test_blocks_are_drawn_as_ascii_where_they_cannot_be_written(encoding: str) -> None:
-    screen = Screen.of(Slave(False, encoding))
-    assert not screen.blocks
-    assert screen.sparkline([0, 0.5, None, 1]) == "05.9"
-    assert screen.bar(0.5, 4) == "##  "
+    console = PlainConsole(Stream(encoding=encoding))
+    assert console.sparkline([0, 0.5, None, 1]) == "05.9"
+    assert console.bar(0.5, 4) == "##  "
+
+
+def test_text_is_printed_as_it_is() -> None:
+    stream = Stream()
+    text = f"[bold]1[/] :smile: {'long ' * 50}end"
+    PlainConsole(stream).print(text)
+    assert stream.said == [text]
+
+
+def test_a_closed_pipe_is_an_error_for_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+    def flush() -> None:
+        raise BrokenPipeError
+
+    stream = Stream()
+    monkeypatch.setattr(stream, "flush", flush)
+    with pytest.raises(BrokenPipeError):
+        PlainConsole(stream).print("text")
