@@ -66,7 +66,7 @@ class GameNode:
     """in the order of creation"""
     last_child: "GameNode | None" = None
     """child visited last"""
-    thought: SearchResult | None = None
+    search_result: SearchResult | None = None
     """latest search result"""
     comment: str = ""
     """comment on the move into this position"""
@@ -225,15 +225,15 @@ class GameTree:
         self.here = line[ply]
         return True
 
-    def search_comment(self, action: int, thought: SearchResult | None) -> str:
+    def search_comment(self, action: int, search_result: SearchResult | None) -> str:
         """Return a file comment with the search result before a move; empty without a result."""
-        if thought is None:
+        if search_result is None:
             return ""
         visits = np.zeros(self.game.num_actions, np.int64)
-        for candidate in thought.candidates:
+        for candidate in search_result.candidates:
             visits[candidate.action] = candidate.visits
         policy: Any = visits / max(visits.sum(), 1)
-        return search_comment(self.game, self.state, action, thought.value, policy, visits)
+        return search_comment(self.game, self.state, action, search_result.value, policy, visits)
 
     def name(self, node: GameNode) -> str:
         """Return the name of the move into a position other than the root."""
@@ -249,15 +249,15 @@ class GameTree:
         outcome = self._outcome_at(node)
         if outcome != ONGOING:
             return float(value_of(outcome, 0))
-        if node.thought:
-            return value_of(1, to_play(node.state)) * node.thought.value
+        if node.search_result:
+            return value_of(1, to_play(node.state)) * node.search_result.value
         for child in node.children:
             told = value_in(child.comment)
             if told is not None:
                 return value_of(1, to_play(node.state)) * told
         before = node.parent
-        if before and before.thought:
-            for each in before.thought.candidates:
+        if before and before.search_result:
+            for each in before.search_result.candidates:
                 if each.action == node.action and each.visits:
                     return value_of(1, to_play(before.state)) * each.value
         return None

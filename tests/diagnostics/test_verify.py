@@ -173,7 +173,7 @@ def test_sample_games_as_json_lines_are_replayed(run: Path, capsys: Capture) -> 
     for damaged, said in (
         (lines[1].replace(f'"{occupied[1]}"', f'"{occupied[0]}"', 1), "move 2: "),
         (lines[1].replace('"result": ', '"result": "0:1", "was": '), "result '0:1' is none of"),
-        (lines[1][:40], "no game as `alphazero match --save` writes one"),
+        (lines[1][:40], "not a game of `alphazero match --save`"),
     ):
         path.write_text("\n".join([lines[0], damaged, lines[2]]))
         (line,) = faults_of(run, capsys)

@@ -238,17 +238,17 @@ def test_a_position_shows_itself_with_what_a_player_found() -> None:
     player = parse_player("uct:simulations=40").create(position.game)
     assert isinstance(player, SearchPlayer)
     found = position.think(player)
-    thought = found.thought
-    assert thought is not None
-    assert position.thought is None
-    assert thought.visits.sum() == 40
+    search_result = found.search_result
+    assert search_result is not None
+    assert position.search_result is None
+    assert search_result.visits.sum() == 40
     written = [text for text, _, _ in texts(found._repr_svg_())]
-    shares = 100 * thought.visits / 40
+    shares = 100 * search_result.visits / 40
     assert {f"{share:.0f}" for share in shares[shares > 0]} <= set(written)
-    assert f"{thought.value:+.2f}" in written
+    assert f"{search_result.value:+.2f}" in written
     assert "40 visits, %" in written
-    assert f"best move: {thought.action + 1}" in written
-    assert found.play("1").thought is None
+    assert f"best move: {search_result.action + 1}" in written
+    assert found.play("1").search_result is None
 
 
 def test_a_position_says_what_is_wrong() -> None:

@@ -107,11 +107,13 @@ def test_the_value_of_a_position_is_the_first_players_and_the_best_that_is_known
     first, middle, here = game_tree.path[1:]
     assert game_tree.name(here) == GAME.action_name(middle.state, 1)
     assert [game_tree.value(node) for node in game_tree.line] == [None] * 4
-    first.thought = SearchResult(-0.5, 0.0, 10, [Candidate(3, 10, 0.25, 1.0, [3])])
-    assert game_tree.value(first) == 0.5, "it was thought for the second player, who is to move"
-    assert game_tree.value(middle) == -0.25, "what was thought of the move that led there"
-    middle.thought = SearchResult(0.75, 0.0, 10, [])
-    assert game_tree.value(middle) == 0.75, "its own thought is newer"
+    first.search_result = SearchResult(-0.5, 0.0, 10, [Candidate(3, 10, 0.25, 1.0, [3])])
+    assert game_tree.value(first) == 0.5, (
+        "the search was for the second player, to move"
+    )
+    assert game_tree.value(middle) == -0.25, "the result of the move that led there"
+    middle.search_result = SearchResult(0.75, 0.0, 10, [])
+    assert game_tree.value(middle) == 0.75, "its own search is newer"
     game_tree.resign(1)
     assert game_tree.value(here) == 1
 
@@ -121,7 +123,7 @@ def test_a_value_that_a_file_tells_of_a_position_is_known_until_a_search_knows_m
     game_tree = GameTree.of(PlayedGame(GAME, ("A", "B"), (0, 3, 1), ONGOING, comments=comments))
     first, second = game_tree.line[1:3]
     assert [game_tree.value(node) for node in game_tree.line] == [None, 0.5, 0.8, None]
-    first.thought = SearchResult(0.25, 0.0, 10, [])
+    first.search_result = SearchResult(0.25, 0.0, 10, [])
     assert game_tree.value(first) == -0.25
     assert game_tree.value(second) == 0.8
 
@@ -156,16 +158,16 @@ def test_a_thought_tells_what_the_search_has_found() -> None:
     analyzer.set_position(game_tree.moves)
     assert SearchResult.of(analyzer, game_tree.state) is None
     analyzer.choose(None)
-    thought = SearchResult.of(analyzer, game_tree.state)
-    assert thought is not None
-    best = thought.candidates[0]
+    search_result = SearchResult.of(analyzer, game_tree.state)
+    assert search_result is not None
+    best = search_result.candidates[0]
     assert best.action == 2  # completes the row
     assert best.value == 1
-    assert -1 <= thought.first_value <= 1
-    assert thought.simulations == sum(each.visits for each in thought.candidates)
+    assert -1 <= search_result.first_value <= 1
+    assert search_result.simulations == sum(each.visits for each in search_result.candidates)
     legal = np.flatnonzero(GAME.legal_action_mask(game_tree.state))
-    assert sorted(each.action for each in thought.candidates) == legal.tolist()
-    assert game_tree.search_comment(2, thought).startswith("win rate")
+    assert sorted(each.action for each in search_result.candidates) == legal.tolist()
+    assert game_tree.search_comment(2, search_result).startswith("win rate")
     assert game_tree.search_comment(2, None) == ""
 
 

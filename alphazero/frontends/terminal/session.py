@@ -129,11 +129,11 @@ class TerminalSession:
             analyzer.moves = None  # an external program is in an unknown state
             game_tree.resign(game_tree.to_play, fault)
             return None
-        thought = SearchResult.of(analyzer, here.state)
-        here.thought = thought or here.thought
+        search_result = SearchResult.of(analyzer, here.state)
+        here.search_result = search_result or here.search_result
         name = self.game.action_name(here.state, action)
-        game_tree.make(action, game_tree.search_comment(action, thought))
-        return name, thought
+        game_tree.make(action, game_tree.search_comment(action, search_result))
+        return name, search_result
 
     def close(self) -> None:
         """Close the opponent."""
@@ -213,10 +213,10 @@ class TerminalSession:
     def current_result(self) -> SearchResult:
         """Return the search result of the current position, which must have been searched."""
         here = self.game_tree.here
-        thought = SearchResult.of(self.hint_analyzer(), here.state)
-        assert thought is not None, "it was not searched"
-        here.thought = thought
-        return thought
+        search_result = SearchResult.of(self.hint_analyzer(), here.state)
+        assert search_result is not None, "it was not searched"
+        here.search_result = search_result
+        return search_result
 
     def rates(self) -> list[float | None]:
         """Return the first player's win rate after each move, in [0, 1]; None if unknown.

@@ -375,7 +375,7 @@ class WebSession:
 
     def _on_progress(self, search: RunningSearch, progress: SearchProgress) -> None:
         if self.search is search:
-            search.goal.node.thought, self.per_second = progress.result, progress.per_second
+            search.goal.node.search_result, self.per_second = progress.result, progress.per_second
             self._notify("search")
 
     def _on_response(self, search: RunningSearch, response: SearchResponse) -> None:
@@ -395,7 +395,7 @@ class WebSession:
         self.search, self.per_second = None, 0.0
         node, purpose = search.goal.node, search.goal.purpose
         if response.progress is not None:
-            node.thought = response.progress.result
+            node.search_result = response.progress.result
         if response.error:
             self._fail(response.error)
         elif purpose == HINT:
@@ -405,7 +405,7 @@ class WebSession:
         elif response.action is None:
             self.game_tree.resign(self.game_tree.to_play)
         else:
-            comment = self.game_tree.search_comment(response.action, node.thought)
+            comment = self.game_tree.search_comment(response.action, node.search_result)
             try:
                 self._play(response.action, comment)
             except GameError as error:

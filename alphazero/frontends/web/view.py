@@ -70,7 +70,7 @@ def view_of(session: WebSession) -> Json:
 def search_json(session: WebSession) -> Json | None:
     """Return the search result of the current position as JSON; None without one."""
     game, node = session.game, session.game_tree.here
-    result = node.thought
+    result = node.search_result
     if result is None:
         return None
     return {
@@ -105,7 +105,7 @@ def legal_actions(game: Game, state: State) -> list[int]:
 def _value(session: WebSession, node: GameNode) -> float | None:
     """Return a position's value for player 0; the recorded one if it was not searched here."""
     recorded = session.recorded.get(node, {}).get("value")
-    if recorded is not None and node.thought is None:
+    if recorded is not None and node.search_result is None:
         return float(value_of(1, to_play(node.state)) * recorded)
     return session.game_tree.value(node)
 

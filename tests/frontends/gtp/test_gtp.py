@@ -614,7 +614,7 @@ def play_games(command: str, game_text: str, games: int = 2) -> None:
         return [GtpPlayer(game, tables, command, 120), RandomPlayer(game, tables, rng)]
 
     schedule = paired_openings(game, games, 2, np.random.default_rng(0))
-    records = play_schedule(game, make_players, schedule, slots=1)
+    records = play_schedule(game, make_players, schedule, parallel_games=1)
     assert len(records) == games
     for record in records:
         assert record.forfeit_reason == ""
