@@ -65,7 +65,7 @@ class Terminal:
         try:
             going = True
             while going:
-                if session.is_over:
+                if session.game_tree.is_over:
                     draw(self.context)
                     console.print(self._result())
                     going = has_user and self._read_until_change(self._after_the_game)
@@ -120,7 +120,7 @@ class Terminal:
         return None
 
     def _let_player_move(self) -> None:
-        console, player = self.console, self.session.to_play
+        console, player = self.console, self.session.game_tree.to_play
         sign, began, is_announced = sign_of(player), time.monotonic(), False
 
         def announce() -> None:
@@ -129,7 +129,7 @@ class Terminal:
                 console.print(f"{sign} thinks ...", style="dim")
                 is_announced = True
 
-        answer = self.session.answer(announce)
+        answer = self.session.make_opponents_move(announce)
         if is_announced:
             console.control(ERASE_LINE)
         if answer is None:

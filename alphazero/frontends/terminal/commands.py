@@ -147,7 +147,7 @@ def draw(context: CommandContext, _: str = "") -> None:
 
 
 def _new(context: CommandContext, _: str) -> CommandResult:
-    context.session.begin_new()
+    context.session.begin()
     return CommandResult.PLAY
 
 
@@ -157,7 +157,7 @@ def _load(context: CommandContext, text: str) -> CommandResult:
     found = re.fullmatch(r"(.*\S)\s+([0-9]{1,9})", text)
     name, count = (found[1], int(found[2])) if found else (text, None)
     context.session.load(Path(name), count)
-    number = context.session.ply
+    number = context.session.game_tree.here.ply
     context.console.print(
         f"loaded {printable(name)}: {number} move{'s' * (number != 1)}; undo steps back"
     )

@@ -35,20 +35,16 @@ class TerminalSession:
         """Whether the user plays the first and the second side."""
         self.games: list[PlayedGame] = []
         """Games before the current one."""
+        self.game_tree = GameTree.of(opening) if opening else GameTree(game)
         self._opponent = Analyzer(spec, game)
-        self._analyst: Analyzer | None = None
-        self.begin(opening)
+        self._hint_analyzer: Analyzer | None = None
 
     # --- the current game ---
 
     def begin(self, opening: PlayedGame | None = None) -> None:
-        """Start a game, or continue `opening`."""
-        self.game_tree = GameTree.of(opening) if opening else GameTree(self.game)
-
-    def begin_new(self, opening: PlayedGame | None = None) -> None:
-        """Move the current game to `games` and start another."""
+        """Move the current game to `games`; start another, or continue `opening`."""
         self.games = self.played()
-        self.begin(opening)
+        self.game_tree = GameTree.of(opening) if opening else GameTree(self.game)
 
     def load(self, path: Path, moves: int | None) -> None:
         """Continue the first game of a file, after `moves` moves.
@@ -56,33 +52,11 @@ class TerminalSession:
         Raises:
             PlayerError, RunError: as `load_start_position`.
         """
-        self.begin_new(load_start_position(path, moves, self.game))
-
-    @property
-    def ply(self) -> int:
-        """The number of moves made."""
-        return len(self.game_tree.moves)
-
-    @property
-    def to_play(self) -> int:
-        """The player to move."""
-        return self.game_tree.to_play
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the game is over."""
-        return self.game_tree.is_over
+        self.begin(load_start_position(path, moves, self.game))
 
     @property
     def is_users_turn(self) -> bool:
-        """Whether the user is to move."""
-        return self.sides[self.to_play]
-
-    @property
-    def names(self) -> tuple[str, str]:
-        """The players' names in files."""
-        first, second = (PERSON if side else self.spec.name for side in self.sides)
-        return first, second
+        return self.sides[self.game_tree.to_play]
 
     def undo(self, turns: int = 1) -> bool:
         """Go back `turns` turns of the user; return whether it moved."""
@@ -93,32 +67,34 @@ class TerminalSession:
         return self._go(1, turns)
 
     def _go(self, step: int, turns: int) -> bool:
-        here, end = self.ply, len(self.game_tree.line) - 1
+        tree = self.game_tree
+        start, end = tree.here.ply, len(tree.line) - 1
         for _ in range(turns):
-            ply = self.ply + step
+            ply = tree.here.ply + step
             while 0 <= ply < end and not self.sides[ply % 2]:
                 ply += step
             # The end of the line is a valid target whoever is to move.
             if not (0 <= ply <= end and (self.sides[ply % 2] or (step > 0 and ply == end))):
                 break
-            self.game_tree.go_to(ply)
-        return self.ply != here
+            tree.go_to(ply)
+        return tree.here.ply != start
 
     def played(self) -> list[PlayedGame]:
         """Return all games with moves, the current one last."""
-        played = self.game_tree.played(self.names)
+        first, second = (PERSON if side else self.spec.name for side in self.sides)
+        played = self.game_tree.played((first, second))
         return [*self.games, played] if played.actions else self.games
 
     # --- the player ---
 
-    def answer(self, watch: Callable[[], object] = bool) -> tuple[str, SearchResult | None] | None:
-        """Play the opponent's move; return it and its search result, or None for a resignation or
-        error.
+    def make_opponents_move(
+        self, watch: Callable[[], object]
+    ) -> tuple[str, SearchResult | None] | None:
+        """Play the opponent's move; return it and its search result, or None for a lost game.
 
-        `watch` is called during the search.
+        `watch` is called during the search. A resignation or an error loses the game.
         """
-        game_tree, here = self.game_tree, self.game_tree.here
-        analyzer = self._opponent
+        game_tree, here, analyzer = self.game_tree, self.game_tree.here, self._opponent
         analyzer.sync(game_tree.moves)
         fault = ""
         try:
@@ -129,14 +105,13 @@ class TerminalSession:
             analyzer.moves = None  # an external program is in an unknown state
             game_tree.resign(game_tree.to_play, fault)
             return None
-        search_result = SearchResult.of(analyzer, here.state)
-        here.search_result = search_result or here.search_result
+        result = SearchResult.of(analyzer, here.state)
+        here.search_result = result or here.search_result
         name = self.game.action_name(here.state, action)
-        game_tree.make(action, game_tree.search_comment(action, search_result))
-        return name, search_result
+        game_tree.make(action, game_tree.search_comment(action, result))
+        return name, result
 
     def close(self) -> None:
-        """Close the opponent."""
         self._opponent.player.close()
 
     @property
@@ -160,7 +135,6 @@ class TerminalSession:
 
     @property
     def has_network(self) -> bool:
-        """Whether the opponent uses a network."""
         return isinstance(self.spec.options, CheckpointOptions)
 
     def hint_analyzer(self) -> Analyzer:
@@ -170,12 +144,12 @@ class TerminalSession:
             PlayerError: when the player has no tree search, or the game is over.
         """
         if not self._opponent.searches:
-            raise PlayerError("this player gives no hints: it does not search as a checkpoint does")
-        if self.is_over:
-            raise PlayerError("the game is over: there is no move to look for")
-        self._analyst = self._analyst or Analyzer(self.spec, self.game)
-        self._analyst.sync(self.game_tree.moves)
-        return self._analyst
+            raise PlayerError("this player gives no hints: it does not search a tree")
+        if self.game_tree.is_over:
+            raise PlayerError("the game is over: there is no move to search for")
+        self._hint_analyzer = self._hint_analyzer or Analyzer(self.spec, self.game)
+        self._hint_analyzer.sync(self.game_tree.moves)
+        return self._hint_analyzer
 
     def remaining_budget(self, *, again: bool = False) -> Budget | None:
         """Return the budget still needed to match the opponent's search, or None if already met.
@@ -191,8 +165,8 @@ class TerminalSession:
             return budget
         if budget.simulations is None:
             return budget if again else None
-        lacks = budget.simulations - known.simulations
-        return budget._replace(simulations=lacks) if lacks > 0 else None
+        rest = budget.simulations - known.simulations
+        return budget._replace(simulations=rest) if rest > 0 else None
 
     def search(self, budget: Budget, go_on: Callable[[], bool] = lambda: True) -> SearchResult:
         """Continue the search while `go_on`; return the result.
@@ -213,10 +187,9 @@ class TerminalSession:
     def current_result(self) -> SearchResult:
         """Return the search result of the current position, which must have been searched."""
         here = self.game_tree.here
-        search_result = SearchResult.of(self.hint_analyzer(), here.state)
-        assert search_result is not None, "it was not searched"
-        here.search_result = search_result
-        return search_result
+        here.search_result = SearchResult.of(self.hint_analyzer(), here.state)
+        assert here.search_result is not None, "it was not searched"
+        return here.search_result
 
     def rates(self) -> list[float | None]:
         """Return the first player's win rate after each move, in [0, 1]; None if unknown.

@@ -26,7 +26,7 @@ class Budget(NamedTuple):
             seconds = float(text.removesuffix("s"))
             if seconds > 0:
                 return cls(seconds=seconds)
-        raise PlayerError(f"expected {unit}, as 200, or seconds, as 5s; got {text[:20]!r}")
+        raise PlayerError(f"expected {unit}, as in 200, or seconds, as in 5s; got {text[:20]!r}")
 
     def __str__(self) -> str:
         simulations = "" if self.simulations is None else f"{self.simulations:,} simulations"
@@ -35,7 +35,7 @@ class Budget(NamedTuple):
 
 
 def budget_of(analyzer: Analyzer) -> Budget:
-    """Return the budget per move."""
+    """Return its budget per move."""
     return Budget(analyzer.simulations, analyzer.seconds)
 
 
@@ -60,13 +60,13 @@ def set_level(analyzer: Analyzer, text: str, least: int) -> None:
     if analyzer.searches:
         budget = Budget.read(text)
         if budget.simulations is not None and budget.simulations < least:
-            raise PlayerError("this player needs one simulation at least, as it has no network")
+            raise PlayerError("expected at least 1 simulation: this player has no network")
         analyzer.simulations, analyzer.seconds = budget
         return
     _depth(analyzer)
     budget = Budget.read(text, "plies")
     if budget.simulations == 0:
-        raise PlayerError("this player looks one ply ahead at least")
+        raise PlayerError("expected a depth of at least 1 ply")
     longest = analyzer.game.max_moves
     vars(analyzer.player).update(
         depth=min(budget.simulations or longest, longest), seconds=budget.seconds
@@ -77,5 +77,5 @@ def _depth(analyzer: Analyzer) -> int:
     """Return the search depth of a player without a tree; raise PlayerError if it has none."""
     depth = getattr(analyzer.player, "depth", None)
     if depth is None:
-        raise PlayerError("this player has one level only")
+        raise PlayerError("this player has only one level")
     return int(depth)

@@ -77,7 +77,7 @@ def test_another_move_after_undo_keeps_the_old_line() -> None:
 def test_a_finished_game_can_be_gone_back_into() -> None:
     game = ["a1", "a2", "b1", "b2", "c1"]
     talk = Talk("tic_tac_toe", BOTH, [*game, "hint", "what", "undo", "c3", "quit"]).run()
-    assert "the game is over: there is no move to look for" in talk.said
+    assert "the game is over: there is no move to search for" in talk.said
     assert "type y for another game, n to leave, or a command such as undo" in talk.said
     assert talk.moves == [*game[:4], "c3"]
 
@@ -174,7 +174,7 @@ def test_players_that_do_not_search_say_so() -> None:
     words = ["hint", "go 5", "analyze", "policy", "tree", "level", "quit"]
     talk = Talk("tic_tac_toe", BOTH, words, player=parse_player("random")).run()
     assert len(answers(talk, "this player gives no hints")) == 5
-    assert "this player has one level only" in talk.said
+    assert "this player has only one level" in talk.said
 
 
 # --- the opponent --------------------------------------------------------------------------------
@@ -193,9 +193,9 @@ def test_the_level_is_told_and_changed() -> None:
 
 def test_a_wrong_level_is_told_in_a_line() -> None:
     talk = Talk("tic_tac_toe", BOTH, ["level high", "level 0", "go", "go 0", "quit"]).run()
-    assert "expected simulations, as 200, or seconds, as 5s; got 'high'" in talk.said
-    assert "this player needs one simulation at least, as it has no network" in talk.said
-    assert "expected simulations, as 200, or seconds, as 5s; got ''" in talk.said
+    assert "expected simulations, as in 200, or seconds, as in 5s; got 'high'" in talk.said
+    assert "expected at least 1 simulation: this player has no network" in talk.said
+    assert "expected simulations, as in 200, or seconds, as in 5s; got ''" in talk.said
 
 
 def test_alpha_beta_is_told_how_deep_to_look() -> None:
@@ -203,7 +203,7 @@ def test_alpha_beta_is_told_how_deep_to_look() -> None:
     talk = Talk("tic_tac_toe", FIRST, words, player=parse_player("minimax:depth=3")).run()
     told = [text.partition(": ")[2] for text in answers(talk, "^  minimax")]
     assert told == ["depth 3", "depth 2", "1 seconds a move"]
-    assert "this player looks one ply ahead at least" in talk.said
+    assert "expected a depth of at least 1 ply" in talk.said
     assert len(talk.moves) == 2
 
 
