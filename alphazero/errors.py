@@ -1,7 +1,7 @@
-"""Errors for users: one line that says what is wrong, where, and what would be right.
+"""Errors for users: one line with the fault, its place and what would be right.
 
-Every error that outside input causes derives from `AlphaZeroError`; the command line prints its
-text and exits with code 2. Any other exception is a bug.
+Every error caused by outside input derives from `AlphaZeroError`; the command line prints its text
+and exits with code 2. Any other exception is a bug.
 """
 
 import difflib
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 
 class AlphaZeroError(Exception):
-    """Wrong input from outside; the text says where it is and how to fix it."""
+    """Wrong outside input; the text says where it is and how to fix it."""
 
 
 class ConfigError(AlphaZeroError):
@@ -17,11 +17,11 @@ class ConfigError(AlphaZeroError):
 
 
 class CheckpointError(AlphaZeroError):
-    """A missing, damaged, foreign or too new checkpoint."""
+    """A checkpoint that is missing, damaged, foreign or of a newer format."""
 
 
 class GameError(AlphaZeroError):
-    """An unknown game, an option out of range, an illegal move or an unreadable diagram."""
+    """An unknown game, an option out of range, an illegal move or an invalid diagram."""
 
 
 class PlayerError(AlphaZeroError):

@@ -1,4 +1,4 @@
-"""The record of a game, which self-play learns from and matches count."""
+"""The record of a game, for training and for match results."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,14 +11,13 @@ from alphazero.games.results import describe_result
 from alphazero.utils.arrays import Float32Array
 
 NEVER_RESIGN = -1.0
-"""A threshold that no value is below."""
-
+"""A threshold below every value."""
 
 RESIGNED = 3
 """A special outcome: the player to move resigns."""
 
 MISCOUNTED = 4
-"""A special outcome: the ply is not the number of moves played, or exceeds `max_moves`."""
+"""A special outcome: the ply differs from the number of moves played or exceeds `max_moves`."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +28,9 @@ class Pairing:
     """indices into the match's players: player 0, player 1"""
     opening: tuple[int, ...] = ()
     pair_id: int = 0
-    """for the caller's own use"""
+    """for use by the caller"""
     may_resign: bool = False
-    """whether the players may resign; otherwise they play to the end"""
+    """whether the players may resign; else they play to the end"""
 
 
 class MoveData(NamedTuple):
@@ -57,13 +56,13 @@ class GameRecord:
     actions: npt.NDArray[np.int32]
     """[T]"""
     policies: Float32Array
-    """[T, A] search policies; zeros if the policy is no training target"""
+    """[T, A] search policies; zeros if the policy is not a training target"""
     values: Float32Array
-    """[T] the searches' values, for the player to move; zeros for the opening's moves"""
+    """[T] search values for the player to move; zeros for opening moves"""
     surprises: Float32Array
-    """[T] KL(search policy || network's prior), nats; 0 if the policy is no training target"""
+    """[T] KL(search policy || network's prior), nats; 0 if the policy is not a training target"""
     prospects: Float32Array
-    """[T] the larger of the value and the best action's value; zeros for the opening's moves"""
+    """[T] the larger of the value and the best action's value; zeros for opening moves"""
     outcome: int
     """for player 0: +1, 0, -1, or ONGOING"""
     resigned: bool = False
@@ -73,7 +72,7 @@ class GameRecord:
 
     @classmethod
     def opening(cls, game: Game, pairing: Pairing) -> "GameRecord":
-        """Return an unfinished game with its opening's moves alone, which nobody searched."""
+        """Return an unfinished game with only the moves of its opening, which were not searched."""
         length = len(pairing.opening)
         nothing = np.zeros(length, np.float32)
         policies = np.zeros((length, game.num_actions), np.float32)
@@ -82,7 +81,7 @@ class GameRecord:
 
     @property
     def move_data(self) -> MoveData:
-        """The data of the moves, without the axis of games."""
+        """The data of the moves, without the games axis."""
         return MoveData(self.actions, self.policies, self.values, self.surprises, self.prospects)
 
     def moves(self, game: Game) -> list[str]:

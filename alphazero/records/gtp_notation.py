@@ -1,8 +1,8 @@
 """Moves and colours in the notation of the Go Text Protocol, for any game on a board of cells.
 
 A vertex is a letter for the column, without I, and a number for the row: D4. Go counts rows from
-the bottom. Where a game's own notation counts from the top, as in Othello and Hex, its GTP programs
-do so too. A move without a cell has the game's name for it: pass.
+the bottom; games whose own notation counts from the top, such as Othello and Hex, do so in GTP too.
+A move without a cell has the game's name for it, such as pass.
 
 *Specification of the Go Text Protocol, version 2, draft 2* (Farnebäck 2002), section 2.11.
 """
@@ -17,7 +17,7 @@ from alphazero.games.game import ONGOING, Game, State, to_play
 from alphazero.games.grid import VERTEX_LETTERS, CellNames
 
 COLOURS: Final = ("black", "white")
-"""Of player 0 and player 1."""
+"""Colours of players 0 and 1."""
 
 PASS: Final = "pass"
 RESIGN: Final = "resign"
@@ -27,7 +27,7 @@ class GtpNotation:
     """The names of one game's moves.
 
     Raises:
-        GameError: when the protocol has too few letters for the board.
+        GameError: if the protocol has too few letters for the board.
     """
 
     def __init__(self, game: Game) -> None:
@@ -35,7 +35,7 @@ class GtpNotation:
         _, self.rows, self.columns = game.observation_shape
         if max(self.rows, self.columns) > len(VERTEX_LETTERS):
             raise GameError(
-                f"GTP names cells on boards up to {len(VERTEX_LETTERS)} x {len(VERTEX_LETTERS)}, "
+                f"GTP has boards up to {len(VERTEX_LETTERS)} x {len(VERTEX_LETTERS)}, "
                 f"not {self.rows} x {self.columns}"
             )
         self.has_cells = False
@@ -68,7 +68,7 @@ class GtpNotation:
         return written
 
     def action(self, state: State, text: str) -> int | None:
-        """Return the legal action with this name, upper case or lower; None if there is none."""
+        """Return the legal action with this name, in upper or lower case; None if there is none."""
         wanted, cell = text.strip().lower(), self.cell(text)
         for action in map(int, np.flatnonzero(self.game.legal_action_mask(state))):
             own = self.game.action_cell(state, action)
@@ -77,7 +77,7 @@ class GtpNotation:
         return None
 
     def passing(self, state: State) -> int | None:
-        """Return the pass; None if there is none or it is illegal."""
+        """Return the pass; None if it is illegal or does not exist."""
         return self.action(state, PASS)
 
     def _plain_name(self, state: State, action: int) -> str:
@@ -104,7 +104,7 @@ def pass_before(game: Game, state: State, player: int) -> tuple[int, ...]:
     Turns alternate strictly here, but not in GTP and SGF.
 
     Raises:
-        GameError: when the game is over, has no pass, or the pass would end it.
+        GameError: if the game is over, has no pass, or the pass would end it.
     """
     if game.outcome(state) != ONGOING:
         raise GameError("the game is over")
@@ -114,10 +114,10 @@ def pass_before(game: Game, state: State, player: int) -> tuple[int, ...]:
     if game.action_name(state, passing) != PASS or not game.legal_action_mask(state)[passing]:
         raise GameError(f"it is {COLOURS[1 - player]}'s turn")
     if game.outcome(game.play(state, passing)) != ONGOING:
-        raise GameError(f"{COLOURS[1 - player]} would have to pass, as the last")
+        raise GameError(f"{COLOURS[1 - player]} would have to pass, which ends the game")
     return (passing,)
 
 
 def normalize_name(name: str) -> str:
-    """Return a game's name in lower case, with letters and digits alone."""
+    """Return a game's name in lower case, with letters and digits only."""
     return "".join(letter for letter in name.lower() if letter.isalnum())

@@ -29,16 +29,16 @@ _LINE_LIMIT: Final = 1 << 20
 
 
 def save_games(path: Path, games: Iterable[PlayedGame]) -> None:
-    """Write games to `path`, over its old contents.
+    """Write games to `path`, replacing it.
 
     Raises:
-        RunError: when it cannot be written.
+        RunError: if it cannot be written.
     """
     write_atomic(path, "".join(game.to_line() + "\n" for game in games).encode())
 
 
 def holds_games(path: Path) -> bool:
-    """Whether `path` is a file that begins like a file of games."""
+    """Whether `path` is a file of JSON lines of games, by its beginning."""
     try:
         if not path.is_file():
             return False
@@ -52,8 +52,8 @@ def load_games(path: Path) -> list[PlayedGame]:
     """Read games and replay them.
 
     Raises:
-        PlayerError: for an invalid line or an illegal move, with the number of the line.
-        RunError: when the file cannot be read.
+        PlayerError: for an invalid line or an illegal move, with the line number.
+        RunError: if the file cannot be read.
     """
     games = []
     cached = functools.cache(read_game)
@@ -65,7 +65,7 @@ def load_games(path: Path) -> list[PlayedGame]:
                 raise PlayerError(f"{printable(path)}:{number}: {error}") from error
     if not games:
         raise PlayerError(
-            f"{printable(path)}: holds no games; write some with `alphazero match --save`"
+            f"{printable(path)}: no games in it; write some with `alphazero match --save`"
         )
     return games
 
@@ -103,13 +103,13 @@ def _read_line(line: bytes, make: Callable[[str], Game]) -> PlayedGame:
         state = game.play(state, actions[-1])
     result, resigned = _typed(content, "result", str), _typed(content, "resigned", bool)
     if result not in _OUTCOMES:
-        raise ValueError(f"result {result[:20]!r} is none of {', '.join(_OUTCOMES)}")
+        raise ValueError(f"result: expected one of {', '.join(_OUTCOMES)}, got {result[:20]!r}")
     opening = _typed(content, "opening", int)
     if not 0 <= opening <= len(actions):
-        raise ValueError(f"opening: {opening} of its {len(actions)} moves")
+        raise ValueError(f"opening: expected 0 to {len(actions)} moves, got {opening}")
     pair = _typed(content, "pair", int)
     if pair < 0:
-        raise ValueError(f"pair: {pair} is below 0")
+        raise ValueError(f"pair: must be at least 0, got {pair}")
     outcome: int | None = game.outcome(state)
     fault = _typed({"fault": "", **content}, "fault", str)  # older files lack it
     sgf_result = _typed({"told": "", **content}, "told", str)
@@ -120,7 +120,7 @@ def _read_line(line: bytes, make: Callable[[str], Game]) -> PlayedGame:
         # The moves leave the game open, but it has a result.
         outcome = stated if outcome == ONGOING and stated != ONGOING else None
     if outcome != stated:
-        raise ValueError(f"its moves do not end with the result {result}")
+        raise ValueError(f"the moves do not lead to the result {result}")
     return PlayedGame(
         game,
         _pair(content, "players"),

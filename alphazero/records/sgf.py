@@ -1,21 +1,21 @@
-"""SGF, the Smart Game Format: reading a game's main line, and writing a game.
+"""Reading of main lines and writing of games in SGF, the Smart Game Format.
 
-FF[4], https://www.red-bean.com/sgf/. A file is a collection of trees, one per game. The reader
-follows the main line of a tree, which takes the first branch at every fork.
+FF[4], https://www.red-bean.com/sgf/. A file is a collection of game trees. The main line of a tree
+takes the first branch at every fork.
 
     game             GM   points                                 other moves
     Go               1    two letters, column and row, from the  [] passes, and [tt] up to 19 x 19
                           top left: dd
-    Othello          2    dd, the usual form, as none is         [] passes
-                          specified; d4 is read too
+    Othello          2    dd, which is usual but not specified;  [] passes
+                          d4 is read too
     m,n,k-games      4    dd
     Hex              11   d4, rows from the top; dd is read too  [swap-pieces] is our swap
 
 In Hex Black joins top and bottom, as here. After `swap-sides` a file names the players by the
-exchanged colours; it is read as the same game with pieces swapped: the board is reflected and the
+exchanged colours. It is read as the same game with swapped pieces: the board is reflected and the
 colours are changed back. HexGui up to 0.9 wrote `swap-pieces` for `swap-sides`.
 
-The property AZ is our own: the game with its options, as `alphazero games` lists them.
+The property AZ is our own: the game with its options, as in `alphazero games`.
 """
 
 import re
@@ -29,13 +29,13 @@ from alphazero.games.grid import CellNames
 from alphazero.games.registry import name_of, write_game
 
 SIZE_LIMIT: Final = 1 << 23
-"""The most bytes of a file."""
+"""Maximum size of a file in bytes."""
 
 DEPTH_LIMIT: Final = 1000
-"""The most nested branches."""
+"""Maximum depth of nested branches."""
 
 COUNT_LIMIT: Final = 20_000
-"""The most games of a file, and nodes of a main line."""
+"""Maximum number of games in a file, and of nodes in a main line."""
 
 GO, OTHELLO, LINES, HEX = "1", "2", "4", "11"
 """Values of the property GM."""
@@ -54,10 +54,10 @@ In all these games an action is a cell, counted row by row from the top left, or
 """
 
 PASS, SWAP = "pass", "swap"
-"""Moves without a cell, as our games name them."""
+"""Our games' names of moves without a cell."""
 
 RULES: Final = {(1, 0): "Chinese", (1, 1): "Tromp-Taylor", (2, 0): "AGA", (2, 1): "NZ"}
-"""The property RU of Go, by our options `superko` and `suicide`: rules that forbid the same."""
+"""The property RU of Go with the same ko and suicide rules, by our `superko` and `suicide`."""
 
 Node = dict[str, list[str]]
 """Properties and their values."""
@@ -83,7 +83,7 @@ class SgfGame:
     """cells with black stones before the first move"""
     white: list[int] = field(default_factory=list)
     moves: list[tuple[int, int | str]] = field(default_factory=list)
-    """player, and cell counted row by row from the top left, or PASS or SWAP"""
+    """player and cell, counted row by row from the top left, or PASS or SWAP"""
     comments: list[str] = field(default_factory=list)
     """one per move; empty if there is none"""
     players: tuple[str, str] = ("", "")
@@ -116,7 +116,7 @@ def read_collection(text: str) -> Iterator[SgfGame]:
         raise GameError(f"SGF: longer than {SIZE_LIMIT:,} characters")
     begin = _BEGIN.search(text)
     if not begin:
-        raise GameError("SGF: no game in it; one begins with '(;'")
+        raise GameError("SGF: no game in it; a game begins with '(;'")
     count = 0
     while begin:
         count += 1
@@ -137,12 +137,12 @@ def write_sgf(
     comments: Sequence[str] = (),
     remark: str = "",
 ) -> str:
-    """Return a game as SGF; `comments` are by move, `remark` comes before the moves.
+    """Return a game as SGF; `comments` are by move, `remark` is on the whole game.
 
-    The first `setup` moves are written as stones that are set up, without passes.
+    The first `setup` moves are written as setup stones, without passes.
 
     Raises:
-        GameError: for a game without SGF.
+        GameError: for a game that cannot be written as SGF.
     """
     number, (_, rows, columns) = number_of(game), game.observation_shape
     size = str(columns) if rows == columns else f"{columns}:{rows}"
@@ -169,18 +169,18 @@ def number_of(game: Game) -> str:
     """Return the property GM of a game.
 
     Raises:
-        GameError: for a game that has none here.
+        GameError: if it has none here.
     """
     name = name_of(game)
     if name not in NUMBERS:
-        raise GameError(f"SGF is written for {', '.join(NUMBERS)}, not for {name}")
+        raise GameError(f"SGF is possible for {', '.join(NUMBERS)}, not for {name}")
     return NUMBERS[name]
 
 
 def _main_line(text: str, place: int) -> tuple[list[Node], int]:
-    """Return the nodes of the main line of the game that begins at `place`, and its end.
+    """Return the nodes of the main line of the game at `place`, and the game's end.
 
-    The main line ends at its first closing bracket; other branches are only scanned for brackets.
+    The main line ends at the first closing bracket; other branches are only scanned for brackets.
     """
     nodes: list[Node] = []
     name, depth, on_main_line = "", 0, True
@@ -202,11 +202,11 @@ def _main_line(text: str, place: int) -> tuple[list[Node], int]:
             if len(nodes) > COUNT_LIMIT:
                 raise GameError(f"{_where(text, place)}: more than {COUNT_LIMIT:,} nodes")
         if word:
-            # Before FF[4] names could have lower-case letters, which do not count: Black is B.
+            # Before FF[4] names could have lower-case letters, which are ignored: Black is B.
             name = "".join(letter for letter in word if letter.isupper())
             if name in nodes[-1]:
                 raise GameError(
-                    f"{_where(text, place)}: property {name[:10]} stands twice in a node"
+                    f"{_where(text, place)}: property {name[:10]} appears twice in a node"
                 )
         elif sign:
             name = ""
@@ -225,17 +225,17 @@ def _game_of(nodes: list[Node]) -> SgfGame:
     root = nodes[0]
     number = _first(root, "GM", GO)
     if not re.fullmatch("[1-9][0-9]?", number):
-        raise GameError(f"SGF: GM is the game's number, as 1 for Go, got {number[:20]!r}")
-    told = _first(root, "SZ", {OTHELLO: "8", LINES: "15", HEX: "11"}.get(number, "19"))
-    size = re.fullmatch(r"([0-9]{1,2})(?::([0-9]{1,2}))?", told)
+        raise GameError(f"SGF: GM must be a game's number, such as 1 for Go, got {number[:20]!r}")
+    given = _first(root, "SZ", {OTHELLO: "8", LINES: "15", HEX: "11"}.get(number, "19"))
+    size = re.fullmatch(r"([0-9]{1,2})(?::([0-9]{1,2}))?", given)
     if not size or not int(size[1]) or (size[2] and not int(size[2])):
-        raise GameError(f"SGF: SZ is a board's size, as 9 or 9:7, got {told[:20]!r}")
+        raise GameError(f"SGF: SZ must be a board's size, such as 9 or 9:7, got {given[:20]!r}")
     columns, rows = int(size[1]), int(size[2] or size[1])
     if max(columns, rows) > len(_LETTERS):
-        raise GameError(f"SGF: a board has up to {len(_LETTERS)} rows and columns, got {told}")
+        raise GameError(f"SGF: a board has up to {len(_LETTERS)} rows and columns, got {given}")
     komi = _first(root, "KM")
     if komi and not re.fullmatch(r"-?[0-9]{1,4}(\.[0-9]{0,6})?", komi):
-        raise GameError(f"SGF: KM is a number, got {komi[:20]!r}")
+        raise GameError(f"SGF: KM must be a number, got {komi[:20]!r}")
     reader = _Reader(rows, columns, number, bool(_OLD_HEXGUI.match(_first(root, "AP"))))
     for node in nodes:
         reader.read(node)
@@ -249,7 +249,7 @@ def _game_of(nodes: list[Node]) -> SgfGame:
         reader.moves,
         reader.comments,
         (_first(root, "PB"), _first(root, "PW")),
-        reader.result or reader.seen(_first(root, "RE")),
+        reader.result or reader.with_our_colours(_first(root, "RE")),
         _first(root, "C"),
         _first(root, "RU"),
         _first(root, "AZ"),
@@ -267,27 +267,29 @@ class _Reader:
         self.moves: list[tuple[int, int | str]] = []
         self.comments: list[str] = []
         self.result = ""
-        """of a Hex game whose last move resigns or forfeits"""
+        """of a Hex game that ends with a resignation or forfeit as a move"""
         self.sides_swapped = False
-        """whether the file now names the players by exchanged colours"""
+        """whether the file has exchanged the names of the players' colours"""
 
     def read(self, node: Node) -> None:
         for name, stones in (("AB", self.black), ("AW", self.white)):
             if node.get(name) and self.moves:
-                raise GameError("SGF: stones are set up after the first move; only moves can be")
+                raise GameError(
+                    "SGF: stones are set up after the first move; only moves may follow"
+                )
             for text in node.get(name, ()):
                 stones.extend(self._cells(text))
                 if len(stones) > self.rows * self.columns:
                     raise GameError(f"SGF: more stones are set up ({name}) than there are points")
         if "AE" in node:
-            raise GameError("SGF: stones are taken off (AE); only moves can be read")
+            raise GameError("SGF: stones are removed (AE); only moves can be read")
         for player, name in enumerate("BW"):
             if name in node:
                 self._move(player, node[name][0].strip())
         if self.moves and "C" in node:
             self.comments[-1] = node["C"][0]
 
-    def seen(self, result: str) -> str:
+    def with_our_colours(self, result: str) -> str:
         """Return a result with the colours that the players have here."""
         if self.sides_swapped and result[1:2] == "+":
             return {"B": "W", "W": "B"}.get(result[0], result[0]) + result[1:]
@@ -296,7 +298,7 @@ class _Reader:
     def _move(self, player: int, text: str) -> None:
         word = text.lower()
         if self.number == HEX and word in ("resign", "forfeit"):
-            self.result = self.seen(f"{'WB'[player]}+{word[0].upper()}")
+            self.result = self.with_our_colours(f"{'WB'[player]}+{word[0].upper()}")
             return
         move: int | str
         swaps_sides = word == "swap-sides" or (word == "swap-pieces" and self.old_hexgui)
@@ -325,7 +327,7 @@ class _Reader:
             last = _write_move(self.rows * self.columns - 1, self.rows, self.columns, self.number)
             raise GameError(
                 f"SGF: {text[:10]!r} is no point on a board of {self.columns} x {self.rows}, "
-                f"whose last one is {last}"
+                f"whose last point is {last}"
             )
         return row * self.columns + column
 
@@ -346,7 +348,7 @@ def _first(node: Node, name: str, default: str = "") -> str:
 
 
 def _write_move(action: int, rows: int, columns: int, number: str) -> str:
-    """Return a move; the action after the last cell is the swap in Hex, else the pass."""
+    """Write a move; the action after the last cell is the swap in Hex, else the pass."""
     if action >= rows * columns:
         return "swap-pieces" if number == HEX else ""
     row, column = divmod(action, columns)
@@ -358,5 +360,5 @@ def _escaped(text: str) -> str:
 
 
 def _unescaped(text: str) -> str:
-    """Return a text without its escapes; an escaped line break disappears."""
+    """Return text without escapes; an escaped line break disappears."""
     return re.sub(r"\\(\r\n|\n\r|.)", lambda found: found[1].strip("\r\n"), text, flags=re.DOTALL)

@@ -1,4 +1,4 @@
-"""Played games to SGF and back, with comments on the searches."""
+"""Conversion of played games to SGF and back, with comments on the searches."""
 
 import dataclasses
 import re
@@ -12,23 +12,18 @@ from alphazero.games.grid import stones_by_player
 from alphazero.records.game_record import GameRecord
 from alphazero.records.gtp_notation import COLOURS
 from alphazero.records.played_game import PlayedGame
-from alphazero.records.sgf import (
-    OTHELLO,
-    SgfGame,
-    number_of,
-    write_sgf,
-)
+from alphazero.records.sgf import OTHELLO, SgfGame, number_of, write_sgf
 from alphazero.records.sgf_import import game_of, steps_of
 
 REMARK: Final = (
-    "A comment says what the search of the player found who makes the move: win rate = "
-    "(1 + value) / 2, where a draw counts half; policy = the search policy, which is the share of "
-    "the visits unless the search is Gumbel's."
+    "A comment gives the result of the mover's search: win rate = (1 + value) / 2, where a draw "
+    "counts half; policy = the search policy, which is the share of the visits except with Gumbel "
+    "search."
 )
 
 _OPENING: Final = "Moves drawn at random to open it: {}."
 _FAULT: Final = "Ended by adjudication: {}."
-"""Remarks on the whole game."""
+"""Comments on the whole game."""
 
 _LONGEST_RESULT: Final = 40
 _VALUE = re.compile(r"win rate [0-9]{1,3}% \(value ([+-](?:0\.[0-9]{2}|1\.00))\)")
@@ -40,19 +35,19 @@ _VALUE = re.compile(r"win rate [0-9]{1,3}% \(value ([+-](?:0\.[0-9]{2}|1\.00))\)
 def search_comment(
     game: Game, state: State, action: int, value: float, policy: Any, visits: Any = None
 ) -> str:
-    """Return a comment on a search before a move.
+    """Return a comment on the search before a move.
 
-    `value` is for the player who moves; `policy` [A] is the search policy, zeros if it is unknown;
-    `visits` [A] are its visits if they are known.
+    `value` is for the player who moves; `policy` [A] is the search policy, zeros if unknown;
+    `visits` [A] are the root visits, if known.
     """
-    said = f"win rate {win_rate(value):.0%} (value {value:+.2f})"
+    comment = f"win rate {win_rate(value):.0%} (value {value:+.2f})"
     total = 0 if visits is None else int(visits.sum())
     if total:
-        said += f", {int(visits[action]):,} of {total:,} visits"
+        comment += f", {int(visits[action]):,} of {total:,} visits"
     elif policy.any():
-        said += f", policy {policy[action]:.0%}"
+        comment += f", policy {policy[action]:.0%}"
     else:
-        return said
+        return comment
     shares = visits / total if total else policy
     order = [int(each) for each in np.argsort(-shares, kind="stable")[:3] if each != action]
     others = [
@@ -60,11 +55,11 @@ def search_comment(
         for each in order[:2]
         if shares[each] >= 0.01
     ]
-    return said + (f"; else {', '.join(others)}" if others else "")
+    return comment + (f"; else {', '.join(others)}" if others else "")
 
 
 def value_in(comment: str) -> float | None:
-    """Return the mover's value in a comment of `search_comment`, with two digits, or None."""
+    """Return the mover's value in a comment of `search_comment`, to two digits, or None."""
     found = _VALUE.match(comment)
     return float(found[1]) if found else None
 
@@ -72,15 +67,16 @@ def value_in(comment: str) -> float | None:
 def commented(
     played: PlayedGame, record: GameRecord, searched: tuple[bool, bool] = (True, True)
 ) -> PlayedGame:
-    """Return the game of a record with comments on the moves of the players who search.
+    """Return the game of a record with comments on the moves of the players that search.
 
-    `searched` is by the match's players; nobody searched the opening's moves.
+    `searched` is by the match's players; the opening's moves were not searched.
     """
     comments = []
     for ply, (state, action) in enumerate(zip(played.states(), played.actions, strict=False)):
-        thinks = ply >= played.opening and searched[record.pairing.players[ply % 2]]
-        value, policy = float(record.values[ply]), record.policies[ply]
-        comments.append(search_comment(played.game, state, action, value, policy) if thinks else "")
+        value, policy, comment = float(record.values[ply]), record.policies[ply], ""
+        if ply >= played.opening and searched[record.pairing.players[ply % 2]]:
+            comment = search_comment(played.game, state, action, value, policy)
+        comments.append(comment)
     return dataclasses.replace(played, comments=tuple(comments))
 
 
@@ -91,7 +87,7 @@ def to_sgf(played: PlayedGame) -> str:
     """Return a game as SGF.
 
     Raises:
-        GameError: for a game without SGF.
+        GameError: for a game that cannot be written as SGF.
     """
     state = played.states()[-1]
     ending = "F" if played.forfeit_reason else "R" if played.resigned else ""
@@ -109,9 +105,9 @@ def to_sgf(played: PlayedGame) -> str:
 
 
 def result_of(game: Game, state: State, outcome: int, ending: str = "") -> str:
-    """Return SGF's result: B+3.5 or W+12 if points are counted, else B+, W+; 0 for a draw.
+    """Return SGF's result: B+3.5 or W+12 with points, else B+ or W+; 0 for a draw.
 
-    `ending` is R after a resignation and F after a forfeit. An unfinished game has an empty result.
+    `ending` is R for a resignation, F for a forfeit. The result of an unfinished game is empty.
     """
     if outcome == ONGOING:
         return ""
@@ -125,12 +121,12 @@ def result_of(game: Game, state: State, outcome: int, ending: str = "") -> str:
 
 
 def points_of(lead: float) -> str:
-    """Return the result of a game that Black leads by `lead` points."""
+    """Return the result of a game with Black `lead` points ahead."""
     return f"{'B' if lead > 0 else 'W'}+{abs(lead):g}" if lead else "0"
 
 
 def point_difference(game: Game, state: State) -> float | None:
-    """Return Black's lead in points; None if the game counts none."""
+    """Return Black's lead in points; None if the game has no points."""
     score = getattr(game, "score", None)
     if score is not None:
         return float(score(state))
@@ -144,7 +140,7 @@ def point_difference(game: Game, state: State) -> float | None:
 
 
 def from_sgf(record: SgfGame) -> PlayedGame:
-    """Return a record as a played game with the record's result; the inverse of `to_sgf`.
+    """Convert a record to a played game with the record's result; the inverse of `to_sgf`.
 
     Raises:
         GameError: as `game_of` and `steps_of`.
@@ -176,17 +172,17 @@ def from_sgf(record: SgfGame) -> PlayedGame:
         tuple(actions),
         outcome,
         resigned=ending == "R",
-        opening=min(int(_said(_OPENING, record.remark, "[0-9]{1,6}") or 0), len(actions)),
-        forfeit_reason=fault and (_printable(_said(_FAULT, record.remark)) or fault),
+        opening=min(int(_match(_OPENING, record.remark, "[0-9]{1,6}") or 0), len(actions)),
+        forfeit_reason=fault and (_printable(_match(_FAULT, record.remark)) or fault),
         comments=tuple(comments) if any(comments) else (),
         sgf_result="" if is_ours else result,
     )
 
 
-def _said(remark: str, text: str, what: str = ".+") -> str:
-    """Return the text in the gap of our `remark` if a line of `text` is one; else an empty text."""
-    before, after = map(re.escape, remark.split("{}"))
-    found = re.search(f"^{before}({what}){after}$", text, re.MULTILINE)
+def _match(template: str, text: str, pattern: str = ".+") -> str:
+    """Return what a line of `text` has for the `{}` of a template, or an empty text."""
+    before, after = map(re.escape, template.split("{}"))
+    found = re.search(f"^{before}({pattern}){after}$", text, re.MULTILINE)
     return found[1] if found else ""
 
 

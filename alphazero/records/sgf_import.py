@@ -1,7 +1,7 @@
-"""SGF records as our games and actions.
+"""Conversion of SGF records to games and actions.
 
-Turns alternate strictly here, but not in SGF: stones are set up, handicaps are given, and some
-programs leave out a forced wait. So before a move out of turn the other side passes, if it can.
+Turns alternate strictly here, but not in SGF, with setup stones, handicaps and omitted forced
+passes. So before a move out of turn the other side passes, if it can.
 """
 
 from typing import Final
@@ -20,10 +20,10 @@ BOARDS: Final = {GO: "Go", OTHELLO: "Othello", LINES: "gomoku", HEX: "Hex"}
 
 
 def game_of(record: SgfGame) -> Game:
-    """Return the game of a record: the one it names if we wrote it, else by its board.
+    """Return the game of a record: the one named by AZ if we wrote it, else by GM and board size.
 
-    Go gets the file's komi, and its rules if `RULES` has them. Five in a line win in gomoku. Hex
-    gets the swap if one was played.
+    Go gets the file's komi, and its rules if `RULES` has them; gomoku is won by five in a line; Hex
+    has the swap if one was played.
 
     Raises:
         GameError: for an unknown game, or a board that it cannot have.
@@ -33,17 +33,17 @@ def game_of(record: SgfGame) -> Game:
         game = read_game(ascii(record.spelling)[1:-1])
         if number_of(game) != record.number or game.observation_shape[1:] != tuple(sizes.values()):
             raise GameError(
-                f"SGF: AZ says {write_game(game)}, which GM[{record.number}] and the board of "
-                f"{record.columns} x {record.rows} are not; leave AZ out"
+                f"SGF: AZ[{write_game(game)}] contradicts GM[{record.number}] and the board of "
+                f"{record.columns} x {record.rows}; remove AZ"
             )
         return game
     if record.number not in BOARDS:
         known = ", ".join(f"{number} {name}" for number, name in BOARDS.items())
-        raise GameError(f"SGF: game {record.number} (GM) is not known; these are: {known}")
+        raise GameError(f"SGF: unknown game {record.number} (GM); known: {known}")
     if record.number == GO:
         komi = 2 * (record.komi or 0)
         if komi != int(komi):
-            raise GameError(f"SGF: the komi (KM) is a multiple of a half, got {record.komi:g}")
+            raise GameError(f"SGF: the komi (KM) must be a multiple of 0.5, got {record.komi:g}")
         rules = next((key for key, name in RULES.items() if name == record.rules), (1, 0))
         superko, suicide = rules
         return make_game(
@@ -62,14 +62,14 @@ def game_of(record: SgfGame) -> Game:
 
 
 def steps_of(game: Game, record: SgfGame, last: int | None = None) -> list[tuple[int, ...]]:
-    """Return the actions that play a record in `game`, step by step.
+    """Return the actions of a record in `game`, step by step.
 
-    The first step sets up stones, if there are any; every other step is a move, after a pass if it
-    needs one. `last` limits the number of moves.
+    The first step sets up stones, if any; every other step is a move, after a pass if needed.
+    `last` limits the number of moves.
 
     Raises:
-        GameError: for a record of another game, for stones that cannot be set up, and for an
-            illegal move, which it names.
+        GameError: for a record of another game, stones that cannot be set up, or an illegal move,
+            with its number.
     """
     if number_of(game) != record.number:
         other = BOARDS.get(record.number, "another game")
@@ -95,9 +95,8 @@ def _set_up(game: Game, state: State, record: SgfGame) -> tuple[tuple[int, ...],
     wanted = np.zeros((2, record.rows * record.columns), np.bool_)
     for player, cells in enumerate((record.black, record.white)):
         wanted[player, cells] = True
-    if (
-        not wanted.any() or (stones_by_player(game, state) == wanted).all()
-    ):  # Othello's first four discs
+    # Othello's first four discs are there already.
+    if not wanted.any() or (stones_by_player(game, state) == wanted).all():
         return (), state
     setup: list[int] = []
     for turn in range(max(len(record.black), len(record.white))):
@@ -106,9 +105,9 @@ def _set_up(game: Game, state: State, record: SgfGame) -> tuple[tuple[int, ...],
                 step, state = _step(game, state, player, cells[turn])
                 setup += step
     if game.outcome(state) != ONGOING:
-        raise GameError("so many moves end the game")
+        raise GameError("the moves that set them up end the game")
     if not (stones_by_player(game, state) == wanted).all():
-        raise GameError("they take one another off the board")
+        raise GameError("they capture each other")
     return tuple(setup), state
 
 

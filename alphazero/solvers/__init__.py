@@ -1,1 +1,1 @@
-"""Exact solvers, and alpha-beta search."""
+"""Exact solvers and alpha-beta search."""

@@ -21,13 +21,13 @@ from alphazero.solvers.exhaustive import ILLEGAL
 from alphazero.utils.progress import Progress, no_progress
 
 Steps = Generator[None, None, "ExactResult"]
-"""A solver run that yields between slices, so that other work gets a turn."""
+"""A solver run that yields between slices, so that other work can run."""
 
 TABLE_ENTRIES = 1 << 22
 """160 MiB, of which a short search touches little."""
 
 SLICE = 10_000
-"""Positions of alpha-beta between two yields to other work: at most 0.1 s."""
+"""Positions of alpha-beta between two yields: at most 0.1 s."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class ExactResult:
     value: int
     """+1, 0 or -1 for the player to move"""
     end: int
-    """the ply after which the game is won, if the winner hurries and the loser delays; 0 for a
+    """the ply after which the game is won with the fastest win and the longest defence; 0 for a
     draw"""
     best: Mask
     """[A] the moves that reach this value and end"""
@@ -75,15 +75,15 @@ def solver_for(game: Game) -> ExactSolver:
 def solve_position(
     solver: ExactSolver, state: State, nodes: int, show: Progress = no_progress
 ) -> ExactResult:
-    """Solve an unfinished position with about `nodes` positions at most.
+    """Solve an unfinished position by searching at most about `nodes` positions.
 
     `show` receives the number of positions searched since its last call.
 
     Raises:
-        GameError: when these are not enough, or the game is over.
+        GameError: if these are not enough, or the game is over.
     """
     if state[OUTCOME] != ONGOING:
-        raise GameError("the game is over: there is nothing to solve")
+        raise GameError("the game is over; there is nothing to solve")
     steps, last = solver.solve_in_slices(state), solver.nodes + nodes
     while (before := solver.nodes) < last:
         try:
@@ -93,13 +93,13 @@ def solve_position(
         finally:
             show(solver.nodes - before)
     raise GameError(
-        f"too large to solve: looking at {nodes:,} positions was not enough; play some moves "
-        "first, or allow more"
+        f"too large to solve: {nodes:,} positions were not enough; play some moves first, or "
+        "allow more positions"
     )
 
 
 def action_values(game: Game, solver: ExactSolver, state: State) -> npt.NDArray[np.int64]:
-    """Return the values of the actions of an unfinished position, as in `SolvedPositions`, [A]."""
+    """Return the action values [A] of an unfinished position, as in `SolvedPositions`."""
     values = np.full(game.num_actions, ILLEGAL)
     for action in np.flatnonzero(game.legal_action_mask(state)):
         child = game.play(state, int(action))
@@ -110,7 +110,7 @@ def action_values(game: Game, solver: ExactSolver, state: State) -> npt.NDArray[
 
 
 def describe(game: Game, state: State, found: ExactResult) -> str:
-    """Return a drawing of a position with its exact value and its best moves."""
+    """Return a drawing of a position with its exact value and best moves."""
     result = {
         1: f"the player to move wins with move {found.end} at the latest",
         0: "a draw",
@@ -135,7 +135,7 @@ class _GenericSolver(ExactSolver):
         return 400_000_000 // self.game.state_size
 
     def solve_in_slices(self, state: State) -> Steps:
-        """Deepen until the score is exact; then test whether each move is as good."""
+        """Search deeper until the score is exact; then test which moves reach it."""
         search, longest = self._search, self.game.max_moves
         search.start(state, longest)
         while not search.run(SLICE):
@@ -180,14 +180,14 @@ class _ConnectFourSolver(ExactSolver):
         return 100_000_000
 
     def solve_in_slices(self, state: State) -> Steps:
-        """Score the position; then test whether each move is as good."""
+        """Score the position; then test which moves reach the score."""
         game, player = self.game, to_play(state)
         score = yield from self._solver.score(*bits_of(game, state))
         best = np.zeros(game.num_actions, np.bool_)
         for action in np.flatnonzero(game.legal_action_mask(state)):
             child = game.play(state, int(action))
             if game.outcome(child) != ONGOING:
-                # A win at once is the best move; a draw ends with the last free cell.
+                # A move that wins at once is best, and one that draws is the only move.
                 best[action] = True
                 continue
             if score == winning_score(game.max_moves, int(state[PLY])):
@@ -209,22 +209,22 @@ class _ConnectFourSolver(ExactSolver):
 
 
 def bits_of(game: ConnectFour, state: State) -> tuple[int, int]:
-    """Return the stones of the player to move and all stones, as `connect_four.py` has them."""
+    """Return the stones of the player to move and all stones, as in `connect_four.py`."""
     columns = state[CELLS:].reshape(game.rows, game.columns)[::-1].T
-    stones, filled = 0, 0
+    stones, occupied = 0, 0
     for column, row in np.argwhere(columns != 0).tolist():
         bit = 1 << column * (game.rows + 1) + row
-        filled |= bit
+        occupied |= bit
         stones |= bit * (columns[column, row] == to_play(state) + 1)
-    return stones, filled
+    return stones, occupied
 
 
 def winning_score(cells: int, ply: int) -> int:
-    """Return the score of a player who is to move after `ply` moves and wins at once."""
+    """Return the score of a player who moves after `ply` moves and wins at once."""
     return (cells + 1 - ply) // 2
 
 
 def _winning_ply(cells: int, size: int, winner: int) -> int:
-    """Return the ply after which `winner` has won, from the size of the score."""
+    """Return the ply after which `winner` has won, from the absolute value of the score."""
     before = cells + 1 - 2 * size
     return before + 1 if before % 2 == winner else before

@@ -12,13 +12,13 @@ from alphazero.errors import GameError
 from alphazero.games.game import ONGOING, Game, State, to_play, value_of
 
 POSITION_LIMIT = 500_000
-"""The most positions to solve: ten to twenty seconds."""
+"""Maximum number of positions to solve, in ten to twenty seconds."""
 
 MOVE_LIMIT = 100
-"""The most moves of a game to solve: longer games have too many positions."""
+"""Maximum length of a game to solve: longer games have too many positions."""
 
 ILLEGAL = -2
-"""The value of an illegal action: less than any other."""
+"""The value of an illegal action."""
 
 
 class SolvedPositions(NamedTuple):
@@ -29,7 +29,7 @@ class SolvedPositions(NamedTuple):
     values: npt.NDArray[np.int64]
     """[P] +1, 0 or -1 for the player to move, under perfect play"""
     action_values: npt.NDArray[np.int64]
-    """[P, A] the same after each action, for the player who takes it; ILLEGAL if not legal"""
+    """[P, A] the same for each action, for the player who takes it, or ILLEGAL"""
 
     @property
     def optimal(self) -> npt.NDArray[np.bool_]:
@@ -38,20 +38,20 @@ class SolvedPositions(NamedTuple):
         return optimal
 
     def take(self, positions: npt.NDArray[np.int64]) -> "SolvedPositions":
-        """Return the entries of some positions, by index."""
+        """Return the entries of the positions with these indices."""
         return SolvedPositions(*(array[positions] for array in self))
 
 
 def solve_all_positions(game: Game, limit: int = POSITION_LIMIT) -> SolvedPositions:
-    """Solve every reachable position of a game; the initial one comes first.
+    """Solve all reachable positions of a game; the first is the initial one.
 
-    Positions are distinguished by their whole state, with the last move.
+    Positions with different last moves are different.
 
     Raises:
         GameError: for more than `limit` positions, or games longer than MOVE_LIMIT.
     """
     too_many = GameError(
-        f"the game has more than {limit:,} positions, too many to look at every one"
+        f"the game has more than {limit:,} positions, too many to solve all of them"
     )
     if game.max_moves > MOVE_LIMIT:
         raise too_many

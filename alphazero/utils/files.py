@@ -1,7 +1,7 @@
 """Atomic file writes, and errors about files that fit on one line.
 
-A power cut can come between any two instructions. So a file is written under a temporary name
-beside its target, forced to the disk, and only then renamed over the old one.
+Because power can fail between any two instructions, a file is written under a temporary name in the
+same folder, synced to the disk, and only then renamed to its target.
 """
 
 import difflib
@@ -16,11 +16,11 @@ from typing import Final
 from alphazero.errors import RunError
 
 TEMPORARY_SUFFIX: Final = ".temporary"
-"""The end of a half-written file's name; only a killed process leaves one behind."""
+"""Suffix of unfinished files, which only a killed process leaves behind."""
 
 _CHUNK: Final = 1 << 20
 
-# Advice for users, by the system's error number.
+# Advice for users by error number.
 _ADVICE: Final = {
     errno.ENOSPC: "free some space and resume",
     errno.EDQUOT: "free some space and resume",
@@ -35,15 +35,15 @@ _ADVICE: Final = {
     errno.EMFILE: "raise the limit of open files (ulimit -n)",
 }
 
-# Errors of file systems that cannot sync a folder; the rename is already done then.
+# Errors of file systems that cannot sync folders; the file is already renamed then.
 _FOLDER_SYNC_UNSUPPORTED: Final = (errno.EINVAL, errno.ENOTSUP)
 
 
 def write_atomic(path: Path | str, data: bytes) -> None:
-    """Write `data` to `path` so that at any instant the file is the old one or the new one, whole.
+    """Write `data` to `path` so that at any instant the whole old or the whole new file is there.
 
-    Raises RunError when the system refuses; no temporary file is then left, and unless only the
-    last sync of the folder failed, the old file is untouched.
+    Raises RunError if the system refuses; then no temporary file is left, and the old file is
+    unchanged unless only the last sync of the folder failed.
     """
     target = Path(path)
     try:
@@ -53,7 +53,7 @@ def write_atomic(path: Path | str, data: bytes) -> None:
 
 
 def check_writable(path: Path | str) -> None:
-    """Raise RunError if no file can be written at `path`, as a check before long work."""
+    """Raise RunError if no file can be written at `path`; a check before long work."""
     target = Path(path)
     try:
         if target.is_dir():
@@ -83,7 +83,7 @@ def is_folder(path: Path) -> bool:
 
 
 def remove(path: Path) -> None:
-    """Remove a file if it exists; raise RunError when that fails."""
+    """Remove a file if it exists; raise RunError if that fails."""
     try:
         path.unlink(missing_ok=True)
     except OSError as error:
@@ -92,7 +92,7 @@ def remove(path: Path) -> None:
 
 def _write_beside_and_rename(target: Path, data: bytes) -> None:
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}{TEMPORARY_SUFFIX}")
-    # Not tempfile.mkstemp: its files are private, and the umask should decide who may read.
+    # Not tempfile.mkstemp, whose files are private: the umask decides who may read.
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -122,14 +122,14 @@ def _sync_folder(folder: Path) -> None:
 def read_limited(path: Path | str, limit: int) -> bytes:
     """Return the bytes of the regular file at `path`.
 
-    Raises RunError when it cannot be read, is no regular file or has more than `limit` bytes.
+    Raises RunError if it cannot be read, is not a regular file or has more than `limit` bytes.
     """
     try:
         status = check_regular(path)
         if status.st_size > limit:
             raise RunError(
-                f"cannot read {printable(path)}: it holds {status.st_size:,} bytes, and at most "
-                f"{limit:,} are read; check that it is the right file"
+                f"cannot read {printable(path)}: it has {status.st_size:,} bytes; the limit is "
+                f"{limit:,}; check that it is the right file"
             )
         with Path(path).open("rb") as file:
             return file.read(status.st_size)
@@ -140,9 +140,9 @@ def read_limited(path: Path | str, limit: int) -> bytes:
 def check_regular(path: Path | str) -> os.stat_result:
     """Return the status of the regular file at `path`.
 
-    To be called before opening, because opening a pipe would wait for its other end. Raises
-    RunError for another kind of file, OSError for a folder or when the system refuses, and
-    ValueError for an invalid path.
+    Call it before opening, because opening a pipe waits for its other end. Raises RunError for
+    another kind of file, OSError for a folder or if the system refuses, and ValueError for an
+    invalid path.
     """
     status = Path(path).stat()
     if stat.S_ISDIR(status.st_mode):
@@ -160,7 +160,7 @@ def sha256_hex(data: bytes) -> str:
 def sha256_of(path: Path | str) -> str:
     """Return the SHA-256 of the file at `path` as 64 hexadecimal digits, reading it in chunks.
 
-    Raises RunError when it cannot be read or is no regular file.
+    Raises RunError if it cannot be read or is not a regular file.
     """
     digest = hashlib.sha256()
     try:
@@ -176,7 +176,7 @@ def sha256_of(path: Path | str) -> str:
 def suggest_file(path: Path, suffix: str, home: str) -> str:
     """Return `; did you mean 'x'?` with a similar file name of that suffix, or an empty text.
 
-    Searches beside `path` and, if `path` is a bare name, in the folder `home` too.
+    Searches the folder of `path` and, if `path` is a bare name, the folder `home` too.
     """
     folders = [path.parent, Path(home)] if path.parent == Path() else [path.parent]
     near = {each.stem: each for folder in folders for each in folder.glob(f"*{suffix}")}
@@ -191,9 +191,9 @@ def printable(path: Path | str) -> str:
 
 
 def explain_os_error(error: OSError | ValueError) -> str:
-    """Return an error about a path with advice, as `no such file; check ...`."""
+    """Describe an error about a path, with advice, such as `no such file; check ...`."""
     if not isinstance(error, OSError):
-        return "this path holds a character that no file name may; check the path"
-    said = error.strerror or type(error).__name__
+        return "the path has a character that file names may not contain; check the path"
+    text = error.strerror or type(error).__name__
     advice = _ADVICE.get(error.errno or 0, "check the path and the disk")
-    return f"{said[:1].lower()}{said[1:]}; {advice}"
+    return f"{text[:1].lower()}{text[1:]}; {advice}"

@@ -1,6 +1,6 @@
-"""Deferred Ctrl-C, for code that an interrupt would leave with a locked lock.
+"""Deferred Ctrl-C, for code that must not be interrupted while it holds a lock.
 
-Python raises `KeyboardInterrupt` between any two steps of the main thread, also between taking a
+Python raises `KeyboardInterrupt` between any two steps of the main thread, even between acquiring a
 lock and the `try` that would release it. Other threads then wait for the lock for ever.
 """
 
@@ -11,22 +11,22 @@ from contextlib import contextmanager
 from types import FrameType
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
-"""Signals that ask a program to stop: Ctrl-C, and `kill`."""
+"""Signals that stop a program: Ctrl-C and `kill`."""
 
 
 @contextmanager
 def defer_interrupts(act: Callable[[], object] = bool) -> Iterator[None]:
-    """Defer Ctrl-C to the end of the block; call `act` when it comes, so that the block ends soon.
+    """Defer Ctrl-C to the end of the block; `act` is called at once and may end the block early.
 
-    A second one is raised at once. A signal whose handler does not raise `KeyboardInterrupt` is not
-    deferred, nor is any signal outside the main thread.
+    A second Ctrl-C is raised at once. Only signals whose handler raises `KeyboardInterrupt` are
+    deferred, and only in the main thread.
     """
-    heard: list[int] = []
+    received: list[int] = []
 
-    def hear(number: int, frame: FrameType | None) -> None:
-        if heard:
+    def receive(number: int, frame: FrameType | None) -> None:
+        if received:
             signal.default_int_handler(number, frame)
-        heard.append(number)
+        received.append(number)
         act()
 
     ours = [
@@ -36,11 +36,11 @@ def defer_interrupts(act: Callable[[], object] = bool) -> Iterator[None]:
         and signal.getsignal(number) is signal.default_int_handler
     ]
     for number in ours:
-        signal.signal(number, hear)
+        signal.signal(number, receive)
     try:
         yield
     finally:
         for number in ours:
             signal.signal(number, signal.default_int_handler)
-    if heard:
+    if received:
         raise KeyboardInterrupt

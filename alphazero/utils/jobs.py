@@ -1,7 +1,7 @@
 """Parallel jobs, one thread and core each.
 
-Each job evaluates its own batches on one torch thread. Such jobs never wait for each other, while
-two threads inside one evaluation wait at every layer.
+Each job evaluates its own batches on one torch thread. Such jobs never wait for each other, unlike
+two threads inside one evaluation, which wait at every layer.
 """
 
 import threading
@@ -17,16 +17,16 @@ from alphazero.utils.progress import Progress, no_progress
 
 Result = TypeVar("Result")
 
-LOOK = 0.5
+POLL_SECONDS = 0.5
 """Seconds between two checks for signals while jobs run."""
 
 
 class JobsStopped(Exception):
-    """Raised inside a job when another one failed or the user stopped the work."""
+    """Raised inside a job when another job failed or the user stopped the work."""
 
 
 class JobProgress:
-    """JobProgress of jobs: any job calls `advance(n)`, which may raise `JobsStopped`."""
+    """Progress of jobs: any job calls `advance(n)`, which may raise `JobsStopped`."""
 
     def __init__(self, show: Progress = no_progress) -> None:
         self._show = show
@@ -34,7 +34,7 @@ class JobProgress:
         self._stopping = False
 
     def advance(self, number: int) -> None:
-        """Count `number` more units of work; to be called often, also with 0."""
+        """Count `number` more units of work; call it often, even with 0."""
         if self._stopping:
             raise JobsStopped
         if number:
@@ -47,9 +47,9 @@ class JobProgress:
 
 
 def run_jobs(jobs: Sequence[Callable[[], Result]], progress: JobProgress) -> list[Result]:
-    """Run `jobs` in parallel, a thread each; return their results in the order of the jobs.
+    """Run each job in a thread; return the results in the order of the jobs.
 
-    When one fails, or on Ctrl-C, the others end at their next `advance`, and this raises the error.
+    If one fails, or on Ctrl-C, the others end at their next `advance`, and the error is raised.
     """
     with (
         defer_interrupts(progress.stop),
@@ -60,9 +60,9 @@ def run_jobs(jobs: Sequence[Callable[[], Result]], progress: JobProgress) -> lis
             futures = [pool.submit(job) for job in jobs]
             going = set(futures)
             while going:
-                # Waiting for the results in order would miss that another job has failed, and an
-                # unlimited wait would delay a signal that comes just before it.
-                ended, going = wait(going, LOOK, FIRST_EXCEPTION)
+                # Waiting for the results in order would miss failures of later jobs; a wait without
+                # a limit would delay a signal that arrives just before it.
+                ended, going = wait(going, POLL_SECONDS, FIRST_EXCEPTION)
                 if any(future.exception() for future in ended):
                     break
         finally:
@@ -75,14 +75,14 @@ def run_jobs(jobs: Sequence[Callable[[], Result]], progress: JobProgress) -> lis
 
 
 def split_evenly(total: int, workers: int) -> list[int]:
-    """Split `total` into at most `workers` shares that differ by at most 1, none 0; [0] for 0."""
+    """Split `total` into at most `workers` positive shares that differ by at most 1; [0] for 0."""
     number = max(1, min(total, workers))
     return [total // number + (index < total % number) for index in range(number)]
 
 
 @contextmanager
 def threads_per_evaluation(threads: int) -> Iterator[None]:
-    """Set torch's threads for one operation, also for threads that start meanwhile."""
+    """Set torch's number of threads per operation, also for threads started in the block."""
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:

@@ -13,7 +13,7 @@ def total_memory() -> int:
 
 
 def usable_cores() -> int:
-    """Return how many cores this process may use: fewer than all under `taskset`, for example.
+    """Return the number of cores that this process may use, such as fewer under `taskset`.
 
     The source is `os.process_cpu_count` (Python 3.13), else the affinity mask, else all cores.
     """

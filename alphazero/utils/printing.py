@@ -1,4 +1,4 @@
-"""Standard output for every text: characters that its encoding lacks are spelled otherwise."""
+"""Standard output that replaces characters its encoding lacks by similar ASCII ones."""
 
 import codecs
 import io
@@ -18,7 +18,7 @@ SPELLINGS: Final = {
     "\N{EN DASH}": "-",
     "\N{EM DASH}": "-",
 }
-"""For characters that Unicode decomposes into no ASCII ones, or not as readers expect."""
+"""Replacements that Unicode's decomposition lacks or gives otherwise."""
 
 SPELL: Final = "alphazero.spell"
 """The name of the error handler for `codecs`."""
@@ -30,7 +30,7 @@ def _spell(error: UnicodeError) -> tuple[str, int]:
 
 
 def _spelling(sign: str) -> str:
-    """Return a character in ASCII: without its accents, or a question mark if nothing is left."""
+    """Return a character in ASCII: without accents, or a question mark if nothing is left."""
     if unicodedata.combining(sign):
         return ""
     parts = unicodedata.normalize("NFKD", sign)
@@ -38,7 +38,7 @@ def _spelling(sign: str) -> str:
 
 
 def make_stdout_lossless() -> None:
-    """Make standard output accept every text, if it is a stream with an encoding."""
+    """Make standard output accept every text, if it has an encoding."""
     codecs.register_error(SPELL, _spell)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors=SPELL)

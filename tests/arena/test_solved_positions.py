@@ -46,7 +46,7 @@ def test_the_same_positions_are_drawn_for_the_same_seed():
 
 
 def test_a_game_without_answers_is_told():
-    with pytest.raises(GameError, match="too many to look at"):
+    with pytest.raises(GameError, match="too many to solve"):
         solved_positions(make_game("gomoku"), each=10)
 
 

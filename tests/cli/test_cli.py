@@ -283,8 +283,8 @@ def test_solve_tells_the_value_and_the_best_moves(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["gomoku", "--positions", "2000"], "too large to solve: looking at 2,000 positions"),
-        (["connect_four", "1212121"], "the game is over: there is nothing to solve"),
+        (["gomoku", "--positions", "2000"], "too large to solve: 2,000 positions were not"),
+        (["connect_four", "1212121"], "the game is over; there is nothing to solve"),
         (["connect_four", "4448"], "'8' is no column"),
         (["tictactoe"], "did you mean 'tic_tac_toe'?"),
         (["nim:heaps=3"], "did you mean 'heap'?"),

@@ -108,9 +108,7 @@ def test_the_value_of_a_position_is_the_first_players_and_the_best_that_is_known
     assert game_tree.name(here) == GAME.action_name(middle.state, 1)
     assert [game_tree.value(node) for node in game_tree.line] == [None] * 4
     first.search_result = SearchResult(-0.5, 0.0, 10, [Candidate(3, 10, 0.25, 1.0, [3])])
-    assert game_tree.value(first) == 0.5, (
-        "the search was for the second player, to move"
-    )
+    assert game_tree.value(first) == 0.5, "the search was for the second player, to move"
     assert game_tree.value(middle) == -0.25, "the result of the move that led there"
     middle.search_result = SearchResult(0.75, 0.0, 10, [])
     assert game_tree.value(middle) == 0.75, "its own search is newer"

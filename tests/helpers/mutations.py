@@ -1005,8 +1005,8 @@ PLAYERS = (
     ),
     Mutation(
         "records/sgf_import.py",
-        '(stones_by_player(game, state) == wanted).all():\n        raise GameError("they take',
-        'True:\n        raise GameError("they take',
+        '(stones_by_player(game, state) == wanted).all():\n        raise GameError("they capture',
+        'True:\n        raise GameError("they capture',
         "stones that capture one another are set up",
         ("records/test_sgf.py::test_stones_that_would_take_one_another_cannot_be_set_up",),
     ),

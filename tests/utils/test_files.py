@@ -152,7 +152,7 @@ def test_impossible_places_are_named_in_one_line(tmp_path: Path) -> None:
         tmp_path / "file" / "below": "not a directory; a part of the path is a file",
         tmp_path: "is a directory; give the path of a file",
         tmp_path / ("n" * 300): "file name too long; choose a shorter name",
-        tmp_path / "zero\0byte": "this path holds a character that no file name may",
+        tmp_path / "zero\0byte": "the path has a character that file names may not",
         tmp_path / "missing" / "two\nlines": "no such file or directory",
     }
     for place, words in places.items():
@@ -167,7 +167,7 @@ def test_reading_stops_at_the_limit(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"12345678")
     assert read_limited(path, 8) == b"12345678"
-    with pytest.raises(RunError, match="it holds 8 bytes, and at most 7 are read"):
+    with pytest.raises(RunError, match="it has 8 bytes; the limit is 7"):
         read_limited(path, 7)
 
 
