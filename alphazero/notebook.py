@@ -26,7 +26,7 @@ class SearchResult:
     """[A] network policy over legal actions; uniform without a network"""
     visits: Int64Array
     """[A] visits of the search"""
-    first_value: float
+    network_value: float
     """in [-1, 1], before the search, by the network or one rollout; exact once solved"""
     value: float
     """in [-1, 1], after the search"""
@@ -115,7 +115,7 @@ class Position:
             return canvas.svg(title, DARK)
         total = int(result.visits.sum())
         policies = {"prior, %": result.prior}
-        values = {"before the search": result.first_value}
+        values = {"before the search": result.network_value}
         if total:
             policies[f"{total:,} visits, %"] = result.visits / total
             values["after the search"] = result.value

@@ -41,9 +41,9 @@ class Analyzer:
     """Searches one game."""
 
     def __init__(
-        self, spec: PlayerSpec, game: Game, player: Player | None = None, table: int = 0
+        self, spec: PlayerSpec, game: Game, player: Player | None = None, slot: int = 0
     ) -> None:
-        """`player` is a shared player, in which this game has index `table`.
+        """`player` is a shared player, in which this game is in slot `slot`.
 
         Without it, a new player is created. A shared player is stepped by its owner, who
         distributes its decisions; then `choose`, `step` and `end` must not be used.
@@ -55,7 +55,7 @@ class Analyzer:
         self.seconds: float | None = getattr(spec.options, "seconds", None)
         self.player: Player = player or without_limit(spec).create(game)
         self.game = game
-        self.table = np.array([table])
+        self.slot = np.array([slot])
         self.moves: list[int] | None = None
         """Moves of the player's current position; None if it has none."""
 
@@ -78,7 +78,7 @@ class Analyzer:
     def set_position(self, moves: list[int]) -> None:
         """Set the position after `moves`, with an empty tree."""
         state = self.game.play(self.game.initial_state(), *moves)
-        self.player.load_games(self.table, state[None], np.array(moves, np.int64))
+        self.player.load_games(self.slot, state[None], np.array(moves, np.int64))
         self.moves = list(moves)
 
     def sync(self, moves: list[int]) -> None:
@@ -87,7 +87,7 @@ class Analyzer:
             self.set_position(moves)
             return
         for action in moves[len(self.moves) :]:
-            self.player.advance(self.table, np.array([action]))
+            self.player.advance(self.slot, np.array([action]))
         self.moves = list(moves)
 
     def choose(
@@ -104,7 +104,7 @@ class Analyzer:
             return self._search(seconds, watch)
         if seconds is not None and hasattr(self.player, "seconds"):
             self.player.seconds = seconds
-        self.player.begin_moves(self.table)
+        self.player.begin_moves(self.slot)
         while not len((decisions := self.player.take_decisions()).slots):
             for _, fault in self.player.forfeits():
                 if fault:
@@ -132,7 +132,7 @@ class Analyzer:
 
     def begin(self, simulations: int | None = None) -> None:
         """Start a search; None for no simulation limit."""
-        self.search.begin_search(self.table, UNLIMITED if simulations is None else simulations)
+        self.search.begin_search(self.slot, UNLIMITED if simulations is None else simulations)
 
     def step(self) -> None:
         """Search for a few milliseconds, unless finished."""
@@ -141,7 +141,7 @@ class Analyzer:
 
     def stop(self) -> None:
         """Stop a search; results stay and the player decides by them."""
-        self.search.stop(self.table)
+        self.search.stop(self.slot)
 
     def end(self) -> None:
         """Stop a search without a decision."""
@@ -152,13 +152,13 @@ class Analyzer:
     @property
     def roots(self) -> RootStatistics | None:
         """Root statistics, [1, A]; None if the position was never evaluated."""
-        looked = self.search.root_is_evaluated(int(self.table[0]))
-        return self.search.root_statistics(self.table) if looked else None
+        looked = self.search.root_is_evaluated(int(self.slot[0]))
+        return self.search.root_statistics(self.slot) if looked else None
 
     @property
-    def first_value(self) -> float:
+    def network_value(self) -> float:
         """The value of the bare network, or one rollout, of an evaluated position."""
-        return self.search.root_network_value(int(self.table[0]))
+        return self.search.root_network_value(int(self.slot[0]))
 
     def candidates(self, state: State, lines: int = EVERY) -> list[Candidate]:
         """Return the result for each legal move in `state`, best first.
@@ -178,7 +178,7 @@ class Analyzer:
                 int(roots.visits[0, action]),
                 float(values[action]),
                 float(roots.priors[0, action]),
-                self.search.principal_variation(int(self.table[0]), action, LONGEST_LINE)
+                self.search.principal_variation(int(self.slot[0]), action, LONGEST_LINE)
                 if place < lines
                 else [action],
             )

@@ -25,7 +25,7 @@ class SearchResult:
 
     value: float
     """value of the position, in [-1, 1], for the player to move"""
-    first_value: float
+    network_value: float
     """value of the bare network, or of one rollout, for the same player; exact once proven"""
     simulations: int
     """total visits of its moves"""
@@ -44,7 +44,7 @@ class SearchResult:
         candidates = analyzer.candidates(state, lines)
         return cls(
             float(roots.values[0]),
-            analyzer.first_value,
+            analyzer.network_value,
             sum(candidate.visits for candidate in candidates),
             candidates,
         )
@@ -100,8 +100,8 @@ class GameTree:
         self.game = game
         self.size = 1
         """Number of positions."""
-        self.root = self.here = GameNode(game.initial_state())
-        self.surrender: Resignation | None = None
+        self.root = self.current = GameNode(game.initial_state())
+        self.resignation: Resignation | None = None
         self._read: PlayedGame | None = None
         """the game loaded from a file, if any"""
         self._read_end = self.root
@@ -117,7 +117,7 @@ class GameTree:
             game_tree.make(action, comment)
         if (played.resigned or played.forfeit_reason) and played.outcome != ONGOING:
             game_tree.resign(0 if value_of(played.outcome, 0) < 0 else 1, played.forfeit_reason)
-        game_tree._read, game_tree._read_end = played, game_tree.here
+        game_tree._read, game_tree._read_end = played, game_tree.current
         return game_tree
 
     @property
@@ -127,12 +127,12 @@ class GameTree:
         if read is None or end is not self._read_end:
             return None
         gave_up = (read.resigned or bool(read.forfeit_reason)) and read.outcome != ONGOING
-        return read if gave_up == (self._given_up_at(end) is not None) else None
+        return read if gave_up == (self._resignation_at(end) is not None) else None
 
     @property
     def state(self) -> State:
         """The current state."""
-        return self.here.state
+        return self.current.state
 
     @property
     def to_play(self) -> int:
@@ -142,13 +142,13 @@ class GameTree:
     @property
     def outcome(self) -> int:
         """The outcome, or ONGOING."""
-        return self._outcome_at(self.here)
+        return self._outcome_at(self.current)
 
     @property
     def loser(self) -> int | None:
         """The player who resigned here, if any."""
-        given_up = self._given_up_at(self.here)
-        return given_up.player if given_up else None
+        resignation = self._resignation_at(self.current)
+        return resignation.player if resignation else None
 
     @property
     def is_over(self) -> bool:
@@ -163,7 +163,7 @@ class GameTree:
     @property
     def path(self) -> list[GameNode]:
         """The positions from the root to the current one, both included."""
-        nodes = [self.here]
+        nodes = [self.current]
         while nodes[-1].parent is not None:
             nodes.append(nodes[-1].parent)
         return nodes[::-1]
@@ -182,20 +182,22 @@ class GameTree:
         Raises:
             GameError: when the move is illegal.
         """
-        known = next((node for node in self.here.children if node.action == action), None)
+        known = next((node for node in self.current.children if node.action == action), None)
         if known is None:
-            known = GameNode(self.game.play(self.state, action), action, self.here, comment=comment)
-            self.here.children.append(known)
+            known = GameNode(
+                self.game.play(self.state, action), action, self.current, comment=comment
+            )
+            self.current.children.append(known)
             self.size += 1
         known.comment = comment or known.comment
-        self.here.last_child = known
-        self.here = known
+        self.current.last_child = known
+        self.current = known
 
     @property
     def fault(self) -> str:
         """The fault of a player who lost by one here; else empty."""
-        given_up = self._given_up_at(self.here)
-        return given_up.fault if given_up else ""
+        resignation = self._resignation_at(self.current)
+        return resignation.fault if resignation else ""
 
     @property
     def winner(self) -> int | None:
@@ -207,22 +209,22 @@ class GameTree:
 
     def resign(self, player: int, fault: str = "") -> None:
         """Record a resignation here, or a loss by `fault`."""
-        self.surrender = Resignation(self.here, player, fault)
+        self.resignation = Resignation(self.current, player, fault)
 
     def undo(self) -> bool:
         """Go back one move; return whether there was one."""
-        return self.go_to(self.here.ply - 1)
+        return self.go_to(self.current.ply - 1)
 
     def redo(self) -> bool:
         """Go forward one move along `line`; return whether there was one."""
-        return self.go_to(self.here.ply + 1)
+        return self.go_to(self.current.ply + 1)
 
     def go_to(self, ply: int) -> bool:
         """Go to position `ply` of `line`; return whether it exists."""
         line = self.line
         if not 0 <= ply < len(line):
             return False
-        self.here = line[ply]
+        self.current = line[ply]
         return True
 
     def search_comment(self, action: int, search_result: SearchResult | None) -> str:
@@ -252,9 +254,9 @@ class GameTree:
         if node.search_result:
             return value_of(1, to_play(node.state)) * node.search_result.value
         for child in node.children:
-            told = value_in(child.comment)
-            if told is not None:
-                return value_of(1, to_play(node.state)) * told
+            recorded = value_in(child.comment)
+            if recorded is not None:
+                return value_of(1, to_play(node.state)) * recorded
         before = node.parent
         if before and before.search_result:
             for each in before.search_result.candidates:
@@ -275,16 +277,16 @@ class GameTree:
             self._outcome_at(line[-1]),
             comments=tuple(node.comment for node in line[1:]),
         )
-        given_up = self._given_up_at(line[-1])
-        if given_up:
-            fault = given_up.fault
+        resignation = self._resignation_at(line[-1])
+        if resignation:
+            fault = resignation.fault
             played = dataclasses.replace(played, resigned=not fault, forfeit_reason=fault)
         return played
 
-    def _given_up_at(self, node: GameNode) -> Resignation | None:
-        return self.surrender if self.surrender and self.surrender.node is node else None
+    def _resignation_at(self, node: GameNode) -> Resignation | None:
+        return self.resignation if self.resignation and self.resignation.node is node else None
 
     def _outcome_at(self, node: GameNode) -> int:
-        given_up = self._given_up_at(node)
+        resignation = self._resignation_at(node)
         # The outcome with value -1 for the loser; `value_of` is its own inverse.
-        return value_of(-1, given_up.player) if given_up else self.game.outcome(node.state)
+        return value_of(-1, resignation.player) if resignation else self.game.outcome(node.state)

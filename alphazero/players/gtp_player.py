@@ -156,8 +156,8 @@ class GtpPlayer(Player):
             own = normalize_name(name_of(self.game))
             name = next((name for name in games if normalize_name(name) == own), None)
             if name is None:
-                told = ", ".join(games) or "nothing"
-                raise PlayerError(f"gtp:{self.command} plays {printable(told)}, not {own}")
+                listed = ", ".join(games) or "nothing"
+                raise PlayerError(f"gtp:{self.command} plays {printable(listed)}, not {own}")
             self._ask(program, f"set_game {name}")
         rows, columns = self.vertices.rows, self.vertices.columns
         if rows == columns and "boardsize" in known:

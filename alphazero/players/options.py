@@ -96,8 +96,8 @@ class CheckpointOptions(Options):
     @property
     def changes(self) -> dict[str, Any]:
         """The search settings that differ from training."""
-        told = {name: getattr(self, name) for name in SEARCH_KEYS}
-        return {name: value for name, value in told.items() if value is not None}
+        values = {name: getattr(self, name) for name in SEARCH_KEYS}
+        return {name: value for name, value in values.items() if value is not None}
 
     @functools.cached_property
     def saved(self) -> "CheckpointPlayer":

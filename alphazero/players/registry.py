@@ -84,11 +84,11 @@ def _build_rollouts(
     from alphazero.mcts.rollout_search import RolloutSearch
     from alphazero.players.search_player import SearchPlayer
 
-    told = {name: value for name, value in vars(options).items() if value is not None}
-    seconds = told.pop("seconds", None)
+    given = {name: value for name, value in vars(options).items() if value is not None}
+    seconds = given.pop("seconds", None)
     if seconds is not None:
-        told.setdefault("simulations", UNLIMITED)
-    search = RolloutSearch(game, RolloutConfig(method, **told), slots=num_games, rng=rng)
+        given.setdefault("simulations", UNLIMITED)
+    search = RolloutSearch(game, RolloutConfig(method, **given), slots=num_games, rng=rng)
     return SearchPlayer(search, seconds=seconds)
 
 
@@ -378,12 +378,12 @@ def _write(kind: PlayerKind, values: dict[str, Any]) -> str:
     options = dataclasses.asdict(kind.options(**values))
     if kind.whole:
         return f"{word}:{next(iter(options.values()))}"
-    told = []
+    written = []
     for index, (field, _, _) in enumerate(config_fields(kind.options)):
         value = options[field.name]
         if field.name != "path" and value is not None and (index == 0 or value != field.default):
-            told.append(f"{field.name}={_write_value(value)}")
-    return f"{word}:{','.join(told)}" if told else word
+            written.append(f"{field.name}={_write_value(value)}")
+    return f"{word}:{','.join(written)}" if written else word
 
 
 def _write_value(value: Any) -> str:

@@ -59,7 +59,7 @@ def test_the_line_goes_on_after_the_position_that_is_looked_at() -> None:
     assert [node.action for node in game_tree.line] == [None, 4, 0, 8]
     assert [node.action for node in game_tree.path] == [None, 4]
     assert not game_tree.go_to(4)
-    assert game_tree.here.ply == 1
+    assert game_tree.current.ply == 1
 
 
 def test_an_illegal_move_changes_nothing() -> None:
@@ -67,7 +67,7 @@ def test_an_illegal_move_changes_nothing() -> None:
     with pytest.raises(GameError):
         game_tree.make(4)
     assert game_tree.moves == [4]
-    assert not game_tree.here.children
+    assert not game_tree.current.children
 
 
 def test_the_game_is_written_whole_with_what_is_said_of_its_moves() -> None:
@@ -146,7 +146,7 @@ def test_a_game_from_a_file_is_its_players_until_it_is_gone_on_with_otherwise() 
     gone_on = game_tree.played(("me", "you"))
     assert (gone_on.players, gone_on.sgf_result, gone_on.opening) == (("me", "you"), "", 0)
     game_tree = GameTree.of(played)
-    game_tree.surrender = None
+    game_tree.resignation = None
     assert game_tree.played(("me", "you")).players == ("me", "you"), "the game goes on"
 
 
@@ -161,7 +161,7 @@ def test_a_thought_tells_what_the_search_has_found() -> None:
     best = search_result.candidates[0]
     assert best.action == 2  # completes the row
     assert best.value == 1
-    assert -1 <= search_result.first_value <= 1
+    assert -1 <= search_result.network_value <= 1
     assert search_result.simulations == sum(each.visits for each in search_result.candidates)
     legal = np.flatnonzero(GAME.legal_action_mask(game_tree.state))
     assert sorted(each.action for each in search_result.candidates) == legal.tolist()

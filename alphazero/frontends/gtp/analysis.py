@@ -78,10 +78,10 @@ def info_line(engine: Engine, state: State, request: Request, fractions: bool) -
     """Format the search result for `state`, best move first; empty without a result."""
     candidates = engine.analyzer.candidates(state)
     seen = sum(candidate.visits > 0 for candidate in candidates)
-    told = candidates[: min(max(seen, request.least), request.most)]
+    shown = candidates[: min(max(seen, request.least), request.most)]
     return " ".join(
         _info(candidate, order, engine.position.vertices.names(state, candidate.line), fractions)
-        for order, candidate in enumerate(told)
+        for order, candidate in enumerate(shown)
     )
 
 
@@ -90,13 +90,13 @@ def _info(candidate: Candidate, order: int, line: list[str], fractions: bool) ->
     bound = lower_bound(rate, candidate.visits)
     shares = {"winrate": rate, "prior": candidate.prior, "lcb": bound}
     if fractions:
-        told = {"utility": f"{candidate.value:.6f}"} | {
+        shown = {"utility": f"{candidate.value:.6f}"} | {
             name: f"{share:.6f}" for name, share in shares.items()
         }
     else:
-        told = {name: str(round(10_000 * share)) for name, share in shares.items()}
+        shown = {name: str(round(10_000 * share)) for name, share in shares.items()}
     words = [f"info move {line[0]} visits {candidate.visits}"]
-    words += [f"{name} {text}" for name, text in told.items()]
+    words += [f"{name} {text}" for name, text in shown.items()]
     return " ".join([*words, f"order {order} pv", *line])
 
 

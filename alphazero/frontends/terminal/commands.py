@@ -134,7 +134,7 @@ def describe_sides(session: TerminalSession) -> str:
 
 def draw(context: CommandContext, _: str = "") -> None:
     """Print the board and the graph of win rates."""
-    session, here = context.session, context.session.game_tree.here
+    session, here = context.session, context.session.game_tree.current
     cell = None
     if here.parent and here.action is not None:
         cell = session.game.action_cell(here.parent.state, here.action)
@@ -157,7 +157,7 @@ def _load(context: CommandContext, text: str) -> CommandResult:
     found = re.fullmatch(r"(.*\S)\s+([0-9]{1,9})", text)
     name, count = (found[1], int(found[2])) if found else (text, None)
     context.session.load(Path(name), count)
-    number = context.session.game_tree.here.ply
+    number = context.session.game_tree.current.ply
     context.console.print(
         f"loaded {printable(name)}: {number} move{'s' * (number != 1)}; undo steps back"
     )

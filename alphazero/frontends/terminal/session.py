@@ -68,16 +68,16 @@ class TerminalSession:
 
     def _go(self, step: int, turns: int) -> bool:
         tree = self.game_tree
-        start, end = tree.here.ply, len(tree.line) - 1
+        start, end = tree.current.ply, len(tree.line) - 1
         for _ in range(turns):
-            ply = tree.here.ply + step
+            ply = tree.current.ply + step
             while 0 <= ply < end and not self.sides[ply % 2]:
                 ply += step
             # The end of the line is a valid target whoever is to move.
             if not (0 <= ply <= end and (self.sides[ply % 2] or (step > 0 and ply == end))):
                 break
             tree.go_to(ply)
-        return tree.here.ply != start
+        return tree.current.ply != start
 
     def played(self) -> list[PlayedGame]:
         """Return all games with moves, the current one last."""
@@ -94,7 +94,7 @@ class TerminalSession:
 
         `watch` is called during the search. A resignation or an error loses the game.
         """
-        game_tree, here, analyzer = self.game_tree, self.game_tree.here, self._opponent
+        game_tree, here, analyzer = self.game_tree, self.game_tree.current, self._opponent
         analyzer.sync(game_tree.moves)
         fault = ""
         try:
@@ -186,7 +186,7 @@ class TerminalSession:
 
     def current_result(self) -> SearchResult:
         """Return the search result of the current position, which must have been searched."""
-        here = self.game_tree.here
+        here = self.game_tree.current
         here.search_result = SearchResult.of(self.hint_analyzer(), here.state)
         assert here.search_result is not None, "it was not searched"
         return here.search_result

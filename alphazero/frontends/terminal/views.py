@@ -75,7 +75,7 @@ def _table(*headings: str, left: Sequence[str]) -> Table:
 
 def headline(state: State, result: SearchResult, has_network: bool) -> str:
     """Describe the position's value and the simulations."""
-    network = f" (network alone {result.first_value:+.2f})" if has_network else ""
+    network = f" (network alone {result.network_value:+.2f})" if has_network else ""
     return (
         f"  {sign_of(to_play(state))}: value {result.value:+.2f}, win rate "
         f"{win_rate(result.value):.0%}{network}, {result.simulations:,} simulations"
@@ -189,7 +189,7 @@ def moves(game_tree: GameTree) -> RenderableType:
     for number, (before, node) in enumerate(line, 1):
         player = to_play(before.state)
         text = f"{number} {sign_of(player)} {game_tree.name(node)}"
-        marks = "[]" if node is game_tree.here else "  "
+        marks = "[]" if node is game_tree.current else "  "
         words.append(Text(f" {marks[0]}{text}{marks[1]}", PLAYERS[player]))
         others = [game_tree.name(each) for each in before.children if each is not node]
         if others:
@@ -197,6 +197,6 @@ def moves(game_tree: GameTree) -> RenderableType:
             notes.append(f"  {place} you also tried {' '.join(others)}")
     if not words:
         return "  no move was made yet"
-    if game_tree.here is game_tree.root:
+    if game_tree.current is game_tree.root:
         notes.insert(0, "  (now before the first of them)")
     return Group(Columns(words, padding=0), *notes)

@@ -108,7 +108,7 @@ def prepare_command(
 
 
 def _paste(_: SessionManager, session: WebSession, fields: Fields) -> Apply:
-    game, here = session.game, session.game_tree.here
+    game, here = session.game, session.game_tree.current
     state, actions = here.state, []
     text = fields.string("moves", MAX_TEXT).replace(";", " ").replace(",", " ")
     for number, name in enumerate(game.split_moves(text), 1):
@@ -119,7 +119,7 @@ def _paste(_: SessionManager, session: WebSession, fields: Fields) -> Apply:
             raise GameError(f"move {number}: {error}") from None
 
     def apply() -> None:
-        if session.game_tree.here is not here:
+        if session.game_tree.current is not here:
             raise GameError("the position has changed meanwhile; paste again")
         session.paste(actions)
 

@@ -271,7 +271,7 @@ class SearchPool:
             slot.visits = 0 if roots is None else int(roots.visits.sum())
             analyzer.begin(request.simulations)
         else:
-            analyzer.player.begin_moves(analyzer.table)
+            analyzer.player.begin_moves(analyzer.slot)
 
     def _step(self, player: Player) -> None:
         """Advance all searches once and deliver results."""

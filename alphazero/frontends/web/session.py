@@ -152,7 +152,7 @@ class WebSession:
     def is_waiting(self) -> bool:
         """Whether a player does not move because the user navigated here."""
         can_move = self.side_to_play.player is not None and not self.game_tree.is_over
-        return can_move and self._navigated_to is self.game_tree.here
+        return can_move and self._navigated_to is self.game_tree.current
 
     @property
     def _user_sides(self) -> list[int]:
@@ -181,9 +181,9 @@ class WebSession:
     def undo(self) -> None:
         """Undo a resignation or a move; with one user side, to the user's previous turn."""
         if self.game_tree.loser is not None:
-            self.game_tree.surrender = None
+            self.game_tree.resignation = None
         else:
-            ply = self.game_tree.here.ply - 1
+            ply = self.game_tree.current.ply - 1
             while ply > 0 and not self._is_user_turn(ply):
                 ply -= 1
             self.game_tree.go_to(ply)
@@ -191,7 +191,7 @@ class WebSession:
 
     def redo(self) -> None:
         """Redo a move; with one user side, to the user's next turn."""
-        ply, last = self.game_tree.here.ply + 1, len(self.game_tree.line) - 1
+        ply, last = self.game_tree.current.ply + 1, len(self.game_tree.line) - 1
         while ply < last and not self._is_user_turn(ply):
             ply += 1
         self.game_tree.go_to(min(ply, last))
@@ -208,7 +208,7 @@ class WebSession:
         line = self.game_tree.line
         if not 0 <= ply < len(line) or not 0 <= index < len(line[ply].children):
             raise GameError(f"there is no variation {index} after {ply} moves")
-        self.game_tree.here = line[ply]
+        self.game_tree.current = line[ply]
         action = line[ply].children[index].action
         assert action is not None
         self.game_tree.make(action)
@@ -234,7 +234,7 @@ class WebSession:
 
     def hint(self) -> None:
         """Run the analysis player once, with its default budget."""
-        self._hint, self.hinted = self.game_tree.here, None
+        self._hint, self.hinted = self.game_tree.current, None
         self._refresh()
 
     def analyze(self, on: bool, player: PlayerOption | None = None) -> None:
@@ -262,7 +262,7 @@ class WebSession:
         """Let a paused player make one move."""
         if self.game_tree.is_over or self.side_to_play.player is None:
             raise GameError("no player is to move here")
-        self.paused, self._step = True, self.game_tree.here
+        self.paused, self._step = True, self.game_tree.current
         self._refresh()
 
     def load(self, played: PlayedGame, recorded: list[dict[str, Any]] | None = None) -> None:
@@ -313,7 +313,7 @@ class WebSession:
 
     def _stay(self) -> None:
         """Stay in the position reached by navigation: players do not move until resumed."""
-        self._navigated_to, self._step = self.game_tree.here, None
+        self._navigated_to, self._step = self.game_tree.current, None
         self._refresh()
 
     def _refresh(self) -> None:
@@ -328,7 +328,7 @@ class WebSession:
 
     def _goal(self) -> SearchGoal | None:
         """Return the search that is due: a hint, a player's move, or an analysis."""
-        here, side = self.game_tree.here, self.side_to_play
+        here, side = self.game_tree.current, self.side_to_play
         if self.game_tree.is_over:
             return None
         if self._hint is here:
@@ -418,7 +418,7 @@ class WebSession:
         self.paused, self.analyzing, self._hint, self._step = True, False, None, None
 
     def _play(self, action: int, comment: str = "") -> None:
-        is_known = any(child.action == action for child in self.game_tree.here.children)
+        is_known = any(child.action == action for child in self.game_tree.current.children)
         self._check_size(self.game, self.game_tree.size + (not is_known))
         self.game_tree.make(action, comment)
 

@@ -27,7 +27,7 @@ Json = dict[str, Any]
 def view_of(session: WebSession) -> Json:
     """Return the complete view."""
     game_tree = session.game_tree
-    game, here = game_tree.game, game_tree.here
+    game, here = game_tree.game, game_tree.current
     return {
         "id": session.id,
         "serial": session.serial,
@@ -69,14 +69,14 @@ def view_of(session: WebSession) -> Json:
 
 def search_json(session: WebSession) -> Json | None:
     """Return the search result of the current position as JSON; None without one."""
-    game, node = session.game, session.game_tree.here
+    game, node = session.game, session.game_tree.current
     result = node.search_result
     if result is None:
         return None
     return {
         "ply": node.ply,
         "value": result.value,
-        "network_value": result.first_value,
+        "network_value": result.network_value,
         "simulations": result.simulations,
         "per_second": session.per_second,
         "candidates": [

@@ -38,12 +38,12 @@ def value_targets(games: GameBatch, blunder: float) -> Float64Array:
     results = np.repeat(games.outcomes.astype(np.float64), lengths)
     if not blunder:
         return results
-    places = np.arange(len(ends))
-    plies = places - (ends - np.repeat(lengths, lengths))
+    indices = np.arange(len(ends))
+    plies = indices - (ends - np.repeat(lengths, lengths))
     signs = np.where(plies % 2, value_of(1, 1), value_of(1, 0))
     falls = np.zeros(len(ends))
     falls[:-1] = np.where(ends[:-1] == ends[1:], games.values[:-1] + games.values[1:], 0)
-    nexts = np.minimum.accumulate(np.where(falls > blunder, places, len(ends))[::-1])[::-1]
+    nexts = np.minimum.accumulate(np.where(falls > blunder, indices, len(ends))[::-1])[::-1]
     before = nexts < ends
     results[before] = (signs * games.values)[nexts[before]]
     return results

@@ -63,7 +63,7 @@ class Surprise:
             before, last = self._state(game, self.move - 1), int(record.actions[self.move - 1])
             last_cell = game.action_cell(before, last)
 
-        def told(shares: npt.NDArray[np.floating]) -> str:
+        def top_moves(shares: npt.NDArray[np.floating]) -> str:
             best = int(shares.argmax())
             return f"{game.action_name(state, best)} ({100 * shares[best]:.0f} %)"
 
@@ -80,7 +80,7 @@ class Surprise:
             last_cell=last_cell,
             played=played,
             notes=[
-                f"The network prefers {told(self.prior)}, the search {told(policy)}; "
+                f"The network prefers {top_moves(self.prior)}, the search {top_moves(policy)}; "
                 f"{game.action_name(state, played)} was played.",
                 f"The search differs from the prior by {self.divergence:.2f} nats.",
             ],

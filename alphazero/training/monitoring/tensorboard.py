@@ -84,10 +84,10 @@ class TensorBoardWriter:
                 f"cannot write {printable(self._folder)}: {explain_os_error(error)}"
             ) from error
 
-    def _on_thread_error(self, told: threading.ExceptHookArgs) -> None:
+    def _on_thread_error(self, arguments: threading.ExceptHookArgs) -> None:
         """Hide the traceback of TensorBoard's thread: `write` raises its error."""
-        if not _is_tensorboards(told.thread):
-            self._hook(told)
+        if not _is_tensorboards(arguments.thread):
+            self._hook(arguments)
 
     def _restore_hook(self) -> None:
         """Restore `threading.excepthook`, after stopping a thread that a failed `close` left."""

@@ -348,7 +348,7 @@ def test_win_rates_are_those_of_the_searches_and_of_the_result() -> None:
     def words(talk: Talk) -> Iterator[str]:
         yield from ("a1", "a3", "b1", "b3", "hint")
         best = tables_in(talk)[0][0]
-        search_result = talk.session.game_tree.here.search_result
+        search_result = talk.session.game_tree.current.search_result
         assert search_result is not None
         assert talk.session.rates() == [None] * 4 + [(1 + search_result.value) / 2]
         yield "c3"
@@ -358,7 +358,7 @@ def test_win_rates_are_those_of_the_searches_and_of_the_result() -> None:
         if other.visits:
             assert after == pytest.approx((1 + other.value) / 2, abs=0.01)
         yield "hint"  # now it is O, who wins by c3 no more; a look is better than a guess
-        found = talk.session.game_tree.here.search_result
+        found = talk.session.game_tree.current.search_result
         assert found is not None
         assert talk.session.rates()[-1] == pytest.approx(1 - (1 + found.value) / 2)
         yield from ("undo", "c1")
