@@ -85,7 +85,6 @@ class ConnectFour(LineGame):
         return (int((column == 0).sum()) - 1) * self.columns + action
 
     def symmetries(self) -> Symmetries:
-        """Return the identity and the reflection of left and right."""
         columns = np.arange(self.columns)
         cells = np.arange(self.rows * self.columns).reshape(self.rows, self.columns)
         return Symmetries(

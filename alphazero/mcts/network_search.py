@@ -130,7 +130,6 @@ class NetworkSearch(TreeSearch):
         self._cache.keys[:] = 0
 
     def root_statistics(self, slots: Int64Array) -> RootStatistics:
-        """Return the current statistics of `slots`, whose roots must be evaluated."""
         return self._read_roots(self.trees, slots)
 
     def _evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:

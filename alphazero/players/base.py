@@ -114,24 +114,20 @@ class RandomPlayer(Player):
         self._asked: Int64Array = np.zeros(0, np.int64)
 
     def reset(self, slots: Int64Array, states: State) -> None:
-        """Store the positions; drop pending requests."""
         self._states[slots] = states
         self._asked = np.setdiff1d(self._asked, slots)
 
     def advance(self, slots: Int64Array, actions: Int64Array) -> None:
-        """Update the stored positions."""
         for slot, action in zip(slots, actions, strict=True):
             self._states[slot] = self.game.play(self._states[slot], int(action))
 
     def begin_moves(self, slots: Int64Array) -> None:
-        """Store the requests."""
         self._asked = np.union1d(self._asked, slots)
 
     def step(self) -> None:
         """Do nothing: moves are drawn in `take_decisions`."""
 
     def take_decisions(self) -> Decisions:
-        """Draw a move for every request."""
         slots, self._asked = self._asked, np.zeros(0, np.int64)
         masks = [self.game.legal_action_mask(self._states[slot]) for slot in slots]
         policies = np.array(masks, np.float32).reshape(len(slots), self.game.num_actions)

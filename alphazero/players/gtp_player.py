@@ -69,7 +69,6 @@ class GtpPlayer(Player):
             self._begin(slot, state)
 
     def load_games(self, slots: Int64Array, states: State, actions: Int64Array) -> None:
-        """Start a game and replay its moves."""
         del states
         self.reset(slots, self.game.initial_state()[None])
         for action in actions:
@@ -86,7 +85,6 @@ class GtpPlayer(Player):
             game.state = self.game.play(game.state, action)
 
     def begin_moves(self, slots: Int64Array) -> None:
-        """Request moves from the programs."""
         for slot in slots.tolist():
             game = self._games[slot]
             game.requested = True
@@ -100,7 +98,6 @@ class GtpPlayer(Player):
             time.sleep(PAUSE)
 
     def take_decisions(self) -> Decisions:
-        """Return the moves received."""
         slots = [
             slot
             for slot, game in enumerate(self._games)
@@ -118,7 +115,6 @@ class GtpPlayer(Player):
         return forfeits
 
     def close(self) -> None:
-        """End all programs."""
         for game in self._games:
             if game.program:
                 game.program.close()

@@ -111,12 +111,10 @@ class CheckpointOptions(Options):
 
     @property
     def game(self) -> "Game | None":
-        """The game that the checkpoint was trained on."""
         return self.saved.game
 
     @property
     def has_search(self) -> bool:
-        """Always."""
         return True
 
     @property
@@ -127,11 +125,9 @@ class CheckpointOptions(Options):
         return self.simulations
 
     def check(self) -> None:
-        """Check the header of the file."""
         check_checkpoint(find_checkpoint(Path(self.path)))
 
     def unlimited(self) -> "CheckpointOptions":
-        """Return a copy without a simulation limit."""
         endless = dataclasses.replace(self, simulations=None, seconds=UNLIMITED_SECONDS)
         vars(endless)["saved"] = self.saved  # avoids loading it twice
         return endless
@@ -169,7 +165,6 @@ class RolloutOptions(Options):
 
     @property
     def has_search(self) -> bool:
-        """Always."""
         return True
 
     @property
@@ -180,7 +175,6 @@ class RolloutOptions(Options):
         return self.simulations
 
     def unlimited(self) -> "RolloutOptions":
-        """Return a copy without a simulation limit."""
         return dataclasses.replace(self, simulations=None, seconds=UNLIMITED_SECONDS)
 
 

@@ -60,7 +60,6 @@ class SearchPlayer(Player):
         self._deadlines = np.full(search.slots, np.inf)
 
     def reset(self, slots: Int64Array, states: State) -> None:
-        """Start with empty trees."""
         self._plies[slots] = states[:, PLY]
         self.search.reset(slots, states)
 
@@ -94,7 +93,6 @@ class SearchPlayer(Player):
                 break
 
     def take_decisions(self) -> Decisions:
-        """Return a move for every finished search."""
         slots = self.search.pop_finished()
         if not len(slots):
             return NOTHING

@@ -43,7 +43,6 @@ class SequentialPlayer(Player):
         """Find a move in an unfinished position `int64 [S]`."""
 
     def reset(self, slots: Int64Array, states: State) -> None:
-        """Store the positions; drop pending requests and results."""
         self._states[slots] = states
         for slot in map(int, slots):
             self._answers.pop(slot, None)
@@ -53,12 +52,10 @@ class SequentialPlayer(Player):
                 self._waiting.remove(slot)
 
     def advance(self, slots: Int64Array, actions: Int64Array) -> None:
-        """Update the stored positions."""
         for slot, action in zip(slots, actions, strict=True):
             self._states[slot] = self.game.play(self._states[slot], int(action))
 
     def begin_moves(self, slots: Int64Array) -> None:
-        """Queue the requests."""
         self._waiting.extend(map(int, slots))
 
     def step(self) -> None:
@@ -74,7 +71,6 @@ class SequentialPlayer(Player):
             self._steps = None
 
     def take_decisions(self) -> Decisions:
-        """Return the moves found."""
         answers, self._answers = self._answers, {}
         slots = np.array(list(answers), np.int64)
         actions = np.array([action for action, _ in answers.values()], np.int64)
