@@ -23,7 +23,15 @@ def count_bits(number: int | np.uint64) -> int:
 def mix_hash(key: np.uint64, word: int) -> np.uint64:
     """Add a word to a hash that starts with HASH_SEED.
 
-    The multiplier is from SplitMix64's finaliser (Steele, Lea & Flood, OOPSLA 2014).
+    The multiplier is that of `scramble`.
     """
     key = (key ^ np.uint64(word)) * np.uint64(0xBF58476D1CE4E5B9)
     return key ^ (key >> np.uint64(29))
+
+
+@inline_kernel
+def scramble(bits: np.uint64) -> np.uint64:
+    """Return the finalizer of SplitMix64, a bijection (Steele, Lea & Flood, OOPSLA 2014)."""
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))

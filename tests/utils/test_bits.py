@@ -5,7 +5,7 @@ import random
 import numba
 import numpy as np
 
-from alphazero.utils.bits import HASH_SEED, count_bits, mix_hash
+from alphazero.utils.bits import HASH_SEED, count_bits, mix_hash, scramble
 
 
 @numba.njit
@@ -22,6 +22,14 @@ def hash_of(words):
     for index in range(len(words)):
         key = mix_hash(key, words[index])
     return key
+
+
+@numba.njit
+def scrambled(numbers):
+    found = np.zeros_like(numbers)
+    for index in range(len(numbers)):
+        found[index] = scramble(numbers[index])
+    return found
 
 
 def numbers(bits: int) -> list[int]:
@@ -47,3 +55,14 @@ def test_a_hash_is_that_of_plain_integers() -> None:
         assert int(hash_of(words)) == key
     negative = np.array([-1, -5], np.int64)
     assert hash_of(negative) == hash_of(negative.view(np.uint64))
+
+
+def test_scrambled_numbers_are_the_output_of_splitmix64() -> None:
+    # The first outputs for seed 1234567 in the reference implementation (Vigna, splitmix64.c).
+    seed, step = 1234567, 0x9E3779B97F4A7C15
+    states = [(seed + step * number) % 2**64 for number in (1, 2, 3)]
+    assert scrambled(np.array(states, np.uint64)).tolist() == [
+        6457827717110365317,
+        3203168211198807973,
+        9817491932198370423,
+    ]

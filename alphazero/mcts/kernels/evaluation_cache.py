@@ -13,6 +13,7 @@ import numpy.typing as npt
 from numba import types
 
 from alphazero.utils.arrays import Float32Array, UInt32Array, UInt64Array
+from alphazero.utils.bits import scramble
 from alphazero.utils.jit import shared_kernel
 
 
@@ -68,16 +69,14 @@ def hash_observation(words: UInt32Array, factors: UInt64Array) -> int:
     """Return a hash, never 0, of an observation given as 32-bit `words` [W].
 
     The sum of words times random `factors` [W] is multilinear hashing (Lemire & Kaser, *Strongly
-    Universal String Hashing is Fast*, 2014), here with the finaliser of SplitMix64 (Steele, Lea &
-    Flood, OOPSLA 2014). It takes several words per instruction. The float 1.0 ends in 23 zero bits,
-    which would lose as many of a product, so its exponent is copied into them.
+    Universal String Hashing is Fast*, 2014). It takes several words per instruction. The float 1.0
+    ends in 23 zero bits, which would cost a product as many, so its exponent is copied into them.
     """
     total = np.uint64(0)
     for index in range(len(words)):
         word = words[index]
         total += np.uint64(word ^ (word >> np.uint32(23))) * factors[index]
-    key = (total ^ (total >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    key ^= key >> np.uint64(31)
+    key = scramble(total)
     return key if key != 0 else np.uint64(1)  # type: ignore[return-value]
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from alphazero.mcts.kernels.equations import SelectionParams, visit_weight
 from alphazero.mcts.kernels.proofs import is_solved
 from alphazero.mcts.kernels.tree import Trees
+from alphazero.utils.bits import HASH_SEED, mix_hash
 from alphazero.utils.jit import inline_kernel
 
 
@@ -25,12 +26,11 @@ def has_transpositions(trees: Trees) -> bool:
 
 @inline_kernel
 def hash_state(trees: Trees, selection: SelectionParams) -> int:
-    """Hash `trees.state` as `hash_observation` does; a node whose hash is 0 is not indexed."""
-    key = np.uint64(0x9E3779B97F4A7C15)
+    """Hash `trees.state`; a node whose hash is 0 is not indexed."""
+    key = HASH_SEED
     for index in range(len(trees.state)):
         if index != selection.ignored_state_index:
-            key = (key ^ np.uint64(trees.state[index])) * np.uint64(0xBF58476D1CE4E5B9)
-            key ^= key >> np.uint64(29)
+            key = mix_hash(key, trees.state[index])
     return key  # type: ignore[return-value]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from alphazero.mcts.kernels.equations import SelectionParams, ucb1, ucb1_width, uniform
 from alphazero.mcts.kernels.tree import Trees
 from alphazero.mcts.rollout_methods import UCB1
+from alphazero.utils.bits import scramble
 from alphazero.utils.jit import inline_kernel
 
 
@@ -22,9 +23,7 @@ def random_below(trees: Trees, slot: int, limit: int) -> int:
     """
     bits = trees.slots[slot].random + np.uint64(0x9E3779B97F4A7C15)
     trees.slots[slot].random = bits
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    bits ^= bits >> np.uint64(31)
+    bits = scramble(bits)
     return np.int64(((bits >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))  # type: ignore[return-value]
 
 
