@@ -172,7 +172,7 @@ def test_sample_games_as_json_lines_are_replayed(run: Path, capsys: Capture) -> 
     occupied = json.loads(lines[1])["moves"]
     for damaged, said in (
         (lines[1].replace(f'"{occupied[1]}"', f'"{occupied[0]}"', 1), "move 2: "),
-        (lines[1].replace('"result": ', '"result": "0:1", "was": '), "result '0:1' is none of"),
+        (lines[1].replace('"result": ', '"result": "0:1", "was": '), "result: expected one of"),
         (lines[1][:40], "not a game of `alphazero match --save`"),
     ):
         path.write_text("\n".join([lines[0], damaged, lines[2]]))
@@ -180,7 +180,7 @@ def test_sample_games_as_json_lines_are_replayed(run: Path, capsys: Capture) -> 
         assert line.startswith(f"{path}:2: ")
         assert said in line
     path.write_text("")
-    assert faults_of(run, capsys)[0].startswith(f"{path}: holds no games")
+    assert faults_of(run, capsys)[0].startswith(f"{path}: no games in it")
 
 
 def test_left_overs_of_a_kill_are_no_fault(run: Path, capsys: Capture) -> None:

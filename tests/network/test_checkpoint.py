@@ -211,7 +211,7 @@ def test_a_file_larger_than_the_limit_is_not_read(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(header, "FILE_LIMIT", 1000)
-    assert "at most 1,000 are read" in refusal(path)
+    assert "the limit is 1,000" in refusal(path)
 
 
 def test_a_header_whose_length_begins_like_a_pickle_is_read(tmp_path: Path) -> None:

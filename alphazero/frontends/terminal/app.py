@@ -43,11 +43,11 @@ class Terminal:
         self,
         session: TerminalSession,
         console: PlainConsole | None = None,
-        read: Callable[[str], str] = input,
+        read: Callable[[str], str] | None = None,
     ) -> None:
         self.session = session
         self.console = console or PlainConsole()
-        self.read = read
+        self.read = read or input
         self.context = CommandContext(session, self.console)
 
     def run(self, save: Path | None = None) -> None:
