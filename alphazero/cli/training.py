@@ -109,6 +109,11 @@ def bench_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="approximate duration (default: 40)",
     )
+    parser.add_argument(
+        "--profile",
+        action="store_true",
+        help="show the parts of a simulation and their time, on one core, without the network",
+    )
 
 
 def bench(options: argparse.Namespace) -> None:
@@ -122,8 +127,14 @@ def bench(options: argparse.Namespace) -> None:
     from alphazero.diagnostics.benchmark import ROUNDS, benchmark
     from alphazero.network.backend import num_selfplay_threads
 
-    cores, tables = config.run.threads or usable_cores(), config.selfplay.parallel_games
-    workers = num_selfplay_threads(config.inference, cores, tables)
+    if options.profile:
+        from alphazero.diagnostics.search_profile import MOMENTS, profile
+
+        with tqdm(total=MOMENTS, unit="moment", leave=False, disable=None) as bar:
+            print(profile(config, options.seconds, bar.update))
+        return
+    cores, num_games = config.run.threads or usable_cores(), config.selfplay.parallel_games
+    workers = num_selfplay_threads(config.inference, cores, num_games)
     with tqdm(total=ROUNDS + 1, unit="round", leave=False, disable=None) as bar:
         print(benchmark(config, options.seconds, workers, bar.update))
 

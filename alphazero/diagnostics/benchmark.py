@@ -97,8 +97,8 @@ class SelfPlayBenchmark:
             for worker, num_games in enumerate(self.games_per_worker)
         ]
         self.matches = [match for match, _ in made]
-        self._searches = [search for _, search in made]
-        self._batch_sizes = [search.rows for search in self._searches]
+        self.searches = [search for _, search in made]
+        self._batch_sizes = [search.rows for search in self.searches]
         self._games_per_iteration = config.selfplay.games_per_iteration
         for match in self.matches:
             match.start_games()
@@ -120,7 +120,7 @@ class SelfPlayBenchmark:
             played, games_since_clearing = played + new, games_since_clearing + new.games
             if games_since_clearing >= self._games_per_iteration:
                 games_since_clearing = 0
-                for search in self._searches:
+                for search in self.searches:
                     search.clear_cache()
             show(1)
         stats, evaluator = self._stats() - before, self.selfplay_evaluator
@@ -142,7 +142,7 @@ class SelfPlayBenchmark:
 
     def _stats(self) -> SelfPlayStats:
         stats = SelfPlayStats()
-        for search in self._searches:
+        for search in self.searches:
             stats.add(search)
         return stats
 

@@ -73,7 +73,7 @@ def make_context(trees: Trees, cache: Cache, selection: SelectionParams) -> Any:
 
 
 @inline_kernel
-def _select_edge(
+def select_edge(
     trees: Trees, selection: SelectionParams, slot: int, node: int, reached: int
 ) -> int:
     """Return the edge of `node` that the rule selects; `reached`: visits of the edge to `node`."""
@@ -150,7 +150,7 @@ def descend(
     while True:
         if depth == trees.leaf_path.shape[2]:
             return TERMINAL, depth, trees.nodes[slot, node].value
-        edge = _select_edge(trees, selection, slot, node, reached)
+        edge = select_edge(trees, selection, slot, node, reached)
         play_move(rules, trees.state, trees.edges[slot, edge].action)
         trees.leaf_path[slot, leaf, depth] = edge
         depth += 1
@@ -199,7 +199,7 @@ def is_idle(trees: Trees, selection: SelectionParams, slot: int) -> bool:
 
 
 @inline_kernel
-def _has_winning_move(rules: Any, trees: Trees, slot: int, leaf: int) -> bool:
+def has_winning_move(rules: Any, trees: Trees, slot: int, leaf: int) -> bool:
     """Whether a legal move of `trees.state` wins at once; `leaf_mask` holds the legal actions."""
     mask = trees.leaf_mask[slot, leaf]
     for action in range(len(mask)):
@@ -231,7 +231,7 @@ def _walk(rules: Any, trees: Trees, selection: SelectionParams, slot: int, leaf:
         reset_state(trees, slot)
     if end == LEAF:
         mark_legal(rules, trees.state, trees.leaf_mask[slot, leaf])
-        if selection.solver and depth > 0 and _has_winning_move(rules, trees, slot, leaf):
+        if selection.solver and depth > 0 and has_winning_move(rules, trees, slot, leaf):
             add_solved_node(trees, selection, slot, depth, leaf, 1)
             end, value = TERMINAL, 1.0
     trees.leaves[slot, leaf].depth = depth
@@ -283,7 +283,7 @@ def init_edge(trees: Trees, slot: int, edge: int, action: int, prior: float) -> 
 
 
 @inline_kernel
-def _expand(trees: Trees, slot: int, leaf: int) -> None:
+def expand(trees: Trees, slot: int, leaf: int) -> None:
     """Add the leaf's node; its priors are the softmax of the logits over legal actions.
 
     In a graph, another leaf of the round may have added the node already: link to that one.
@@ -334,7 +334,7 @@ def _backup_round(trees: Trees, selection: SelectionParams, slot: int) -> None:
             for ply in range(depth):
                 trees.edges[slot, trees.leaf_path[slot, leaf, ply]].pending -= 1
         if trees.leaves[slot, leaf].expands:
-            _expand(trees, slot, leaf)
+            expand(trees, slot, leaf)
         backup(trees, selection, slot, leaf, depth, trees.leaves[slot, leaf].value)
     trees.slots[slot].walks = 0
 

@@ -1,0 +1,269 @@
+"""Where the time of a simulation goes, part by part.
+
+Self-play runs with its clock taken before and after each kernel. Then each part of a simulation is
+repeated alone, on the paths and leaves of the trees that self-play has grown, and multiplied by how
+often a simulation needs it. What the parts do not explain, mostly waiting for memory, is the rest.
+
+Letters: G slots, S state size, A actions.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from alphazero.arena.match import Match
+from alphazero.config.schema import Config
+from alphazero.diagnostics.benchmark import SelfPlayBenchmark
+from alphazero.games.game import (
+    ONGOING,
+    RulesType,
+    State,
+    mark_legal,
+    outcome_of,
+    play_move,
+)
+from alphazero.mcts.evaluator import Evaluator
+from alphazero.mcts.kernels.equations import SelectionParams, SelectionParamsType
+from alphazero.mcts.kernels.evaluation_cache import get, hash_observation
+from alphazero.mcts.kernels.simulation import (
+    SearchContextType,
+    backup,
+    expand,
+    has_winning_move,
+    reset_state,
+    select_edge,
+)
+from alphazero.mcts.kernels.tree import SlotsType, Trees, TreesType, allocate_trees
+from alphazero.mcts.network_search import NetworkSearch
+from alphazero.utils.arrays import Float32Array, Int64Array, UInt32Array
+from alphazero.utils.jit import kernel
+from alphazero.utils.progress import Progress, no_progress
+
+MOMENTS = 12
+"""Moments of self-play at which the parts are measured."""
+
+REPEATS = 30
+"""Repetitions of a part in a call at each moment; the fastest of three calls counts."""
+
+_states = types.Array(types.int64, 2, "C")
+
+
+@kernel(types.int64(TreesType, SelectionParamsType, SlotsType))
+def _walk(trees: Trees, selection: SelectionParams, slots: Int64Array) -> int:
+    """Select one path in each of `slots`, without its moves; return the number of edges."""
+    edges = 0
+    for slot in slots:
+        node, depth, reached = 0, 0, 0
+        while node >= 0 and depth < trees.leaf_path.shape[2]:
+            if trees.nodes[slot, node].edge_count == 0:
+                break
+            edge = select_edge(trees, selection, slot, node, reached)
+            trees.leaf_path[slot, 0, depth] = edge
+            node, reached = trees.edges[slot, edge].child, trees.edges[slot, edge].visits
+            depth += 1
+        trees.leaves[slot, 0].depth = depth
+        edges += depth
+    return edges
+
+
+@kernel(types.void(RulesType, TreesType, SlotsType, _states))
+def _replay(rules: Any, trees: Trees, slots: Int64Array, leaves: State) -> None:
+    """Replay the path of each of `slots` from its root, and store the leaf in `leaves` [G, S]."""
+    for slot in slots:
+        reset_state(trees, slot)
+        for ply in range(trees.leaves[slot, 0].depth):
+            play_move(rules, trees.state, trees.edges[slot, trees.leaf_path[slot, 0, ply]].action)
+        for index in range(len(trees.state)):
+            leaves[slot, index] = trees.state[index]
+
+
+@kernel(types.int64(RulesType, TreesType, SlotsType, _states))
+def _legal(rules: Any, trees: Trees, slots: Int64Array, leaves: State) -> int:
+    total = 0
+    for slot in slots:
+        if outcome_of(rules, leaves[slot]) == ONGOING:
+            total += mark_legal(rules, leaves[slot], trees.leaf_mask[slot, 0])
+    return total
+
+
+@kernel(types.int64(RulesType, TreesType, SlotsType, _states))
+def _wins(rules: Any, trees: Trees, slots: Int64Array, leaves: State) -> int:
+    """Return in how many of `leaves` the player to move wins at once."""
+    total = 0
+    for slot in slots:
+        for index in range(len(trees.state)):
+            trees.state[index] = leaves[slot, index]
+        total += has_winning_move(rules, trees, slot, 0)
+    return total
+
+
+@kernel(types.void(RulesType, SlotsType, _states, types.Array(types.float32, 4, "C")))
+def _observe(rules: Any, slots: Int64Array, leaves: State, observations: Float32Array) -> None:
+    for slot in slots:
+        rules.observe(leaves[slot], observations[slot])
+
+
+@kernel(types.int64(SearchContextType, SlotsType, types.Array(types.uint32, 2, "C")))
+def _look_up(context: Any, slots: Int64Array, words: UInt32Array) -> int:
+    found, cache = 0, context.cache
+    for slot in slots:
+        found += get(cache, hash_observation(words[slot], cache.factors)) >= 0
+    return found
+
+
+@kernel(types.void(TreesType, SlotsType))
+def _expand(trees: Trees, slots: Int64Array) -> None:
+    """Expand the leaf of tree 0 once for each of `slots`."""
+    for _ in slots:
+        trees.slots[0].num_nodes, trees.slots[0].num_edges = 1, trees.root_prior.shape[1]
+        expand(trees, 0, 0)
+
+
+@kernel(types.void(TreesType, SelectionParamsType, SlotsType))
+def _back_up(trees: Trees, selection: SelectionParams, slots: Int64Array) -> None:
+    for slot in slots:
+        backup(trees, selection, slot, 0, trees.leaves[slot, 0].depth, 0.0)
+
+
+@dataclass(frozen=True)
+class SearchProfile:
+    """Nanoseconds of one core per simulation, without the network's."""
+
+    parts: dict[str, float]
+    """by part; those that begin with a space are inside the part above them"""
+    simulations: int
+    evaluations: int
+
+    def __str__(self) -> str:
+        total = sum(spent for name, spent in self.parts.items() if name[0] != " ")
+        lines = [
+            f"{name:28}{spent:8,.0f} ns {spent / total:6.1%}" for name, spent in self.parts.items()
+        ]
+        per_evaluation = self.simulations / self.evaluations
+        return "\n".join(
+            [
+                *lines,
+                f"{'a simulation':28}{total:8,.0f} ns",
+                f"{'an evaluation':28}{total * per_evaluation:8,.0f} ns",
+            ]
+        )
+
+
+class _TimedEvaluator:
+    """Adds up the thread's seconds inside another evaluator."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
+        self.seconds = 0.0
+
+    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
+        begin = time.thread_time()
+        answers = self.evaluator.evaluate(observations)
+        self.seconds += time.thread_time() - begin
+        return answers
+
+
+def profile(config: Config, seconds: float, show: Progress = no_progress) -> SearchProfile:
+    """Profile one of two workers that share the games of a configuration, for about `seconds`."""
+    ready = SelfPlayBenchmark(config, 2)
+    return profile_search(ready.matches[0], ready.searches[0], seconds, show)
+
+
+def profile_search(
+    match: Match, search: NetworkSearch, seconds: float, show: Progress = no_progress
+) -> SearchProfile:
+    """Profile the self-play of `match` in this thread for about `seconds`, warm-up included."""
+    evaluator = search.evaluator = _TimedEvaluator(search.evaluator)
+    searching, step = 0.0, search.step
+
+    def timed_step() -> int:
+        nonlocal searching
+        begin = time.thread_time()
+        rows = step()
+        searching += time.thread_time() - begin
+        return rows
+
+    search.step = timed_step  # type: ignore[method-assign]
+    _play(match, seconds / 4)
+    searching = evaluator.seconds = 0.0
+    simulations, evaluations, lookups = search.simulations, search.evaluations, search.cache_hits[0]
+    playing, series = 0.0, []
+    for _ in range(MOMENTS):
+        playing += _play(match, seconds / 2 / MOMENTS)
+        series.append(_time_parts(search))
+        show(1)
+    simulations = search.simulations - simulations
+    evaluations = search.evaluations - evaluations
+    leaves = (search.cache_hits[0] - lookups or evaluations) / simulations
+    mean = {name: float(np.mean([parts[name] for parts in series])) for name in series[0]}
+    often = {"legal moves": leaves / (1 - mean.pop("winning"))}
+    often["wins at once"] = often["legal moves"]
+    for name in ("observing", "hashing and looking up", "expanding"):
+        often[name] = leaves
+    parts = {f"  {name}": mean[name] * often.get(name, 1.0) for name in mean}
+    inside = 1e9 * (searching - evaluator.seconds) / simulations
+    rest = inside - sum(parts.values())
+    outside = 1e9 * (playing - searching) / simulations
+    return SearchProfile(
+        {
+            "searching": inside,
+            **parts,
+            "  waiting for memory, rest": rest,
+            "moving games on, recording": outside,
+        },
+        simulations,
+        evaluations,
+    )
+
+
+def _play(match: Match, seconds: float) -> float:
+    """Step `match` for about `seconds`; return the thread's seconds."""
+    begin, cpu = time.perf_counter(), time.thread_time()
+    while time.perf_counter() < begin + seconds:
+        match.step()
+    return time.thread_time() - cpu
+
+
+def _time_parts(search: NetworkSearch) -> dict[str, float]:
+    """Return the nanoseconds of each part at its leaf or path, and the share of won leaves."""
+    rules, selection = search.game.rules, search._selection
+    trees = Trees(*map(np.copy, search.trees))
+    slots = np.tile(np.flatnonzero(trees.slots["num_nodes"] > 0), REPEATS)
+    leaves = np.zeros_like(trees.root_state)
+    spent = {
+        "walking and selecting": _nanoseconds(slots, _walk, trees, selection, slots),
+        "replaying moves": _nanoseconds(slots, _replay, rules, trees, slots, leaves),
+        "backing up": _nanoseconds(slots, _back_up, trees, selection, slots),
+    }
+    ongoing = np.array([search.game.outcome(leaf) == ONGOING for leaf in leaves])
+    open_slots = slots[ongoing[slots]]
+    observations = np.zeros((len(trees.slots), *search.game.observation_shape), np.float32)
+    words = observations.reshape(len(observations), -1).view(np.uint32)
+    legal = rules, trees, open_slots, leaves
+    spent["legal moves"] = _nanoseconds(open_slots, _legal, *legal)
+    winning = 0.0
+    if selection.solver:
+        spent["wins at once"] = _nanoseconds(open_slots, _wins, *legal)
+        winning = _wins(*legal) / len(open_slots)
+    spent["observing"] = _nanoseconds(open_slots, _observe, rules, open_slots, leaves, observations)
+    spent["hashing and looking up"] = _nanoseconds(
+        open_slots, _look_up, search._context, open_slots, words
+    )
+    tree = allocate_trees(search.game, 1, 2)
+    tree.leaf_mask[:], tree.leaves["depth"] = trees.leaf_mask[open_slots[0]], 1
+    spent["expanding"] = _nanoseconds(open_slots, _expand, tree, open_slots)
+    return {**spent, "winning": winning}
+
+
+def _nanoseconds(slots: Int64Array, kernel: Callable[..., Any], *arguments: Any) -> float:
+    """Return the nanoseconds per slot of a kernel, in the fastest of three series."""
+    series = []
+    for _ in range(3):
+        begin = time.thread_time()
+        kernel(*arguments)
+        series.append(time.thread_time() - begin)
+    return 1e9 * min(series) / len(slots)

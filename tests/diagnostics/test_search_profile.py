@@ -1,0 +1,23 @@
+"""The profile of a simulation."""
+
+from pathlib import Path
+
+import pytest
+from helpers.tiny_run import tiny_config
+
+from alphazero.diagnostics.search_profile import profile
+
+
+@pytest.mark.parametrize("solver", [True, False])
+def test_the_parts_of_a_simulation_add_up(solver: bool, tmp_path: Path) -> None:
+    config = tiny_config(tmp_path, "selfplay.parallel_games=16", f"search.mcts_solver={solver}")
+    found = profile(config, 0.6)
+    inside = {name: spent for name, spent in found.parts.items() if name.startswith("  ")}
+    assert sum(inside.values()) == pytest.approx(found.parts["searching"])
+    assert ("  wins at once" in inside) == solver
+    parts = [spent for name, spent in inside.items() if "memory" not in name]
+    assert min([*parts, found.parts["moving games on, recording"]]) > 0
+    assert 0 < found.evaluations <= found.simulations * 2
+    first, *_, last = str(found).splitlines()
+    assert first.startswith("searching")
+    assert last.endswith("ns")
