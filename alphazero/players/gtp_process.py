@@ -110,7 +110,7 @@ class GtpProcess:
             if text == _TOO_MUCH:
                 raise ProgramError("the program said too much at once")
             if text is None:
-                raise ProgramError(self._obituary())
+                raise ProgramError(self._exit_reason())
             rest = text[1:].lstrip("0123456789").strip()
             found.append(GtpReply(self._owed.popleft(), text[0] == "=", rest))
             self._since = time.monotonic()
@@ -150,7 +150,7 @@ class GtpProcess:
         self.send("quit")
         self._end()
 
-    def _obituary(self) -> str:
+    def _exit_reason(self) -> str:
         with contextlib.suppress(subprocess.TimeoutExpired):
             code = self._process.wait(EXIT_TIMEOUT)
             self._listener.join(EXIT_TIMEOUT)  # its last message may still be in the pipe

@@ -96,7 +96,7 @@ def search(
     due = time.monotonic() + INTERVAL
     with StopSignal(enter) as stop, console.live() as live:
 
-        def go_on() -> bool:
+        def is_wanted() -> bool:
             nonlocal due
             if console.is_terminal and time.monotonic() > due:
                 if session.hint_analyzer().roots is not None:
@@ -106,7 +106,7 @@ def search(
                 due = time.monotonic() + INTERVAL
             return not stop.is_set
 
-        result = session.search(budget, go_on) if budget else session.current_result()
+        result = session.search(budget, is_wanted) if budget else session.current_result()
         if stop.line is not None and live.get_renderable():
             console.control(Control.move(0, -1))  # Enter has moved the cursor down
     console.print((view or candidates)(context, result))

@@ -168,8 +168,8 @@ class TerminalSession:
         rest = budget.simulations - known.simulations
         return budget._replace(simulations=rest) if rest > 0 else None
 
-    def search(self, budget: Budget, go_on: Callable[[], bool] = lambda: True) -> SearchResult:
-        """Continue the search while `go_on`; return the result.
+    def search(self, budget: Budget, is_wanted: Callable[[], bool] = lambda: True) -> SearchResult:
+        """Continue the search while `is_wanted()`; return the result.
 
         Raises:
             PlayerError: as `hint_analyzer`.
@@ -177,7 +177,7 @@ class TerminalSession:
         analyzer = self.hint_analyzer()
         deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
         analyzer.begin(budget.simulations)
-        while not analyzer.search.has_finished and go_on():
+        while not analyzer.search.has_finished and is_wanted():
             if deadline is not None and time.monotonic() > deadline:
                 break
             analyzer.step()

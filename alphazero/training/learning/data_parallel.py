@@ -20,7 +20,7 @@ from torch import Tensor, distributed, nn
 from alphazero.errors import RunError
 from alphazero.training.data.replay_buffer import Batch
 
-PATIENCE: Final = timedelta(days=7)
+BARRIER_TIMEOUT: Final = timedelta(days=7)
 """Longest wait of a follower for the next step, while the leader plays; torchrun ends orphans."""
 
 _STEP, _STOP, _RENEW = 1, 0, 2
@@ -108,7 +108,7 @@ def init_process_group() -> Group | None:
             # "cuda" means this process's own GPU.
             torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
             backend = "cpu:gloo,cuda:nccl"
-        distributed.init_process_group(backend, timeout=PATIENCE)
+        distributed.init_process_group(backend, timeout=BARRIER_TIMEOUT)
     return Group()
 
 
