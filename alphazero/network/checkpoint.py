@@ -17,13 +17,7 @@ from alphazero.config.fields import config_fields
 from alphazero.config.schema import NetworkConfig
 from alphazero.errors import GameError
 from alphazero.games import make_game
-from alphazero.network.header import (
-    PLAYER_FORMAT,
-    parse_object,
-    read_file,
-    refuse,
-    typed,
-)
+from alphazero.network.header import PLAYER_FORMAT, read_file, refuse
 from alphazero.network.resnet import ResNet
 from alphazero.network.tensor_file import (
     JSON,
@@ -32,6 +26,7 @@ from alphazero.network.tensor_file import (
     check_numbers,
     parse_tensors,
 )
+from alphazero.utils.checked_json import parse_object, typed
 from alphazero.utils.files import printable, sha256_hex, write_atomic
 
 _WIDTH_LIMIT: Final = 1 << 16

@@ -1,11 +1,10 @@
 """The header of a player's file, which can be read before torch is loaded."""
 
-import json
-import math
 from pathlib import Path
 from typing import Any, Final, NoReturn, cast
 
 from alphazero.errors import CheckpointError, RunError
+from alphazero.utils.checked_json import parse_object, typed
 from alphazero.utils.files import explain_os_error, printable, read_limited, suggest_file
 
 PLAYER_FORMAT: Final = "alphazero-player"
@@ -13,7 +12,6 @@ FORMAT_VERSION: Final = 1
 """The newest version of every format written here; older ones are read."""
 HEADER_LIMIT: Final = 1 << 20
 FILE_LIMIT: Final = 4 << 30
-_DIGITS_LIMIT: Final = 18  # fits 64 bits: the numbers serve as counts and as floats
 _MESSAGE_LIMIT: Final = 400
 
 
@@ -97,39 +95,6 @@ def metadata_of(name: str, header: dict[str, Any], expected_format: str) -> dict
     if "sha256" not in texts or not all(isinstance(text, str) for text in texts.values()):
         refuse(name, "its header lacks the SHA-256 or holds no texts; it is damaged")
     return cast(dict[str, str], texts)
-
-
-def parse_object(text: str) -> dict[str, Any]:
-    """Return the JSON object in `text`; raise ValueError for invalid JSON, TypeError for others."""
-    try:
-        found = json.loads(text, parse_constant=_no_constant, parse_float=_finite, parse_int=_whole)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    return cast(dict[str, Any], typed(found, dict))
-
-
-def _no_constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no JSON number")
-
-
-def _whole(text: str) -> int:
-    if len(text) > _DIGITS_LIMIT:
-        raise ValueError(f"{text[:20]}... is out of range")
-    return int(text)
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text} is out of range")
-    return number
-
-
-def typed(value: Any, *types: type) -> Any:
-    """Return `value` if its type is exactly one of `types`; else raise TypeError."""
-    if type(value) not in types:
-        raise TypeError(f"unexpected {type(value).__name__}")
-    return value
 
 
 def refuse(name: str, why: str, verb: str = "read") -> NoReturn:

@@ -8,7 +8,6 @@ The player named first moved first. `result` is 1-0 if it won, 0-1 if it lost, 1
 """
 
 import functools
-import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +17,7 @@ from alphazero.games.game import ONGOING, Game
 from alphazero.games.registry import read_game
 from alphazero.games.results import SCORES
 from alphazero.records.played_game import FORMAT, PlayedGame
+from alphazero.utils.checked_json import field, parse_object
 from alphazero.utils.files import printable, read_limited, write_atomic
 
 BEGINNING: Final = b'{"format": "alphazero-game"'
@@ -88,10 +88,10 @@ def read_line(line: bytes, make: Callable[[str], Game] = read_game) -> PlayedGam
 def _read_line(line: bytes, make: Callable[[str], Game]) -> PlayedGame:
     if len(line) > _LINE_LIMIT:
         raise ValueError(f"the line is longer than {_LINE_LIMIT:,} bytes")
-    content = json.loads(line)
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
+    content = parse_object(line)
+    if content.get("format") != FORMAT:
         raise ValueError(f"its format is not {FORMAT}")
-    game = make(_typed(content, "game", str))
+    game = make(field(content, "game", str))
     actions, state = [], game.initial_state()
     for number, move in enumerate(_texts(content, "moves"), 1):
         if game.outcome(state) != ONGOING:
@@ -101,18 +101,18 @@ def _read_line(line: bytes, make: Callable[[str], Game]) -> PlayedGame:
         except GameError as error:
             raise ValueError(f"move {number}: {error}") from error
         state = game.play(state, actions[-1])
-    result, resigned = _typed(content, "result", str), _typed(content, "resigned", bool)
+    result, resigned = field(content, "result", str), field(content, "resigned", bool)
     if result not in _OUTCOMES:
         raise ValueError(f"result: expected one of {', '.join(_OUTCOMES)}, got {result[:20]!r}")
-    opening = _typed(content, "opening", int)
+    opening = field(content, "opening", int)
     if not 0 <= opening <= len(actions):
         raise ValueError(f"opening: expected 0 to {len(actions)} moves, got {opening}")
-    pair = _typed(content, "pair", int)
+    pair = field(content, "pair", int)
     if pair < 0:
         raise ValueError(f"pair: must be at least 0, got {pair}")
     outcome: int | None = game.outcome(state)
-    fault = _typed({"fault": "", **content}, "fault", str)  # older files lack it
-    sgf_result = _typed({"told": "", **content}, "told", str)
+    fault = field({"fault": "", **content}, "fault", str)  # older files lack it
+    sgf_result = field({"told": "", **content}, "told", str)
     stated = _OUTCOMES[result]
     if sgf_result:
         outcome = stated
@@ -135,14 +135,8 @@ def _read_line(line: bytes, make: Callable[[str], Game]) -> PlayedGame:
     )
 
 
-def _typed(content: dict[str, Any], name: str, kind: type) -> Any:
-    if type(content[name]) is not kind:
-        raise ValueError(f"{name}: expected {kind.__name__}, got {str(content[name])[:40]!r}")
-    return content[name]
-
-
 def _texts(content: dict[str, Any], name: str) -> list[str]:
-    texts = _typed(content, name, list)
+    texts = field(content, name, list)
     if not all(isinstance(text, str) for text in texts):
         raise ValueError(f"{name}: expected texts, got {str(texts)[:40]!r}")
     return texts  # type: ignore[no-any-return]

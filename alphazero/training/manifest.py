@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from alphazero.config.schema import Config
 from alphazero.errors import RunError
+from alphazero.utils.checked_json import parse_object
 from alphazero.utils.files import explain_os_error, printable, read_limited, sha256_hex, sha256_of
 
 FORMAT: Final = "alphazero-run"
@@ -115,7 +116,7 @@ def digest_of(content: dict[str, Any]) -> str:
 def read_manifest(path: Path) -> RunState:
     """Read a manifest; raise RunError, in one line, when it is not valid."""
     try:
-        content: dict[str, Any] = json.loads(read_limited(path, 1 << 26))
+        content = parse_object(read_limited(path, 1 << 26))
         if content["format"] != FORMAT:
             raise ValueError("its format is another one")
         format_version = content["format_version"]
@@ -132,7 +133,7 @@ def read_manifest(path: Path) -> RunState:
         state = RunState(**content)
         if fault := _fault(state):
             raise ValueError(fault)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise RunError(
             f"{printable(path)} is no manifest of a run ({repr(error)[:300]}); restore it from "
             "a copy"

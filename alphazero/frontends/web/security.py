@@ -19,6 +19,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from alphazero.errors import AlphaZeroError
+from alphazero.utils.checked_json import parse_object
 
 BODY_LIMIT: Final = 1 << 20
 """Maximum bytes of a request body."""
@@ -148,12 +149,11 @@ async def read_json(request: Request) -> dict[str, Any]:
     except ClientDisconnect:
         raise RefusedError(400, "the client has disconnected") from None
     try:
-        content = json.loads(body or b"{}")
-    except (ValueError, RecursionError):
+        return parse_object(bytes(body) or b"{}")
+    except ValueError:
         raise RefusedError(400, "the request body is not valid JSON") from None
-    if not isinstance(content, dict):
-        raise RefusedError(400, "the request body is not a JSON object")
-    return content
+    except TypeError:
+        raise RefusedError(400, "the request body is not a JSON object") from None
 
 
 def error_response(status: int, text: str) -> Response:
