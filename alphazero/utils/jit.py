@@ -1,9 +1,9 @@
 """Compilation by numba, with a cache that is verified and never stale.
 
-numba's own file cache misses a change in a callee from another file, makes every later start fail
-after a truncated file, and runs machine code with a flipped bit. So the cache lives in a private
-folder named after a hash of this package's sources and of Python's, numba's and numpy's versions,
-and each file ends with its SHA-256. A damaged cache is dropped with a warning and compiled anew.
+numba's own file cache misses changes in a callee of another file, fails at every start after a
+truncated file, and runs machine code with a flipped bit. So the cache is in a private folder, named
+after a hash of this package's sources and of the versions of Python, numba and numpy, and each file
+ends with its SHA-256. A damaged cache is deleted with a warning, and compiled again.
 """
 
 import atexit
@@ -63,18 +63,18 @@ def _lets_others_replace(parent: Path) -> bool:
 
 
 def _forget_old_caches(parent: Path, current: Path) -> None:
-    """Remove the caches of other versions that were not opened for a month."""
+    """Remove the caches of other versions that were not used for a month."""
     for folder in parent.glob("kernels-" + "[0-9a-f]" * 16):
-        with suppress(FileNotFoundError):  # another process may have removed it just now
+        with suppress(FileNotFoundError):  # another process may have removed it
             if folder != current and time.time() - folder.lstat().st_mtime > _MONTH:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
 @functools.cache
 def cache_folder() -> Path:
-    """Return the private folder of compiled kernels for exactly these sources.
+    """Return the private folder of compiled kernels for these sources.
 
-    `ALPHAZERO_CACHE_DIR` moves it. If none can be private, this process gets a temporary one.
+    `ALPHAZERO_CACHE_DIR` moves it. If it cannot be private, this process gets a temporary folder.
     """
     chosen = os.environ.get("ALPHAZERO_CACHE_DIR")
     base = chosen or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "alphazero"
@@ -104,7 +104,7 @@ def cache_folder() -> Path:
 class _HashedFiles(IndexDataCacheFile):  # type: ignore[misc]
     """The two files of a cached kernel, each followed by its SHA-256, which pickle ignores.
 
-    numba uses these methods from version 0.61, the oldest that is allowed, to 0.68.
+    numba uses these methods in versions 0.61, the oldest allowed one, to 0.68.
     """
 
     @contextmanager
@@ -134,7 +134,7 @@ class _HashedFiles(IndexDataCacheFile):  # type: ignore[misc]
 class _KernelCache(FunctionCache):  # type: ignore[misc]
     """numba's cache of one function, in files that are verified before they are unpickled.
 
-    While a kernel that the cache lacks is compiled, a line on a terminal (`bar`) says so.
+    While a missing kernel is compiled, a terminal shows a line, `bar`.
     """
 
     bar: "tqdm[Any] | None" = None
@@ -165,7 +165,7 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
 
 @contextmanager
 def _numba_cache_in(folder: Path) -> Iterator[None]:
-    """Make numba put the cache of the functions compiled here into `folder`."""
+    """Make numba cache functions compiled in the block in `folder`."""
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(folder)
     try:
@@ -190,14 +190,14 @@ def _drop_cache(error: Exception) -> None:
 
 
 _deferred: list[Callable[[], None]] = []
-"""compilations that `compile_deferred` has still to do, callees first"""
+"""Compilations left for `compile_deferred`, callees first."""
 
 _deferring = threading.local()
 
 
 @contextmanager
 def deferred_compilation() -> Iterator[None]:
-    """Leave the kernels defined here uncompiled until `compile_deferred`, as for one more check."""
+    """Defer the compilation of kernels defined in the block until `compile_deferred`."""
     before = getattr(_deferring, "now", False)
     _deferring.now = True
     try:
@@ -207,7 +207,7 @@ def deferred_compilation() -> Iterator[None]:
 
 
 def compile_deferred() -> None:
-    """Compile the kernels that `deferred_compilation` left."""
+    """Compile the kernels that `deferred_compilation` deferred."""
     while _deferred:
         _deferred.pop(0)()
 
@@ -237,7 +237,7 @@ def kernel(signature: Any) -> Callable[[Function], Function]:
                 _drop_cache(error)
             try:
                 compile_now()
-            except OSError:  # nothing can be written, as on a full disk
+            except OSError:  # nothing can be written: a full disk, for example
                 compile_now(cache=False)
 
         if getattr(_deferring, "now", False):
@@ -250,24 +250,23 @@ def kernel(signature: Any) -> Callable[[Function], Function]:
 
 
 def inline_kernel(function: Function) -> Function:
-    """Mark a function that is compiled into each kernel that calls it.
+    """Mark a function to be inlined into the kernels that call it.
 
-    Python calls its `py_func`: without numba's wrapper the compilation takes a tenth less time.
-    Reference counting is off: numba would spend two locked instructions for each of the trees'
-    arrays in every call, half of the time of a search. So the function must neither allocate nor
-    return an array, and it calls a game's rules through a `rule_kernel` (as `play_move` in
-    `game.py`).
+    Python calls its `py_func`; without numba's wrapper compilation takes a tenth less time.
+    Reference counting is off, because numba spends two locked instructions per call on each of the
+    trees' arrays, half the time of a search. So the function must not allocate or return arrays,
+    and must call a game's rules through a `rule_kernel`, such as `play_move` in `game.py`.
     """
     return _compiled_into_kernels(function, forceinline=True, no_cpython_wrapper=True, _nrt=False)
 
 
 def rule_kernel(function: Function) -> Function:
-    """Mark an inline function that calls one of a game's rules, which needs reference counting."""
+    """Mark a function to be inlined that calls a game's rules, which needs reference counting."""
     return _compiled_into_kernels(function, forceinline=True, no_cpython_wrapper=True, _nrt=True)
 
 
 def shared_kernel(function: Function) -> Function:
-    """Mark a function that kernels and Python both call."""
+    """Mark a function that both kernels and Python call."""
     return _compiled_into_kernels(function, no_cpython_wrapper=False)
 
 
