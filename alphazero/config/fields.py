@@ -48,7 +48,6 @@ class FieldInfo:
         return [f"{w} {limit}" for w, limit in zip(words, limits, strict=True) if limit is not None]
 
     def is_out_of_range(self, value: float) -> bool:
-        """Whether a number is outside the range."""
         return (
             (self.at_least is not None and value < self.at_least)
             or (self.above is not None and value <= self.above)

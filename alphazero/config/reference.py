@@ -85,8 +85,7 @@ def describe_keys() -> list[KeyDescription]:
 def find_keys(name: str) -> list[KeyDescription]:
     """Return the keys with this name or old name, or the keys of the section `name`.
 
-    Raises:
-        ConfigError: if there are none.
+    Raises ConfigError if there are none.
     """
     rows = describe_keys()
     found = [row for row in rows if name in (row.name, f"{row.section}.{row.formerly}")]

@@ -349,7 +349,6 @@ class RayConfig:
 
 
 def _read_workers(reader: Reader, path: KeyPath, value: Any) -> RayConfig | None:
-    """Read null or {ray: {...}}."""
     if value is None:
         return None
     if not isinstance(value, dict) or value.keys() != {"ray"}:
@@ -578,7 +577,6 @@ _RATE = FieldInfo("learning rate", above=0)
 
 
 def _read_rates(reader: Reader, path: KeyPath, value: Any) -> tuple[RatePoint, ...]:
-    """Read a number or a list of {step, rate}."""
     if not isinstance(value, list):
         if isinstance(value, dict) or value is None:
             raise WrongValueError(
@@ -772,7 +770,6 @@ class GateConfig:
 
 
 def _read_names(reader: Reader, path: KeyPath, value: Any) -> tuple[str, ...]:
-    """Read a list of distinct names."""
     if not isinstance(value, list):
         raise WrongValueError(f"expected a list of player names, got {describe_value(value)}")
     names: set[str] = set()

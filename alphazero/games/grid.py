@@ -112,10 +112,8 @@ def draw(cells: State, rows: int, columns: int) -> list[str]:
 def read_drawing(diagram: str, rows: int, columns: int) -> State:
     """Read the stones of a drawing, `int64 [rows * columns]`.
 
-    A board line holds `columns` signs after an optional row label. Other lines are ignored.
-
-    Raises:
-        GameError: unless there are `rows` board lines in at most 100,000 characters.
+    A board line holds `columns` signs after an optional row label. Other lines are ignored. Raises
+    GameError unless there are `rows` board lines in at most 100,000 characters.
     """
     if len(diagram) > 100_000:
         raise GameError("the diagram is longer than 100,000 characters")
@@ -137,8 +135,7 @@ def read_drawing(diagram: str, rows: int, columns: int) -> State:
 def stones_to_ply(cells: State) -> int:
     """Return the number of moves played, if player 0 began and turns alternated.
 
-    Raises:
-        GameError: if that is impossible for these stones.
+    Raises GameError if that is impossible for these stones.
     """
     first, second = int((cells == 1).sum()), int((cells == 2).sum())
     if first - second not in (0, 1):
@@ -163,8 +160,7 @@ def turn_line(ply: int) -> str:
 def read_turn(diagram: str) -> int:
     """Read the number of moves from the `turn_line` of a drawing.
 
-    Raises:
-        GameError: unless there is one such line and its player fits its number.
+    Raises GameError unless there is one such line and its player fits its number.
     """
     found = re.findall(r"^([XO]) to move after ([0-9]{1,4}) moves$", diagram, re.MULTILINE)
     if len(found) != 1:

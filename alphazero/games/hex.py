@@ -204,7 +204,6 @@ class Hex(Game):
 
     @property
     def num_actions(self) -> int:
-        """One per cell, and the swap if it is allowed."""
         return self._area + self.swap
 
     @property

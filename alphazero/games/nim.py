@@ -88,7 +88,6 @@ class Nim(Game):
 
     @property
     def num_actions(self) -> int:
-        """One per number of chips."""
         return self.most
 
     @property
@@ -109,7 +108,6 @@ class Nim(Game):
         return Symmetries(np.arange(self.most)[None], np.arange(self.heap)[None])
 
     def render(self, state: State) -> str:
-        """Draw the chips left and the gaps of the others; count the moves."""
         left, moves = int(state[LEFT]), int(state[PLY])
         row = " ".join([CHIP] * left + [GAP] * (self.heap - left))
         return f"{row}\n{left} left after {moves} moves"

@@ -38,8 +38,7 @@ _REASON_LIMIT = 300
 def register(name: str, **defaults: int) -> Callable[[Kind], Kind]:
     """Register a class of games under `name`, with other option defaults if given.
 
-    Raises:
-        GameError: for anything but a subclass of Game, or a name that another class has.
+    Raises GameError for anything but a subclass of Game, or a name that another class has.
     """
 
     def add(kind: Kind) -> Kind:
@@ -143,9 +142,8 @@ def game_options(name: str) -> dict[str, int]:
 def make_game(name: str, **options: int | float | bool | str) -> Game:
     """Return the game called `name`.
 
-    Raises:
-        GameError: for an unknown game, an unknown option or one out of its range, a missing
-            method, or rules that cannot be compiled.
+    Raises GameError for an unknown game, an unknown option or one out of its range, a missing
+    method, or rules that cannot be compiled.
     """
     known = game_options(name)
     for option, value in options.items():
@@ -176,8 +174,7 @@ def make_game(name: str, **options: int | float | bool | str) -> Game:
 def read_game(text: str) -> Game:
     """Return the game written as `NAME` or `NAME:option=value,...`.
 
-    Raises:
-        GameError: as `make_game`, and for malformed options.
+    Raises GameError as `make_game`, and for malformed options.
     """
     name, _, rest = text.partition(":")
     options = {}

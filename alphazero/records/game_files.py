@@ -22,9 +22,8 @@ SUFFIX: Final = ".sgf"
 def check_savable(path: Path, game: Game) -> None:
     """Check before games are played that they can be saved.
 
-    Raises:
-        GameError: if `path` is SGF and the game cannot be written as SGF.
-        RunError: if no file can be written.
+    Raises GameError if `path` is SGF and the game cannot be written as SGF. Raises RunError if no
+    file can be written.
     """
     if _is_sgf(path):
         number_of(game)
@@ -34,8 +33,7 @@ def check_savable(path: Path, game: Game) -> None:
 def save_played(path: Path, games: Sequence[PlayedGame]) -> None:
     """Write games to `path`, replacing it, in the format of its suffix.
 
-    Raises:
-        GameError, RunError: as `check_savable`.
+    Raises errors as `check_savable`.
     """
     if _is_sgf(path):
         write_atomic(path, "".join(map(to_sgf, games)).encode("utf-8", "replace"))
@@ -52,10 +50,8 @@ def save_match(
 ) -> None:
     """Write the games of a match; in SGF with comments on the searches.
 
-    `names` and `searched` are by the match's players, as in `commented`.
-
-    Raises:
-        GameError, RunError: as `check_savable`.
+    `names` and `searched` are by the match's players, as in `commented`. Raises errors as
+    `check_savable`.
     """
     played = [PlayedGame.of(game, record, names) for record in records]
     if _is_sgf(path):
@@ -71,9 +67,8 @@ def holds_played(path: Path) -> bool:
 def load_played(path: Path) -> list[PlayedGame]:
     """Read a file of one or more games.
 
-    Raises:
-        PlayerError: for an invalid game or line, with its number.
-        RunError: if the file cannot be read.
+    Raises PlayerError for an invalid game or line, with its number. Raises RunError if the file
+    cannot be read.
     """
     if not _is_sgf(path):
         return load_games(path)
@@ -90,8 +85,7 @@ def load_played(path: Path) -> list[PlayedGame]:
 def load_start_position(path: Path, moves: int | None, game: Game | None) -> PlayedGame:
     """Return a file's first game up to `moves` moves, to be continued as `game` or its own game.
 
-    Raises:
-        PlayerError: for another game, fewer moves, or a move that is illegal in `game`.
+    Raises PlayerError for another game, fewer moves, or a move that is illegal in `game`.
     """
     played = load_played(path)[0]
     count = len(played.actions)

@@ -29,11 +29,7 @@ _LINE_LIMIT: Final = 1 << 20
 
 
 def save_games(path: Path, games: Iterable[PlayedGame]) -> None:
-    """Write games to `path`, replacing it.
-
-    Raises:
-        RunError: if it cannot be written.
-    """
+    """Write games to `path`, replacing it; raise RunError if it cannot be written."""
     write_atomic(path, "".join(game.to_line() + "\n" for game in games).encode())
 
 
@@ -51,9 +47,8 @@ def holds_games(path: Path) -> bool:
 def load_games(path: Path) -> list[PlayedGame]:
     """Read games and replay them.
 
-    Raises:
-        PlayerError: for an invalid line or an illegal move, with the line number.
-        RunError: if the file cannot be read.
+    Raises PlayerError for an invalid line or an illegal move, with the line number. Raises RunError
+    if the file cannot be read.
     """
     games = []
     cached = functools.cache(read_game)
@@ -73,8 +68,7 @@ def load_games(path: Path) -> list[PlayedGame]:
 def read_line(line: bytes, make: Callable[[str], Game] = read_game) -> PlayedGame:
     """Read the game of a line, created by `make` from its name, and replay it.
 
-    Raises:
-        PlayerError: for an invalid line or an illegal move.
+    Raises PlayerError for an invalid line or an illegal move.
     """
     try:
         return _read_line(line, make)

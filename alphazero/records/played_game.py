@@ -71,7 +71,6 @@ class PlayedGame:
         return [self.game.action_name(state, action) for state, action in pairs]
 
     def to_line(self) -> str:
-        """Return the game as a JSON line."""
         content = {
             "format": FORMAT,
             "game": write_game(self.game),

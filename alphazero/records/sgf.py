@@ -98,19 +98,14 @@ class SgfGame:
 
 
 def read_sgf(text: str) -> SgfGame:
-    """Read the main line of a file's first game.
-
-    Raises:
-        GameError: for invalid SGF, with the line.
-    """
+    """Read the main line of a file's first game; raise GameError for invalid SGF, with the line."""
     return next(read_collection(text))
 
 
 def read_collection(text: str) -> Iterator[SgfGame]:
     """Read the main line of every game of a file, which has at least one.
 
-    Raises:
-        GameError: as `read_sgf`.
+    Raises GameError as `read_sgf`.
     """
     if len(text) > SIZE_LIMIT:
         raise GameError(f"SGF: longer than {SIZE_LIMIT:,} characters")
@@ -139,10 +134,8 @@ def write_sgf(
 ) -> str:
     """Return a game as SGF; `comments` are by move, `remark` is on the whole game.
 
-    The first `setup` moves are written as setup stones, without passes.
-
-    Raises:
-        GameError: for a game that cannot be written as SGF.
+    The first `setup` moves are written as setup stones, without passes. Raises GameError for a game
+    that cannot be written as SGF.
     """
     number, (_, rows, columns) = number_of(game), game.observation_shape
     size = str(columns) if rows == columns else f"{columns}:{rows}"
@@ -166,11 +159,7 @@ def write_sgf(
 
 
 def number_of(game: Game) -> str:
-    """Return the property GM of a game.
-
-    Raises:
-        GameError: if it has none here.
-    """
+    """Return the property GM of a game; raise GameError if it has none here."""
     name = name_of(game)
     if name not in NUMBERS:
         raise GameError(f"SGF is possible for {', '.join(NUMBERS)}, not for {name}")

@@ -84,11 +84,7 @@ def commented(
 
 
 def to_sgf(played: PlayedGame) -> str:
-    """Return a game as SGF.
-
-    Raises:
-        GameError: for a game that cannot be written as SGF.
-    """
+    """Return a game as SGF; raise GameError for a game that cannot be written as SGF."""
     state = played.states()[-1]
     ending = "F" if played.forfeit_reason else "R" if played.resigned else ""
     remarks = [_FAULT.format(_printable(played.forfeit_reason))] if played.forfeit_reason else []
@@ -142,8 +138,7 @@ def point_difference(game: Game, state: State) -> float | None:
 def from_sgf(record: SgfGame) -> PlayedGame:
     """Convert a record to a played game with the record's result; the inverse of `to_sgf`.
 
-    Raises:
-        GameError: as `game_of` and `steps_of`.
+    Raises GameError as `game_of` and `steps_of`.
     """
     game = game_of(record)
     steps = steps_of(game, record)

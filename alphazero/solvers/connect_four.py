@@ -224,7 +224,6 @@ class BitboardSolver:
 
     @property
     def nodes(self) -> int:
-        """Positions searched so far."""
         return int(self._arrays.counters[NODES])
 
     def search(self, stones: int, occupied: int, alpha: int, beta: int) -> Search:

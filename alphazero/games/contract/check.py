@@ -66,10 +66,8 @@ class Report:
 def check_game(game: Game | str, effort: Effort = FULL) -> Report:
     """Check a game, or a text for `read_game`, against the contract.
 
-    The check cannot know whether the rules are those of the intended game.
-
-    Raises:
-        GameError: for an unknown game.
+    The check cannot know whether the rules are those of the intended game. Raises GameError for an
+    unknown game.
     """
     game = read_game(game) if isinstance(game, str) else game
     trial, faults = Trial(game, effort), list[Fault]()
@@ -93,8 +91,7 @@ def check_game(game: Game | str, effort: Effort = FULL) -> Report:
 def refuse_unsound(game: Game) -> None:
     """Check a game briefly, once per version of its source.
 
-    Raises:
-        GameError: if it breaks a promise.
+    Raises GameError if it breaks a promise.
     """
     marker = cache_folder() / "checked-games" / _source_hash(game)
     if marker.exists():

@@ -65,19 +65,15 @@ class WatchedRules:
         return run.written, run.result
 
     def play(self, state: State, action: int) -> State:
-        """Return the position after a legal action."""
         return self._call("play", state, action).state
 
     def outcome(self, state: State) -> int:
-        """Return the rule's outcome."""
         return self._read("outcome", state).result
 
     def observe(self, state: State) -> Planes:
-        """Return the observation [C, H, W]."""
         return self._read("observe", state, np.zeros(self._planes, np.float32), 7).written
 
     def estimate(self, state: State) -> int:
-        """Return the heuristic's estimate."""
         return self._read("heuristic", state).result
 
     def _read(

@@ -111,7 +111,6 @@ class Trial:
             yield position
 
     def sample(self) -> Iterator[Position]:
-        """Yield `effort.positions` positions, for expensive promises."""
         return self.positions(self.effort.positions)
 
     def endings(self) -> Iterator[Ending]:

@@ -194,10 +194,7 @@ def without_history(state: State) -> State:
 def from_stones(state: State, stones: State, ply: int) -> State:
     """Return the position of `stones` [rows * columns] after `ply` unknown moves.
 
-    `state` is the game's initial state.
-
-    Raises:
-        GameError: when a chain has no liberty.
+    `state` is the game's initial state. Raises GameError when a chain has no liberty.
     """
     state = state.copy()
     _, history, seen, words = sections_of(state)
