@@ -21,8 +21,7 @@ from alphazero.players.search_player import SearchPlayer
 LONGEST_LINE = 16
 """Maximum moves of a printed line."""
 
-EVERY = 10**9
-"""All lines."""
+ALL_LINES = 10**9
 
 
 class Candidate(NamedTuple):
@@ -50,7 +49,7 @@ class Analyzer:
         """
         self.simulations = spec.options.default_simulations
         """Simulations per move without a clock; None if `seconds` decide"""
-        self.is_told = getattr(spec.options, "simulations", None) is not None
+        self.has_fixed_simulations = getattr(spec.options, "simulations", None) is not None
         """Whether the user set `simulations`, which then hold despite a clock."""
         self.seconds: float | None = getattr(spec.options, "seconds", None)
         self.player: Player = player or without_limit(spec).create(game)
@@ -67,7 +66,7 @@ class Analyzer:
             PlayerError: when it has none.
         """
         if not isinstance(self.player, SearchPlayer):
-            raise PlayerError("not supported: this player does not search as a checkpoint does")
+            raise PlayerError("not supported: this player does not search a tree")
         return self.player.search
 
     @property
@@ -118,7 +117,7 @@ class Analyzer:
         simulations = self.simulations
         if seconds is None:
             seconds = self.seconds
-        elif not self.is_told:
+        elif not self.has_fixed_simulations:
             simulations = None
         deadline = np.inf if seconds is None else time.monotonic() + seconds
         self.begin(simulations)
@@ -152,15 +151,15 @@ class Analyzer:
     @property
     def roots(self) -> RootStatistics | None:
         """Root statistics, [1, A]; None if the position was never evaluated."""
-        looked = self.search.root_is_evaluated(int(self.slot[0]))
-        return self.search.root_statistics(self.slot) if looked else None
+        is_evaluated = self.search.root_is_evaluated(int(self.slot[0]))
+        return self.search.root_statistics(self.slot) if is_evaluated else None
 
     @property
     def network_value(self) -> float:
         """The value of the bare network, or one rollout, of an evaluated position."""
         return self.search.root_network_value(int(self.slot[0]))
 
-    def candidates(self, state: State, lines: int = EVERY) -> list[Candidate]:
+    def candidates(self, state: State, lines: int = ALL_LINES) -> list[Candidate]:
         """Return the result for each legal move in `state`, best first.
 
         The first `lines` candidates get a principal variation; others hold only their move.

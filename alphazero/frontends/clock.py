@@ -14,10 +14,10 @@ MARGIN: Final = 0.1
 CAUTION: Final = 0.9
 """Fraction of the time of a move that is used."""
 
-FEWEST: Final = 10
+MIN_MOVES: Final = 10
 """Minimum number of moves to divide the main time by."""
 
-LEAST: Final = 0.01
+MIN_SECONDS: Final = 0.01
 """Minimum seconds per move."""
 
 
@@ -55,9 +55,9 @@ class Clock:
         settings = self.settings
         self.left -= seconds
         if not self.stones and self.left <= 0 and settings.period:
-            over = self.left
+            overrun = self.left
             self._enter_overtime()
-            self.left += over
+            self.left += overrun
         if self.stones and settings.periods:
             while self.left < 0 and self.stones > 1:
                 self.stones -= 1
@@ -71,7 +71,7 @@ class Clock:
 
     def budget(self, moves_left: int) -> float:
         """Return the seconds for the next move, with `moves_left` own moves to come."""
-        settings, moves = self.settings, max(FEWEST, moves_left)
+        settings, moves = self.settings, max(MIN_MOVES, moves_left)
         if not self.stones:
             # At least the time per move of overtime.
             seconds = max(self.left / moves, settings.period / max(1, settings.stones))
@@ -79,7 +79,7 @@ class Clock:
             seconds = self.left
         else:
             seconds = self.left / self.stones
-        return max(LEAST, CAUTION * seconds - MARGIN)
+        return max(MIN_SECONDS, CAUTION * seconds - MARGIN)
 
     def _enter_overtime(self) -> None:
         settings = self.settings

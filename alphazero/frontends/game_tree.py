@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from alphazero.frontends.analyzer import EVERY, Analyzer, Candidate
+from alphazero.frontends.analyzer import ALL_LINES, Analyzer, Candidate
 from alphazero.games.game import ONGOING, PLY, Game, State, to_play, value_of
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf_export import search_comment, value_in
@@ -33,7 +33,7 @@ class SearchResult:
     """all legal moves, best first"""
 
     @classmethod
-    def of(cls, analyzer: Analyzer, state: State, lines: int = EVERY) -> "SearchResult | None":
+    def of(cls, analyzer: Analyzer, state: State, lines: int = ALL_LINES) -> "SearchResult | None":
         """Return the analyzer's result for `state`, its position; None if it was never searched.
 
         `lines` is as in `Analyzer.candidates`.
@@ -73,19 +73,18 @@ class GameNode:
 
     @property
     def ply(self) -> int:
-        """The number of moves played."""
         return int(self.state[PLY])
 
 
 class Resignation(NamedTuple):
-    """A resignation, or a loss by a fault of the player."""
+    """A resignation, or a loss by an error of the player."""
 
     node: GameNode
     """position of the resignation"""
     player: int
     """the loser"""
     fault: str
-    """what went wrong; empty for a resignation"""
+    """the error; empty for a resignation"""
 
 
 class GameTree:
@@ -131,12 +130,10 @@ class GameTree:
 
     @property
     def state(self) -> State:
-        """The current state."""
         return self.current.state
 
     @property
     def to_play(self) -> int:
-        """The player to move."""
         return to_play(self.state)
 
     @property
@@ -152,7 +149,6 @@ class GameTree:
 
     @property
     def is_over(self) -> bool:
-        """Whether the game is over here."""
         return self.outcome != ONGOING
 
     @property
@@ -195,7 +191,7 @@ class GameTree:
 
     @property
     def fault(self) -> str:
-        """The fault of a player who lost by one here; else empty."""
+        """The error by which a player lost here; else empty."""
         resignation = self._resignation_at(self.current)
         return resignation.fault if resignation else ""
 
@@ -208,7 +204,7 @@ class GameTree:
         return 0 if value_of(outcome, 0) > 0 else 1
 
     def resign(self, player: int, fault: str = "") -> None:
-        """Record a resignation here, or a loss by `fault`."""
+        """Record a resignation here, or a loss by the error `fault`."""
         self.resignation = Resignation(self.current, player, fault)
 
     def undo(self) -> bool:
@@ -270,18 +266,17 @@ class GameTree:
         if self.source:
             comments = tuple(node.comment for node in line[1:])
             return dataclasses.replace(self.source, comments=comments if any(comments) else ())
-        played = PlayedGame(
+        resignation = self._resignation_at(line[-1])
+        fault = resignation.fault if resignation else ""
+        return PlayedGame(
             self.game,
             players,
             tuple(node.action for node in line if node.action is not None),
             self._outcome_at(line[-1]),
             comments=tuple(node.comment for node in line[1:]),
+            resigned=resignation is not None and not fault,
+            forfeit_reason=fault,
         )
-        resignation = self._resignation_at(line[-1])
-        if resignation:
-            fault = resignation.fault
-            played = dataclasses.replace(played, resigned=not fault, forfeit_reason=fault)
-        return played
 
     def _resignation_at(self, node: GameNode) -> Resignation | None:
         return self.resignation if self.resignation and self.resignation.node is node else None

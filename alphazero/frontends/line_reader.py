@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-ROOM: Final = 1 << 20
+BUFFER_LIMIT: Final = 1 << 20
 """Approximate limit of the read-ahead buffer, in characters."""
 
-LINE_SIZE: Final = 100
+LINE_OVERHEAD: Final = 100
 """Overhead of a buffered line, in characters."""
 
 TOGETHER: Final = 0.2
@@ -32,8 +32,7 @@ class Lines:
         """Characters of these lines, with overhead."""
         self._has_ended = False
         """Whether the last line or the end was read."""
-        self._asker_left = False
-        """Whether it arrived during a search."""
+        self._ended_during_search = False
         self._changed = threading.Condition()
         threading.Thread(target=self._read, args=(lines, is_last), daemon=True).start()
 
@@ -51,7 +50,7 @@ class Lines:
     def _put(self, line: str | None, has_ended: bool) -> None:
         """Append a line when there is capacity."""
         with self._changed:
-            self._changed.wait_for(lambda: self._size < ROOM)
+            self._changed.wait_for(lambda: self._size < BUFFER_LIMIT)
             self._waiting.append((line, time.monotonic()))
             self._size += _size_of(line)
             self._has_ended = has_ended
@@ -71,19 +70,19 @@ class Lines:
         with self._changed:
             return bool(self._changed.wait_for(lambda: self._waiting, seconds))
 
-    def has_left(self, began: float) -> bool:
+    def ended_since(self, began: float) -> bool:
         """Whether the last line or the end arrived during a search that started at `began`.
 
         Lines sent in advance, as by a script that waits for all replies, do not count.
         """
         with self._changed:
             if self._has_ended and self._waiting:
-                self._asker_left |= self._waiting[0][1] > began + TOGETHER
-            return self._asker_left
+                self._ended_during_search |= self._waiting[0][1] > began + TOGETHER
+            return self._ended_during_search
 
 
 def _size_of(line: str | None) -> int:
-    return LINE_SIZE + len(line or "")
+    return LINE_OVERHEAD + len(line or "")
 
 
 def lines_of(descriptor: int) -> Iterator[str]:

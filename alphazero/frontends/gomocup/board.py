@@ -91,8 +91,8 @@ class BoardBlock:
         own, other = ([c for c, w in self._stones.items() if w == whose] for whose in (OWN, OTHER))
         if len(other) - len(own) not in (0, 1):
             raise GtpError(
-                f"{len(own)} own stones and {len(other)} of the opponent's: turns alternate, so "
-                "before our move the opponent has as many or one more"
+                f"{len(own)} own stones and {len(other)} of the opponent's: before our move the "
+                "opponent must have as many as we, or one more"
             )
         first, second = (own, other) if len(own) == len(other) else (other, own)
         pairs = itertools.zip_longest(first, second)

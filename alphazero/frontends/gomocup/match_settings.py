@@ -6,7 +6,7 @@ from typing import Final
 from alphazero.frontends.clock import Clock, TimeSettings
 from alphazero.frontends.gtp.protocol import GtpError
 
-ENDLESS: Final = 2_147_483_647
+UNLIMITED: Final = 2_147_483_647
 """The `time_left` value, in milliseconds, of a match without a limit."""
 
 SHARE: Final = 20
@@ -46,11 +46,11 @@ class MatchSettings:
         elif key == "timeout_match":
             self.match = self.left = seconds if number > 0 else None
         elif key == "time_left":
-            self.left = None if number >= ENDLESS else seconds
+            self.left = None if number >= UNLIMITED else seconds
         elif key == "rule":
             self.rule = number
         elif number > 0:
-            self._notes[key] = "INFO max_memory is not obeyed: the player takes what it needs"
+            self._notes[key] = "INFO max_memory is ignored: memory is not limited"
 
     def check_rule(self) -> None:
         """Raise GtpError for rules other than this game's."""
@@ -58,7 +58,7 @@ class MatchSettings:
             names = [name for bit, name in RULES.items() if self.rule & bit]
             meaning = f" ({' and '.join(names)})" if names else ""
             raise GtpError(
-                f"rule {self.rule}{meaning} is not played here, only rule 0: "
+                f"rule {self.rule}{meaning} is not supported; expected rule 0: "
                 "five or more in a row win"
             )
 

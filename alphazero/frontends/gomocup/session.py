@@ -34,9 +34,9 @@ LENGTH: Final = 5
 
 END: Final = "END"
 
-LONE: Final = ("RESTART", "BEGIN", "ABOUT", *BLOCKS)
+WITHOUT_ARGUMENT: Final = ("RESTART", "BEGIN", "ABOUT", *BLOCKS)
 
-OVER: Final = "the game is over: there is no move to make"
+GAME_OVER: Final = "the game is over: there is no move to make"
 
 
 def engine_of(spec: PlayerSpec) -> Engine:
@@ -70,9 +70,9 @@ class GomocupSession:
     def __init__(self, engine: Engine, lines: Iterable[str], say: Callable[[str], object]) -> None:
         self.engine = engine
         self.lines = Lines(lines, lambda line: _split(line)[0] == END)
-        engine.has_left = self.lines.has_left
+        engine.has_controller_left = self.lines.ended_since
         self.say = say
-        self.info = MatchSettings()
+        self.settings = MatchSettings()
         self._started = False
         """Whether START has set the board."""
         self._block: BoardBlock | None = None
@@ -98,30 +98,30 @@ class GomocupSession:
         """Answer a line; return whether the session continues."""
         word, rest = _split(line)
         if word == "INFO":
-            self.info.read(rest)
+            self.settings.read(rest)
         elif word and word != END:
             if self._block and word in self._commands:
-                self._tell(f"ERROR {self._block.word} was not ended by DONE")
+                self._write(f"ERROR {self._block.word} was not ended by DONE")
                 self._block = None
             try:
                 answer = self._answer(word, rest)
             except (GtpError, AlphaZeroError) as error:
                 answer = f"ERROR {error}"
             if answer:
-                self._tell(answer)
+                self._write(answer)
         return word != END
 
-    def _tell(self, answer: str) -> None:
+    def _write(self, answer: str) -> None:
         """Write pending notes and an answer, each as one line in ASCII."""
-        for text in [*(f"MESSAGE {note}" for note in self.info.take_notes()), answer]:
+        for text in [*(f"MESSAGE {note}" for note in self.settings.take_notes()), answer]:
             line = " ".join(text.split()).encode("ascii", "backslashreplace").decode()
             self.say(f"{line}\n")
 
     def _answer(self, word: str, rest: str) -> str:
         """Return the answer to a command, or an empty string."""
         if word in self._commands:
-            if word in LONE and rest:
-                raise GtpError(f"{word} stands alone on its line, got {rest[:20]!r} behind it")
+            if word in WITHOUT_ARGUMENT and rest:
+                raise GtpError(f"{word} takes no argument, got {rest[:20]!r}")
             return self._commands[word](rest)
         if word == "DONE":
             return self._close_block()
@@ -143,8 +143,8 @@ class GomocupSession:
     def _start_on(self, rows: int, columns: int) -> str:
         if not LENGTH <= min(rows, columns) <= max(rows, columns) <= len(VERTEX_LETTERS):
             raise GtpError(
-                f"a board has {LENGTH} to {len(VERTEX_LETTERS)} columns and rows here, "
-                f"not {columns} and {rows}"
+                f"expected {LENGTH} to {len(VERTEX_LETTERS)} columns and rows, "
+                f"got {columns} and {rows}"
             )
         self.engine.begin(resized(self.engine.game, rows, columns))
         self._started = True
@@ -153,13 +153,13 @@ class GomocupSession:
     def _restart(self, _: str) -> str:
         self._check_started()
         self.engine.begin(self.engine.game)
-        self.info.restart()
+        self.settings.restart()
         return "OK"
 
     def _begin(self, _: str) -> str:
         self._check_ready()
         if self.engine.position.moves:
-            raise GtpError("BEGIN is for an empty board; TURN and BOARD ask for later moves")
+            raise GtpError("BEGIN needs an empty board; use TURN or BOARD for later moves")
         return self._move()
 
     def _turn(self, text: str) -> str:
@@ -168,7 +168,7 @@ class GomocupSession:
         return self._move()
 
     def _play(self, text: str) -> str:
-        """Play our move as dictated by the manager."""
+        """Play our move as given by the manager."""
         return self._board.write(self._place(text))
 
     def _takeback(self, text: str) -> str:
@@ -192,9 +192,9 @@ class GomocupSession:
         """Set up the stones that were read, and play our move."""
         block, self._block = self._block, None
         if block is None:
-            raise GtpError("DONE ends a BOARD, and none was begun")
+            raise GtpError("DONE without BOARD")
         if block.word != "BOARD":
-            return "UNKNOWN swap2 openings are not played here"
+            return "UNKNOWN swap2 openings are not supported"
         self._check_ready()
         game, moves = self.engine.game, block.moves()
         try:
@@ -203,7 +203,7 @@ class GomocupSession:
         except GameError:
             is_over = True
         if is_over:
-            raise GtpError(OVER)
+            raise GtpError(GAME_OVER)
         self.engine.begin(game)
         for cell in moves:
             self.engine.position.make((cell,))
@@ -218,25 +218,25 @@ class GomocupSession:
 
     def _check_started(self) -> None:
         if not self._started:
-            raise GtpError("which board? START comes first")
+            raise GtpError("no board: START must come first")
 
     def _check_ready(self) -> None:
         """Raise GtpError unless a game with our rules was started."""
         self._check_started()
-        self.info.check_rule()
+        self.settings.check_rule()
 
     def _move(self) -> str:
         """Search, play and format our move."""
         engine = self.engine
         if engine.position.is_over:
-            raise GtpError(OVER)
-        clock = self.info.clock()
+            raise GtpError(GAME_OVER)
+        clock = self.settings.clock()
         engine.clocks = [clock, clock] if clock else None
         began = time.monotonic()
         step = engine.choose(engine.position.to_play)
-        self.info.spend(time.monotonic() - began)
+        self.settings.spend(time.monotonic() - began)
         if step is None:
-            raise GtpError("this player resigns, for which there is no word")
+            raise GtpError("this player resigns, and the protocol has no word for it")
         engine.position.make(step)
         return self._board.write(step[-1])
 
@@ -245,7 +245,7 @@ class GomocupSession:
         self._check_ready()
         cell, position = self._board.read(text), self.engine.position
         if position.is_over:
-            raise GtpError(OVER)
+            raise GtpError(GAME_OVER)
         if not position.game.legal_action_mask(position.state)[cell]:
             raise GtpError(f"{self._board.write(cell)} is taken")
         position.make((cell,))

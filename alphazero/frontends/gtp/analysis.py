@@ -16,13 +16,13 @@ from alphazero.frontends.gtp.engine import Engine, Handler
 from alphazero.frontends.gtp.protocol import GtpError, expect, read_colour, read_integer
 from alphazero.games.game import State, win_rate
 
-USUAL_INTERVAL: Final = 1.0
+DEFAULT_INTERVAL: Final = 1.0
 """Default seconds between info lines."""
 
 CONFIDENCE: Final = 1.96
 """Standard deviations of the lower confidence bound."""
 
-UNKNOWN_KEYS: Final = (
+IGNORED_KEYS: Final = (
     "ownership",
     "ownershipStdev",
     "movesOwnership",
@@ -40,7 +40,7 @@ class Request:
     """Options of an analysis."""
 
     player: int
-    interval: float = USUAL_INTERVAL
+    interval: float = DEFAULT_INTERVAL
     """seconds"""
     least: int = 0
     """minimum number of reported moves, visited or not"""
@@ -60,11 +60,11 @@ def read_request(arguments: list[str], to_play: int) -> Request:
     if rest and rest[0].isdigit():
         numbers["interval"] = read_integer(rest.pop(0), "an interval")
     if len(rest) % 2:
-        raise GtpError(f"{rest[-1][:20]!r} has no value")
+        raise GtpError(f"{rest[-1][:20]!r} needs a value")
     for name, value in zip(rest[::2], rest[1::2], strict=True):
         if name in ("interval", "minmoves", "maxmoves"):
             numbers[name] = read_integer(value, name)
-        elif name not in UNKNOWN_KEYS:
+        elif name not in IGNORED_KEYS:
             raise GtpError(f"not supported: {name[:20]!r}")
     return Request(
         player,
@@ -77,11 +77,11 @@ def read_request(arguments: list[str], to_play: int) -> Request:
 def info_line(engine: Engine, state: State, request: Request, fractions: bool) -> str:
     """Format the search result for `state`, best move first; empty without a result."""
     candidates = engine.analyzer.candidates(state)
-    seen = sum(candidate.visits > 0 for candidate in candidates)
-    shown = candidates[: min(max(seen, request.least), request.most)]
+    visited = sum(candidate.visits > 0 for candidate in candidates)
+    reported = candidates[: min(max(visited, request.least), request.most)]
     return " ".join(
         _info(candidate, order, engine.position.vertices.names(state, candidate.line), fractions)
-        for order, candidate in enumerate(shown)
+        for order, candidate in enumerate(reported)
     )
 
 
@@ -89,38 +89,34 @@ def _info(candidate: Candidate, order: int, line: list[str], fractions: bool) ->
     rate = win_rate(candidate.value)
     bound = lower_bound(rate, candidate.visits)
     shares = {"winrate": rate, "prior": candidate.prior, "lcb": bound}
-    if fractions:
-        shown = {"utility": f"{candidate.value:.6f}"} | {
-            name: f"{share:.6f}" for name, share in shares.items()
-        }
-    else:
-        shown = {name: str(round(10_000 * share)) for name, share in shares.items()}
     words = [f"info move {line[0]} visits {candidate.visits}"]
-    words += [f"{name} {text}" for name, text in shown.items()]
+    if fractions:
+        shares = {"utility": candidate.value, **shares}
+    for name, share in shares.items():
+        words.append(f"{name} {share:.6f}" if fractions else f"{name} {round(10_000 * share)}")
     return " ".join([*words, f"order {order} pv", *line])
 
 
 def lower_bound(rate: float, visits: int) -> float:
     """Return the lower confidence bound of a win rate, with each visit counted as a game.
 
-    The bound is rough: a simulation tells less than a game, but simulated values vary less.
+    The bound is rough: a simulation is weaker evidence than a game, but its values vary less.
     """
     return max(0.0, rate - CONFIDENCE * math.sqrt(rate * (1 - rate) / max(visits, 1)))
 
 
-def prior_map(engine: Engine, arguments: list[str]) -> str:
+def _prior_map(engine: Engine, arguments: list[str]) -> str:
     """Return the network's prior of each cell, in [0, 1]."""
-    return _map(engine, arguments, lambda found: f"{found.prior:.3f}", "0")
+    return _map(engine, arguments, lambda candidate: f"{candidate.prior:.3f}", "0")
 
 
-def value_map(engine: Engine, arguments: list[str]) -> str:
+def _value_map(engine: Engine, arguments: list[str]) -> str:
     """Return the value of each visited move, in [-1, 1], for the player to move."""
-    return _map(engine, arguments, lambda found: f"{found.value:.3f}", "0")
+    return _map(engine, arguments, lambda candidate: f"{candidate.value:.3f}", "0")
 
 
-def visit_map(engine: Engine, arguments: list[str]) -> str:
-    """Return the visits of each move."""
-    return _map(engine, arguments, lambda found: str(found.visits), '""')
+def _visit_map(engine: Engine, arguments: list[str]) -> str:
+    return _map(engine, arguments, lambda candidate: str(candidate.visits), '""')
 
 
 def _map(
@@ -130,7 +126,7 @@ def _map(
     expect(arguments, 0)
     position, vertices = engine.position, engine.position.vertices
     if position.is_over or not vertices.has_cells:
-        raise GtpError("there are no moves on cells here")
+        raise GtpError("no map: the game is over, or its moves are not cells")
     engine.sync()
     if engine.analyzer.roots is None:
         engine.think(None)
@@ -144,21 +140,21 @@ def _map(
 
 
 MAPS = {
-    "alphazero-prior_map": ("dboard", "Prior", prior_map),
-    "alphazero-value_map": ("dboard", "Value", value_map),
-    "alphazero-visit_map": ("sboard", "Visits", visit_map),
+    "alphazero-prior_map": ("dboard", "Prior", _prior_map),
+    "alphazero-value_map": ("dboard", "Value", _value_map),
+    "alphazero-visit_map": ("sboard", "Visits", _visit_map),
 }
 """GoGui maps by command: type, label and handler."""
 
 
-def gogui_analyze_commands(_: Engine, arguments: list[str]) -> str:
+def _gogui_analyze_commands(_: Engine, arguments: list[str]) -> str:
     """List the maps for GoGui: type/label/command."""
     expect(arguments, 0)
     return "\n".join(f"{kind}/{label}/{word}" for word, (kind, label, _) in MAPS.items())
 
 
 COMMANDS: dict[str, Handler] = {
-    "gogui-analyze_commands": gogui_analyze_commands,
+    "gogui-analyze_commands": _gogui_analyze_commands,
     **{word: handler for word, (_, _, handler) in MAPS.items()},
 }
 """The non-streaming commands of this module."""

@@ -36,13 +36,12 @@ class Engine:
         """clocks of player 0 and 1; None without time limits"""
         self.handicap = 0
         """Number of handicap moves at the start of the game."""
-        self.has_left: Callable[[float], bool] = lambda _: False
-        """Whether the controller left during a search that started at this time."""
+        self.has_controller_left: Callable[[float], bool] = lambda _: False
+        """Whether the input ended during a search that started at this time."""
         self.begin(game)
 
     @property
     def game(self) -> Game:
-        """The current game."""
         return self.position.game
 
     def begin(self, game: Game) -> None:
@@ -75,8 +74,8 @@ class Engine:
         """
         if self.position.is_over and self.position.has_pass:
             return ()
-        waits = self.position.before(player)
-        self.sync(waits)
+        passes = self.position.passes_before(player)
+        self.sync(passes)
         began = time.monotonic()
         seconds = None
         if self.clocks:
@@ -86,7 +85,7 @@ class Engine:
         action = self.think(seconds, watch)
         if self.clocks:
             self.clocks[player].spend(time.monotonic() - began)
-        return None if action is None else (*waits, action)
+        return None if action is None else (*passes, action)
 
     def think(self, seconds: float | None, watch: Callable[[], object] = bool) -> int | None:
         """Search the analyzer's position; return a move, or None to resign.
@@ -95,23 +94,23 @@ class Engine:
         """
         began = time.monotonic()
 
-        def look() -> None:
+        def watch_and_stop() -> None:
             watch()
-            if self.has_left(began):
+            if self.has_controller_left(began):
                 if not self.analyzer.searches:
-                    raise GtpError("stopped: nobody waits for this move")
+                    raise GtpError("stopped: the input has ended")
                 self.analyzer.stop()
 
-        return self.analyzer.choose(seconds, look)[0]
+        return self.analyzer.choose(seconds, watch_and_stop)[0]
 
     def make(self, step: tuple[int, ...] | None) -> str:
         """Play the result of `choose`; return its GTP name."""
-        name = self.written(step)
+        name = self.move_name(step)
         if step:
             self.position.make(step)
         return name
 
-    def written(self, step: tuple[int, ...] | None) -> str:
+    def move_name(self, step: tuple[int, ...] | None) -> str:
         """Return the GTP name of the result of `choose`."""
         if step is None:
             return RESIGN
@@ -140,10 +139,10 @@ def resized(game: Game, rows: int, columns: int) -> Game:
             return dataclasses.replace(game, **sizes)
     except GameError as error:
         raise GtpError(str(error)) from None
-    raise GtpError("this game has no such board")
+    raise GtpError("this game has no board of this size")
 
 
-def boardsize(engine: Engine, arguments: list[str]) -> str:
+def _boardsize(engine: Engine, arguments: list[str]) -> str:
     """Set the board size, square or columns and rows, and clear the board."""
     expect(arguments, 1, 2, "the board's size")
     sizes = [read_integer(text, "a size", 1) for text in arguments]
@@ -154,14 +153,13 @@ def boardsize(engine: Engine, arguments: list[str]) -> str:
     return ""
 
 
-def clear_board(engine: Engine, arguments: list[str]) -> str:
-    """Start a new game."""
+def _clear_board(engine: Engine, arguments: list[str]) -> str:
     expect(arguments, 0)
     engine.begin(engine.game)
     return ""
 
 
-def komi(engine: Engine, arguments: list[str]) -> str:
+def _komi(engine: Engine, arguments: list[str]) -> str:
     """Set the komi; a no-op for games without one."""
     expect(arguments, 1, what="a number")
     points = read_number(arguments[0], "komi", least=-1000)
@@ -181,50 +179,45 @@ def komi(engine: Engine, arguments: list[str]) -> str:
     return ""
 
 
-def play(engine: Engine, arguments: list[str]) -> str:
-    """Play a move of either player."""
+def _play(engine: Engine, arguments: list[str]) -> str:
     expect(arguments, 2, what="a color and a vertex")
     engine.position.make(engine.position.read_move(read_colour(arguments[0]), arguments[1]))
     return ""
 
 
-def genmove(engine: Engine, arguments: list[str]) -> str:
-    """Search and play a move."""
+def _genmove(engine: Engine, arguments: list[str]) -> str:
     expect(arguments, 1, what="a color")
     return engine.make(engine.choose(read_colour(arguments[0])))
 
 
-def reg_genmove(engine: Engine, arguments: list[str]) -> str:
+def _reg_genmove(engine: Engine, arguments: list[str]) -> str:
     """Search a move without playing it; the clocks do not run."""
     expect(arguments, 1, what="a color")
     clocks, engine.clocks = engine.clocks, None
     try:
-        return engine.written(engine.choose(read_colour(arguments[0])))
+        return engine.move_name(engine.choose(read_colour(arguments[0])))
     finally:
         engine.clocks = clocks
 
 
-def undo(engine: Engine, arguments: list[str]) -> str:
-    """Undo the last move."""
+def _undo(engine: Engine, arguments: list[str]) -> str:
     expect(arguments, 0)
     engine.position.undo()
     engine.handicap = min(engine.handicap, len(engine.position.moves))
     return ""
 
 
-def showboard(engine: Engine, arguments: list[str]) -> str:
-    """Show the board."""
+def _showboard(engine: Engine, arguments: list[str]) -> str:
     expect(arguments, 0)
     return engine.position.draw()
 
 
-def list_games(engine: Engine, arguments: list[str]) -> str:
-    """List the games of `set_game`."""
+def _list_games(engine: Engine, arguments: list[str]) -> str:
     expect(arguments, 0)
     return "\n".join(map(_title, _games(engine)))
 
 
-def set_game(engine: Engine, arguments: list[str]) -> str:
+def _set_game(engine: Engine, arguments: list[str]) -> str:
     """Select a game, with default options unless it is the current one."""
     wanted = normalize_name("".join(arguments))
     name = next((name for name in _games(engine) if normalize_name(name) == wanted), None)
@@ -234,7 +227,7 @@ def set_game(engine: Engine, arguments: list[str]) -> str:
     return ""
 
 
-def time_settings(engine: Engine, arguments: list[str]) -> str:
+def _time_settings(engine: Engine, arguments: list[str]) -> str:
     """Set main time, and time and stones of Canadian overtime, in seconds."""
     expect(arguments, 3, what="main time, overtime and stones")
     main, period = (read_number(text, "a time") for text in arguments[:2])
@@ -244,8 +237,7 @@ def time_settings(engine: Engine, arguments: list[str]) -> str:
     return ""
 
 
-def kgs_time_settings(engine: Engine, arguments: list[str]) -> str:
-    """Set the time system of KGS: none, absolute, byoyomi or canadian."""
+def _kgs_time_settings(engine: Engine, arguments: list[str]) -> str:
     system, numbers = (arguments or [""])[0], arguments[1:]
     if system not in KGS_SYSTEMS:
         raise GtpError(f"expected one of {', '.join(KGS_SYSTEMS)}, got {system[:20]!r}")
@@ -260,7 +252,7 @@ def kgs_time_settings(engine: Engine, arguments: list[str]) -> str:
     return ""
 
 
-def time_left(engine: Engine, arguments: list[str]) -> str:
+def _time_left(engine: Engine, arguments: list[str]) -> str:
     """Set the remaining time: seconds, and stones or periods (0 in main time)."""
     expect(arguments, 3, what="a color, seconds and stones")
     player = read_colour(arguments[0])
@@ -277,20 +269,20 @@ COMMANDS: dict[str, Handler] = {
     "protocol_version": lambda _, arguments: _constant("2", arguments),
     "name": lambda _, arguments: _constant("alphazero", arguments),
     "version": lambda _, arguments: _constant(version("alphazero"), arguments),
-    "boardsize": boardsize,
-    "rectangular_boardsize": boardsize,
-    "clear_board": clear_board,
-    "komi": komi,
-    "play": play,
-    "genmove": genmove,
-    "reg_genmove": reg_genmove,
-    "undo": undo,
-    "showboard": showboard,
-    "list_games": list_games,
-    "set_game": set_game,
-    "time_settings": time_settings,
-    "kgs-time_settings": kgs_time_settings,
-    "time_left": time_left,
+    "boardsize": _boardsize,
+    "rectangular_boardsize": _boardsize,
+    "clear_board": _clear_board,
+    "komi": _komi,
+    "play": _play,
+    "genmove": _genmove,
+    "reg_genmove": _reg_genmove,
+    "undo": _undo,
+    "showboard": _showboard,
+    "list_games": _list_games,
+    "set_game": _set_game,
+    "time_settings": _time_settings,
+    "kgs-time_settings": _kgs_time_settings,
+    "time_left": _time_left,
 }
 
 

@@ -19,7 +19,7 @@ from alphazero.utils.files import read_limited
 OUT_OF_GAME = "not supported for this game"
 
 
-def final_score(engine: Engine, arguments: list[str]) -> str:
+def _final_score(engine: Engine, arguments: list[str]) -> str:
     """Return the result: B+3.5 or W+12 with points, B+ or W+ without, 0 for a draw.
 
     Go is scored by area at any time, all stones alive (Tromp-Taylor); other games at their end.
@@ -39,7 +39,7 @@ def _score(position: GtpPosition) -> str:
     return result_of(game, state, outcome)
 
 
-def final_status_list(engine: Engine, arguments: list[str]) -> str:
+def _final_status_list(engine: Engine, arguments: list[str]) -> str:
     """List the stones of a status, by chain: all are alive."""
     expect(arguments, 1, what="alive, dead or seki")
     if not engine.position.vertices.has_cells:
@@ -102,31 +102,29 @@ def handicap_points(rows: int, columns: int, stones: int) -> list[int]:
     return [row * columns + column for row, column in chosen]
 
 
-def fixed_handicap(engine: Engine, arguments: list[str]) -> str:
-    """Place fixed handicap stones."""
+def _fixed_handicap(engine: Engine, arguments: list[str]) -> str:
     expect(arguments, 1, what="a number of stones")
     vertices = engine.position.vertices
     _require_go(engine)
     stones = read_integer(arguments[0], "stones", 2)
-    return _lay(engine, handicap_points(vertices.rows, vertices.columns, stones))
+    return _place_handicap(engine, handicap_points(vertices.rows, vertices.columns, stones))
 
 
-def place_free_handicap(engine: Engine, arguments: list[str]) -> str:
-    """Place at most this many handicap stones, on the fixed points."""
+def _place_free_handicap(engine: Engine, arguments: list[str]) -> str:
+    """Place at most the given number of handicap stones, on the fixed points."""
     expect(arguments, 1, what="a number of stones")
     _require_go(engine)
     vertices = engine.position.vertices
     stones = read_integer(arguments[0], "stones", 2)
     for fewer in range(min(stones, 9), 1, -1):
         try:
-            return _lay(engine, handicap_points(vertices.rows, vertices.columns, fewer))
+            return _place_handicap(engine, handicap_points(vertices.rows, vertices.columns, fewer))
         except GtpError as error:
             refusal = error
     raise refusal
 
 
-def set_free_handicap(engine: Engine, arguments: list[str]) -> str:
-    """Place handicap stones on given points."""
+def _set_free_handicap(engine: Engine, arguments: list[str]) -> str:
     _require_go(engine)
     vertices = engine.position.vertices
     expect(arguments, 2, vertices.rows * vertices.columns - 1, "at least two vertices")
@@ -134,7 +132,7 @@ def set_free_handicap(engine: Engine, arguments: list[str]) -> str:
     if None in cells:
         wrong = arguments[cells.index(None)]
         raise GtpError(f"invalid vertex {wrong[:20]!r}")
-    _lay(engine, [cell for cell in cells if cell is not None])
+    _place_handicap(engine, [cell for cell in cells if cell is not None])
     return ""
 
 
@@ -143,20 +141,20 @@ def _require_go(engine: Engine) -> None:
         raise GtpError(OUT_OF_GAME)
 
 
-def _lay(engine: Engine, cells: list[int]) -> str:
+def _place_handicap(engine: Engine, cells: list[int]) -> str:
     """Place handicap stones; return their names."""
     engine.position.place(cells)
     engine.handicap = len(engine.position.moves)
     return " ".join(map(engine.position.vertices.cell_name, cells))
 
 
-def loadsgf(engine: Engine, arguments: list[str]) -> str:
+def _loadsgf(engine: Engine, arguments: list[str]) -> str:
     """Load the main line of an SGF file, optionally only the moves before a given number.
 
     The board size is adopted if the player supports it; the komi is not.
     """
-    expect(arguments, 1, 2, "a file and perhaps a move's number")
-    last = read_integer(arguments[1], "a move's number", 1) - 1 if len(arguments) == 2 else None
+    expect(arguments, 1, 2, "a file and optionally a move number")
+    last = read_integer(arguments[1], "a move number", 1) - 1 if len(arguments) == 2 else None
     try:
         record = read_sgf(read_limited(Path(arguments[0]), SIZE_LIMIT).decode("utf-8", "replace"))
         game = resized(engine.game, record.rows, record.columns)
@@ -171,7 +169,7 @@ def loadsgf(engine: Engine, arguments: list[str]) -> str:
     return ""
 
 
-def printsgf(engine: Engine, arguments: list[str]) -> str:
+def _printsgf(engine: Engine, arguments: list[str]) -> str:
     """Return the game as SGF; for safety, no file is written."""
     expect(arguments, 0)
     position = engine.position
@@ -183,11 +181,11 @@ def printsgf(engine: Engine, arguments: list[str]) -> str:
 
 
 COMMANDS: dict[str, Handler] = {
-    "final_score": final_score,
-    "final_status_list": final_status_list,
-    "fixed_handicap": fixed_handicap,
-    "place_free_handicap": place_free_handicap,
-    "set_free_handicap": set_free_handicap,
-    "loadsgf": loadsgf,
-    "printsgf": printsgf,
+    "final_score": _final_score,
+    "final_status_list": _final_status_list,
+    "fixed_handicap": _fixed_handicap,
+    "place_free_handicap": _place_free_handicap,
+    "set_free_handicap": _set_free_handicap,
+    "loadsgf": _loadsgf,
+    "printsgf": _printsgf,
 }

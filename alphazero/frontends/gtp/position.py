@@ -28,17 +28,14 @@ class GtpPosition:
 
     @property
     def state(self) -> State:
-        """The current state."""
         return self._states[-1]
 
     @property
     def to_play(self) -> int:
-        """The player to move."""
         return to_play(self.state)
 
     @property
     def is_over(self) -> bool:
-        """Whether the game is over."""
         return self.game.outcome(self.state) != ONGOING
 
     @property
@@ -51,7 +48,7 @@ class GtpPosition:
         """All actions, including implied passes."""
         return [action for step in self._steps for action in step]
 
-    def before(self, player: int) -> tuple[int, ...]:
+    def passes_before(self, player: int) -> tuple[int, ...]:
         """Return the actions that give the player the turn: none, or a pass of the other.
 
         Raises:
@@ -68,13 +65,13 @@ class GtpPosition:
         Raises:
             GtpError: for an illegal or invalid move.
         """
-        waits = self.before(player)
-        state = self.game.play(self.state, *waits)
+        passes = self.passes_before(player)
+        state = self.game.play(self.state, *passes)
         action = self.vertices.action(state, text)
         if action is not None:
-            return *waits, action
-        known = self.vertices.cell(text) is not None or text.lower() == PASS
-        raise GtpError("illegal move" if known else f"invalid vertex {text[:20]!r}")
+            return *passes, action
+        is_vertex = self.vertices.cell(text) is not None or text.lower() == PASS
+        raise GtpError("illegal move" if is_vertex else f"invalid vertex {text[:20]!r}")
 
     def make(self, step: tuple[int, ...]) -> None:
         """Play legal actions as one step."""
@@ -99,12 +96,12 @@ class GtpPosition:
         """
         if self._steps:
             raise GtpError("board not empty")
-        passing = self.vertices.passing(self.state)
+        pass_action = self.vertices.passing(self.state)
         step: list[int] = []
-        if passing is None or not cells:
+        if pass_action is None or not cells:
             raise GtpError("not supported for this game")
         for cell in cells:
-            step += [passing] if step else []
+            step += [pass_action] if step else []
             action = self.vertices.action(self.state, self.vertices.cell_name(cell))
             assert action is not None, "every cell of an empty board can be played"
             step.append(action)
@@ -113,7 +110,7 @@ class GtpPosition:
         except GameError:
             raise GtpError("invalid handicap: a stone twice, or without liberties") from None
         if self.game.outcome(state) != ONGOING:
-            raise GtpError("invalid handicap: so many moves end the game")
+            raise GtpError("invalid handicap: these moves end the game")
         self.make(tuple(step))
 
     def stones(self) -> list[int]:

@@ -59,7 +59,7 @@ def read_colour(text: str) -> int:
 def read_integer(text: str, name: str, least: int = 0) -> int:
     """Parse an integer of at least `least`."""
     if not re.fullmatch(r"-?[0-9]{1,9}", text) or int(text) < least:
-        raise GtpError(f"{name} must be a whole number from {least} on, got {text[:20]!r}")
+        raise GtpError(f"{name} must be an integer of at least {least}, got {text[:20]!r}")
     return int(text)
 
 

@@ -53,7 +53,7 @@ class GtpSession:
     ) -> None:
         self.engine = engine
         self.lines = Lines(lines, _is_quit)
-        engine.has_left = self.lines.has_left
+        engine.has_controller_left = self.lines.ended_since
         self.say = say
         self.ponder = ponder
         self._own_move = -1
@@ -71,7 +71,7 @@ class GtpSession:
     def take(self, line: str) -> bool:
         """Answer a line; return whether the session continues."""
         if len(line) > LONGEST:
-            self.say(f"? a line may have {LONGEST:,} characters\n\n")
+            self.say(f"? line too long: at most {LONGEST:,} characters\n\n")
             return True
         command = read_command(line)
         if command is None:
@@ -107,40 +107,40 @@ class GtpSession:
         """Stream the search result until the next line arrives."""
         engine, analyzer = self.engine, self.engine.analyzer
         request = read_request(command.arguments, engine.position.to_play)
-        waits = engine.position.before(request.player)
+        passes = engine.position.passes_before(request.player)
         search = analyzer.search
-        engine.sync(waits)
-        tell = self._reporter(request, waits, fractions)
+        engine.sync(passes)
+        report = self._reporter(request, passes, fractions)
         self.say(f"={command.number}\n")
         analyzer.begin()
         while not self.lines.is_waiting(IDLE if search.has_finished else 0.0):
             analyzer.step()
-            tell()
+            report()
         analyzer.end()
-        tell(last=True)
+        report(last=True)
         self.say("\n")
 
     def _generate(self, command: GtpCommand, fractions: bool) -> None:
         """Play a move, streaming the search result meanwhile."""
         engine = self.engine
         request = read_request(command.arguments, engine.position.to_play)
-        waits = engine.position.before(request.player)
+        passes = engine.position.passes_before(request.player)
         _ = engine.analyzer.search  # raises when the player has no search
-        tell = self._reporter(request, waits, fractions)
+        report = self._reporter(request, passes, fractions)
         self.say(f"={command.number}\n")
-        step = engine.choose(request.player, tell)
+        step = engine.choose(request.player, report)
         if step:
-            tell(last=True)
+            report(last=True)
         self.say(f"play {engine.make(step)}\n\n")
 
     def _reporter(
-        self, request: Request, waits: tuple[int, ...], fractions: bool
+        self, request: Request, passes: tuple[int, ...], fractions: bool
     ) -> Callable[..., None]:
         """Return a function that writes an info line when one is due, or when `last`."""
-        state = self.engine.game.play(self.engine.position.state, *waits)
+        state = self.engine.game.play(self.engine.position.state, *passes)
         due = time.monotonic() + request.interval
 
-        def tell(last: bool = False) -> None:
+        def report(last: bool = False) -> None:
             nonlocal due
             if last or time.monotonic() >= due:
                 due = time.monotonic() + request.interval
@@ -148,7 +148,7 @@ class GtpSession:
                 if line:
                     self.say(f"{line}\n")
 
-        return tell
+        return report
 
     def _ponder(self) -> None:
         """Search until a line arrives, if the last move was the engine's."""

@@ -58,15 +58,15 @@ class Talk:
 
 
 RECORDED = """\
-TURN 1,1            | ERROR which board? START comes first
-RESTART             | ERROR which board? START comes first
-START               | ERROR the board's size must be a whole number from 0 on, got ''
-START 4             | ERROR a board has 5 to 25 columns and rows here, not 4 and 4
-START 26            | ERROR a board has 5 to 25 columns and rows here, not 26 and 26
-START twenty        | ERROR the board's size must be a whole number from 0 on, got 'twenty'
+TURN 1,1            | ERROR no board: START must come first
+RESTART             | ERROR no board: START must come first
+START               | ERROR the board's size must be an integer of at least 0, got ''
+START 4             | ERROR expected 5 to 25 columns and rows, got 4 and 4
+START 26            | ERROR expected 5 to 25 columns and rows, got 26 and 26
+START twenty        | ERROR the board's size must be an integer of at least 0, got 'twenty'
 START 6             | OK
 SUGGEST 1,1         | UNKNOWN 'SUGGEST'
-DONE                | ERROR DONE ends a BOARD, and none was begun
+DONE                | ERROR DONE without BOARD
 INFO rule           |
 INFO folder /tmp    |
 INFO evaluate 3,3   |
@@ -82,8 +82,8 @@ TURN 0,6            | ERROR 0,6 is not on the board, which ends at 5,5
 TURN 1              | ERROR expected a column and a row, as in 8,7, got '1'
 TURN -1,2           | ERROR expected a column and a row, as in 8,7, got '-1,2'
 TURN 1,2,3          | ERROR expected a column and a row, as in 8,7, got '1,2,3'
-BEGIN               | ERROR BEGIN is for an empty board; TURN and BOARD ask for later moves
-BEGIN now           | ERROR BEGIN stands alone on its line, got 'now' behind it
+BEGIN               | ERROR BEGIN needs an empty board; use TURN or BOARD for later moves
+BEGIN now           | ERROR BEGIN takes no argument, got 'now'
 TAKEBACK 0,1        | ERROR the last move is 5,5: take that back first
 TAKEBACK 5,5        | OK
 \ttakeback  0 , 1   | OK
@@ -96,7 +96,7 @@ PLAY 6,4            | 6,4
 PLAY 4,6            | ERROR 4,6 is not on the board, which ends at 6,4
 SWAP2BOARD          |
 1,1                 |
-DONE                | UNKNOWN swap2 openings are not played here
+DONE                | UNKNOWN swap2 openings are not supported
 BOARD               |
 RESTART             | ERROR BOARD was not ended by DONE
 ...                 | OK
@@ -209,7 +209,7 @@ def test_rules_that_are_not_played_are_refused_until_they_are_taken_back(
     assert talk.ask(f"INFO rule {rule}") == ""
     for lines in (["BEGIN"], ["TURN 1,1"], ["BOARD", "DONE"]):
         said = talk.ask(*lines)
-        assert said.startswith(f"ERROR rule {rule} ({name}) is not played here")
+        assert said.startswith(f"ERROR rule {rule} ({name}) is not supported")
     assert sum(talk.stones()) == 0
     assert talk.ask("INFO rule 0") == ""
     talk.move("BEGIN")
@@ -241,7 +241,7 @@ def test_a_checkpoint_plays_on_its_own_board_and_no_other(tmp_path: Path) -> Non
     refused = "ERROR this player plays on 7 x 7 only\n"
     assert talk.ask("START 20") == refused
     assert talk.ask("RECTSTART 7,6") == refused
-    assert talk.ask("BEGIN").startswith("ERROR which board?")
+    assert talk.ask("BEGIN").startswith("ERROR no board:")
     assert talk.ask("START 7") == "OK\n"
     talk.move("BEGIN")
 
@@ -273,15 +273,15 @@ def test_time_is_used_and_not_overstepped(
 
 def test_a_match_s_time_shrinks_by_our_own_moves_until_the_manager_says_what_is_left() -> None:
     talk = Talk("uct:20", "START 6", "INFO timeout_match 60000")
-    talk.session.info.spend(20)
+    talk.session.settings.spend(20)
     talk.move("BEGIN")
-    left = talk.session.info.left
+    left = talk.session.settings.left
     assert left is not None
     assert 0 < left < 40
     talk.ask("INFO time_left 50000")
-    assert talk.session.info.left == 50
+    assert talk.session.settings.left == 50
     talk.ask("RESTART")
-    assert talk.session.info.left == 60
+    assert talk.session.settings.left == 60
 
 
 def test_without_limits_a_move_has_its_simulations() -> None:
@@ -371,7 +371,7 @@ def test_every_line_is_answered_as_its_kind_wants_it_whatever_it_is() -> None:
         said = talks[number].ask(line)
         assert said.isascii()
         if word in ("BOARD", "SWAP2BOARD"):
-            inside[number] = "stands alone" not in said
+            inside[number] = "takes no argument" not in said
             assert inside[number] or said
         elif word in ANSWERED:
             inside[number] = False

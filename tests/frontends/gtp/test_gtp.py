@@ -345,10 +345,10 @@ def test_analysis_tells_what_the_search_has_found() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("b 10 avoid", "'avoid' has no value"),
+        ("b 10 avoid", "'avoid' needs a value"),
         ("b 10 avoid b", "not supported: 'avoid'"),
         ("w 10", "illegal move: it is black's turn"),
-        ("b interval x", "interval must be a whole number"),
+        ("b interval x", "interval must be an integer"),
     ],
 )
 def test_a_request_that_is_not_understood_is_told(arguments: str, said: str) -> None:
@@ -360,7 +360,7 @@ def test_a_request_that_is_not_understood_is_told(arguments: str, said: str) -> 
 def test_players_without_a_tree_say_that_they_have_none() -> None:
     talk = Talk("random", "tic_tac_toe")
     for line in ("lz-analyze", "kata-genmove_analyze b", "alphazero-prior_map"):
-        assert talk.ask(line).startswith("? not supported: this player does not search")
+        assert talk.ask(line).startswith("? not supported: this player does not search a tree")
     assert re.fullmatch(r"= [ABC][123]\n\n", talk.ask("genmove b"))
 
 
@@ -595,7 +595,7 @@ def test_every_line_is_answered_once_whatever_it_is() -> None:
 def test_a_line_too_long_or_the_end_of_all_lines_ends_nothing_badly() -> None:
     talk = Talk("random", "tic_tac_toe", ["x" * 100_000, "1" * 50, "name"])
     assert talk.run() == (
-        "? a line may have 65,536 characters\n\n? unknown command\n\n= alphazero\n\n"
+        "? line too long: at most 65,536 characters\n\n? unknown command\n\n= alphazero\n\n"
     )
 
 
