@@ -54,22 +54,15 @@ def _analyze(context: CommandContext, _: str) -> None:
 
 
 def _policy(context: CommandContext, _: str) -> None:
-    live_analysis.search(context, context.session.remaining_budget(), live_analysis.policy)
+    live_analysis.search(context, context.session.remaining_budget(), views.policy)
 
 
 def _tree(context: CommandContext, text: str) -> None:
-    session, depth = context.session, _number(text, 4)
-    search, rows = session.hint_analyzer().search, max(1, context.console.height - 4)
+    depth = _number(text, 4)
     live_analysis.search(
         context,
-        session.remaining_budget(),
-        lambda *_: views.tree(
-            session.game,
-            session.game_tree.state,
-            lambda line: search.children_of(0, line),
-            depth,
-            rows,
-        ),
+        context.session.remaining_budget(),
+        lambda console, session, _: views.tree(console, session, depth),
     )
 
 

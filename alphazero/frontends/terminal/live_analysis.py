@@ -26,6 +26,9 @@ INTERVAL: Final = 0.2
 ENOUGH: Final = 1000
 """Simulations of an analysis without a terminal, which cannot be stopped."""
 
+View = Callable[[PlainConsole, TerminalSession, SearchResult], RenderableType]
+"""Draws a search result."""
+
 
 @dataclass
 class CommandContext:
@@ -82,10 +85,10 @@ def analyze(context: CommandContext) -> None:
 def search(
     context: CommandContext,
     budget: Budget | None,
-    view: Callable[[CommandContext, SearchResult], RenderableType] | None = None,
+    view: View = views.candidates,
     enter: bool = False,
 ) -> None:
-    """Search within `budget`, if any, and print a view of the result, by default `candidates`.
+    """Search within `budget`, if any, and print a view of the result.
 
     Ctrl-C stops early; with `enter` a typed line does so, too, and is kept in `context.typed`.
 
@@ -101,34 +104,13 @@ def search(
             if console.is_terminal and time.monotonic() > due:
                 if session.hint_analyzer().roots is not None:
                     # The empty line is for the cursor.
-                    drawing = Group(candidates(context, session.current_result()), "")
-                    live.update(drawing, refresh=True)
+                    drawing = views.candidates(console, session, session.current_result())
+                    live.update(Group(drawing, ""), refresh=True)
                 due = time.monotonic() + INTERVAL
             return not stop.is_set
 
         result = session.search(budget, is_wanted) if budget else session.current_result()
         if stop.line is not None and live.get_renderable():
             console.control(Control.move(0, -1))  # Enter has moved the cursor down
-    console.print((view or candidates)(context, result))
+    console.print(view(console, session, result))
     context.typed = stop.line or None
-
-
-def candidates(context: CommandContext, result: SearchResult) -> Group:
-    """Draw the value of the position and its best moves."""
-    session, rows = context.session, max(1, min(8, context.console.height - 4))
-    table = views.candidates(session.game, session.game_tree.state, result, rows)
-    return Group(headline(context, result), table)
-
-
-def policy(context: CommandContext, result: SearchResult) -> Group:
-    """Draw the value of the position, and the network's policy beside the search's."""
-    session, console = context.session, context.console
-    state, rows = session.game_tree.state, max(1, console.height - 4)
-    table = views.policy(console, session.game, state, result, rows)
-    return Group(headline(context, result), table)
-
-
-def headline(context: CommandContext, result: SearchResult) -> str:
-    """Describe the position's value in a line cut to the width of the terminal."""
-    state, has_network = context.session.game_tree.state, context.session.has_network
-    return views.headline(state, result, has_network)[: context.console.width]

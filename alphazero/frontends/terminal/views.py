@@ -3,7 +3,7 @@
 import heapq
 import itertools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from rich.columns import Columns
 from rich.console import Group, RenderableType
@@ -12,6 +12,7 @@ from rich.text import Text
 
 from alphazero.frontends.game_tree import GameTree, SearchResult
 from alphazero.frontends.terminal.screen import PLAYERS, PlainConsole
+from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.games.game import Game, State, to_play, win_rate
 from alphazero.games.grid import SIGNS
 from alphazero.mcts.search import ChildStatistics
@@ -73,29 +74,31 @@ def _table(*headings: str, left: Sequence[str]) -> Table:
     return table
 
 
-def headline(state: State, result: SearchResult, has_network: bool) -> str:
-    """Describe the position's value and the simulations."""
-    network = f" (network alone {result.network_value:+.2f})" if has_network else ""
-    return (
-        f"  {sign_of(to_play(state))}: value {result.value:+.2f}, win rate "
+def _headline(console: PlainConsole, session: TerminalSession, result: SearchResult) -> str:
+    """Describe the position's value and the simulations in one line of the terminal."""
+    network = f" (network alone {result.network_value:+.2f})" if session.has_network else ""
+    line = (
+        f"  {sign_of(session.game_tree.to_play)}: value {result.value:+.2f}, win rate "
         f"{win_rate(result.value):.0%}{network}, {result.simulations:,} simulations"
     )
+    return line[: console.width]
 
 
-def candidates(game: Game, state: State, result: SearchResult, rows: int) -> Table:
+def candidates(console: PlainConsole, session: TerminalSession, result: SearchResult) -> Group:
     """Draw the best moves: visits, visit share, value for the player to move, prior, line."""
+    state, rows = session.game_tree.state, max(1, min(8, console.height - 4))
     table = _table("move", "visits", "share", "value", "prior", "line", left=["line"])
     for place, each in enumerate(result.candidates[:rows]):
         table.add_row(
-            game.action_name(state, each.action),
+            session.game.action_name(state, each.action),
             f"{each.visits:,}",
             f"{result.share(each):.1%}",
             f"{each.value:+.2f}" if each.visits else "-",
             f"{each.prior:.1%}",
-            _line(game, state, each.line),
+            _line(session.game, state, each.line),
             style="bold" if place == 0 else None,
         )
-    return table
+    return Group(_headline(console, session, result), table)
 
 
 def _line(game: Game, state: State, actions: Sequence[int]) -> Text:
@@ -108,44 +111,38 @@ def _line(game: Game, state: State, actions: Sequence[int]) -> Text:
     return line
 
 
-def policy(
-    console: PlainConsole, game: Game, state: State, result: SearchResult, rows: int
-) -> Table:
+def policy(console: PlainConsole, session: TerminalSession, result: SearchResult) -> Group:
     """Draw the network's policy beside the visit shares."""
-
-    def cell(share: float) -> str:
-        return f"{share:>6.1%} {console.bar(share, max(0, min(BAR, (console.width - 35) // 2)))}"
-
+    rows, width = max(1, console.height - 4), max(0, min(BAR, (console.width - 35) // 2))
     table = _table("move", " prior", "visits", "value", left=[" prior", "visits"])
     for each in sorted(result.candidates, key=lambda each: -each.prior)[:rows]:
+        share = result.share(each)
         table.add_row(
-            game.action_name(state, each.action),
-            cell(each.prior),
-            cell(result.share(each)),
+            session.game.action_name(session.game_tree.state, each.action),
+            f"{each.prior:>6.1%} {console.bar(each.prior, width)}",
+            f"{share:>6.1%} {console.bar(share, width)}",
             f"{each.value:+.2f}" if each.visits else "-",
         )
-    return table
+    return Group(_headline(console, session, result), table)
 
 
-def tree(
-    game: Game,
-    state: State,
-    children_of: Callable[[Sequence[int]], list[ChildStatistics]],
-    depth: int,
-    rows: int,
-) -> Table:
-    """Draw the most visited lines as a tree; `children_of` returns the visited moves after one."""
+def tree(console: PlainConsole, session: TerminalSession, depth: int) -> Table:
+    """Draw the most visited lines of the user's search as a tree."""
+    game, search, rows = session.game, session.hint_analyzer().search, max(1, console.height - 4)
     kept: dict[tuple[int, ...], ChildStatistics] = {}
+    known: list[tuple[int, int, tuple[int, ...], ChildStatistics]] = []
     order = itertools.count()  # ties: first found first
-    known: list[tuple[int, int, tuple[int, ...], ChildStatistics]] = [
-        (-each.visits, next(order), (each.action,), each) for each in children_of(())
-    ]
-    heapq.heapify(known)
+
+    def add_children(line: tuple[int, ...]) -> None:
+        for each in search.children_of(0, line):
+            heapq.heappush(known, (-each.visits, next(order), (*line, each.action), each))
+
+    add_children(())
     while known and len(kept) < rows:
         _, _, line, child = heapq.heappop(known)
         kept[line] = child
-        for each in children_of(line) if len(line) < depth else ():
-            heapq.heappush(known, (-each.visits, next(order), (*line, each.action), each))
+        if len(line) < depth:
+            add_children(line)
 
     table = _table("move", "visits", "value", left=["move", "value"])
 
@@ -158,7 +155,7 @@ def tree(
                 table.add_row(Text(name, PLAYERS[player]), f"{child.visits:,}", value)
                 add_rows(below, game.play(state, child.action))
 
-    add_rows((), state)
+    add_rows((), session.game_tree.state)
     return table
 
 
