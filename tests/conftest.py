@@ -4,7 +4,6 @@ Fixtures import the package themselves, so that each test compiles no more than 
 """
 
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -51,12 +50,6 @@ def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from alphazero.training.loop import train
 
     return train(tiny_config(tmp_path_factory.mktemp("finished")))
-
-
-@pytest.fixture
-def tiny_run(finished_run: Path, tmp_path: Path) -> Path:
-    """A copy of the finished tiny run, which a test may change."""
-    return Path(shutil.copytree(finished_run, tmp_path / finished_run.name))
 
 
 @pytest.fixture

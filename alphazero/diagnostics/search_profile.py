@@ -1,8 +1,9 @@
 """Where the time of a simulation goes, part by part.
 
-Self-play runs with its clock taken before and after each kernel. Then each part of a simulation is
-repeated alone, on the paths and leaves of the trees that self-play has grown, and multiplied by how
-often a simulation needs it. What the parts do not explain, mostly waiting for memory, is the rest.
+Self-play runs with a clock around each search step and each evaluation. Now and then each part of a
+simulation is repeated alone, on paths and leaves of the trees, and multiplied by how often a
+simulation needs it. The difference to the whole is mostly waiting for memory, which a part
+that is repeated alone finds in the processor's caches. It can be negative: the parts are samples.
 
 Letters: G slots, S state size, A actions.
 """
@@ -18,6 +19,7 @@ from numba import types
 from alphazero.arena.match import Match
 from alphazero.config.schema import Config
 from alphazero.diagnostics.benchmark import SelfPlayBenchmark
+from alphazero.errors import AlphaZeroError
 from alphazero.games.game import (
     ONGOING,
     RulesType,
@@ -43,10 +45,10 @@ from alphazero.utils.arrays import Float32Array, Int64Array, UInt32Array
 from alphazero.utils.jit import kernel
 from alphazero.utils.progress import Progress, no_progress
 
-MOMENTS = 12
+MOMENTS = 60
 """Moments of self-play at which the parts are measured."""
 
-REPEATS = 30
+REPEATS = 6
 """Repetitions of a part in a call at each moment; the fastest of three calls counts."""
 
 _states = types.Array(types.int64, 2, "C")
@@ -178,26 +180,29 @@ def profile_search(
 ) -> SearchProfile:
     """Profile the self-play of `match` in this thread for about `seconds`, warm-up included."""
     evaluator = search.evaluator = _TimedEvaluator(search.evaluator)
-    searching, step = 0.0, search.step
+    searching, evaluations, step = 0.0, 0, search.step
 
     def timed_step() -> int:
-        nonlocal searching
-        begin = time.thread_time()
+        nonlocal searching, evaluations
+        begin, inside = time.thread_time(), evaluator.seconds
         rows = step()
-        searching += time.thread_time() - begin
+        searching += time.thread_time() - begin - (evaluator.seconds - inside)
+        evaluations += rows
         return rows
 
     search.step = timed_step  # type: ignore[method-assign]
     _play(match, seconds / 4)
-    searching = evaluator.seconds = 0.0
-    simulations, evaluations, lookups = search.simulations, search.evaluations, search.cache_hits[0]
+    searching, evaluations, evaluator.seconds = 0.0, 0, 0.0
+    simulations, lookups = search.simulations, search.cache_hits[0]
     playing, series = 0.0, []
     for _ in range(MOMENTS):
         playing += _play(match, seconds / 2 / MOMENTS)
-        series.append(_time_parts(search))
+        if found := _time_parts(search):
+            series.append(found)
         show(1)
+    if not series:
+        raise AlphaZeroError("nothing to profile: every line of the searches ends the game")
     simulations = search.simulations - simulations
-    evaluations = search.evaluations - evaluations
     leaves = (search.cache_hits[0] - lookups or evaluations) / simulations
     mean = {name: float(np.mean([parts[name] for parts in series])) for name in series[0]}
     often = {"legal moves": leaves / (1 - mean.pop("winning"))}
@@ -205,14 +210,13 @@ def profile_search(
     for name in ("observing", "hashing and looking up", "expanding"):
         often[name] = leaves
     parts = {f"  {name}": mean[name] * often.get(name, 1.0) for name in mean}
-    inside = 1e9 * (searching - evaluator.seconds) / simulations
-    rest = inside - sum(parts.values())
-    outside = 1e9 * (playing - searching) / simulations
+    inside = 1e9 * searching / simulations
+    outside = 1e9 * (playing - evaluator.seconds - searching) / simulations
     return SearchProfile(
         {
             "searching": inside,
             **parts,
-            "  waiting for memory, rest": rest,
+            "  difference to the whole": inside - sum(parts.values()),
             "moving games on, recording": outside,
         },
         simulations,
@@ -229,7 +233,10 @@ def _play(match: Match, seconds: float) -> float:
 
 
 def _time_parts(search: NetworkSearch) -> dict[str, float]:
-    """Return the nanoseconds of each part at its leaf or path, and the share of won leaves."""
+    """Return the nanoseconds of each part at its leaf or path, and the share of won leaves.
+
+    Empty if the paths of all slots end the game.
+    """
     rules, selection = search.game.rules, search._selection
     trees = Trees(*map(np.copy, search.trees))
     slots = np.tile(np.flatnonzero(trees.slots["num_nodes"] > 0), REPEATS)
@@ -241,6 +248,8 @@ def _time_parts(search: NetworkSearch) -> dict[str, float]:
     }
     ongoing = np.array([search.game.outcome(leaf) == ONGOING for leaf in leaves])
     open_slots = slots[ongoing[slots]]
+    if not len(open_slots):
+        return {}
     observations = np.zeros((len(trees.slots), *search.game.observation_shape), np.float32)
     words = observations.reshape(len(observations), -1).view(np.uint32)
     legal = rules, trees, open_slots, leaves

@@ -133,7 +133,7 @@ def read_manifest(path: Path) -> RunState:
         state = RunState(**content)
         if fault := _fault(state):
             raise ValueError(fault)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise RunError(
             f"{printable(path)} is no manifest of a run ({repr(error)[:300]}); restore it from "
             "a copy"

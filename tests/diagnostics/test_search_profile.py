@@ -15,7 +15,7 @@ def test_the_parts_of_a_simulation_add_up(solver: bool, tmp_path: Path) -> None:
     inside = {name: spent for name, spent in found.parts.items() if name.startswith("  ")}
     assert sum(inside.values()) == pytest.approx(found.parts["searching"])
     assert ("  wins at once" in inside) == solver
-    parts = [spent for name, spent in inside.items() if "memory" not in name]
+    parts = [spent for name, spent in inside.items() if "difference" not in name]
     assert min([*parts, found.parts["moving games on, recording"]]) > 0
     assert 0 < found.evaluations <= found.simulations * 2
     first, *_, last = str(found).splitlines()
