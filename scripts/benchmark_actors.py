@@ -40,6 +40,7 @@ from alphazero.training.play_backend import (
 from alphazero.training.selfplay import play_games
 from alphazero.training.selfplay_stats import SelfPlayStats
 from alphazero.utils.machine import peak_megabytes
+from alphazero.utils.progress import no_progress
 
 
 class Rate(NamedTuple):
@@ -66,13 +67,13 @@ def measure(backend: PlayBackend, network: NetworkSnapshot, seed: int, seconds: 
     The network gets a new name in each iteration, so that it is sent again.
     """
     unfinished = backend.play(
-        SelfPlayRequest(network, [seed, 0], NEVER_RESIGN, []), bool, bool
+        SelfPlayRequest(network, [seed, 0], NEVER_RESIGN, []), no_progress, bool
     ).unfinished
     begin, cpu, games, iteration = time.perf_counter(), time.process_time(), 0, 1
     while (spent := time.perf_counter() - begin) < seconds or iteration == 1:
         renamed = network._replace(name=f"{network.name}-{iteration}")
         request = SelfPlayRequest(renamed, [seed, iteration], NEVER_RESIGN, unfinished)
-        played = backend.play(request, bool, bool)
+        played = backend.play(request, no_progress, bool)
         games, unfinished = games + len(played.finished), played.unfinished
         iteration += 1
     spent = time.perf_counter() - begin
