@@ -220,7 +220,7 @@ def compare_sleepers(
             config.selfplay, games_per_iteration=4 * actors, distributed=RayConfig(actors=actors)
         )
         make: Callable[..., Sleepers] = Sleepers
-        arguments: tuple[Any, ...] = (nap, (data, [0], vars(SelfPlayStats())))
+        arguments: tuple[Any, ...] = (nap, (data, vars(SelfPlayStats())))
         if through_ray:
             make, arguments = RaySleepers, (*arguments, actors)
         run = dataclasses.replace(config, selfplay=selfplay)
