@@ -99,7 +99,6 @@ class Position:
         self.state = self.game.play(self.state, action)
 
     def _copy(self) -> "Position":
-        """Return a copy without the search result."""
         other = Position(self.game)
         other.state, other.last_cell = self.state, self.last_cell
         return other

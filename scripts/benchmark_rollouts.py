@@ -73,7 +73,6 @@ class Board:
         return ray
 
     def wins(self, cells: list[int], cell: int) -> bool:
-        """Whether the stone on `cell` is part of a winning line."""
         stone = cells[cell]
         for rays in self.rays[cell]:
             run = 1

@@ -52,7 +52,6 @@ class Forecast:
 
     @property
     def hours(self) -> float:
-        """Duration of the run."""
         return sum(self.seconds.values()) / 3600
 
 

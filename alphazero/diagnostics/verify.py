@@ -72,7 +72,6 @@ class VerifyReport:
         return "\n".join(lines)
 
     def take(self, check: Check) -> None:
-        """Read one file and record the result."""
         try:
             self.games[check.kind] += check.read()
             self.size += check.path.stat().st_size
@@ -125,7 +124,6 @@ def _run_checks(
 
 
 def _checks(run: RunDirectory) -> list[Check]:
-    """Return the checks of all files in a run's manifest, of all players and of sample games."""
     folder, state = run.folder, run.state
     checks = []
     for name in sorted(state.hashes.keys() - {CONFIG, NEXT_CONFIG}):

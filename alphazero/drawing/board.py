@@ -145,7 +145,6 @@ class BoardDrawing:
             self.frame(canvas, highlighted_cell)
 
     def draw_field(self, canvas: Canvas) -> None:
-        """Draw the empty board and its labels."""
         canvas.reserve(self.left + self.width, self.top + self.height)
         if self.board_style is BoardStyle.HEXAGONS:
             self._draw_sides(canvas)
@@ -307,7 +306,6 @@ def labels_of(game: Game) -> Labels:
 
 
 def _labellings(rows: int, columns: int) -> Iterator[Labels]:
-    """Yield the ways in which games name rows and columns."""
     upwards = tuple(str(row + 1) for row in range(rows))
     for letters in (string.ascii_lowercase, VERTEX_LETTERS, string.ascii_uppercase):
         if columns <= len(letters):

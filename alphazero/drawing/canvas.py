@@ -191,7 +191,6 @@ class Canvas:
         )
 
     def line(self, points: Sequence[Point], colour: Colour | Paint, width: float = 1) -> None:
-        """Draw a line through points (x, y)."""
         large, paint = self._enlarge_points(points), _paint(colour)
         self._shapes.append(
             Shape(

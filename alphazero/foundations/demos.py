@@ -229,7 +229,6 @@ def make_demo(name: str, settings: dict[str, Any]) -> Demo:
 
 
 def _check_blackjack(episodes: int, seed: int) -> None:
-    """Check the settings and the packages before the work."""
     check_number("episodes", episodes, 1, MOST_EPISODES)
     check_number("seed", seed, 0, 2**63)
     plots.require_matplotlib()
