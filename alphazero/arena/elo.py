@@ -43,7 +43,6 @@ class MatchResult:
 
     @property
     def games(self) -> int:
-        """The number of games."""
         return self.wins + self.draws + self.losses
 
     @property

@@ -36,7 +36,6 @@ class Grade:
 
     @property
     def share(self) -> float:
-        """The share of optimal moves."""
         return self.optimal / self.positions
 
     def __str__(self) -> str:

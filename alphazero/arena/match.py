@@ -37,7 +37,7 @@ DEFAULT_PARALLEL_GAMES = 128
 
 _floats = types.float32[::1]
 slots_type = types.int64[::1]
-_NotesType = types.NamedTuple(
+_MoveDataType = types.NamedTuple(
     [types.int32[:, ::1], types.float32[:, :, ::1], *(types.float32[:, ::1],) * 3], MoveData
 )
 _DecisionsType = types.NamedTuple(
@@ -45,27 +45,27 @@ _DecisionsType = types.NamedTuple(
 )
 
 
-@kernel(types.void(RulesType, types.int64[:, ::1], _NotesType, _DecisionsType, slots_type))
+@kernel(types.void(RulesType, types.int64[:, ::1], _MoveDataType, _DecisionsType, slots_type))
 def _play_all(
-    rules: Any, states: State, notes: MoveData, decisions: Decisions, outcomes: Int64Array
+    rules: Any, states: State, move_data: MoveData, decisions: Decisions, outcomes: Int64Array
 ) -> None:
     """Record `decisions` [n], play them on `states` [G, S] and write `outcomes` [n].
 
     A move whose outcome is already `RESIGNED` is recorded but not played.
     """
-    length = notes.actions.shape[1]
+    length = move_data.actions.shape[1]
     for index in range(len(decisions.slots)):
         slot, action = decisions.slots[index], decisions.actions[index]
         ply = states[slot, PLY]
         if not 0 <= ply < length:
             outcomes[index] = MISCOUNTED
             continue
-        notes.actions[slot, ply] = action
+        move_data.actions[slot, ply] = action
         for each in range(decisions.policies.shape[1]):
-            notes.policies[slot, ply, each] = decisions.policies[index, each]
-        notes.values[slot, ply] = decisions.values[index]
-        notes.surprises[slot, ply] = decisions.surprises[index % len(decisions.surprises)]
-        notes.prospects[slot, ply] = decisions.prospects[index % len(decisions.prospects)]
+            move_data.policies[slot, ply, each] = decisions.policies[index, each]
+        move_data.values[slot, ply] = decisions.values[index]
+        move_data.surprises[slot, ply] = decisions.surprises[index % len(decisions.surprises)]
+        move_data.prospects[slot, ply] = decisions.prospects[index % len(decisions.prospects)]
         if outcomes[index] != RESIGNED:
             rules.play(states[slot], action)
             outcomes[index] = rules.outcome(states[slot])
@@ -101,7 +101,7 @@ class Match:
         self._pairings: list[Pairing | None] = [None] * self.num_games
         self._player_indices = np.zeros((self.num_games, 2), np.int64)
         shape = self.num_games, length
-        self._notes = MoveData(
+        self._move_data = MoveData(
             np.zeros(shape, np.int32),
             np.zeros((*shape, game.num_actions), np.float32),
             np.zeros(shape, np.float32),
@@ -135,8 +135,8 @@ class Match:
         self._pairings[slot] = game.pairing
         self._player_indices[slot] = game.pairing.players
         self._may_resign[slot] = game.pairing.may_resign
-        for notes, known in zip(self._notes, game.move_data, strict=True):
-            notes[slot, :length] = known
+        for stored, loaded in zip(self._move_data, game.move_data, strict=True):
+            stored[slot, :length] = loaded
         one = np.array([slot])
         self.states[slot] = self.game.play(self.game.initial_state(), *map(int, game.actions))
         for player in self.players:
@@ -173,7 +173,7 @@ class Match:
         slots, actions = decisions.slots, decisions.actions
         resigned = self._may_resign[slots] & (decisions.prospects < self.resign_below)
         outcomes = np.where(resigned, RESIGNED, ONGOING)
-        _play_all(self.game.rules, self.states, self._notes, decisions, outcomes)
+        _play_all(self.game.rules, self.states, self._move_data, decisions, outcomes)
         if (outcomes == MISCOUNTED).any():
             raise self._miscounted()
         for index in np.flatnonzero(outcomes != ONGOING):
@@ -192,17 +192,16 @@ class Match:
     def record(
         self, slot: int, outcome: int = ONGOING, resigned: bool = False, fault: str = ""
     ) -> GameRecord:
-        """Return game `slot` so far."""
         pairing = self._pairings[slot]
         assert pairing is not None, f"no game in slot {slot}"
         length = int(self.states[slot, PLY])
         return GameRecord(
             pairing,
-            self._notes.actions[slot, :length].copy(),
-            self._notes.policies[slot, :length].copy(),
-            self._notes.values[slot, :length].copy(),
-            self._notes.surprises[slot, :length].copy(),
-            self._notes.prospects[slot, :length].copy(),
+            self._move_data.actions[slot, :length].copy(),
+            self._move_data.policies[slot, :length].copy(),
+            self._move_data.values[slot, :length].copy(),
+            self._move_data.surprises[slot, :length].copy(),
+            self._move_data.prospects[slot, :length].copy(),
             outcome,
             resigned,
             fault,
@@ -234,9 +233,9 @@ class Match:
     def _request_moves(self, slots: Int64Array) -> None:
         to_move = self._player_indices[slots, self.states[slots, PLY] % 2]
         for index, player in enumerate(self.players):
-            asked = slots[to_move == index]
-            if len(asked):
-                player.begin_moves(asked)
+            own = slots[to_move == index]
+            if len(own):
+                player.begin_moves(own)
 
     def _begin_next(self, slot: int) -> None:
         """Start the schedule's next game at index `slot`, or leave the index free."""

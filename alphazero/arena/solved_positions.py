@@ -89,8 +89,7 @@ def read_positions(game: Game, path: Path) -> SolvedPositions:
         except (ValueError, KeyError, GameError) as error:
             raise GameError(
                 f"{printable(path)}:{number}: expected 'MOVES SCORE LABELS' with "
-                f"{game.num_actions} "
-                f"labels of + = - . ({error})"
+                f"{game.num_actions} labels of + = - . ({error})"
             ) from error
     if not lines:
         raise GameError(f"{printable(path)}: no positions")

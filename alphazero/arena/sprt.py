@@ -82,9 +82,9 @@ class Sprt:
         """Describe the state of the test in one line."""
         low, high = self.bounds
         verdict, ratio = self.verdict(records), self.ratio(count_pairs(records))
-        said = "no answer yet" if verdict is None else f"elo{int(verdict)} accepted"
+        decision = "undecided" if verdict is None else f"elo{int(verdict)} accepted"
         return (
-            f"sequential test of Elo {self.elo0:+g} against {self.elo1:+g}: {said}; "
+            f"sequential test of Elo {self.elo0:+g} against {self.elo1:+g}: {decision}; "
             f"log-likelihood ratio {ratio:+.2f} ({low:.2f} to {high:.2f})"
         )
 

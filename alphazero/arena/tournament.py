@@ -109,7 +109,6 @@ class Tournament:
                     save_games(self._file, self.played)
 
     def counts(self) -> Counts:
-        """Count games of i, moving first, against j by outcome -1, 0, +1: [N, N, 3]."""
         return count_games([spec.name for spec in self.specs], self.counted)
 
     @property

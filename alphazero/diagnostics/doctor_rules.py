@@ -14,7 +14,7 @@ import numpy as np
 from alphazero.config.schema import Config
 from alphazero.games import make_game
 from alphazero.training.data.game_shard import GameBatch
-from alphazero.training.resignation import judge_threshold, non_resigned_games
+from alphazero.training.resignation import check_threshold, non_resigned_games
 
 RECENT: Final = 5
 """Newest points of a curve that are averaged, against the noise of one iteration."""
@@ -238,7 +238,7 @@ def check_resignation(data: RunData) -> str | None:
     resigned = wrong = 0
     for iteration, games in data.shards:
         if iteration in thresholds:
-            verdict = judge_threshold(non_resigned_games([games]), thresholds[iteration])
+            verdict = check_threshold(non_resigned_games([games]), thresholds[iteration])
             resigned, wrong = resigned + verdict.resigned, wrong + verdict.wrong
     settings = data.config.selfplay
     permitted = settings.resign_false_positives

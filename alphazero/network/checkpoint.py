@@ -36,8 +36,8 @@ _WIDTH_LIMIT: Final = 1 << 16
 class Checkpoint:
     """A player at one moment of its training; `source` names the file in messages.
 
-    `weights` is the network's `state_dict`; `step` and `iteration` count optimizer updates and
-    turns of the loop; `rating` is in Elo, None if unknown; `details` is for people.
+    `weights` is the network's `state_dict`; `step` counts optimizer updates; `rating` is in Elo,
+    None if unknown; `details` is for people.
     """
 
     game_name: str

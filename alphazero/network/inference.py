@@ -52,7 +52,7 @@ def check_observations(observations: Float32Array, shape: tuple[int, int, int]) 
         )
 
 
-def check_answers(logits: Float32Array, values: Float32Array) -> None:
+def check_outputs(logits: Float32Array, values: Float32Array) -> None:
     """Raise RunError if any of the network's `logits` [B, A] or `values` [B] is not finite."""
     good = np.isfinite(logits).all(axis=1) & np.isfinite(values)
     if not good.all():
@@ -96,9 +96,9 @@ def _has_native_bfloat16(kind: str) -> bool:
     allowed = os.environ.get("ONEDNN_MAX_CPU_ISA", "DEFAULT").upper()
     if kind != "cpu" or not any(each in allowed for each in ("DEFAULT", "BF16", "FP16", "AMX")):
         return False
-    # torch does not promise these functions; without them the answer is unknown.
-    questions = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
-    return any(bool(getattr(torch.cpu, question, bool)()) for question in questions)
+    # torch may lack these functions; without them support is unknown.
+    functions = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+    return any(bool(getattr(torch.cpu, function, bool)()) for function in functions)
 
 
 class BatchRunner(Protocol):
@@ -141,7 +141,7 @@ class BatchedEvaluator(ABC):
             batch = self._checkout(size)
             logits[piece], values[piece] = batch.run(observations[piece])
             self._idle[size].append(batch)
-        check_answers(logits, values)
+        check_outputs(logits, values)
         return logits, values
 
     def _checkout(self, size: int) -> BatchRunner:

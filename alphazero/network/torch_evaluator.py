@@ -108,6 +108,6 @@ class TorchEvaluator(BatchedEvaluator):
                     return CudaGraphRunner(*given)
                 except RuntimeError as error:
                     self._records = False
-                    said = str(error).splitlines()[0]
-                    print(f"CUDA graphs cannot be used ({said}); self-play will be slower")
+                    message = str(error).splitlines()[0]
+                    print(f"CUDA graphs cannot be used ({message}); self-play will be slower")
         return EagerRunner(*given)

@@ -1,6 +1,6 @@
 """An external program as a player, over the Go Text Protocol: one process per game.
 
-A program that crashes, times out or answers an illegal move forfeits its game; the next game with
+A program that crashes, times out or replies an illegal move forfeits its game; the next game with
 that index starts a new process. No send or read waits, so that the programs search in parallel.
 """
 
@@ -110,7 +110,6 @@ class GtpPlayer(Player):
         return Decisions(np.array(slots, np.int64), actions, nothing, nothing[:, 0].copy())
 
     def forfeits(self) -> list[Forfeit]:
-        """Return the games lost by resignation or by a fault of the program."""
         forfeits, self._forfeits = self._forfeits, []
         return forfeits
 
@@ -166,13 +165,13 @@ class GtpPlayer(Player):
 
     def _ask(self, program: GtpProcess, command: str) -> GtpReply:
         """Send a command that must succeed."""
-        answer = program.ask(command, self.move_timeout)
-        if not answer.succeeded:
+        reply = program.ask(command, self.move_timeout)
+        if not reply.succeeded:
             raise PlayerError(
-                f"gtp:{self.command} refuses '{command}': {printable(answer.text[:200])}; "
+                f"gtp:{self.command} refuses '{command}': {printable(reply.text[:200])}; "
                 "it cannot play this game"
             )
-        return answer
+        return reply
 
     def _listen(self, slot: int) -> bool:
         """Handle the replies of a game's program; return whether there were any."""
@@ -180,31 +179,31 @@ class GtpPlayer(Player):
         if game.program is None:
             return False
         try:
-            answers = game.program.answers()
-            if game.program.silence > self.move_timeout:
+            replies = game.program.replies()
+            if game.program.seconds_waiting > self.move_timeout:
                 raise ProgramError(f"the program has not answered for {self.move_timeout:g} s")
         except ProgramError as error:
             self._forfeit(slot, str(error))
             return True
-        for answer in answers:
+        for reply in replies:
             if game.stale_replies:
                 game.stale_replies -= 1
             elif not game.lost:
-                self._take(slot, answer)
-        return bool(answers)
+                self._take(slot, reply)
+        return bool(replies)
 
-    def _take(self, slot: int, answer: GtpReply) -> None:
-        game, word = self._games[slot], answer.text.lower()
-        if not answer.succeeded:
+    def _take(self, slot: int, reply: GtpReply) -> None:
+        game, word = self._games[slot], reply.text.lower()
+        if not reply.succeeded:
             # gtp-rhino and similar programs skip a forced pass and do not know the move.
-            if not answer.command.endswith(PASS):
-                self._forfeit(slot, f"refused '{answer.command}': {answer.text[:100]!r}")
-        elif answer.command.startswith("genmove"):
+            if not reply.command.endswith(PASS):
+                self._forfeit(slot, f"refused '{reply.command}': {reply.text[:100]!r}")
+        elif reply.command.startswith("genmove"):
             game.found = self.vertices.action(game.state, word)
             if word == RESIGN:
                 self._forfeit(slot)
             elif game.found is None:
-                self._forfeit(slot, f"illegal move {answer.text[:40]!r}")
+                self._forfeit(slot, f"illegal move {reply.text[:40]!r}")
 
     def _send(self, game: _Game, command: str) -> None:
         if game.program:

@@ -26,12 +26,12 @@ MOVE_TIMEOUT: Final = 300.0
 EXIT_TIMEOUT: Final = 1.0
 """Seconds a program has to exit by itself before it is killed."""
 
-_LONGEST_LINE: Final = 1 << 16
-_LONGEST_ANSWER: Final = 1 << 20
-_MOST_UNREAD: Final = 1000
+_MAX_LINE_BYTES: Final = 1 << 16
+_MAX_REPLY_BYTES: Final = 1 << 20
+_MAX_UNREAD_REPLIES: Final = 1000
 """Limits of a program's output: bytes per line, bytes per reply, unread replies."""
 
-_TOO_MUCH: Final = "!"
+_OVERFLOW: Final = "!"
 """Queue entry that stands for a reply beyond these limits."""
 
 
@@ -75,75 +75,74 @@ class GtpProcess:
         assert process.stderr
         self._process = process
         self._stdin = process.stdin
-        self._said: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._complaints: deque[str] = deque(maxlen=1)
-        self._owed: deque[str] = deque()
+        self._replies: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._stderr: deque[str] = deque(maxlen=1)
+        self._pending: deque[str] = deque()
         self._since = 0.0
         """Start of the wait for the oldest pending reply, by `time.monotonic()`."""
         # Threads hold the pipes, not this object: when it is garbage-collected, the process ends.
-        self._listener = _start_reading(_read_complaints, process.stderr, self._complaints)
-        _start_reading(_read_answers, process.stdout, self._said)
+        self._listener = _start_reading(_read_stderr, process.stderr, self._stderr)
+        _start_reading(_read_replies, process.stdout, self._replies)
         self._end = weakref.finalize(self, _end, process)
 
     def send(self, command: str) -> None:
         """Send a command without waiting for its reply."""
-        if not self._owed:
+        if not self._pending:
             self._since = time.monotonic()
-        self._owed.append(command)
-        # The exit of a program is reported by `answers`.
+        self._pending.append(command)
+        # The exit of a program is reported by `replies`.
         with contextlib.suppress(OSError, ValueError):
             self._stdin.write(f"{command}\n".encode())
             self._stdin.flush()
 
-    def answers(self, seconds: float = 0.0) -> list[GtpReply]:
+    def replies(self, seconds: float = 0.0) -> list[GtpReply]:
         """Return the replies received; wait up to `seconds` for the first, if one is pending.
 
         Raises:
             ProgramError: when the program exited or exceeded the output limits.
         """
         found: list[GtpReply] = []
-        while self._owed:
+        while self._pending:
             try:
-                text = self._said.get(timeout=0.0 if found else seconds)
+                text = self._replies.get(timeout=0.0 if found else seconds)
             except queue.Empty:
                 break
-            if text == _TOO_MUCH:
-                raise ProgramError("the program said too much at once")
+            if text == _OVERFLOW:
+                raise ProgramError("the program's output exceeds its limits")
             if text is None:
                 raise ProgramError(self._exit_reason())
             rest = text[1:].lstrip("0123456789").strip()
-            found.append(GtpReply(self._owed.popleft(), text[0] == "=", rest))
+            found.append(GtpReply(self._pending.popleft(), text[0] == "=", rest))
             self._since = time.monotonic()
         return found
 
     @property
     def is_running(self) -> bool:
-        """Whether the process still runs."""
         return self._process.poll() is None
 
     @property
     def pending(self) -> int:
         """The number of commands without a reply."""
-        return len(self._owed)
+        return len(self._pending)
 
     @property
-    def silence(self) -> float:
+    def seconds_waiting(self) -> float:
         """Seconds since the oldest reply is pending; 0 when none is."""
-        return time.monotonic() - self._since if self._owed else 0.0
+        return time.monotonic() - self._since if self._pending else 0.0
 
     def ask(self, command: str, seconds: float) -> GtpReply:
         """Send a command and wait for all pending replies; return the last.
 
         Raises:
-            ProgramError: as `answers`, and after `seconds` without a reply.
+            ProgramError: as `replies`, and after `seconds` without a reply.
         """
         self.send(command)
-        answers: list[GtpReply] = []
-        while self._owed:
-            answers = self.answers(max(0.0, seconds - self.silence))
-            if self.silence >= seconds:
-                raise ProgramError(f"no answer to '{command}' within {seconds:g} s")
-        return answers[-1]
+        replies: list[GtpReply] = []
+        while self._pending:
+            replies = self.replies(max(0.0, seconds - self.seconds_waiting))
+            if self.seconds_waiting >= seconds:
+                raise ProgramError(f"no reply to '{command}' within {seconds:g} s")
+        return replies[-1]
 
     def close(self) -> None:
         """Quit the program; kill it after `EXIT_TIMEOUT`."""
@@ -154,7 +153,7 @@ class GtpProcess:
         with contextlib.suppress(subprocess.TimeoutExpired):
             code = self._process.wait(EXIT_TIMEOUT)
             self._listener.join(EXIT_TIMEOUT)  # its last message may still be in the pipe
-            last = f", its last words: {printable(self._complaints[0])}" if self._complaints else ""
+            last = f", its last message: {printable(self._stderr[0])}" if self._stderr else ""
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
             return f"the program ended ({how}){last}"
         return "the program closed its output"
@@ -170,7 +169,7 @@ def split_command(command: str) -> list[str]:
         words = shlex.split(command)
     except ValueError as error:
         raise PlayerError(
-            f"gtp:{printable(command)}: {str(error).lower()}; mend the quotes"
+            f"gtp:{printable(command)}: {str(error).lower()}; close the quotes"
         ) from None
     if not words or "\0" in command:
         raise PlayerError("gtp: needs a command, as in 'gtp:gnugo --mode gtp'")
@@ -183,7 +182,7 @@ def _start_reading(read: Callable[..., None], pipe: IO[bytes], where: object) ->
     return thread
 
 
-def _read_answers(pipe: IO[bytes], said: "queue.SimpleQueue[str | None]") -> None:
+def _read_replies(pipe: IO[bytes], replies: "queue.SimpleQueue[str | None]") -> None:
     """Put each reply, which ends with an empty line, into a queue; None at the end of the pipe.
 
     A reply starts with a line that starts with `=` or `?`; other text between replies is ignored.
@@ -191,24 +190,24 @@ def _read_answers(pipe: IO[bytes], said: "queue.SimpleQueue[str | None]") -> Non
     lines: list[str] = []
     size = 0
     with contextlib.suppress(OSError, ValueError), pipe:
-        while line := pipe.readline(_LONGEST_LINE):
+        while line := pipe.readline(_MAX_LINE_BYTES):
             text = line.decode("utf-8", "replace").strip()
             if text and (lines or text[0] in "=?"):
                 lines.append(text)
                 size += len(line)
             elif lines and not text:
-                said.put("\n".join(lines))
+                replies.put("\n".join(lines))
                 lines, size = [], 0
-            if size > _LONGEST_ANSWER or said.qsize() > _MOST_UNREAD:
-                said.put(_TOO_MUCH)
+            if size > _MAX_REPLY_BYTES or replies.qsize() > _MAX_UNREAD_REPLIES:
+                replies.put(_OVERFLOW)
                 break
-    said.put(None)
+    replies.put(None)
 
 
-def _read_complaints(pipe: IO[bytes], last: "deque[str]") -> None:
+def _read_stderr(pipe: IO[bytes], last: "deque[str]") -> None:
     """Keep the last line of standard error."""
     with contextlib.suppress(OSError, ValueError), pipe:
-        while line := pipe.readline(_LONGEST_LINE):
+        while line := pipe.readline(_MAX_LINE_BYTES):
             text = line.decode("utf-8", "replace").strip()
             if text:
                 last.append(text[:200])

@@ -154,7 +154,7 @@ class RolloutOptions(Options):
     """A search without a network; defaults are those of `RolloutConfig`."""
 
     simulations: int | None = config_field(
-        None, "rollouts a move; without limit where only `seconds` are said", at_least=1
+        None, "rollouts a move; without limit if only `seconds` is given", at_least=1
     )
     seconds: float | None = config_field(
         None, "time for a move", unit="seconds", above=0, below=10**6
@@ -211,8 +211,7 @@ class GtpOptions(Options):
         if shutil.which(program) is None:
             raise PlayerError(
                 f"gtp:{printable(self.command[:80])}: there is no program "
-                f"{printable(program[:80])!r}; "
-                "install it, or give its path"
+                f"{printable(program[:80])!r}; install it, or give its path"
             )
 
     @property

@@ -144,12 +144,10 @@ class PlayerSpec:
 
     @property
     def game(self) -> "Game | None":
-        """The only game it plays; None for any."""
         return self.options.game
 
     @property
     def player_hash(self) -> str:
-        """Distinguishes checkpoints of the same path; empty for other players."""
         return self.options.player_hash
 
     @property
@@ -159,7 +157,6 @@ class PlayerSpec:
 
     @property
     def is_timed(self) -> bool:
-        """Whether a time limit ends its search, so that it needs a processor core of its own."""
         return self.options.is_timed
 
     def create(
@@ -214,7 +211,7 @@ def name_player(
     kind, values = _parse(text)
     if kind.build is None and not person:
         raise PlayerError(
-            f"{text!r} cannot be named here: a person sits down at `alphazero play PLAYER`"
+            f"{text!r} cannot be named here: a person plays by `alphazero play PLAYER`"
         )
     budget = {"simulations": simulations, "seconds": seconds}
     takes = {field.name for field, _, _ in config_fields(kind.options)}
@@ -237,7 +234,9 @@ def name_checkpoint(text: str) -> CheckpointOptions:
     path, rest = (text, "") if _exists(text) else _split_path(text)
     options = _read_options(text, CHECKPOINT, rest, given=bool(rest))
     if budget := options.keys() - set(SEARCH_KEYS):
-        raise PlayerError(f"{printable(text[:80])!r} may not say {min(budget)}: --simulations does")
+        raise PlayerError(
+            f"{printable(text[:80])!r}: leave out {min(budget)}; --simulations sets it"
+        )
     named = CheckpointOptions(path or text, **options)
     named.check()
     return named
@@ -292,8 +291,7 @@ def _parse(text: str) -> tuple[PlayerKind, dict[str, Any]]:
     )
     raise PlayerError(
         f"unknown player {printable(text[:80])!r}{near} (players: {known}; or a checkpoint: "
-        "PATH or "
-        "PATH:simulations=N)"
+        "PATH or PATH:simulations=N)"
     )
 
 
@@ -334,7 +332,7 @@ def _read_options(text: str, kind: PlayerKind, rest: str, given: bool) -> dict[s
     }
     new_names = {note.formerly: name for name, (_, note) in fields.items() if note.formerly}
     values: dict[str, Any] = {}
-    place = f"player {printable(text[:80])!r}"
+    where = f"player {printable(text[:80])!r}"
     takes = ", ".join(fields) or "none"
     for index, part in enumerate(rest.split(",") if given else []):
         name, equals, value = part.partition("=")
@@ -343,13 +341,13 @@ def _read_options(text: str, kind: PlayerKind, rest: str, given: bool) -> dict[s
         name = new_names.get(name, name)
         if name not in fields:
             hint = did_you_mean(name, fields)
-            raise PlayerError(f"{place}: no option {name[:60]!r}{hint} (options: {takes})")
+            raise PlayerError(f"{where}: no option {name[:60]!r}{hint} (options: {takes})")
         if name in values:
-            raise PlayerError(f"{place}: {name} is given twice")
+            raise PlayerError(f"{where}: {name} is given twice")
         try:
             values[name] = _read_value(*fields[name], value)
         except WrongValueError as error:
-            raise PlayerError(f"{place}: {name}: {error}") from None
+            raise PlayerError(f"{where}: {name}: {error}") from None
     return values
 
 

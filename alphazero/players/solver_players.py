@@ -15,7 +15,7 @@ from alphazero.solvers.exact import solver_for
 from alphazero.utils.arrays import Int64Array
 
 SLICE = 5_000
-"""Positions searched between looks at the clock: a few ms, about 10 ms on a large board."""
+"""Positions searched between checks of the clock: a few ms, about 10 ms on a large board."""
 
 SOLVER_POSITIONS = 2_000_000
 """Node limit of an exact solution: about a second of Connect Four."""
@@ -59,7 +59,6 @@ class SequentialPlayer(Player):
         self._waiting.extend(map(int, slots))
 
     def step(self) -> None:
-        """Search one slice of the first queued game."""
         if not self._waiting:
             return
         if self._steps is None:

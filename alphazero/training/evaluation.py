@@ -14,7 +14,7 @@ from alphazero.arena.grade import collect_answers, grade_answers
 from alphazero.arena.match import play_schedule
 from alphazero.arena.openings import paired_openings
 from alphazero.arena.solved_positions import STAGES, solved_positions, stages_of
-from alphazero.arena.tournament import Tournament
+from alphazero.arena.tournament import Counts, Tournament
 from alphazero.config.schema import Config
 from alphazero.errors import AlphaZeroError, ConfigError
 from alphazero.games.game import Game
@@ -29,8 +29,6 @@ OPENING_MOVES = 4
 
 Figures = dict[str, float]
 """Metric values by name."""
-
-Counts = np.ndarray[tuple[int, int, int], np.dtype[np.int64]]
 
 
 class Evaluation:

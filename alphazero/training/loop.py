@@ -236,7 +236,7 @@ class Training:
         )
         self.replay.add(state.iteration, arrays)
         state.positions = self.replay.total_positions
-        state.evaluations += games.work.evaluations
+        state.evaluations += games.stats.evaluations
         state.games += len(games.finished)
         state.shards = self.replay.iterations
         self.run.save_games(arrays)
@@ -405,7 +405,6 @@ class Training:
         return NetworkSnapshot(name, self.best, lambda: self.run.read(name))
 
     def _checkpoint(self, rating: float | None = None) -> Checkpoint:
-        """Return the learner's network, or its EMA, as a checkpoint."""
         return self.run.checkpoint(self.learner.player, rating)
 
     def _make_backend(self) -> PlayBackend:

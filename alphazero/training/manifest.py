@@ -20,7 +20,7 @@ MANIFEST: Final = "state/manifest.json"
 NEXT_CONFIG: Final = "config.yaml, next"
 """Name among a manifest's hashes of the `CONFIG` that is about to replace the present one."""
 
-_MOST: Final = 10**15
+_MAX_NUMBER: Final = 10**15
 """Limit of a manifest's counts, rating and seconds; no real run comes near it."""
 
 _SHA256: Final = re.compile("[0-9a-f]{64}")
@@ -86,8 +86,7 @@ def check_resumable(folder: Path) -> None:
     if not holds_run(folder):
         raise RunError(
             f"{printable(folder)} holds no run that could be resumed: "
-            f"{printable(folder / MANIFEST)} is "
-            "missing; start one with `alphazero train CONFIG`"
+            f"{printable(folder / MANIFEST)} is missing; start one with `alphazero train CONFIG`"
         )
 
 
@@ -100,9 +99,8 @@ def check_config(folder: Path, state: RunState) -> str:
     known = [state.hashes[name] for name in (CONFIG, NEXT_CONFIG) if name in state.hashes]
     if known and found not in known:
         raise RunError(
-            f"{printable(folder / CONFIG)} is not as the run wrote it: its SHA-256 is not the "
-            "one in "
-            f"{MANIFEST}; restore it, and change a key with `alphazero train --resume "
+            f"{printable(folder / CONFIG)} is not as the run wrote it: its SHA-256 is not the one "
+            f"in {MANIFEST}; restore it, and change a key with `alphazero train --resume "
             f"{shlex.quote(printable(folder))} section.key=value`"
         )
     return found
@@ -118,10 +116,10 @@ def read_manifest(path: Path) -> RunState:
     try:
         content = parse_object(read_limited(path, 1 << 26))
         if content["format"] != FORMAT:
-            raise ValueError("its format is another one")
+            raise ValueError(f"its format is not {FORMAT}")
         format_version = content["format_version"]
         if not _is_count(format_version):
-            raise ValueError("its format_version is no whole number")
+            raise ValueError("its format_version is not a whole number")
         if format_version > FORMAT_VERSION:
             raise RunError(
                 f"{printable(path)} was written by a newer alphazero (format "
@@ -135,7 +133,7 @@ def read_manifest(path: Path) -> RunState:
             raise ValueError(fault)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise RunError(
-            f"{printable(path)} is no manifest of a run ({repr(error)[:300]}); restore it from "
+            f"{printable(path)} is not a run's manifest ({repr(error)[:300]}); restore it from "
             "a copy"
         ) from error
     return state
@@ -145,12 +143,12 @@ def _fault(state: RunState) -> str:
     """Return why no run can have written this state; empty if one can."""
     for name in ("iteration", "step", "positions", "evaluations", "games"):
         if not _is_count(getattr(state, name)):
-            return f"its {name} is no whole number from 0 to {_MOST:,}"
-    for name, least in (("seconds", 0), ("rating", -_MOST)):
+            return f"its {name} is not a whole number from 0 to {_MAX_NUMBER:,}"
+    for name, least in (("seconds", 0), ("rating", -_MAX_NUMBER)):
         number = getattr(state, name)
         # Not converted to float first: a whole number may be too large for one.
-        if type(number) not in (int, float) or not least <= number <= _MOST:
-            return f"its {name} is no number from {least:,} to {_MOST:,}"
+        if type(number) not in (int, float) or not least <= number <= _MAX_NUMBER:
+            return f"its {name} is not a number from {least:,} to {_MAX_NUMBER:,}"
     shards = state.shards
     if (
         type(shards) is not list
@@ -158,15 +156,15 @@ def _fault(state: RunState) -> str:
         or sorted(set(shards)) != shards
         or max([0, *shards]) > state.iteration
     ):
-        return "its shards are no list of past iterations, oldest first"
+        return "its shards are not a list of past iterations, oldest first"
     hashes = state.hashes
     if type(hashes) is not dict or not all(
         isinstance(digest, str) and _SHA256.fullmatch(digest) for digest in hashes.values()
     ):
-        return "its hashes are no SHA-256 by name"
+        return "its hashes are not SHA-256 by file name"
     for name in hashes:
         if not any(pattern.fullmatch(name) for pattern in _NAMES.values()):
-            return f"its hashes name {printable(name)!r}, which is no file of a run"
+            return f"its hashes name {printable(name)!r}, which is not a file of a run"
     for kind in ("best", "learner", "unfinished"):
         name = getattr(state, kind)
         if not (isinstance(name, str) and _NAMES[kind].fullmatch(name)):
@@ -179,7 +177,7 @@ def _fault(state: RunState) -> str:
 
 
 def _is_count(number: object) -> bool:
-    return type(number) is int and 0 <= number <= _MOST
+    return type(number) is int and 0 <= number <= _MAX_NUMBER
 
 
 def check_run(folder: Path) -> None:

@@ -84,7 +84,6 @@ class LocalBackend:
         show: Progress,
         meanwhile: Callable[[], bool],  # noqa: ARG002
     ) -> SelfPlayResult:
-        """Play the games before returning."""
         return play_games(
             self._game,
             self._config,
@@ -103,7 +102,6 @@ class LocalBackend:
         seed: Sequence[int],
         show: Progress,
     ) -> Future[GateResult]:
-        """Play the gate before returning."""
         future: Future[GateResult] = Future()
         players = challenger.evaluator, best.evaluator
         future.set_result(run_gate(self._game, self._config, *players, seed, self._workers, show))

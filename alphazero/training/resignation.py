@@ -34,7 +34,7 @@ def non_resigned_games(shards: Iterable[GameBatch]) -> Iterator[GameRecord]:
         yield from (record for record in games.records() if not record.pairing.may_resign)
 
 
-def judge_threshold(records: Iterable[GameRecord], threshold: float) -> ThresholdCheck:
+def check_threshold(records: Iterable[GameRecord], threshold: float) -> ThresholdCheck:
     """Count the games that `threshold` would have ended, and its mistakes among them."""
     resigned = wrong = 0
     for record in records:
@@ -84,10 +84,10 @@ def measure_resignation(records: Sequence[GameRecord], threshold: float) -> dict
         "selfplay/resigned": resigned / len(records),
         "selfplay/resign_threshold": threshold,
     }
-    whole = [record for record in records if not record.pairing.may_resign]
-    verdict = judge_threshold(whole, threshold)
-    if verdict.resigned:
-        values["selfplay/resign_false_positives"] = verdict.wrong / verdict.resigned
+    non_resigned = [record for record in records if not record.pairing.may_resign]
+    check = check_threshold(non_resigned, threshold)
+    if check.resigned:
+        values["selfplay/resign_false_positives"] = check.wrong / check.resigned
     return values
 
 
@@ -99,5 +99,5 @@ def _is_wrong(outcome: int, ply: int) -> bool:
 def _new_minima(prospects: Float32Array) -> list[int]:
     """Return the plies whose `prospects` [T] are lower than all before them."""
     lowest = np.minimum.accumulate(np.concatenate([[np.inf], prospects]))
-    falls: list[int] = np.flatnonzero(lowest[1:] < lowest[:-1]).tolist()
-    return falls
+    plies: list[int] = np.flatnonzero(lowest[1:] < lowest[:-1]).tolist()
+    return plies

@@ -77,7 +77,6 @@ class RunDirectory:
 
     @functools.cached_property
     def game(self) -> Game:
-        """The game that the run learns."""
         return make_game(self.config.game.name, **self.config.game.options)
 
     @classmethod
@@ -129,19 +128,17 @@ class RunDirectory:
                 "its folder"
             )
         run = cls(folder, config, state)
-        learned = run.state.positions
-        grows_alike = before.network_at(learned) == config.network_at(learned)
-        if not (grows_alike and matches_run(run.load_best(), config)):
+        positions = state.positions
+        same_network = before.network_at(positions) == config.network_at(positions)
+        if not (same_network and matches_run(run.load_best(), config)):
             raise RunError(
-                f"{printable(folder)}: the game and the network of a run cannot change; start "
-                "a new "
-                "one with another run.name"
+                f"{printable(folder)}: the game and the network of a run cannot change; start a "
+                "new one with another run.name"
             )
         if before.learner.optimizer != config.learner.optimizer:
             raise RunError(
-                f"{printable(folder)}: learner.optimizer of a run cannot change; start a new "
-                "one with "
-                "another run.name"
+                f"{printable(folder)}: learner.optimizer of a run cannot change; start a new one "
+                "with another run.name"
             )
         state.hashes.pop(NEXT_CONFIG, None)
         state.hashes[CONFIG] = found
@@ -150,7 +147,6 @@ class RunDirectory:
         return run
 
     def budget_is_spent(self) -> bool:
-        """Whether a limit of the budget has been reached."""
         state, budget = self.state, self.config.budget
         spent = (
             (state.iteration, budget.iterations),
@@ -189,7 +185,6 @@ class RunDirectory:
         return name
 
     def save_learner(self, tensors: dict[str, Tensor]) -> None:
-        """Write the learner's weights and optimizer state."""
         name = f"state/learner-{self.state.iteration:06d}.safetensors"
         self.state.hashes[name] = save_tensors(
             self.folder / name, tensors, {"format": LEARNER_FORMAT}
@@ -197,7 +192,6 @@ class RunDirectory:
         self.state.learner = name
 
     def save_unfinished(self, games: Sequence[GameRecord]) -> None:
-        """Write the games under way."""
         name = f"state/unfinished-{self.state.iteration:06d}.npz"
         self._write(name, GameBatch.of(self.game, games).to_bytes())
         self.state.unfinished = name
@@ -244,17 +238,14 @@ class RunDirectory:
             write_atomic(best, data)
 
     def load_best(self) -> Checkpoint:
-        """Read the best player."""
         self.read(self.state.best)
         return load_checkpoint(self.folder / self.state.best)
 
     def load_learner(self) -> dict[str, Tensor]:
-        """Read the learner's weights and optimizer state."""
         self.read(self.state.learner)
         return load_tensors(self.folder / self.state.learner, LEARNER_FORMAT)[0]
 
     def load_unfinished(self) -> list[GameRecord]:
-        """Read the games under way."""
         return self.load_games(self.state.unfinished).records()
 
     def load_shards(self) -> Iterator[tuple[int, GameBatch]]:
@@ -263,7 +254,6 @@ class RunDirectory:
             yield iteration, self.load_shard(iteration)
 
     def load_shard(self, iteration: int) -> GameBatch:
-        """Read the games of one iteration in the window."""
         return self.load_games(shard_name(iteration))
 
     def load_games(self, name: str) -> GameBatch:

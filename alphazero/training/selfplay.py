@@ -36,7 +36,7 @@ class SelfPlayResult(NamedTuple):
 
     finished: list[GameRecord]
     unfinished: list[GameRecord]
-    work: "SelfPlayStats"
+    stats: SelfPlayStats
     evaluator: Evaluator
     """the network that played; a gate may replace the best before the games are reported"""
     seconds: float | None = None
@@ -83,7 +83,7 @@ def play_games(
     return SelfPlayResult(
         [record for part in parts for record in part.finished],
         [record for part in parts for record in part.unfinished],
-        sum((part.work for part in parts), SelfPlayStats()),
+        sum((part.stats for part in parts), SelfPlayStats()),
         evaluator,
     )
 
@@ -135,18 +135,18 @@ class SelfPlayWorker:
         return [*under_way, *self._waiting]
 
     @property
-    def work(self) -> SelfPlayStats:
+    def stats(self) -> SelfPlayStats:
         """The counters since this worker was created."""
-        work = SelfPlayStats()
-        work.add(self._search)
-        work.seconds_playing = self._seconds
-        return work
+        stats = SelfPlayStats()
+        stats.add(self._search)
+        stats.seconds_playing = self._seconds
+        return stats
 
 
 class _Share(NamedTuple):
     finished: list[GameRecord]
     unfinished: list[GameRecord]
-    work: SelfPlayStats
+    stats: SelfPlayStats
 
 
 def _play_share(
@@ -162,7 +162,7 @@ def _play_share(
 ) -> _Share:
     worker = SelfPlayWorker(game, config, evaluator, rng, num_games, unfinished, resign_below)
     finished = worker.play(target, progress)
-    return _Share(finished, worker.leave(), worker.work)
+    return _Share(finished, worker.leave(), worker.stats)
 
 
 def make_selfplay_match(

@@ -14,7 +14,6 @@ class SelfPlayStats:
     batch_capacity: int = 0
     """rows available in the batches"""
     cache_lookups: int = 0
-    """cache lookups"""
     cache_found: int = 0
     """cache hits"""
     kept_visits: int = 0
@@ -28,7 +27,6 @@ class SelfPlayStats:
     differ in every run, so comparisons ignore them."""
 
     def add(self, search: NetworkSearch) -> None:
-        """Add the counters of `search`."""
         self.simulations += search.simulations
         self.evaluations += search.evaluations
         self.batch_capacity += search.batches * search.rows
@@ -47,7 +45,6 @@ class SelfPlayStats:
 
     @property
     def cache_hits(self) -> float:
-        """Cache hits as a share of the lookups."""
         return self.cache_found / max(self.cache_lookups, 1)
 
     @property

@@ -237,7 +237,7 @@ def test_grade_searches_otherwise_where_it_is_told_to(tmp_path: Path, capsys: Ca
     assert exit_code("grade", named, solved, "--save", tmp_path / "copy.safetensors") == 2
     assert "as trained, without transpositions, backup_value_weighting" in capsys.readouterr().err
     assert exit_code("grade", f"{player}:simulations=3", solved) == 2
-    assert "may not say simulations: --simulations does" in capsys.readouterr().err
+    assert "leave out simulations; --simulations sets it" in capsys.readouterr().err
     assert exit_code("grade", f"{player}:backup_value_weighting=-1", solved) == 2
     assert "backup_value_weighting: must be at least 0" in capsys.readouterr().err
 
@@ -647,7 +647,7 @@ def test_the_version_is_told_without_torch() -> None:
         (["play", "rndom"], "unknown player 'rndom'; did you mean 'random'?"),
         (["play", "random"], "name one, as with --game"),
         (["play", "random", "--game", "gomuko"], "did you mean 'gomoku'?"),
-        (["match", "random", "human"], "a person sits down at `alphazero play PLAYER`"),
+        (["match", "random", "human"], "a person plays by `alphazero play PLAYER`"),
         (["match", "random", "random"], "name one, as with --game"),
         (["match", "random", "random", "--games", "3"], "expected an even number"),
         (["match", "a", "b", "--sprt", "5"], "expected ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA"),

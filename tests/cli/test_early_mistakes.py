@@ -55,7 +55,7 @@ def start(words: str, home: Path) -> subprocess.CompletedProcess[str]:
         ("train typo.yaml runn.seed=3", "unknown section"),
         ("train", "name a YAML file"),
         ("train --resume empty", "holds no run that could be resumed"),
-        ("train --resume torn", "is no manifest of a run"),
+        ("train --resume torn", "is not a run's manifest"),
         ("play nope.safetensors", "no such file"),
         ("play pickled.safetensors", "this is a pickled PyTorch file"),
         ("play random:simulations=3 --game nim", "no option 'simulations'"),
@@ -85,7 +85,7 @@ def start(words: str, home: Path) -> subprocess.CompletedProcess[str]:
         ("info empty", "holds no best.safetensors"),
         ("info short.safetensors", "it ends too early"),
         ("doctor empty", "holds no run"),
-        ("doctor torn", "is no manifest of a run"),
+        ("doctor torn", "is not a run's manifest"),
     ],
 )
 def test_a_mistake_is_told_before_anything_is_loaded_or_compiled(

@@ -764,8 +764,8 @@ PLAYERS = (
     ),
     Mutation(
         "arena/match.py",
-        "        notes.values[slot, ply] = decisions.values[index]\n",
-        "        notes.values[slot, ply] = decisions.values[0]\n",
+        "        move_data.values[slot, ply] = decisions.values[index]\n",
+        "        move_data.values[slot, ply] = decisions.values[0]\n",
         "all tables note the value of the first",
         (
             "arena/test_match.py::test_hundreds_of_tables_play_the_same_game_as_one",
@@ -784,8 +784,8 @@ PLAYERS = (
     ),
     Mutation(
         "arena/match.py",
-        "self._notes.policies[slot, :length].copy(),",
-        "self._notes.policies[slot, :length],",
+        "self._move_data.policies[slot, :length].copy(),",
+        "self._move_data.policies[slot, :length],",
         "a record's policies change with the next game on its table",
         (
             "arena/test_match.py::test_games_do_not_depend_on_the_number_of_tables",

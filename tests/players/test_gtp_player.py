@@ -64,13 +64,13 @@ def test_a_program_plays_a_match_by_the_rules_and_each_move_is_its_own() -> None
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        ("crash", "the program ended (exit code 1), its last words: RuntimeError: out of cheese"),
+        ("crash", "the program ended (exit code 1), its last message: RuntimeError: out of cheese"),
         ("hang", "the program has not answered for 0.5 s"),
         ("illegal", "illegal move"),
         ("gibberish", "illegal move 'a nice move"),
         ("fail", "refused 'genmove"),
         ("refuse", "refused 'play"),
-        ("flood", "said too much"),
+        ("flood", "output exceeds its limits"),
     ],
 )
 def test_a_program_at_fault_loses_that_game_and_the_match_goes_on(fault: str, said: str) -> None:
@@ -102,7 +102,7 @@ def test_a_program_that_resigns_has_lost_and_its_process_plays_on() -> None:
     ("command", "said"),
     [
         (fake("small"), "refuses 'boardsize 3': unacceptable size"),
-        (fake("mute"), "no answer to 'list_commands' within 0.5 s"),
+        (fake("mute"), "no reply to 'list_commands' within 0.5 s"),
         (shlex.join([sys.executable, "-ISc", "print(1)"]), "the program ended (exit code 0)"),
     ],
 )
@@ -166,7 +166,7 @@ def test_commands_are_named_like_players_and_mistyped_ones_are_told() -> None:
         "gtp:": "gtp:COMMAND",
         "gtp: ": "needs a command",
         "gtp:no-such-program-x --mode gtp": "no program 'no-such-program-x'",
-        "gtp:python 'x": "mend the quotes",
+        "gtp:python 'x": "close the quotes",
     }.items():
         with pytest.raises(PlayerError, match=said):
             parse_player(text)

@@ -92,7 +92,7 @@ def test_a_word_and_its_options_are_read_and_written_in_one_way(
         ("minimax", "needs a depth in plies or seconds, as in minimax:depth=5"),
         ("uct:final_move=robus", "did you mean 'robust'?"),
         ("network:", "needs more: network:PATH"),
-        ("human", "a person sits down at `alphazero play PLAYER`"),
+        ("human", "a person plays by `alphazero play PLAYER`"),
         ("a\nb", "unknown player"),
     ],
 )

@@ -20,7 +20,7 @@ from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing
 from alphazero.training.data.game_shard import PLAYED_OUT, RESIGNED, GameBatch
 from alphazero.training.loop import Training
 from alphazero.training.resignation import (
-    judge_threshold,
+    check_threshold,
     measure_resignation,
     non_resigned_games,
     resign_threshold,
@@ -95,10 +95,10 @@ def test_the_threshold_by_hand() -> None:
 
 def test_a_draw_that_is_given_up_is_wrong_and_the_first_move_below_counts() -> None:
     games = [game_of([-0.6, 0.6], 0), game_of([0.1, -0.6, -0.9], 1), game_of([-0.5], -1)]
-    assert judge_threshold(games, -0.5) == (2, 1)
-    assert judge_threshold(games, -0.6) == (1, 1)  # only -0.9, and who despaired there won
-    assert judge_threshold(games, -0.4) == (3, 1)
-    assert judge_threshold(games, -0.9) == (0, 0)
+    assert check_threshold(games, -0.5) == (2, 1)
+    assert check_threshold(games, -0.6) == (1, 1)  # only -0.9, and who despaired there won
+    assert check_threshold(games, -0.4) == (3, 1)
+    assert check_threshold(games, -0.9) == (0, 0)
 
 
 def test_only_games_that_were_played_out_are_asked() -> None:

@@ -677,7 +677,7 @@ def test_a_manifest_written_by_hand_is_refused_in_one_line(
         assert main(arguments) == 2, (name, value)
         error = capsys.readouterr().err
         line, *more = error.splitlines()
-        assert line.startswith(f"error: {manifest} is no manifest of a run"), (name, value)
+        assert line.startswith(f"error: {manifest} is not a run's manifest"), (name, value)
         assert len(line) < 600
         assert len(more) == (command == "verify"), (name, value, more)
         manifest.write_bytes(whole)

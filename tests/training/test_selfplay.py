@@ -40,7 +40,7 @@ def self_play(
 
 def everything(games: SelfPlayResult) -> str:
     finished, unfinished = ([*map(as_text, each)] for each in games[:2])
-    return repr((finished, unfinished, games.work))
+    return repr((finished, unfinished, games.stats))
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -104,7 +104,7 @@ def test_games_under_way_are_carried_over_and_none_is_lost_or_counted_twice(
         # Every move had its full search; a smaller sum means that moves are missing.
         moves = sum(len(record.actions) for record in everyone)
         searched = (moves - moves_before) * config.search.simulations
-        assert searched <= games.work.simulations < searched + parallel * config.search.simulations
+        assert searched <= games.stats.simulations < searched + parallel * config.search.simulations
         for record in games.finished:
             state = TIC_TAC_TOE.play(TIC_TAC_TOE.initial_state(), *record.actions.tolist())
             assert TIC_TAC_TOE.outcome(state) == record.outcome != ONGOING
@@ -274,7 +274,7 @@ def test_every_position_asked_of_the_network_is_counted(choices: int, tmp_path: 
     option = f"selfplay.random_opening_candidates={choices}"
     config = tiny_config(tmp_path, "selfplay.random_opening_probability=1", option)
     played = play_games(TIC_TAC_TOE, config, evaluator, [1])
-    assert 0 < evaluator.asked == played.work.evaluations <= played.work.batch_capacity
+    assert 0 < evaluator.asked == played.stats.evaluations <= played.stats.batch_capacity
 
 
 # The search
@@ -301,7 +301,7 @@ def test_full_batches_wait_for_no_move_and_moves_are_made_together(
         "selfplay.fast_simulations=20",
     )
     played = play_games(CONNECT_FOUR, config, UniformEvaluator(7), [1])
-    assert played.work.batch_fill > 0.99
+    assert played.stats.batch_fill > 0.99
     # 60 rows of about 40 simulations each end 1.5 searches a turn; four tables are to spare.
     assert np.mean(made) > 3
 

@@ -86,7 +86,6 @@ class GameBatch(NamedTuple):
         )
 
     def records(self) -> list[GameRecord]:
-        """Return the games as separate records."""
         ends = np.cumsum(self.lengths)
         return [
             GameRecord(
@@ -133,13 +132,13 @@ class GameBatch(NamedTuple):
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 has_openings = "openings.npy" in archive.namelist()
                 names = cls._fields if has_openings else cls._fields[:-1]  # older files have none
-                fault = _shape_mismatch(game, [_read_promise(archive, name) for name in names])
+                fault = _shape_mismatch(game, [_read_header(archive, name) for name in names])
                 if not fault:
                     arrays = [_read_array(archive, name) for name in names]
                     games = cls(*arrays, *([] if has_openings else [np.zeros_like(arrays[-1])]))
         except Exception as error:  # zipfile, zlib and numpy raise many types
-            said = " ".join(str(error).split())[:200]
-            raise RunError(f"{source}: these are not recorded games ({said})") from error
+            message = " ".join(str(error).split())[:200]
+            raise RunError(f"{source}: these are not recorded games ({message})") from error
         if games is not None:
             fault = _fault(game, games)
         if games is None or fault:
@@ -152,7 +151,7 @@ class _ArrayHeader(NamedTuple):
     dtype: np.dtype[Any]
 
 
-def _read_promise(archive: zipfile.ZipFile, name: str) -> _ArrayHeader:
+def _read_header(archive: zipfile.ZipFile, name: str) -> _ArrayHeader:
     """Read the header of an array; raise ValueError if the entry has another size."""
     entry = archive.getinfo(f"{name}.npy")
     with archive.open(entry) as part:
@@ -173,18 +172,18 @@ def _read_array(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
     return np.ascontiguousarray(array)
 
 
-def _shape_mismatch(game: Game, promises: Sequence[_ArrayHeader]) -> str:
+def _shape_mismatch(game: Game, headers: Sequence[_ArrayHeader]) -> str:
     """Describe the first array with a wrong type or shape for `game`; "" if all are right."""
-    moves, games = promises[0].shape[0], promises[GameBatch._fields.index("lengths")].shape[0]
+    moves, games = headers[0].shape[0], headers[GameBatch._fields.index("lengths")].shape[0]
     counts = [moves] * 5 + [games] * 4
-    for name, promise, count, example in zip(
-        GameBatch._fields, promises, counts, GameBatch.of(game, []), strict=False
+    for name, header, count, example in zip(
+        GameBatch._fields, headers, counts, GameBatch.of(game, []), strict=False
     ):
         wanted = _ArrayHeader((count, *example.shape[1:]), example.dtype)
-        if promise != wanted:
+        if header != wanted:
             return (
                 f"expected {name} {wanted.dtype} {list(wanted.shape)}, "
-                f"received {promise.dtype} {list(promise.shape)}"
+                f"received {header.dtype} {list(header.shape)}"
             )
     return ""
 

@@ -81,9 +81,9 @@ class Actor:
             worker.resign_below(resign_below)
             jobs.append(partial(worker.play, target, progress))
         records = [record for played in run_jobs(jobs, progress) for record in played]
-        total = sum((worker.work for worker in self._workers), self._replaced)
-        work, self._reported = total - self._reported, total
-        return GameBatch.of(self._game, records).to_bytes(), vars(work)
+        total = sum((worker.stats for worker in self._workers), self._replaced)
+        stats, self._reported = total - self._reported, total
+        return GameBatch.of(self._game, records).to_bytes(), vars(stats)
 
     def play_gate(self, challenger: str, best: str, pairings: Sequence[PlainPairing]) -> bytes:
         """Play gate games; return them in the order of their `pair_id` and players."""
@@ -101,7 +101,7 @@ class Actor:
     def _switch_network(self, name: str, calibration: bytes) -> None:
         """Continue all games with the network called `name`."""
         under_way = [worker.leave() for worker in self._workers] or [[] for _ in self._games]
-        self._replaced = sum((worker.work for worker in self._workers), self._replaced)
+        self._replaced = sum((worker.stats for worker in self._workers), self._replaced)
         evaluator = self._evaluators[name]
         if calibration:
             observations = _read_observations(calibration, self._game.observation_shape)

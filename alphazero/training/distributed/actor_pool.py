@@ -133,7 +133,7 @@ class ActorPool:
         self._condition = threading.Condition()
         """Guards the state that both threads access: finished games, statistics and failure."""
         self._finished: deque[GameRecord] = deque()
-        self._work = SelfPlayStats()
+        self._stats = SelfPlayStats()
         self._failure: BaseException | None = None
         self._wanted = 0
         """Games that the loop waits for."""
@@ -176,7 +176,7 @@ class ActorPool:
                 here = min(len(self._finished), wanted)
                 if here == wanted:
                     games = [self._finished.popleft() for _ in range(wanted)]
-                    work, self._work = self._work, SelfPlayStats()
+                    stats, self._stats = self._stats, SelfPlayStats()
                     self._wanted = 0
                     break
             show(here - shown)
@@ -188,7 +188,7 @@ class ActorPool:
         show(wanted - shown)
         now = time.monotonic()
         seconds, self._taken_at = now - self._taken_at, now
-        return SelfPlayResult(games, list(request.unfinished), work, best.evaluator, seconds)
+        return SelfPlayResult(games, list(request.unfinished), stats, best.evaluator, seconds)
 
     def gate(
         self,
@@ -263,13 +263,13 @@ class ActorPool:
         """Return the games and statistics of an `Actor.play`; raise RunError for anything else."""
         try:
             data, counters = result
-            work, records = SelfPlayStats(**counters), self._verified(data)
-            fits = all(0 <= each < math.inf for each in vars(work).values())
+            stats, records = SelfPlayStats(**counters), self._verified(data)
+            fits = all(0 <= each < math.inf for each in vars(stats).values())
         except (TypeError, ValueError):
             fits = False
         if not fits:
             raise RunError("an actor sent something other than games and their counters")
-        return records, work
+        return records, stats
 
     # --- run by the dispatcher's thread ----------------------------------------------------------
 
@@ -289,7 +289,6 @@ class ActorPool:
         self._fail(RunError("the actors have been shut down"))
 
     def _fail(self, error: BaseException) -> None:
-        """Record a failure, and wake all threads that wait for actors."""
         with self._condition:
             self._failure = self._failure or error
             self._condition.notify_all()
@@ -394,10 +393,10 @@ class ActorPool:
         slot.jobs.remove(job)
         slot.deaths = 0
         if job.method == "play":
-            records, work = self._parse_play_result(result.result())
+            records, stats = self._parse_play_result(result.result())
             with self._condition:
                 self._finished.extend(records)
-                self._work += work
+                self._stats += stats
                 self._condition.notify_all()
         job.done.set_result(result.result())
 

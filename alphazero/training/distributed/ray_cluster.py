@@ -340,9 +340,8 @@ def _check_token(address: str, allow_unauthenticated: bool) -> None:
     """Raise RunError for a wrong address, and for a cluster that needs no token unless allowed."""
     if not re.fullmatch(r"[A-Za-z0-9.\-]+:[0-9]{1,5}", address):
         raise RunError(
-            "selfplay.distributed.ray.address: expected local or host:port, as in "
-            "10.0.0.5:6379, got "
-            f"{address[:80]!r}"
+            "selfplay.distributed.ray.address: expected local or host:port, as in 10.0.0.5:6379, "
+            f"got {address[:80]!r}"
         )
     plain = {name: value for name, value in os.environ.items() if name not in _TOKEN}
     # An empty home has no ~/.ray/auth_token.

@@ -41,7 +41,6 @@ class Group:
             )
 
     def barrier(self) -> None:
-        """Wait until every process has called this."""
         distributed.barrier()
 
     def scatter(self, batch: Batch) -> Batch:

@@ -253,6 +253,6 @@ class Learner:
 
     def _fail(self, what: str) -> None:
         raise RunError(
-            f"training stopped at step {self.step}: it met {what}; lower learner.learning_rate "
+            f"training stopped at step {self.step}: found {what}; lower learner.learning_rate "
             "or learner.max_grad_norm and resume, the last saved iteration is whole"
         )

@@ -49,7 +49,6 @@ class Muon(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self) -> None:  # type: ignore[override]
-        """Update every parameter that has a gradient."""
         for group in self.param_groups:
             rate, momentum = group["lr"], group["momentum"]
             alike: dict[tuple[int, int], list[tuple[Tensor, Tensor]]] = {}

@@ -122,25 +122,25 @@ def interval_of(name: str) -> tuple[str, str]:
 
 def tensorboard_layout(config: Config) -> Layout:
     """Return the dashboard for TensorBoard, without charts for which this run never has curves."""
-    asked = {
+    enabled = {
         "ladder": config.evaluation.anchors,
         "solved": config.evaluation.solved_positions_per_stage,
         "gate": config.gate.games,
     }
-    absent = {section for section, anything in asked.items() if not anything}
+    absent = {prefix for prefix, setting in enabled.items() if not setting}
     return {
-        chapter: {
-            panel.title: _chart(panel)
-            for panel in panels
-            if not all(name.split("/")[0] in absent for name in panel.curves)
+        section: {
+            chart.title: _chart(chart)
+            for chart in charts
+            if not all(name.split("/")[0] in absent for name in chart.curves)
         }
-        for chapter, panels in DASHBOARD.items()
+        for section, charts in DASHBOARD.items()
     }
 
 
-def _chart(panel: Chart) -> Sequence[str | Sequence[str]]:
+def _chart(chart: Chart) -> Sequence[str | Sequence[str]]:
     """Return a chart's kind and curves; TensorBoard matches patterns at the start of names."""
-    if panel.interval:
-        (name,) = panel.curves
+    if chart.interval:
+        (name,) = chart.curves
         return ["Margin", [name, *interval_of(name)]]
-    return ["Multiline", [f"{pattern_of(name)}$" for name in panel.curves]]
+    return ["Multiline", [f"{pattern_of(name)}$" for name in chart.curves]]

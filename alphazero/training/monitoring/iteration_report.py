@@ -52,16 +52,14 @@ class IterationReport:
 
     @property
     def _playing(self) -> float:
-        """Seconds of self-play."""
         return self.seconds["play"] if self.games.seconds is None else self.games.seconds
 
     def line(self) -> str:
-        """Return the report in one line."""
         state, seconds = self.state, self._playing
         line = (
             f"iteration {state.iteration}: {state.games:,} games, {state.positions:,} positions; "
             f"{self._learned()}; "
-            f"{self.games.work.simulations / seconds:,.0f} simulations/s, "
+            f"{self.games.stats.simulations / seconds:,.0f} simulations/s, "
             f"{3600 * len(self.games.finished) / seconds:,.0f} games/h"
         )
         gate = self.gate
@@ -95,15 +93,15 @@ class IterationReport:
             "selfplay/draws": float((outcomes == 0).mean()),
             "selfplay/first_player_losses": float((outcomes == -1).mean()),
             "selfplay/search_entropy": float(entropies.sum()) / max(len(entropies), 1),
-            "selfplay/kept_visits": games.work.kept_share,
+            "selfplay/kept_visits": games.stats.kept_share,
             "selfplay/positions": state.positions,
             "selfplay/evaluations": state.evaluations,
             "speed/games_per_second": count / seconds,
-            "speed/simulations_per_second": games.work.simulations / seconds,
-            "speed/evaluations_per_second": games.work.evaluations / seconds,
-            "speed/cache_hits": games.work.cache_hits,
-            "speed/search_efficiency": games.work.search_efficiency,
-            "speed/batch_fill": games.work.batch_fill,
+            "speed/simulations_per_second": games.stats.simulations / seconds,
+            "speed/evaluations_per_second": games.stats.evaluations / seconds,
+            "speed/cache_hits": games.stats.cache_hits,
+            "speed/search_efficiency": games.stats.search_efficiency,
+            "speed/batch_fill": games.stats.batch_fill,
             "speed/peak_memory": peak_megabytes(),
             "replay/window": self.replay.window,
             "replay/mean_age": self.replay.mean_age(state.iteration),

@@ -55,7 +55,6 @@ class Surprise:
     """KL(π‖p) of the search policy from the prior, in nats"""
 
     def draw(self, game: Game, title: str) -> Image.Image:
-        """Draw prior, visits and values side by side."""
         state, record = self._state(game, self.move), self.record
         policy, played = record.policies[self.move], int(record.actions[self.move])
         last_cell = None

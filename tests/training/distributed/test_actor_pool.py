@@ -499,7 +499,7 @@ def test_the_work_that_is_reported_adds_up_over_networks(tmp_path: Path) -> None
         actor.load_network(name, network_bytes(ord(name), config), [name])
         _, work = actor.play(name, -1.0, 2)
         reported += SelfPlayStats(**work)  # type: ignore[arg-type]
-    assert reported.simulations == (actor._replaced + actor._workers[0].work).simulations
+    assert reported.simulations == (actor._replaced + actor._workers[0].stats).simulations
     assert reported.evaluations > 0
 
 

@@ -239,7 +239,7 @@ def test_search_efficiency_is_the_share_of_the_time_in_the_evaluator(
     clock = SimpleNamespace(perf_counter=lambda: float(sum(spent.values())))
     for module in (network_search, selfplay):
         monkeypatch.setattr(module, "time", clock)
-    work = selfplay.play_games(Mnk(), tiny_config(tmp_path), Slow(), [0], show=show).work
+    work = selfplay.play_games(Mnk(), tiny_config(tmp_path), Slow(), [0], show=show).stats
     assert spent["evaluating"] >= 3
     assert spent["else"] >= 30
     assert work.seconds_evaluating == spent["evaluating"]
