@@ -130,7 +130,7 @@ def table(rows: Sequence[Row], results: Mapping[str, Mapping[str, Standing]]) ->
 def _rating(standing: Standing | None) -> str:
     if standing is None:
         return ""
-    elo, low, high = (f"{x:+.0f}" for x in (standing.elo, standing.elo_low, standing.elo_high))
+    elo, low, high = (f"{x:+z.0f}" for x in (standing.elo, standing.elo_low, standing.elo_high))
     return elo if low == high else f"{elo} ({low} to {high})"
 
 

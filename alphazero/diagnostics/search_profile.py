@@ -139,6 +139,8 @@ class SearchProfile:
     """by part; those that begin with a space are inside the part above them"""
     simulations: int
     evaluations: int
+    leaves: float
+    """leaves per simulation that are looked up or evaluated"""
 
     def __str__(self) -> str:
         total = sum(spent for name, spent in self.parts.items() if name[0] != " ")
@@ -150,7 +152,7 @@ class SearchProfile:
             [
                 *lines,
                 f"{'a simulation':28}{total:8,.0f} ns",
-                f"{'an evaluation':28}{total * per_evaluation:8,.0f} ns",
+                f"{'for each evaluation':28}{total * per_evaluation:8,.0f} ns",
             ]
         )
 
@@ -193,19 +195,20 @@ def profile_search(
     search.step = timed_step  # type: ignore[method-assign]
     _play(match, seconds / 4)
     searching, evaluations, evaluator.seconds = 0.0, 0, 0.0
-    simulations, lookups = search.simulations, search.cache_hits[0]
-    playing, series = 0.0, []
+    simulations, lookups, playing, series = search.simulations, 0, 0.0, []
     for _ in range(MOMENTS):
+        before = search.cache_hits[0]
         playing += _play(match, seconds / 2 / MOMENTS)
+        lookups += search.cache_hits[0] - before
         if found := _time_parts(search):
             series.append(found)
         show(1)
     if not series:
         raise AlphaZeroError("nothing to profile: every line of the searches ends the game")
     simulations = search.simulations - simulations
-    leaves = (search.cache_hits[0] - lookups or evaluations) / simulations
+    leaves = (lookups or evaluations) / simulations
     mean = {name: float(np.mean([parts[name] for parts in series])) for name in series[0]}
-    often = {"legal moves": leaves / (1 - mean.pop("winning"))}
+    often = {"legal moves": leaves / max(1 - mean.pop("winning"), 1e-9)}
     often["wins at once"] = often["legal moves"]
     for name in ("observing", "hashing and looking up", "expanding"):
         often[name] = leaves
@@ -221,6 +224,7 @@ def profile_search(
         },
         simulations,
         evaluations,
+        leaves,
     )
 
 

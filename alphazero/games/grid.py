@@ -30,6 +30,8 @@ class CellNames(NamedTuple):
     letters: str = string.ascii_lowercase
     from_top: bool = True
     """whether row 1 is the top row"""
+    padded: bool = False
+    """whether a row number may begin with a zero, as in a01"""
 
     def number(self, row: int) -> int:
         """Return the number of a row that is counted from the top, from 0."""
@@ -42,8 +44,10 @@ class CellNames(NamedTuple):
     def read(self, text: str) -> int | None:
         """Return the cell of a name in upper or lower case; None if the board has no such cell."""
         found = re.fullmatch(r"([A-Za-z])([0-9]{1,2})", text.strip())
-        column = self.letters.lower().find(found[1].lower()) if found else -1
-        if found is None or not 0 <= column < self.columns or not 1 <= int(found[2]) <= self.rows:
+        if found is None or (found[2][0] == "0" and not self.padded):
+            return None
+        column = self.letters.lower().find(found[1].lower())
+        if not (0 <= column < self.columns and 1 <= int(found[2]) <= self.rows):
             return None
         row = int(found[2]) - 1 if self.from_top else self.rows - int(found[2])
         return row * self.columns + column

@@ -83,7 +83,7 @@ class Mnk(LineGame):
 
     @property
     def _names(self) -> grid.CellNames:
-        return grid.CellNames(self.rows, self.columns, from_top=False)
+        return grid.CellNames(self.rows, self.columns, from_top=False, padded=True)
 
     def action_cell(self, state: State, action: int) -> int:  # noqa: ARG002
         return action

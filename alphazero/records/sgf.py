@@ -308,7 +308,7 @@ class _Reader:
     def _cell(self, text: str) -> int:
         if self.number in (OTHELLO, HEX):
             text = text.lower()
-            cell = CellNames(self.rows, self.columns).read(text)
+            cell = CellNames(self.rows, self.columns, padded=True).read(text)
             if cell is not None:
                 return cell
         column, row = (_LETTERS.find(letter) for letter in (text if len(text) == 2 else "??"))

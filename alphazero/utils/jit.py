@@ -193,23 +193,29 @@ _deferred: list[Callable[[], None]] = []
 """Compilations left for `compile_deferred`, callees first."""
 
 _deferring = threading.local()
+_compiling = threading.RLock()
 
 
 @contextmanager
 def deferred_compilation() -> Iterator[None]:
     """Defer the compilation of kernels defined in the block until `compile_deferred`."""
-    before = getattr(_deferring, "now", False)
+    before, length = getattr(_deferring, "now", False), len(_deferred)
     _deferring.now = True
     try:
         yield
+    except BaseException:
+        del _deferred[length:]  # the module that defines them is not imported
+        raise
     finally:
         _deferring.now = before
 
 
 def compile_deferred() -> None:
     """Compile the kernels that `deferred_compilation` deferred."""
-    while _deferred:
-        _deferred.pop(0)()
+    with _compiling:
+        while _deferred:
+            _deferred[0]()
+            del _deferred[0]
 
 
 def kernel(signature: Any) -> Callable[[Function], Function]:

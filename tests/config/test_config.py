@@ -783,9 +783,19 @@ def test_a_mistake_under_an_old_name_is_told_where_it_stands() -> None:
     assert f":{number}: search.mcts_solver: expected true or false" in error_of(wrong)
 
 
-def test_a_removed_key_is_read_with_its_default_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    assert parse_config(SMALLEST + "replay: {repeats: keep}") == parse_config(SMALLEST)
-    assert "replay.repeats was removed" in capsys.readouterr().err
-    assert "replay.repeats: this key no longer exists" in error_of(
-        SMALLEST + "replay: {repeats: log}"
+@pytest.mark.parametrize(
+    ("section", "key", "default", "other"),
+    [
+        ("replay", "repeats", "keep", "log"),
+        ("selfplay", "noise_shaped", "false", "true"),
+        ("selfplay", "root_temperature", "1.0", "1.1"),
+    ],
+)
+def test_a_removed_key_is_read_with_its_default_alone(
+    section: str, key: str, default: str, other: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert parse_config(SMALLEST + f"{section}: {{{key}: {default}}}") == parse_config(SMALLEST)
+    assert f"{section}.{key} was removed" in capsys.readouterr().err
+    assert f"{section}.{key}: this key no longer exists" in error_of(
+        SMALLEST + f"{section}: {{{key}: {other}}}"
     )

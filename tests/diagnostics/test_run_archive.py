@@ -31,7 +31,7 @@ def test_every_iteration_has_games_of_both_kinds(finished_run: Path) -> None:
 
 def test_games_of_the_window_come_with_their_policies(finished_run: Path) -> None:
     archive, last = RunArchive(finished_run), shards_of(finished_run)[-1]
-    run = RunDirectory.resume(finished_run)
+    run = RunDirectory.open(finished_run)
     told, known = archive.games(last, SELFPLAY), run.load_shard(last).records()
     assert len(told) == len(known)
     for one, other in zip(told, known, strict=True):

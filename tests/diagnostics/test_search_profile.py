@@ -18,6 +18,8 @@ def test_the_parts_of_a_simulation_add_up(solver: bool, tmp_path: Path) -> None:
     parts = [spent for name, spent in inside.items() if "difference" not in name]
     assert min([*parts, found.parts["moving games on, recording"]]) > 0
     assert 0 < found.evaluations <= found.simulations * 2
+    # A root that was not kept is evaluated without a simulation: at most once in four.
+    assert 0 < found.leaves <= 1.25
     first, *_, last = str(found).splitlines()
     assert first.startswith("searching")
     assert last.endswith("ns")

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable
 from typing import Final, TextIO
 
-from rich.console import Console
+from rich.console import Console, ConsoleDimensions
 from rich.live import Live
 
 PLAYERS: Final = ("bold red", "bold cyan")
@@ -39,6 +39,12 @@ class PlainConsole(Console):
             emoji=False,
             highlight=False,
         )
+
+    @property  # type: ignore[misc]
+    def size(self) -> ConsoleDimensions:
+        """The terminal without its last column: some terminals break a line that fills it."""
+        width, height = super().size
+        return ConsoleDimensions(width - 1, height)
 
     def on_broken_pipe(self) -> None:
         """Raise the error, as `print` does; by default `rich` exits."""

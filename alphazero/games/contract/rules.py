@@ -206,8 +206,8 @@ def _expect_wins_of_both(trial: Trial) -> None:
     odd = [each for each in won if each.last_player != winner]
     if len(won) < ENOUGH or not ENOUGH // 4 <= len(odd) < len(won):
         trial.rules.notes.append(
-            f"of the random games {len(won)} were won, none by player {1 - winner}: too few to "
-            "know whether the outcome is that of player 0"
+            f"of the random games {len(won)} were won, none by player {1 - winner}; this "
+            "does not show whether the outcome is that of player 0"
         )
         return
     raise Breach(

@@ -222,7 +222,7 @@ class Go(Game):
 
     @property
     def _names(self) -> grid.CellNames:
-        return grid.CellNames(self.rows, self.columns, grid.VERTEX_LETTERS, from_top=False)
+        return grid.CellNames(self.rows, self.columns, grid.VERTEX_LETTERS, False, padded=True)
 
     def _parse_point(self, text: str) -> int:
         return self._names.parse(text, "point", ", or pass")

@@ -433,6 +433,7 @@ def test_analysis_streams_until_it_is_stopped_and_follows_the_board(visit: Any) 
 def test_games_are_saved_loaded_and_refused_in_one_line(visit: Any) -> None:
     page, game = visit("tic_tac_toe", excused="status of 400"), make_game("tic_tac_toe")
     paste(page, "b2 a1 c3")
+    ply(page, 3)
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save JSON").click()
     text = Path(saved.value.path()).read_text()
