@@ -10,7 +10,12 @@ from alphazero.diagnostics.search_profile import profile
 
 @pytest.mark.parametrize("solver", [True, False])
 def test_the_parts_of_a_simulation_add_up(solver: bool, tmp_path: Path) -> None:
-    config = tiny_config(tmp_path, "selfplay.parallel_games=16", f"search.mcts_solver={solver}")
+    config = tiny_config(
+        tmp_path,
+        "selfplay.parallel_games=16",
+        "search.evaluation_cache_mib=1",
+        f"search.mcts_solver={solver}",
+    )
     found = profile(config, 0.6)
     inside = {name: spent for name, spent in found.parts.items() if name.startswith("  ")}
     assert sum(inside.values()) == pytest.approx(found.parts["searching"])
