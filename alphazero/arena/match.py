@@ -15,7 +15,8 @@ import numpy as np
 from numba import types
 
 from alphazero.errors import GameError
-from alphazero.games.game import ONGOING, PLY, Game, RulesType, State, value_of
+from alphazero.games.compiled_rules import RulesType
+from alphazero.games.game import ONGOING, PLY, Game, State, value_of
 from alphazero.games.registry import write_game
 from alphazero.players.base import Decisions, Forfeit, Player
 from alphazero.players.registry import PlayerSpec

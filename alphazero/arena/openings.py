@@ -7,7 +7,8 @@ import numpy.typing as npt
 from numba import types
 
 from alphazero.arena.match import slots_type
-from alphazero.games.game import ONGOING, Game, Mask, RulesType, State
+from alphazero.games.compiled_rules import RulesType
+from alphazero.games.game import ONGOING, Game, Mask, State
 from alphazero.records.game_record import Pairing
 from alphazero.utils.arrays import Int64Array
 from alphazero.utils.jit import kernel

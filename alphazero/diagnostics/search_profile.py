@@ -20,14 +20,15 @@ from alphazero.arena.match import Match
 from alphazero.config.schema import Config
 from alphazero.diagnostics.benchmark import SelfPlayBenchmark
 from alphazero.errors import AlphaZeroError
-from alphazero.games.game import (
-    ONGOING,
+from alphazero.games.compiled_rules import (
     RulesType,
-    State,
     mark_legal,
     outcome_of,
     play_move,
+    unpack_rules,
+    write_observation,
 )
+from alphazero.games.game import ONGOING, State
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.kernels.equations import SelectionParams, SelectionParamsType
 from alphazero.mcts.kernels.evaluation_cache import get, hash_observation
@@ -75,38 +76,42 @@ def _walk(trees: Trees, selection: SelectionParams, slots: Int64Array) -> int:
 @kernel(types.void(RulesType, TreesType, SlotsType, _states))
 def _replay(rules: Any, trees: Trees, slots: Int64Array, leaves: State) -> None:
     """Replay the path of each of `slots` from its root, and store the leaf in `leaves` [G, S]."""
+    functions = unpack_rules(rules)
     for slot in slots:
         reset_state(trees, slot)
         for ply in range(trees.leaves[slot, 0].depth):
-            play_move(rules, trees.state, trees.edges[slot, trees.leaf_path[slot, 0, ply]].action)
+            play_move(
+                functions, trees.state, trees.edges[slot, trees.leaf_path[slot, 0, ply]].action
+            )
         for index in range(len(trees.state)):
             leaves[slot, index] = trees.state[index]
 
 
 @kernel(types.int64(RulesType, TreesType, SlotsType, _states))
 def _legal(rules: Any, trees: Trees, slots: Int64Array, leaves: State) -> int:
-    total = 0
+    functions, total = unpack_rules(rules), 0
     for slot in slots:
-        if outcome_of(rules, leaves[slot]) == ONGOING:
-            total += mark_legal(rules, leaves[slot], trees.leaf_mask[slot, 0])
+        if outcome_of(functions, leaves[slot]) == ONGOING:
+            total += mark_legal(functions, leaves[slot], trees.leaf_mask[slot, 0])
     return total
 
 
 @kernel(types.int64(RulesType, TreesType, SlotsType, _states))
 def _wins(rules: Any, trees: Trees, slots: Int64Array, leaves: State) -> int:
     """Return in how many of `leaves` the player to move wins at once."""
-    total = 0
+    functions, total = unpack_rules(rules), 0
     for slot in slots:
         for index in range(len(trees.state)):
             trees.state[index] = leaves[slot, index]
-        total += has_winning_move(rules, trees, slot, 0)
+        total += has_winning_move(functions, trees, slot, 0)
     return total
 
 
 @kernel(types.void(RulesType, SlotsType, _states, types.Array(types.float32, 4, "C")))
 def _observe(rules: Any, slots: Int64Array, leaves: State, observations: Float32Array) -> None:
+    functions = unpack_rules(rules)
     for slot in slots:
-        rules.observe(leaves[slot], observations[slot])
+        write_observation(functions, leaves[slot], observations[slot])
 
 
 @kernel(types.int64(SearchContextType, SlotsType, types.Array(types.uint32, 2, "C")))

@@ -4,6 +4,7 @@ An action is a column, counted from 0 at the left.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from alphazero.games.game import (
     OUTCOME,
     PLAY_RULE,
     PLY,
+    WINS_AT_ONCE_RULE,
     BoardStyle,
     Mask,
     Planes,
@@ -23,7 +25,7 @@ from alphazero.games.game import (
     Symmetries,
     outcome,
 )
-from alphazero.games.line_games import CELLS, COLUMNS, ROWS, LineGame, place_stone
+from alphazero.games.line_games import CELLS, COLUMNS, ROWS, LineGame, place_stone, wins_on
 from alphazero.games.registry import register
 from alphazero.utils.jit import kernel
 
@@ -55,6 +57,19 @@ def observe(state: State, planes: Planes) -> None:
     planes[2] = 1 - player
 
 
+@kernel(WINS_AT_ONCE_RULE)
+def wins_at_once(state: State) -> int:
+    """Return 1 if a stone in some column completes a line, else 0."""
+    columns, cells = state[COLUMNS], len(state) - CELLS
+    for column in range(columns):
+        cell = column - columns
+        while cell + columns < cells and state[CELLS + cell + columns] == 0:
+            cell += columns
+        if cell >= 0 and wins_on(state, cell):
+            return 1
+    return 0
+
+
 @register("connect_four")
 @dataclass(frozen=True)
 class ConnectFour(LineGame):
@@ -65,6 +80,10 @@ class ConnectFour(LineGame):
     length: int = 4
 
     rule_functions = (legal, play, outcome, observe)
+
+    @property
+    def wins_at_once(self) -> Any:
+        return wins_at_once
 
     @property
     def num_actions(self) -> int:

@@ -24,10 +24,28 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from numba import types
-from numba.experimental import structref
 
 from alphazero.errors import GameError
-from alphazero.utils.jit import compile_deferred, inline_kernel, kernel, rule_kernel, shared_kernel
+from alphazero.games.compiled_rules import (
+    HEURISTIC_RULE,
+    LEGAL_RULE,
+    OBSERVE_RULE,
+    OUTCOME_RULE,
+    PLAY_RULE,
+    WINS_AT_ONCE_RULE,
+    RulesType,
+    gather_rules,
+)
+from alphazero.utils.jit import compile_deferred, inline_kernel, kernel, shared_kernel
+
+__all__ = [  # rules are written with these
+    "HEURISTIC_RULE",
+    "LEGAL_RULE",
+    "OBSERVE_RULE",
+    "OUTCOME_RULE",
+    "PLAY_RULE",
+    "WINS_AT_ONCE_RULE",
+]
 
 State = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -39,15 +57,11 @@ HEADER = 3
 
 ONGOING = 2
 
-_state = types.int64[::1]
-LEGAL_RULE = types.int64(_state, types.boolean[::1])
-PLAY_RULE = types.void(_state, types.int64)
-OUTCOME_RULE = types.int64(_state)
-OBSERVE_RULE = types.void(_state, types.float32[:, :, ::1])
-HEURISTIC_RULE = types.int64(_state)
-
 HEURISTIC_SCALE = 1_000_000
 """The heuristic value of a certain win, which no estimate reaches."""
+
+UNKNOWN = -1
+"""The answer of `wins_at_once` when the moves must be tried."""
 
 
 @shared_kernel
@@ -76,6 +90,12 @@ def no_heuristic(state: State) -> int:  # noqa: ARG001
     return 0
 
 
+@kernel(WINS_AT_ONCE_RULE)
+def unknown(state: State) -> int:  # noqa: ARG001
+    """Return UNKNOWN: the `wins_at_once` of games that define none."""
+    return UNKNOWN
+
+
 @inline_kernel
 def squash(difference: int, scale: int) -> int:
     """Return d / (|d| + scale) of a win as a heuristic, which keeps the order of differences d."""
@@ -83,39 +103,7 @@ def squash(difference: int, scale: int) -> int:
     return share if difference > 0 else -share
 
 
-@structref.register
-class _RulesTypeClass(types.StructRef):  # type: ignore[misc]
-    """The numba type of `Rules`."""
-
-
-class Rules(structref.StructRefProxy):  # type: ignore[misc]
-    """A game's rules in one struct, so that kernels take one argument instead of five."""
-
-
-structref.define_boxing(_RulesTypeClass, Rules)
-RulesType = _RulesTypeClass(
-    [
-        ("legal", types.FunctionType(LEGAL_RULE)),
-        ("play", types.FunctionType(PLAY_RULE)),
-        ("outcome", types.FunctionType(OUTCOME_RULE)),
-        ("observe", types.FunctionType(OBSERVE_RULE)),
-        ("heuristic", types.FunctionType(HEURISTIC_RULE)),
-    ]
-)
-
-
-@kernel(RulesType(*[function for _, function in RulesType._fields]))
-def _gather(legal: Any, play: Any, outcome: Any, observe: Any, heuristic: Any) -> Any:
-    rules = structref.new(RulesType)
-    rules.legal = legal
-    rules.play = play
-    rules.outcome = outcome
-    rules.observe = observe
-    rules.heuristic = heuristic
-    return rules
-
-
-@kernel(types.int64(RulesType, _state, types.int64[::1], types.boolean[::1]))
+@kernel(types.int64(RulesType, types.int64[::1], types.int64[::1], types.boolean[::1]))
 def _play_line(rules: Any, state: State, actions: npt.NDArray[np.int64], mask: Mask) -> int:
     """Play `actions` up to the first illegal one; return how many were played."""
     for move in range(len(actions)):
@@ -124,30 +112,6 @@ def _play_line(rules: Any, state: State, actions: npt.NDArray[np.int64], mask: M
             return move
         rules.play(state, actions[move])
     return len(actions)
-
-
-@rule_kernel
-def mark_legal(rules: Any, state: State, mask: Mask) -> int:
-    """Mark the legal actions in `mask` [A] and return their number; for inline kernels."""
-    return rules.legal(state, mask)  # type: ignore[no-any-return]
-
-
-@rule_kernel
-def play_move(rules: Any, state: State, action: int) -> None:
-    """Make a move in `state` [S]; for inline kernels."""
-    rules.play(state, action)
-
-
-@rule_kernel
-def outcome_of(rules: Any, state: State) -> int:
-    """Return the outcome of `state` [S]; for inline kernels."""
-    return rules.outcome(state)  # type: ignore[no-any-return]
-
-
-@rule_kernel
-def estimate_of(rules: Any, state: State) -> int:
-    """Return the heuristic of `state` [S]; for inline kernels."""
-    return rules.heuristic(state)  # type: ignore[no-any-return]
 
 
 class Symmetries(NamedTuple):
@@ -201,7 +165,7 @@ class Game(ABC):
     def rules(self) -> Any:
         """The compiled rules, as kernels take them."""
         compile_deferred()
-        return _gather(*self.rule_functions, self.heuristic)
+        return gather_rules(*self.rule_functions, self.heuristic, self.wins_at_once)
 
     @property
     def heuristic(self) -> Any:
@@ -211,6 +175,15 @@ class Game(ABC):
         1 / HEURISTIC_SCALE, strictly between -HEURISTIC_SCALE and HEURISTIC_SCALE.
         """
         return no_heuristic
+
+    @property
+    def wins_at_once(self) -> Any:
+        """A sixth rule, compiled for WINS_AT_ONCE_RULE: whether the player to move can win at once.
+
+        It returns 1 or 0 for an unfinished position, or UNKNOWN, the default: then the search
+        with `search.mcts_solver` tries every move, which takes longer.
+        """
+        return unknown
 
     def __getstate__(self) -> dict[str, int]:
         """Pickle only the options: compiled rules cannot be pickled."""

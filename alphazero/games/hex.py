@@ -29,6 +29,8 @@ from alphazero.games.game import (
     OUTCOME,
     PLAY_RULE,
     PLY,
+    UNKNOWN,
+    WINS_AT_ONCE_RULE,
     BoardStyle,
     Game,
     Mask,
@@ -59,17 +61,24 @@ def neighbour(cell: int, size: int, direction: int) -> int:
 
 
 @shared_kernel
-def place_stone(state: State, cell: int, player: int) -> None:
-    """Put a stone on an empty cell; write the outcome if the player's sides are joined."""
-    size = state[SIZE]
-    stones, touched = state[CELLS : CELLS + size * size], state[CELLS + size * size :]
-    stones[cell] = player + 1
+def sides_joined(stones: State, touched: State, size: int, cell: int, player: int) -> int:
+    """Return the flags of the sides that a stone of `player` on `cell` touches with its chain."""
     line = cell // size if player == 0 else cell % size
     sides = BEGIN * (line == 0) | END * (line == size - 1)
     for direction in range(6):
         other = neighbour(cell, size, direction)
         if other >= 0 and stones[other] == player + 1:
             sides |= touched[other]
+    return sides
+
+
+@shared_kernel
+def place_stone(state: State, cell: int, player: int) -> None:
+    """Put a stone on an empty cell; write the outcome if the player's sides are joined."""
+    size = state[SIZE]
+    stones, touched = state[CELLS : CELLS + size * size], state[CELLS + size * size :]
+    stones[cell] = player + 1
+    sides = sides_joined(stones, touched, size, cell, player)
     touched[cell] = sides
     if sides == 0:
         return
@@ -149,6 +158,21 @@ def play(state: State, action: int) -> None:
     state[LAST] = action
 
 
+@kernel(WINS_AT_ONCE_RULE)
+def wins_at_once(state: State) -> int:
+    """Return 1 if a stone on some empty cell joins both sides, else 0; UNKNOWN before a swap."""
+    size, player = state[SIZE], state[PLY] % 2
+    if state[PLY] == 1 and state[SWAP]:
+        return UNKNOWN
+    if state[PLY] // 2 + 1 < size:
+        return 0
+    stones, touched = state[CELLS : CELLS + size * size], state[CELLS + size * size :]
+    for cell in range(size * size):
+        if stones[cell] == 0 and sides_joined(stones, touched, size, cell, player) == BEGIN | END:
+            return 1
+    return 0
+
+
 @kernel(OBSERVE_RULE)
 def observe(state: State, planes: Planes) -> None:
     """Write own stones, the opponent's, and ones everywhere when player 0 is to move.
@@ -201,6 +225,10 @@ class Hex(Game):
     @property
     def heuristic(self) -> Any:
         return connection_heuristic
+
+    @property
+    def wins_at_once(self) -> Any:
+        return wins_at_once
 
     @property
     def num_actions(self) -> int:

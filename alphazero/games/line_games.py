@@ -27,9 +27,11 @@ ROWS, COLUMNS, LENGTH, CELLS = HEADER, HEADER + 1, HEADER + 2, HEADER + 3
 
 
 @shared_kernel
-def completes_line(cells: State, rows: int, columns: int, cell: int, length: int) -> bool:
-    """Whether the stone on `cell` is in a line of `length` or more stones of its colour."""
-    row, column, stone = cell // columns, cell % columns, cells[cell]
+def completes_line(
+    cells: State, rows: int, columns: int, cell: int, length: int, stone: int
+) -> bool:
+    """Whether `stone` on `cell` is in a line of `length` or more stones of its colour."""
+    row, column = cell // columns, cell % columns
     for step in range(4):
         down, right = (0, 1, 1, 1)[step], (1, 0, 1, -1)[step]
         run = 1
@@ -54,10 +56,17 @@ def place_stone(state: State, cell: int, action: int) -> None:
     state[PLY] = ply + 1
     state[LAST] = action
     # Before a line's last stone each player has placed `length` - 1 stones.
-    if ply >= 2 * (length - 1) and completes_line(cells, rows, columns, cell, length):
+    if ply >= 2 * (length - 1) and completes_line(cells, rows, columns, cell, length, player + 1):
         state[OUTCOME] = 1 - 2 * player
     elif ply + 1 == rows * columns:
         state[OUTCOME] = 0
+
+
+@inline_kernel
+def wins_on(state: State, cell: int) -> bool:
+    """Whether a stone of the player to move on the empty `cell` wins."""
+    rows, columns, length, ply = state[ROWS], state[COLUMNS], state[LENGTH], state[PLY]
+    return completes_line(state[CELLS:], rows, columns, cell, length, ply % 2 + 1)
 
 
 @kernel(HEURISTIC_RULE)
@@ -131,7 +140,9 @@ class LineGame(Game):
         winners = {
             int(cells[cell])
             for cell in np.flatnonzero(cells)
-            if completes_line(cells, self.rows, self.columns, int(cell), self.length)
+            if completes_line(
+                cells, self.rows, self.columns, int(cell), self.length, int(cells[cell])
+            )
         }
         if winners:
             last_stone = 2 - int(state[PLY]) % 2

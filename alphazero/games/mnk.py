@@ -4,6 +4,7 @@ An action is a cell, counted row by row from the top left.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from alphazero.errors import GameError
 from alphazero.games import grid
@@ -15,6 +16,7 @@ from alphazero.games.game import (
     OUTCOME,
     PLAY_RULE,
     PLY,
+    WINS_AT_ONCE_RULE,
     BoardStyle,
     Mask,
     Planes,
@@ -22,7 +24,7 @@ from alphazero.games.game import (
     Symmetries,
     outcome,
 )
-from alphazero.games.line_games import CELLS, COLUMNS, LineGame, place_stone
+from alphazero.games.line_games import CELLS, COLUMNS, LineGame, place_stone, wins_on
 from alphazero.games.registry import register
 from alphazero.utils.jit import kernel
 
@@ -54,6 +56,15 @@ def observe(state: State, planes: Planes) -> None:
     planes[3] = 1 - player
 
 
+@kernel(WINS_AT_ONCE_RULE)
+def wins_at_once(state: State) -> int:
+    """Return 1 if a stone on some empty cell completes a line, else 0."""
+    for cell in range(len(state) - CELLS):
+        if state[CELLS + cell] == 0 and wins_on(state, cell):
+            return 1
+    return 0
+
+
 @register("tic_tac_toe", rows=3, columns=3, length=3)
 @register("gomoku", rows=15, columns=15, length=5)
 @register("mnk")
@@ -66,6 +77,10 @@ class Mnk(LineGame):
     length: int = 3
 
     rule_functions = (legal, play, outcome, observe)
+
+    @property
+    def wins_at_once(self) -> Any:
+        return wins_at_once
 
     @property
     def num_actions(self) -> int:

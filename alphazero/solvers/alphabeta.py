@@ -18,19 +18,16 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from alphazero.games.game import (
-    HEURISTIC_SCALE,
-    LAST,
-    ONGOING,
-    PLY,
-    Game,
+from alphazero.games.compiled_rules import (
+    RuleFunctions,
     RulesType,
-    State,
     estimate_of,
     mark_legal,
     outcome_of,
-    value_of,
+    play_move,
+    unpack_rules,
 )
+from alphazero.games.game import HEURISTIC_SCALE, LAST, ONGOING, PLY, Game, State, value_of
 from alphazero.utils.arrays import RecordArray
 from alphazero.utils.jit import inline_kernel, kernel
 
@@ -162,7 +159,9 @@ def _store(arrays: SearchArrays, level: int) -> None:
 
 
 @inline_kernel
-def _enter(rules: Any, arrays: SearchArrays, level: int, depth: int, alpha: int, beta: int) -> bool:
+def _enter(
+    rules: RuleFunctions, arrays: SearchArrays, level: int, depth: int, alpha: int, beta: int
+) -> bool:
     """Enter the position in `states[level]`; return whether its moves must be searched.
 
     If not, `best` holds its score: the game is over, the depth is spent, or the table has it.
@@ -231,23 +230,23 @@ def _back_up(arrays: SearchArrays, level: int) -> None:
 def begin(rules: Any, arrays: SearchArrays, depth: int, alpha: int, beta: int) -> bool:
     """Enter `states[0]`, to search `depth` plies; return whether its moves must be searched."""
     arrays.counters[TOP] = 0
-    return _enter(rules, arrays, 0, depth, alpha, beta)
+    return _enter(unpack_rules(rules), arrays, 0, depth, alpha, beta)
 
 
 @kernel(types.boolean(RulesType, SearchArraysType, types.int64))
 def run(rules: Any, arrays: SearchArrays, nodes: int) -> bool:
     """Search up to `nodes` more positions; return whether the search is over."""
-    last = arrays.counters[NODES] + nodes
+    functions, last = unpack_rules(rules), arrays.counters[NODES] + nodes
     while arrays.counters[NODES] < last:
         top = arrays.counters[TOP]
         frame = arrays.frames[top]
         if frame.cursor < frame.count and frame.best < frame.beta:
             action = _next_action(arrays, top)
             arrays.states[top + 1] = arrays.states[top]
-            rules.play(arrays.states[top + 1], action)
+            play_move(functions, arrays.states[top + 1], action)
             arrays.counters[NODES] += 1
             alpha = max(frame.alpha, frame.best)
-            if _enter(rules, arrays, top + 1, frame.depth - 1, -frame.beta, -alpha):
+            if _enter(functions, arrays, top + 1, frame.depth - 1, -frame.beta, -alpha):
                 arrays.counters[TOP] += 1
             else:
                 _back_up(arrays, top)

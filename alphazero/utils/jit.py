@@ -261,14 +261,9 @@ def inline_kernel(function: Function) -> Function:
     Python calls its `py_func`; without numba's wrapper compilation takes a tenth less time.
     Reference counting is off, because numba spends two locked instructions per call on each of the
     trees' arrays, half the time of a search. So the function must not allocate or return arrays,
-    and must call a game's rules through a `rule_kernel`, such as `play_move` in `game.py`.
+    and must call a game's rules by the functions of `games/compiled_rules.py`.
     """
     return _compiled_into_kernels(function, forceinline=True, no_cpython_wrapper=True, _nrt=False)
-
-
-def rule_kernel(function: Function) -> Function:
-    """Mark a function to be inlined that calls a game's rules, which needs reference counting."""
-    return _compiled_into_kernels(function, forceinline=True, no_cpython_wrapper=True, _nrt=True)
 
 
 def shared_kernel(function: Function) -> Function:

@@ -14,7 +14,7 @@ import pytest
 from numba import types
 
 from alphazero.games import ONGOING, Game, State, make_game
-from alphazero.games.game import RulesType
+from alphazero.games.compiled_rules import RulesType
 from alphazero.utils.jit import kernel
 
 CHUNK = 200

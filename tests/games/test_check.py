@@ -28,12 +28,14 @@ from alphazero.games.game import (
     OUTCOME,
     PLAY_RULE,
     PLY,
+    WINS_AT_ONCE_RULE,
     Game,
     Mask,
     Planes,
     State,
     Symmetries,
     no_heuristic,
+    unknown,
 )
 from alphazero.games.go.game import Go
 from alphazero.games.line_games import CELLS, COLUMNS, place_stone
@@ -46,11 +48,15 @@ FIRST_STATE = Mnk().initial_state()
 
 @dataclass(frozen=True)
 class Sound(Mnk):
-    """Tic-tac-toe without a heuristic, so that a bug in its rules is seen by the rules alone."""
+    """Tic-tac-toe without optional rules, so that a bug in its rules is seen by them alone."""
 
     @property
     def heuristic(self) -> Any:
         return no_heuristic
+
+    @property
+    def wins_at_once(self) -> Any:
+        return unknown
 
 
 @kernel(PLAY_RULE)
@@ -220,6 +226,16 @@ def show_chance(state: State, planes: Planes) -> None:
 @kernel(HEURISTIC_RULE)
 def be_more_than_sure(state: State) -> int:
     return HEURISTIC_SCALE
+
+
+@kernel(WINS_AT_ONCE_RULE)
+def never_win(state: State) -> int:
+    return 0
+
+
+@kernel(WINS_AT_ONCE_RULE)
+def answer_two(state: State) -> int:
+    return 2
 
 
 def with_rules(
@@ -451,6 +467,16 @@ BROKEN = {
         with_attributes(heuristic=property(lambda self: be_more_than_sure)),
         "keeps_estimates_below_a_certain_win",
         f"the heuristic is {HEURISTIC_SCALE}",
+    ),
+    "wins that are not seen": (
+        with_attributes(wins_at_once=property(lambda self: never_win)),
+        "knows_its_wins_at_once",
+        "`wins_at_once` returns 0; expected 1",
+    ),
+    "an answer about wins that is none": (
+        with_attributes(wins_at_once=property(lambda self: answer_two)),
+        "knows_its_wins_at_once",
+        "`wins_at_once` returns 2; expected 0, 1, or -1",
     ),
 }
 """A game, the promise that it breaks, and words of what is said about it."""

@@ -10,7 +10,8 @@ from numba import types
 
 from alphazero.errors import GameError
 from alphazero.games import ONGOING, game_options, make_game, to_play
-from alphazero.games.game import PLY, RulesType
+from alphazero.games.compiled_rules import RulesType
+from alphazero.games.game import PLY
 from alphazero.games.othello import DISCS, Othello
 from alphazero.solvers.exact import solve_position, solver_for
 from alphazero.utils.jit import kernel

@@ -1493,7 +1493,16 @@ SEARCH = (
         "            if outcome != ONGOING:",
         "every move that ends the game is taken for a win",
         (
-            "mcts/kernels/test_proofs.py::test_bounds_hold_everywhere_and_a_proven_root_plays_an_optimal_move",
+            "mcts/kernels/test_proofs.py::test_the_rule_of_wins_at_once_finds_what_trying_every_move_finds",
+        ),
+    ),
+    Mutation(
+        "games/line_games.py",
+        "cell, length, ply % 2 + 1)",
+        "cell, length, 2 - ply % 2)",
+        "the opponent's lines count as wins at once",
+        (
+            "mcts/kernels/test_proofs.py::test_the_rule_of_wins_at_once_finds_what_trying_every_move_finds",
         ),
     ),
     Mutation(

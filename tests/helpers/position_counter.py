@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from alphazero.games.game import ONGOING, OUTCOME, PLY, RulesType
+from alphazero.games.compiled_rules import RulesType
+from alphazero.games.game import ONGOING, OUTCOME, PLY
 from alphazero.games.line_games import CELLS, LineGame
 from alphazero.utils.jit import kernel
 

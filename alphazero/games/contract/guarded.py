@@ -16,14 +16,19 @@ import numpy.typing as npt
 from alphazero.games.contract import interpreted
 from alphazero.games.game import Game, Mask, Planes, State
 
-RULES = ("legal", "play", "outcome", "observe", "heuristic")
-"""The names of a game's rules, in the order of `Game.rule_functions`, then the heuristic."""
+RULES = ("legal", "play", "outcome", "observe", "heuristic", "wins_at_once")
+"""The names of a game's rules, in the order of `rules_of`."""
 
 MARGIN = 256
 """Entries before and after an array that no rule may touch."""
 
 _MARK = 93
 """The value of the bytes of a margin."""
+
+
+def rules_of(game: Game) -> tuple[Any, ...]:
+    """Return a game's rules: those of `rule_functions`, then the optional ones."""
+    return (*getattr(game, "rule_functions", ()), game.heuristic, game.wins_at_once)
 
 
 class Breach(Exception):
@@ -48,11 +53,15 @@ class WatchedRules:
     """A game's rules; a call raises Breach if the rule does something forbidden."""
 
     def __init__(self, game: Game, work: int) -> None:
-        rules = dict(zip(RULES, (*game.rule_functions, game.heuristic), strict=True))
+        rules = dict(zip(RULES, rules_of(game), strict=True))
         area = math.prod(game.observation_shape)
         self._compiled: dict[str, Callable[..., Any]] = rules
         self._plain = {name: interpreted.plain_function(rule) for name, rule in rules.items()}
-        self._cost = dict.fromkeys(RULES, game.num_actions) | {"observe": area, "heuristic": area}
+        self._cost = dict.fromkeys(RULES, game.num_actions) | {
+            "observe": area,
+            "heuristic": area,
+            "wins_at_once": area,
+        }
         self._work = dict.fromkeys(RULES, work)
         self._planes = game.observation_shape
         self._actions = game.num_actions
@@ -75,6 +84,9 @@ class WatchedRules:
 
     def estimate(self, state: State) -> int:
         return self._read("heuristic", state).result
+
+    def wins_at_once(self, state: State) -> int:
+        return self._read("wins_at_once", state).result
 
     def _read(
         self, name: str, state: State, blank: npt.NDArray[Any] | None = None, other: float = 0

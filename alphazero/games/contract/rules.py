@@ -8,8 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numba import types
 
-from alphazero.games.contract.guarded import RULES, Breach
+from alphazero.games.compiled_rules import RulesType
+from alphazero.games.contract.guarded import RULES, Breach, rules_of
 from alphazero.games.contract.trial import Trial
 from alphazero.games.game import (
     HEADER,
@@ -23,9 +25,14 @@ from alphazero.games.game import (
     OUTCOME_RULE,
     PLAY_RULE,
     PLY,
+    UNKNOWN,
+    WINS_AT_ONCE_RULE,
+    Mask,
+    State,
     no_heuristic,
     value_of,
 )
+from alphazero.utils.jit import kernel
 
 Promise = Callable[[Trial], None]
 
@@ -50,16 +57,22 @@ def has_valid_sizes(trial: Trial) -> None:
 
 
 def has_rules_compiled_for_their_signatures(trial: Trial) -> None:
-    """There are four rules and the heuristic, each compiled for its signature."""
+    """There are four rules and two optional ones, each compiled for its signature."""
     functions = tuple(getattr(trial.game, "rule_functions", ()))
     if len(functions) != 4:
         raise Breach(
             f"rule_functions holds {len(functions)} functions; expected (legal, play, outcome, "
             "observe)"
         )
-    signatures = (LEGAL_RULE, PLAY_RULE, OUTCOME_RULE, OBSERVE_RULE, HEURISTIC_RULE)
-    rules = (*functions, trial.game.heuristic)
-    for name, rule, signature in zip(RULES, rules, signatures, strict=True):
+    signatures = (
+        LEGAL_RULE,
+        PLAY_RULE,
+        OUTCOME_RULE,
+        OBSERVE_RULE,
+        HEURISTIC_RULE,
+        WINS_AT_ONCE_RULE,
+    )
+    for name, rule, signature in zip(RULES, rules_of(trial.game), signatures, strict=True):
         if signature not in getattr(rule, "nopython_signatures", ()):
             raise Breach(
                 f"`{name}` is not compiled for its signature; expected @kernel({name.upper()}_RULE)"
@@ -240,6 +253,37 @@ def _expect_the_favourite_to_win(trial: Trial) -> None:
         )
 
 
+@kernel(types.boolean(RulesType, types.int64[::1], types.boolean[::1]))
+def _a_move_wins(rules: Any, state: State, mask: Mask) -> bool:
+    """Whether one of the legal actions in `mask` [A] wins at once."""
+    for action in range(len(mask)):
+        if mask[action]:
+            after = state.copy()
+            rules.play(after, action)
+            outcome = rules.outcome(after)
+            if outcome != ONGOING and value_of(outcome, state[PLY] % 2) == 1:
+                return True
+    return False
+
+
+def knows_its_wins_at_once(trial: Trial) -> None:
+    """`wins_at_once` of an unfinished position agrees with playing every legal move."""
+    for position in trial.positions():
+        if position.outcome != ONGOING:
+            continue
+        known = trial.rules.wins_at_once(position.state)
+        if known not in (0, 1, UNKNOWN):
+            raise Breach(f"`wins_at_once` returns {known}; expected 0, 1, or {UNKNOWN} for unknown")
+        if known == UNKNOWN:
+            continue
+        wins = _a_move_wins(trial.game.rules, position.state, position.mask)
+        if wins != known:
+            raise Breach(
+                f"`wins_at_once` returns {known}; expected {int(wins)}, as playing every legal "
+                "move says"
+            )
+
+
 FIRST: tuple[Promise, ...] = (
     has_valid_sizes,
     has_rules_compiled_for_their_signatures,
@@ -252,5 +296,6 @@ FIRST: tuple[Promise, ...] = (
     ends_within_max_moves,
     keeps_estimates_below_a_certain_win,
     gives_the_outcome_for_player_0,
+    knows_its_wins_at_once,
 )
 """The check stops at the first of these that is broken."""

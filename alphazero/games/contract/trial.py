@@ -152,6 +152,7 @@ class Trial:
                 yield position
                 return
             self.rules.estimate(state)
+            self.rules.wins_at_once(state)
             actions = np.flatnonzero(mask).tolist()
             dice.shuffle(actions)
             for action in actions if prolong else actions[:1]:

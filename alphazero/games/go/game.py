@@ -48,6 +48,7 @@ from alphazero.games.go.rules import (
     play,
     set_ko,
     stones_of,
+    wins_at_once,
     without_history,
 )
 from alphazero.games.registry import register
@@ -117,6 +118,10 @@ class Go(Game):
     @property
     def heuristic(self) -> Any:
         return lead
+
+    @property
+    def wins_at_once(self) -> Any:
+        return wins_at_once
 
     @property
     def num_actions(self) -> int:

@@ -17,10 +17,13 @@ from alphazero.games.game import (
     OUTCOME,
     PLAY_RULE,
     PLY,
+    UNKNOWN,
+    WINS_AT_ONCE_RULE,
     Mask,
     Planes,
     State,
     to_play,
+    value_of,
 )
 from alphazero.games.go.board import (
     BLACK,
@@ -93,6 +96,12 @@ def _limit(state: State) -> int:
     return moves if moves > 0 else 2 * state[ROWS] * state[COLUMNS]  # type: ignore[no-any-return]
 
 
+@inline_kernel
+def _final_outcome(state: State) -> int:
+    """Return the outcome by area and komi."""
+    return np.sign(2 * area(state) - state[KOMI])  # type: ignore[no-any-return]
+
+
 @kernel(LEGAL_RULE)
 def legal(state: State, mask: Mask) -> int:
     """Mark the points where a stone may be placed, and the pass; none when the game is over."""
@@ -136,9 +145,19 @@ def play(state: State, action: int) -> None:
     if state[SUPERKO] != SIMPLE:
         add_position(state, situation(state, state[KEY], colour))
     if (passes and state[LAST] == action) or state[PLY] + 1 == _limit(state):
-        state[OUTCOME] = np.sign(2 * area(state) - state[KOMI])
+        state[OUTCOME] = _final_outcome(state)
     state[PLY] += 1
     state[LAST] = action
+
+
+@kernel(WINS_AT_ONCE_RULE)
+def wins_at_once(state: State) -> int:
+    """Return whether a second pass wins; UNKNOWN at the limit of moves, where any move may."""
+    if state[PLY] + 1 == _limit(state):
+        return UNKNOWN
+    if state[LAST] != state[ROWS] * state[COLUMNS]:
+        return 0
+    return value_of(_final_outcome(state), state[PLY] % 2) == 1
 
 
 @kernel(OBSERVE_RULE)

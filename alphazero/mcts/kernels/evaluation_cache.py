@@ -14,7 +14,7 @@ from numba import types
 
 from alphazero.utils.arrays import Float32Array, UInt32Array, UInt64Array
 from alphazero.utils.bits import scramble
-from alphazero.utils.jit import shared_kernel
+from alphazero.utils.jit import inline_kernel
 
 
 class Cache(NamedTuple):
@@ -64,7 +64,7 @@ def new_cache(megabytes: int, num_actions: int, rows: int, words: int) -> Cache:
     )
 
 
-@shared_kernel
+@inline_kernel
 def hash_observation(words: UInt32Array, factors: UInt64Array) -> int:
     """Return a hash, never 0, of an observation given as 32-bit `words` [W].
 
@@ -80,7 +80,7 @@ def hash_observation(words: UInt32Array, factors: UInt64Array) -> int:
     return key if key != 0 else np.uint64(1)  # type: ignore[return-value]
 
 
-@shared_kernel
+@inline_kernel
 def get(cache: Cache, key: int) -> int:
     """Return the index of the cached evaluation, or -1."""
     if len(cache.keys) == 0:
@@ -93,7 +93,7 @@ def get(cache: Cache, key: int) -> int:
     return np.int64(place)  # type: ignore[return-value]
 
 
-@shared_kernel
+@inline_kernel
 def put(cache: Cache, key: int, logits: Float32Array, value: float) -> None:
     """Store an evaluation, `logits` [A] and `value`; it replaces the entry at its index."""
     if len(cache.keys) > 0:

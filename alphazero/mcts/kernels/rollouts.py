@@ -7,15 +7,15 @@ from typing import Any
 
 from numba import types
 
-from alphazero.games.game import (
-    ONGOING,
-    PLY,
+from alphazero.games.compiled_rules import (
+    RuleFunctions,
     RulesType,
     mark_legal,
     outcome_of,
     play_move,
-    value_of,
+    unpack_rules,
 )
+from alphazero.games.game import ONGOING, PLY, value_of
 from alphazero.mcts.kernels.equations import SelectionParams, SelectionParamsType
 from alphazero.mcts.kernels.simulation import (
     TERMINAL,
@@ -34,7 +34,7 @@ from alphazero.utils.jit import inline_kernel, kernel
 
 
 @inline_kernel
-def _play_out(rules: Any, trees: Trees, slot: int) -> int:
+def _play_out(rules: RuleFunctions, trees: Trees, slot: int) -> int:
     """Play random moves from `trees.state` to the end; return the outcome, for player 0.
 
     `leaf_mask` holds the legal actions. Actions are drawn until one is legal, which takes no longer
@@ -73,19 +73,11 @@ def _is_full(trees: Trees, selection: SelectionParams, slot: int) -> bool:
     return bool(selection.depth > 1 and trees.slots[slot].num_nodes == trees.nodes.shape[1])
 
 
-@kernel(types.int64(RulesType, TreesType, SelectionParamsType, SlotsType, types.int64))
-def run_rollouts(
-    rules: Any, trees: Trees, selection: SelectionParams, slots: Int64Array, plies: int
+@inline_kernel
+def _run(
+    rules: RuleFunctions, trees: Trees, selection: SelectionParams, slots: Int64Array, plies: int
 ) -> int:
-    """Run simulations in each of `slots` until it finishes or has played `plies` moves.
-
-    The evaluation of the root does not count as a simulation. A full tree ends its search. Returns
-    the number of evaluations.
-
-    Browne et al., *A Survey of Monte Carlo Tree Search Methods* (2012), algorithm 2 (UCT), with
-    the negamax backup of algorithm 3. A node is added where a rollout begins, above
-    `selection.depth`.
-    """
+    """The work of `run_rollouts`, without reference counting."""
     evaluations = 0
     for slot in slots:
         if trees.slots[slot].num_nodes == 0:
@@ -120,3 +112,19 @@ def run_rollouts(
             played += trees.state[PLY] - begin
             evaluations += 1
     return evaluations
+
+
+@kernel(types.int64(RulesType, TreesType, SelectionParamsType, SlotsType, types.int64))
+def run_rollouts(
+    rules: Any, trees: Trees, selection: SelectionParams, slots: Int64Array, plies: int
+) -> int:
+    """Run simulations in each of `slots` until it finishes or has played `plies` moves.
+
+    The evaluation of the root does not count as a simulation. A full tree ends its search. Returns
+    the number of evaluations.
+
+    Browne et al., *A Survey of Monte Carlo Tree Search Methods* (2012), algorithm 2 (UCT), with
+    the negamax backup of algorithm 3. A node is added where a rollout begins, above
+    `selection.depth`.
+    """
+    return _run(unpack_rules(rules), trees, selection, slots, plies)

@@ -7,15 +7,17 @@ import numpy as np
 from numba import types
 from numba.experimental import structref
 
-from alphazero.games.game import (
-    ONGOING,
-    PLY,
+from alphazero.games.compiled_rules import (
+    RuleFunctions,
     RulesType,
     mark_legal,
     outcome_of,
     play_move,
-    value_of,
+    unpack_rules,
+    wins_at_once,
+    write_observation,
 )
+from alphazero.games.game import ONGOING, PLY, UNKNOWN, value_of
 from alphazero.mcts.kernels.equations import (
     SelectionParams,
     SelectionParamsType,
@@ -133,7 +135,7 @@ def reset_state(trees: Trees, slot: int) -> None:
 
 @inline_kernel
 def descend(
-    rules: Any, trees: Trees, selection: SelectionParams, slot: int, leaf: int
+    rules: RuleFunctions, trees: Trees, selection: SelectionParams, slot: int, leaf: int
 ) -> tuple[int, int, float]:
     """Select edges from the root to a leaf; `trees.state` becomes the leaf's state.
 
@@ -181,7 +183,9 @@ def descend(
 
 
 @inline_kernel
-def add_finished_root(rules: Any, trees: Trees, selection: SelectionParams, slot: int) -> None:
+def add_finished_root(
+    rules: RuleFunctions, trees: Trees, selection: SelectionParams, slot: int
+) -> None:
     """Add the root of an empty tree, without edges, if its game is finished."""
     reset_state(trees, slot)
     trees.leaf_key[slot, 0] = 0
@@ -199,8 +203,11 @@ def is_idle(trees: Trees, selection: SelectionParams, slot: int) -> bool:
 
 
 @inline_kernel
-def has_winning_move(rules: Any, trees: Trees, slot: int, leaf: int) -> bool:
+def has_winning_move(rules: RuleFunctions, trees: Trees, slot: int, leaf: int) -> bool:
     """Whether a legal move of `trees.state` wins at once; `leaf_mask` holds the legal actions."""
+    known = wins_at_once(rules, trees.state)
+    if known != UNKNOWN:
+        return known == 1
     mask = trees.leaf_mask[slot, leaf]
     for action in range(len(mask)):
         if mask[action]:
@@ -214,7 +221,9 @@ def has_winning_move(rules: Any, trees: Trees, slot: int, leaf: int) -> bool:
 
 
 @inline_kernel
-def _walk(rules: Any, trees: Trees, selection: SelectionParams, slot: int, leaf: int) -> int:
+def _walk(
+    rules: RuleFunctions, trees: Trees, selection: SelectionParams, slot: int, leaf: int
+) -> int:
     """Descend once; return the end. An empty tree's root is a LEAF, an idle root is BLOCKED."""
     end, depth, value = LEAF, 0, 0.0
     if trees.slots[slot].num_nodes > 0:
@@ -349,6 +358,53 @@ def _round_robin_start(trees: Trees, slots: Int64Array) -> int:
     return 0
 
 
+@inline_kernel
+def _select(
+    rules: RuleFunctions,
+    trees: Trees,
+    cache: Cache,
+    selection: SelectionParams,
+    slots: Int64Array,
+    observations: Float32Array,
+    words: UInt32Array,
+) -> int:
+    """The work of `select_leaves`, without reference counting."""
+    leaves, rows, first = trees.leaves.shape[1], 0, _round_robin_start(trees, slots)
+    for turn in range(len(slots)):
+        slot = slots[(first + turn) % len(slots)]
+        if trees.slots[slot].num_nodes == 0:
+            add_finished_root(rules, trees, selection, slot)
+        budget, before = MAX_FREE_SIMULATIONS, rows
+        while rows == before and rows + leaves <= len(trees.rows) and budget > 0:
+            walks = 0
+            while walks < leaves:
+                end = _walk(rules, trees, selection, slot, walks)
+                if end == BLOCKED:
+                    break
+                if end == LEAF:
+                    write_observation(rules, trees.state, observations[rows])
+                    key = np.uint64(1)
+                    if len(cache.keys) > 0:
+                        key = np.uint64(hash_observation(words[rows], cache.factors))
+                    place = get(cache, key)  # type: ignore[arg-type]
+                    if place >= 0:
+                        value = float(cache.values[place])
+                        _write_answer(trees, slot, walks, cache.logits[place], value)
+                    else:
+                        trees.rows[rows].slot = slot
+                        trees.rows[rows].leaf = walks
+                        cache.row_keys[rows] = key
+                        rows += 1
+                walks += 1
+            trees.slots[slot].walks = walks
+            if walks == 0:
+                break
+            if rows == before:
+                _backup_round(trees, selection, slot)
+                budget -= walks
+    return rows
+
+
 @kernel(
     types.int64(
         RulesType,
@@ -377,41 +433,34 @@ def select_leaves(
     number. `words` [R, C * H * W] is a view of the same bits. Slots that found no free row come
     first in the next batch.
     """
-    trees, cache, selection = context.trees, context.cache, context.selection
-    leaves, rows, first = trees.leaves.shape[1], 0, _round_robin_start(trees, slots)
-    for turn in range(len(slots)):
-        slot = slots[(first + turn) % len(slots)]
-        if trees.slots[slot].num_nodes == 0:
-            add_finished_root(rules, trees, selection, slot)
-        patience, before = MAX_FREE_SIMULATIONS, rows
-        while rows == before and rows + leaves <= len(trees.rows) and patience > 0:
-            walks = 0
-            while walks < leaves:
-                end = _walk(rules, trees, selection, slot, walks)
-                if end == BLOCKED:
-                    break
-                if end == LEAF:
-                    rules.observe(trees.state, observations[rows])
-                    key = np.uint64(1)
-                    if len(cache.keys) > 0:
-                        key = np.uint64(hash_observation(words[rows], cache.factors))
-                    place = get(cache, key)  # type: ignore[arg-type]
-                    if place >= 0:
-                        value = float(cache.values[place])
-                        _write_answer(trees, slot, walks, cache.logits[place], value)
-                    else:
-                        trees.rows[rows].slot = slot
-                        trees.rows[rows].leaf = walks
-                        cache.row_keys[rows] = key
-                        rows += 1
-                walks += 1
-            trees.slots[slot].walks = walks
-            if walks == 0:
-                break
-            if rows == before:
-                _backup_round(trees, selection, slot)
-                patience -= walks
-    return rows
+    return _select(
+        unpack_rules(rules),
+        context.trees,
+        context.cache,
+        context.selection,
+        slots,
+        observations,
+        words,
+    )
+
+
+@inline_kernel
+def _back_up(
+    trees: Trees,
+    cache: Cache,
+    selection: SelectionParams,
+    rows: int,
+    logits: Float32Array,
+    values: Float32Array,
+) -> None:
+    """The work of `backup_leaves`, without reference counting."""
+    for row in range(rows):
+        slot, leaf = trees.rows[row].slot, trees.rows[row].leaf
+        value = float(values[row])
+        put(cache, cache.row_keys[row], logits[row], value)
+        _write_answer(trees, slot, leaf, logits[row], value)
+        if row + 1 == rows or trees.rows[row + 1].slot != slot:
+            _backup_round(trees, selection, slot)
 
 
 @kernel(
@@ -427,11 +476,4 @@ def backup_leaves(context: Any, rows: int, logits: Float32Array, values: Float32
 
     `logits` [R, A] and `values` [R] are for the player to move at each leaf.
     """
-    trees, cache, selection = context.trees, context.cache, context.selection
-    for row in range(rows):
-        slot, leaf = trees.rows[row].slot, trees.rows[row].leaf
-        value = float(values[row])
-        put(cache, cache.row_keys[row], logits[row], value)
-        _write_answer(trees, slot, leaf, logits[row], value)
-        if row + 1 == rows or trees.rows[row + 1].slot != slot:
-            _backup_round(trees, selection, slot)
+    _back_up(context.trees, context.cache, context.selection, rows, logits, values)

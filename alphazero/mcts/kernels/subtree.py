@@ -4,7 +4,7 @@ from typing import Any
 
 from numba import types
 
-from alphazero.games.game import RulesType
+from alphazero.games.compiled_rules import RulesType
 from alphazero.mcts.kernels.transpositions import rebuild_index
 from alphazero.mcts.kernels.tree import SlotsType, Trees, TreesType
 from alphazero.utils.arrays import Int64Array

@@ -14,7 +14,8 @@ import numpy.typing as npt
 from numba import types
 
 from alphazero.errors import RunError
-from alphazero.games.game import ONGOING, PLY, Game, Mask, Rules, RulesType, State, value_of
+from alphazero.games.compiled_rules import Rules, RulesType
+from alphazero.games.game import ONGOING, PLY, Game, Mask, State, value_of
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.utils.arrays import Float32Array, Int64Array
 from alphazero.utils.jit import kernel

@@ -15,7 +15,8 @@ from numba import types
 
 from alphazero.config.schema import ReplayConfig
 from alphazero.errors import RunError
-from alphazero.games.game import ONGOING, PLY, Game, Rules, RulesType, State, value_of
+from alphazero.games.compiled_rules import Rules, RulesType
+from alphazero.games.game import ONGOING, PLY, Game, State, value_of
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.targets import integers_type, surprise_weights, value_targets
 from alphazero.utils.arrays import Float32Array, Float64Array, Int64Array

@@ -9,16 +9,26 @@ import pytest
 from helpers.games import CONNECT_FOUR, GAMES, TIC_TAC_TOE
 from helpers.paths import CHECKPOINTS
 from helpers.searches import FIRST, HashedEvaluator, finish
+from numba import types
 
 from alphazero.arena.openings import random_opening
 from alphazero.config.schema import InferenceConfig, SearchConfig
 from alphazero.games import ONGOING, Game, State, make_game
 from alphazero.games.game import to_play
-from alphazero.mcts.kernels.evaluation_cache import get, hash_observation, new_cache, put
+from alphazero.mcts.kernels import evaluation_cache
+from alphazero.mcts.kernels.evaluation_cache import CacheType, new_cache
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players.checkpoint_player import load_checkpoint_player, load_player
 from alphazero.utils.arrays import Float32Array
+from alphazero.utils.jit import kernel
 from alphazero.utils.jobs import threads_per_evaluation
+
+_WORDS, _FACTORS, _LOGITS = types.uint32[::1], types.uint64[::1], types.float32[::1]
+get = kernel(types.int64(CacheType, types.uint64))(evaluation_cache.get.py_func)
+put = kernel(types.void(CacheType, types.uint64, _LOGITS, types.float64))(
+    evaluation_cache.put.py_func
+)
+hash_observation = kernel(types.uint64(_WORDS, _FACTORS))(evaluation_cache.hash_observation.py_func)
 
 
 class Recorder(HashedEvaluator):

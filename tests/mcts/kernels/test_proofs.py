@@ -7,10 +7,14 @@ from helpers.searches import FIRST, HashedEvaluator, exact_value, finish, random
 
 from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, Game, State
+from alphazero.games.game import unknown
+from alphazero.games.registry import read_game
 from alphazero.mcts.evaluator import UniformEvaluator
 from alphazero.mcts.kernels.proofs import is_lost
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.search import RootStatistics
+
+unknown_of_every_game = property(lambda _: unknown)
 
 SMALL = ["tic_tac_toe", "mnk 4x4x3", "connect_four 4x5x3"]
 
@@ -30,6 +34,20 @@ def solve(
 def positions(game: Game, count: int, least_moves: int) -> list[State]:
     rng = np.random.default_rng(3)
     return [random_position(game, least_moves + index % 4, rng) for index in range(count)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["tic_tac_toe", "connect_four", "hex:size=3", "hex:size=3,swap=1", "go:rows=3,columns=3"],
+)
+def test_the_rule_of_wins_at_once_finds_what_trying_every_move_finds(name: str) -> None:
+    game = read_game(name)
+    trying = type("Trying", (type(game),), {"wins_at_once": unknown_of_every_game})(**game.options)
+    for state in positions(game, 8, 1 if "swap" in name else 3):
+        searches = [solve(each, state, 150)[0] for each in (game, trying)]
+        nodes, edges = ([getattr(s.trees, part) for s in searches] for part in ("nodes", "edges"))
+        assert nodes[0].tolist() == nodes[1].tolist()
+        assert edges[0].tolist() == edges[1].tolist()
 
 
 @pytest.mark.parametrize("leaves", [1, 4])
