@@ -200,8 +200,8 @@ def match(options: argparse.Namespace) -> None:
         searched = players[0].options.has_search, players[1].options.has_search
         save_match(options.save, game, records, names, searched)
     if isinstance(noted, CheckpointOptions) and options.annotate:
-        told = names[0].replace(noted.path, "").strip(":") or "as trained"
-        line = f"{told}, against {names[1]}: {result}"
+        changes = names[0].replace(noted.path, "").strip(":") or "as trained"
+        line = f"{changes}, against {names[1]}: {result}"
         save_grades(noted.saved, [*grades_of(noted.saved.checkpoint), line], options.annotate)
 
 

@@ -240,8 +240,8 @@ def _renamed(words: Sequence[str]) -> list[str]:
     given = {word.split("=")[0] for word in words if word.startswith("--")}
     changes |= {old: new for old, new in FORMER_FLAGS.items() if old in given}
     if changes:
-        said = ", ".join(f"{old} is now {new}" for old, new in changes.items())
-        print(f"note: {said}", file=sys.stderr)
+        renamed = ", ".join(f"{old} is now {new}" for old, new in changes.items())
+        print(f"note: {renamed}", file=sys.stderr)
     current = []
     for index, word in enumerate(words):
         name, equals, value = word.partition("=")

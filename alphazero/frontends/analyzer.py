@@ -17,6 +17,7 @@ from alphazero.mcts.search import RootStatistics, TreeSearch
 from alphazero.players.base import Player
 from alphazero.players.registry import PlayerSpec
 from alphazero.players.search_player import SearchPlayer
+from alphazero.utils.progress import do_nothing
 
 LONGEST_LINE = 16
 """Maximum moves of a printed line."""
@@ -90,7 +91,7 @@ class Analyzer:
         self.moves = list(moves)
 
     def choose(
-        self, seconds: float | None, watch: Callable[[], object] = bool
+        self, seconds: float | None, watch: Callable[[], object] = do_nothing
     ) -> tuple[int | None, float]:
         """Return a move (None to resign) and the position's value; `watch` is called between steps.
 

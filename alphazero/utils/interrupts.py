@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from alphazero.utils.progress import do_nothing
+
 STOPS = (signal.SIGINT, signal.SIGTERM)
 """Signals that stop a program: Ctrl-C and `kill`."""
 
 
 @contextmanager
-def defer_interrupts(act: Callable[[], object] = bool) -> Iterator[None]:
+def defer_interrupts(act: Callable[[], object] = do_nothing) -> Iterator[None]:
     """Defer Ctrl-C to the end of the block; `act` is called at once and may end the block early.
 
     A second Ctrl-C is raised at once. Only signals whose handler raises `KeyboardInterrupt` are

@@ -1,4 +1,4 @@
-"""Progress reports of long work."""
+"""Progress reports of long work, and a call that does nothing."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -9,3 +9,7 @@ Progress: TypeAlias = Callable[[int], object]
 
 def no_progress(_: int) -> None:
     """Ignore progress."""
+
+
+def do_nothing() -> None:
+    """Ignore a call."""

@@ -20,6 +20,7 @@ from alphazero.games.game import Game
 from alphazero.games.registry import game_names, make_game, name_of, write_game
 from alphazero.players.registry import PlayerSpec
 from alphazero.records.gtp_notation import PASS, RESIGN, normalize_name
+from alphazero.utils.progress import do_nothing
 
 KGS_SYSTEMS = {"none": 0, "absolute": 1, "byoyomi": 3, "canadian": 3}
 """Systems of `kgs-time_settings` and the number of their arguments."""
@@ -67,7 +68,9 @@ class Engine:
         """Set the analyzer to the position, after `more` moves if given."""
         self.analyzer.sync([*self.position.moves, *more])
 
-    def choose(self, player: int, watch: Callable[[], object] = bool) -> tuple[int, ...] | None:
+    def choose(
+        self, player: int, watch: Callable[[], object] = do_nothing
+    ) -> tuple[int, ...] | None:
         """Search the player's move; return its actions, or None to resign.
 
         `watch` is called between steps. When the game is over, a pass is answered, without actions.
@@ -87,7 +90,7 @@ class Engine:
             self.clocks[player].spend(time.monotonic() - began)
         return None if action is None else (*passes, action)
 
-    def think(self, seconds: float | None, watch: Callable[[], object] = bool) -> int | None:
+    def think(self, seconds: float | None, watch: Callable[[], object] = do_nothing) -> int | None:
         """Search the analyzer's position; return a move, or None to resign.
 
         As `Analyzer.choose`, but stops when the controller has left.

@@ -41,6 +41,7 @@ from alphazero.frontends.web.session_manager import SessionManager
 from alphazero.frontends.web.view import view_of
 from alphazero.games.registry import name_of
 from alphazero.utils.files import explain_os_error
+from alphazero.utils.progress import do_nothing
 
 BACKLOG: Final = 128
 """Connections that wait to be accepted."""
@@ -278,7 +279,7 @@ def serve(
     make_server(WebApp(SessionManager(catalog)), host, announce).run([listener])
 
 
-def make_server(web_app: WebApp, host: str, on_start: Callable[[], object] = bool) -> Server:
+def make_server(web_app: WebApp, host: str, on_start: Callable[[], object] = do_nothing) -> Server:
     """Return a server that does not listen yet."""
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     config = uvicorn.Config(
