@@ -5,7 +5,7 @@ import io
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -28,11 +28,11 @@ _OPTIONS = re.compile(r":(\w+=[^:/\\]*)$")
 
 @dataclass(frozen=True)
 class Rating:
-    """Elo above the anchor, with its 95 % interval."""
+    """Elo above the anchor, with its 95 % interval; an open end is None."""
 
     elo: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
 
 
 class _Row(NamedTuple):
@@ -90,6 +90,11 @@ def split_name(name: str) -> tuple[str, str]:
     return (name[: options.start()], options[1]) if options else (name, "")
 
 
+def _rating(elo: float, low: float, high: float) -> Rating:
+    """Return a rating of `fit` or a table, where an infinite end is an open one."""
+    return Rating(elo, None if low == -math.inf else low, None if high == math.inf else high)
+
+
 def _from_games(path: Path) -> list[_Row]:
     games = [each for each in load_games(path) if each.outcome != ONGOING]
     names = list(dict.fromkeys(name for each in games for name in each.players))
@@ -104,7 +109,7 @@ def _from_games(path: Path) -> list[_Row]:
     anchor = names.index(ANCHOR) if ANCHOR in names else 0
     fitted = fit(count_games(names, games), anchor)
     return [
-        _Row(write_game(games[0].game), *split_name(name), hashes[name], Rating(*map(float, each)))
+        _Row(write_game(games[0].game), *split_name(name), hashes[name], _rating(*map(float, each)))
         for name, *each in zip(names, fitted.elo, fitted.low, fitted.high, strict=True)
     ]
 
@@ -117,10 +122,10 @@ def _from_csv(path: Path) -> list[_Row]:
         if "player" not in (lines.fieldnames or ()):
             raise ValueError("it has no column 'player'")
         for number, line in enumerate(lines, 2):
-            numbers = [float(line[name]) for name in ("elo", "elo_low", "elo_high")]
-            if not all(map(math.isfinite, numbers)):
+            rating = _rating(*(float(line[name]) for name in ("elo", "elo_low", "elo_high")))
+            if not all(math.isfinite(each) for each in astuple(rating) if each is not None):
                 raise ValueError(f"line {number} has a rating that is not finite")
-            rows.append(_Row(None, *split_name(line["player"]), "", Rating(*numbers)))
+            rows.append(_Row(None, *split_name(line["player"]), "", rating))
     except (csv.Error, KeyError, TypeError, ValueError) as error:
         raise PlayerError(
             f"{printable(path)}: no ratings; expected a table of `alphazero rate --csv`, or the "

@@ -503,6 +503,18 @@ def test_several_moves_on_one_cell_are_a_small_choice(visit: Any) -> None:
     assert page.evaluate("() => window.chosen") == 5
 
 
+def test_a_level_shows_its_rating_and_the_open_ends_of_its_interval(visit: Any) -> None:
+    page = visit("tic_tac_toe")
+    read = """([low, high]) => import("/static/components/players.js").then((all) =>
+        all.levelText({ label: "deep", by_game: { nim: { elo: -0.4, low, high } } }, "nim"))"""
+    for ends, shown in (
+        ([-29.6, 40.4], "-30 to 40"),
+        ([None, 40], "\N{MINUS SIGN}∞ to 40"),
+        ([0, None], "0 to ∞"),
+    ):
+        assert page.evaluate(read, ends) == f"deep · Elo 0 ({shown})"
+
+
 def test_a_lost_session_is_restored_where_it_was(visit: Any, served: Served) -> None:
     page = visit("tic_tac_toe", excused="status of 404")
     paste(page, "b2 a1")

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 import random
 import re
 import signal
@@ -19,7 +20,8 @@ import pytest
 from helpers.paths import CHECKPOINTS, TESTS
 from helpers.web_client import SECONDS, Served, Visitor, serving
 
-from alphazero.arena.tournament import Tournament, save_csv, standings
+from alphazero.arena.bradley_terry import Ratings
+from alphazero.arena.tournament import Standing, Tournament, save_csv, standings
 from alphazero.cli.main import EXIT_INTERRUPTED, main
 from alphazero.errors import AlphaZeroError, RunError
 from alphazero.frontends.web import connection, search_pool, security, server, session_manager
@@ -962,8 +964,35 @@ def test_a_checkpoint_is_known_by_its_content_or_its_path(tmp_path: Path) -> Non
     ]
 
 
+def test_an_open_end_of_an_interval_is_null(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"{CHECKPOINT}:simulations=16"
+    rows = [Standing(name, 90.0, -math.inf, math.inf, 2, 1, 0, 1)]
+    save_csv(tmp_path / "table.csv", rows)
+    specs = [parse_player("random"), parse_player(name)]
+    Tournament(make_game("tic_tac_toe"), specs, 2, folder=tmp_path).play()
+    ends = np.array([0, -math.inf]), np.array([0, math.inf])
+    fitted = Ratings(np.array([0.0, 90.0]), *ends, 0.0, 0.0)
+    monkeypatch.setattr("alphazero.frontends.web.ratings.fit", lambda *_: fitted)
+    for path in (tmp_path / "table.csv", tmp_path):
+        told = Catalog([parse_player(str(CHECKPOINT))], ratings=RatingTable([path])).json()
+        json.dumps(told, allow_nan=False)
+        levels = {level["simulations"]: level for level in told["players"][0]["levels"]}
+        assert levels[16]["by_game"] == {"tic_tac_toe": {"elo": 90, "low": None, "high": None}}
+        assert (levels[16]["elo"], levels[16]["elo_low"], levels[16]["elo_high"]) == (
+            90,
+            None,
+            None,
+        )
+
+
 @pytest.mark.parametrize(
-    "text", ["", "a,b\n1,2\n", "player,elo,elo_low,elo_high\nx,1,nan,3\n", "\0"]
+    "text",
+    [
+        *("", "a,b\n1,2\n", "\0"),
+        *(f"player,elo,elo_low,elo_high\nx,{row}\n" for row in ("1,nan,3", "inf,1,3", "1,inf,inf")),
+    ],
 )
 def test_files_that_hold_no_ratings_are_told(tmp_path: Path, text: str) -> None:
     (tmp_path / "x.csv").write_text(text)

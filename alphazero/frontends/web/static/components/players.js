@@ -18,13 +18,15 @@ export function defaultSide(player) {
   return { player: player.name, simulations: simulations ?? null, seconds: seconds ?? null };
 }
 
-/** Format a level, with its rating if measured: "64 simulations · Elo 812 (790–834)". */
+/** Format a level, with its rating if measured: "64 simulations · Elo 812 (790 to 834)"; a null end
+ * of the interval is open. */
 export function levelText({ label, elo, elo_low, elo_high, by_game }, game) {
   // Players that can play several games have a rating for each.
   const rating = by_game?.[game] ?? { elo, low: elo_low, high: elo_high };
   if (typeof rating.elo !== "number") return label;
-  const [mean, low, high] = [rating.elo, rating.low, rating.high].map(Math.round);
-  return `${label} · Elo ${mean}${typeof rating.low === "number" ? ` (${low}–${high})` : ""}`;
+  const low = rating.low === null ? "−∞" : Math.round(rating.low);
+  const high = rating.high === null ? "∞" : Math.round(rating.high);
+  return `${label} · Elo ${Math.round(rating.elo)} (${low} to ${high})`;
 }
 
 /** The controls of one side. */
