@@ -15,6 +15,7 @@ from tqdm import tqdm
 
 from alphazero.config.loader import load_config
 from alphazero.errors import AlphaZeroError, RunError
+from alphazero.games.registry import write_game
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.records.game_files import load_played
 from alphazero.training.manifest import (
@@ -34,8 +35,8 @@ _KINDS: Final = {
     "manifest": "the configuration and the manifest: SHA-256",
     "player": "players: SHA-256, finite weights, the run's game and network",
     "learner": "weights and optimizer of the learner: SHA-256",
-    "games": "files of games to learn from: SHA-256, every move replayed by the rules",
-    "sample": "files of games to look at: every move replayed by the rules",
+    "games": "files of training games: SHA-256, every move replayed by the rules",
+    "sample": "files of sample games: the run's game, every move replayed by the rules",
 }
 """The checks of each kind of file, in the order of the report."""
 
@@ -62,7 +63,7 @@ class VerifyReport:
 
     def __str__(self) -> str:
         lines = [
-            f"{self.title}: files whole: {self.files.total():,} ({self.size:,} bytes), "
+            f"{self.title}: intact files: {self.files.total():,} ({self.size:,} bytes), "
             f"faults: {len(self.faults):,}"
         ]
         for kind, meaning in _KINDS.items():
@@ -141,7 +142,7 @@ def _checks(run: RunDirectory) -> list[Check]:
             checks.append(Check("player", path, partial(_read_player, path, run)))
     for path in sorted((folder / "games").glob("*")):
         if path.suffix in (".sgf", ".jsonl"):
-            checks.append(Check("sample", path, partial(_read_sample, path)))
+            checks.append(Check("sample", path, partial(_read_sample, path, run)))
     return checks
 
 
@@ -191,5 +192,12 @@ def _read_player(path: Path, run: RunDirectory | None) -> int:
     return 0
 
 
-def _read_sample(path: Path) -> int:
-    return len(load_played(path))
+def _read_sample(path: Path, run: RunDirectory) -> int:
+    games = load_played(path)
+    for number, each in enumerate(games, 1):
+        if each.game != run.game:
+            raise RunError(
+                f"{printable(path)}: game {number} is of {write_game(each.game)}, but the run's "
+                f"game is {write_game(run.game)}"
+            )
+    return len(games)

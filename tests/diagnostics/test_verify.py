@@ -19,6 +19,7 @@ from helpers.tiny_run import files_of, manifest_of, random_records, tiny_config
 
 from alphazero.cli.main import main
 from alphazero.games import make_game
+from alphazero.games.registry import read_game
 from alphazero.network.checkpoint import load_checkpoint, save_checkpoint
 from alphazero.records.jsonl import save_games
 from alphazero.records.played_game import PlayedGame
@@ -70,12 +71,12 @@ def test_a_sound_run_passes_with_a_count_of_what_was_read(run: Path, capsys: Cap
     files, manifest = judged_files(run), manifest_of(run)
     size = sum((run / name).stat().st_size for name in files)
     assert told.startswith(
-        f"{run}, iteration 3: files whole: {len(files)} ({size:,} bytes), faults: 0\n     2 the"
+        f"{run}, iteration 3: intact files: {len(files)} ({size:,} bytes), faults: 0\n     2 the"
     )
     players = {name for name in files if name.startswith(("step-", "best"))}
     assert f"\n{len(players):6} players: SHA-256" in told
     assert len(players) > 1 + len({manifest["best"], f"step-{manifest['step']:08d}.safetensors"})
-    assert f"\n{len(manifest['shards']) + 1:6} files of games to learn from: SHA-256" in told
+    assert f"\n{len(manifest['shards']) + 1:6} files of training games: SHA-256" in told
     assert "games)" in told
     assert {name: sha256_of(run / name) for name in files_of(run)} == before
 
@@ -166,7 +167,7 @@ def test_sample_games_as_json_lines_are_replayed(run: Path, capsys: Capture) -> 
     records = random_records(game, 3, np.random.default_rng(0))
     save_games(path, [PlayedGame.of(game, record, ("challenger", "best")) for record in records])
     main(["verify", str(run)])
-    (before,) = re.findall(r"(\d+) files of games to look at: .*", capsys.readouterr().out)
+    (before,) = re.findall(r"(\d+) files of sample games: .*", capsys.readouterr().out)
     assert int(before) == 1 + len(list((run / "games").glob("*.sgf")))
     lines = path.read_text().splitlines()
     occupied = json.loads(lines[1])["moves"]
@@ -181,6 +182,16 @@ def test_sample_games_as_json_lines_are_replayed(run: Path, capsys: Capture) -> 
         assert said in line
     path.write_text("")
     assert faults_of(run, capsys)[0].startswith(f"{path}: no games in it")
+
+
+@pytest.mark.parametrize("name", ["nim", "tic_tac_toe:length=2"])
+def test_sample_games_of_another_game_are_named(name: str, run: Path, capsys: Capture) -> None:
+    path = run / "games/gate-000002.jsonl"
+    games = [make_game("tic_tac_toe"), read_game(name)]
+    records = [random_records(game, 1, np.random.default_rng(0))[0] for game in games]
+    save_games(path, map(PlayedGame.of, games, records, [("challenger", "best")] * 2))
+    (line,) = faults_of(run, capsys)
+    assert line == f"{path}: game 2 is of {name}, but the run's game is tic_tac_toe"
 
 
 def test_left_overs_of_a_kill_are_no_fault(run: Path, capsys: Capture) -> None:
@@ -235,7 +246,7 @@ def test_a_run_at_work_is_not_judged(run: Path, capsys: Capture) -> None:
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_a_single_checkpoint_is_verified_too(path: Path, tmp_path: Path, capsys: Capture) -> None:
     assert main(["verify", str(path)]) == 0
-    said = f"{path}: files whole: 1 ({path.stat().st_size:,} bytes), faults: 0\n"
+    said = f"{path}: intact files: 1 ({path.stat().st_size:,} bytes), faults: 0\n"
     assert capsys.readouterr().out.startswith(said)
     damaged = tmp_path / path.name
     shutil.copy(path, damaged)
