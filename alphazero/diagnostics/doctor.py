@@ -27,7 +27,7 @@ class Diagnosis:
     """rules without enough data"""
 
     def __str__(self) -> str:
-        lines = [f"looked at {self.iterations:,} iterations"]
+        lines = [f"examined {self.iterations:,} iterations"]
         lines += self.findings
         if not self.steps:
             lines.append("nothing was learned yet: no optimizer step is done")
@@ -37,7 +37,7 @@ class Diagnosis:
                 f"verdict takes {ENOUGH_ITERATIONS} iterations and {ENOUGH_STEPS} steps, at least"
             )
         elif not self.findings:
-            lines.append("nothing found")
+            lines.append("no problem found")
         if self.skipped:
             lines.append(f"skipped, too little data: {', '.join(self.skipped)}")
         return "\n".join(lines)

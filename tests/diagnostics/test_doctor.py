@@ -172,7 +172,7 @@ def test_a_run_sick_in_one_way_shows_that_alone_with_the_key_to_change(
     capsys.readouterr()
     assert main(["doctor", str(folder)]) == 0
     head, *findings = capsys.readouterr().out.splitlines()
-    assert head == f"looked at {ITERATIONS} iterations"
+    assert head == f"examined {ITERATIONS} iterations"
     (finding,) = findings
     assert finding.startswith(f"{name}: ")
     assert SICK[name].key in finding
@@ -186,7 +186,7 @@ def test_a_healthy_run_hears_that_nothing_was_found(
     folder = make_run(tmp_path, WELL[name])
     capsys.readouterr()
     assert main(["doctor", str(folder)]) == 0
-    assert capsys.readouterr().out.splitlines() == ["looked at 12 iterations", "nothing found"]
+    assert capsys.readouterr().out.splitlines() == ["examined 12 iterations", "no problem found"]
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_a_young_run_and_one_without_curves_say_what_was_skipped(tmp_path: Path)
     assert "gate games repeat" not in young.skipped
     empty = diagnose(RunData(tiny_config(tmp_path), {}))
     assert empty.findings == []
-    assert "nothing found" not in str(empty)
+    assert "no problem found" not in str(empty)
     assert "nothing was learned yet: no optimizer step is done" in str(empty).splitlines()
     assert "skipped, too little data: gate games repeat, entropy" in str(empty)
 
@@ -253,7 +253,7 @@ def test_a_policy_that_stays_at_the_logarithm_of_the_moves_is_found_once_the_run
     config = tiny_config(tmp_path, "game.name=connect_four", "selfplay.parallel_games=6")
     diagnosis = diagnose(RunData(config, curves))
     told = str(diagnosis)
-    assert "nothing found" not in told
+    assert "no problem found" not in told
     if is_told:
         (finding,) = diagnosis.findings
         assert (
