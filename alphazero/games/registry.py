@@ -6,7 +6,8 @@ package names its game in the entry-point group `alphazero.games`:
     [project.entry-points."alphazero.games"]
     my_game = "my_package.my_game"       # a module that calls register("my_game")
 
-If that module fails, one line on stderr gives the reason, and the other games stay available.
+If that module fails, one line on stderr gives the reason, and the other games stay available. A
+module of this folder that fails raises GameError when its game is asked for.
 """
 
 import functools
@@ -70,7 +71,9 @@ def _own_games() -> dict[str, str]:
     return {
         name: ".".join(file.relative_to(package).with_suffix("").parts)
         for file in sorted(Path(__file__).parent.rglob("*.py"))
-        for name in re.findall(r'^@register\("(\w+)"', file.read_text("utf-8"), re.MULTILINE)
+        for name in re.findall(
+            r'^@register\("(\w+)"', file.read_text("utf-8", "replace"), re.MULTILINE
+        )
     }
 
 
@@ -93,21 +96,40 @@ def _load_plug_in(entry: EntryPoint) -> None:
         _registered.clear()
         _registered.update(before)
         package = f"package {entry.dist.name} {entry.dist.version}" if entry.dist else "a package"
-        _broken[entry.name] = f"{package}, {_place(error, entry)}: {_reason(error)}"
+        place = _place(error, _is_foreign) or entry.value
+        _broken[entry.name] = f"{package}, {place}: {_reason(error)}"
         print(f"skipped game {entry.name!r} of {_broken[entry.name]}", file=sys.stderr)
 
 
-def _place(error: BaseException, entry: EntryPoint) -> str:
-    """Return the file and line of a plug-in that raised an error, or the entry point's value."""
+def _import_own(module: str, name: str) -> None:
+    """Import a module of this folder; raise GameError with the place and reason if that fails."""
+    try:
+        with deferred_compilation():  # `make_game` checks the options before it compiles
+            importlib.import_module(module)
+    except (Exception, SystemExit) as error:
+        file = f"{module.replace('.', '/')}.py"
+        place = _place(error, lambda path: path.match(file)) or module
+        raise GameError(f"game {name!r} cannot be loaded: {place}: {_reason(error)}") from error
+
+
+def _place(error: BaseException, is_game: Callable[[Path], bool]) -> str:
+    """Return the file and line of a game that raised an error; empty if no `is_game` file did."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}"
-    ours, numbas = Path(__file__).parents[1], Path(numba.__file__).parent
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        file = Path(frame.filename)
-        foreign = file.is_absolute() and "importlib" not in file.parts
-        if foreign and not (file.is_relative_to(ours) or file.is_relative_to(numbas)):
-            return f"{file}:{frame.lineno}"
-    return entry.value
+        if is_game(Path(frame.filename)):
+            return f"{frame.filename}:{frame.lineno}"
+    return ""
+
+
+def _is_foreign(file: Path) -> bool:
+    """Whether a file belongs to neither Python's imports, this package nor numba."""
+    own = Path(__file__).parents[1], Path(numba.__file__).parent
+    return (
+        file.is_absolute()
+        and "importlib" not in file.parts
+        and not any(map(file.is_relative_to, own))
+    )
 
 
 def _reason(error: BaseException) -> str:
@@ -125,8 +147,7 @@ def game_names() -> list[str]:
 def game_options(name: str) -> dict[str, int]:
     """Return the options of game `name` with their defaults; raise GameError if it is unknown."""
     if name in _own_games():
-        with deferred_compilation():  # `make_game` checks the options before it compiles
-            importlib.import_module(_own_games()[name])
+        _import_own(_own_games()[name], name)
     elif name not in _registered:
         _import_plug_ins()
     if name not in _registered:

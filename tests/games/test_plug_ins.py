@@ -4,6 +4,7 @@ Each test starts Python on two installed packages: a sound one, and one whose mo
 """
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -81,6 +82,7 @@ def ask(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     paths = [str(folder), str(home), *filter(None, [os.environ.get("PYTHONPATH")])]
     return subprocess.run(
         [sys.executable, "-m", "alphazero", *words],
+        cwd=folder,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         capture_output=True,
         text=True,
@@ -128,6 +130,39 @@ def test_a_broken_plug_in_costs_its_own_games_alone(
     _, error = done.stderr.splitlines()
     assert error.startswith("error: game 'broken' cannot be loaded: package broken_games 1.5, ")
     assert reason in error
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "reason"),
+    [
+        (b"x = 1\ndef broken(:\n", ":2: ", "SyntaxError: invalid syntax"),
+        (b"x = 1\n'\xff'\n", ":", "SyntaxError: (unicode error) 'utf-8' codec can't decode"),
+        (
+            b"from alphazero.games import register\n\nregister('nim')(3)\n",
+            ":3: ",
+            "GameError: register",
+        ),
+        (
+            b"import no_such_module\n",
+            ":1: ",
+            "ModuleNotFoundError: No module named 'no_such_module'",
+        ),
+    ],
+    ids=["syntax", "encoding", "register", "import"],
+)
+def test_a_broken_file_among_our_games_is_told_in_one_line(
+    source: bytes, line: str, reason: str, tmp_path: Path
+) -> None:
+    games = tmp_path / "alphazero" / "games"
+    shutil.copytree(Path(alphazero.__file__).parent, tmp_path / "alphazero")
+    (games / "mine.py").write_bytes(source + b'@register("mine")\nclass Mine: pass\n')
+    for words in (["check", "mine"], ["solve", "mine"], ["games"]):
+        done = ask(tmp_path, *words)
+        assert done.returncode == 2
+        (error,) = done.stderr.splitlines()
+        assert error.startswith(f"error: game 'mine' cannot be loaded: {games}/mine.py{line}")
+        assert reason in error
+    assert ask(tmp_path, "games", "nim").returncode == 0
 
 
 def test_rules_that_do_not_compile_at_first_use_are_told_in_one_line(tmp_path: Path) -> None:
