@@ -53,7 +53,7 @@ class MatchResult:
     def __str__(self) -> str:
         return (
             f"{self.wins} won, {self.draws} drawn, {self.losses} lost: {self.score:.1%}, "
-            f"Elo {self.elo:+.0f} ({self.elo_low:+.0f} to {self.elo_high:+.0f}); "
+            f"Elo {self.elo:+z.0f} ({self.elo_low:+z.0f} to {self.elo_high:+z.0f}); "
             f"{self.distinct} of {self.games} games distinct"
         )
 

@@ -85,7 +85,7 @@ class Sprt:
         decision = "undecided" if verdict is None else f"elo{int(verdict)} accepted"
         return (
             f"sequential test of Elo {self.elo0:+g} against {self.elo1:+g}: {decision}; "
-            f"log-likelihood ratio {ratio:+.2f} ({low:.2f} to {high:.2f})"
+            f"log-likelihood ratio {ratio:+z.2f} ({low:.2f} to {high:.2f})"
         )
 
 

@@ -234,14 +234,14 @@ def table(rows: Sequence[Standing], ratings: Ratings, games: Sequence[PlayedGame
     for row in rows:
         interval = "anchor"
         if row.elo_low < row.elo_high:
-            interval = f"{row.elo_low:+.0f} to {row.elo_high:+.0f}"
+            interval = f"{row.elo_low:+z.0f} to {row.elo_high:+z.0f}"
         lines.append(
-            f"{row.name:{width}}  {row.elo:+5.0f} {interval:>18} {row.games:6,} {row.score:6.1%} "
+            f"{row.name:{width}}  {row.elo:+z5.0f} {interval:>18} {row.games:6,} {row.score:6.1%} "
             f"{row.wins:5,} {row.draws:5,} {row.losses:5,}"
         )
     distinct = len({(each.players, each.actions) for each in games})
     lines.append(
-        f"moving first is worth {ratings.advantage:+.0f} Elo; equal players draw "
+        f"moving first is worth {ratings.advantage:+z.0f} Elo; equal players draw "
         f"{ratings.draws:.0%} of their games; {distinct:,} of {len(games):,} games distinct"
     )
     return "\n".join(lines)
@@ -260,7 +260,7 @@ def save_csv(
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*columns, *more])
     for row in rows:
-        elo = [f"{value:.1f}" for value in (row.elo, row.elo_low, row.elo_high)]
+        elo = [f"{value:z.1f}" for value in (row.elo, row.elo_low, row.elo_high)]
         counts = [row.games, row.wins, row.draws, row.losses, f"{row.score:.4f}"]
         extra = [
             f"{figures[row.name]:g}" if row.name in figures else "" for figures in more.values()

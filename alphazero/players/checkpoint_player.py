@@ -166,7 +166,7 @@ def describe(path: Path, checkpoint: Checkpoint) -> str:
         parts.append(f"{network.value_head} value head")
     rating = "not measured"
     if checkpoint.rating is not None:
-        rating = f"Elo {checkpoint.rating:+.0f}, where the run's untrained network has 0"
+        rating = f"Elo {checkpoint.rating:+z.0f}, where the run's untrained network has 0"
 
     def count(name: str) -> str:
         value = details.get(name)

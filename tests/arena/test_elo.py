@@ -40,6 +40,11 @@ def test_the_mover_winning_every_game_is_an_even_match():
     assert result.elo == pytest.approx(0)
 
 
+def test_an_elo_that_rounds_to_0_has_no_minus():
+    result = MatchResult(1, 0, 1, 2, -0.0, -0.4, 0.4)
+    assert "Elo +0 (+0 to +0); " in str(result)
+
+
 def test_the_score_counts_a_draw_half():
     result = match_result(match((1, 0), (0, -1), (1, 1), (0, 0)))
     assert (result.wins, result.draws, result.losses) == (3, 4, 1)

@@ -223,7 +223,8 @@ def test_the_same_seed_gives_the_same_games_and_another_does_not() -> None:
 
 ROWS = [
     Standing("a:b=1,c", 312.34, 250.0, 399.9, 120, 80, 20, 20),
-    Standing("random", 0.0, 0.0, 0.0, 1200, 0, 0, 1200),
+    Standing("random", -0.0, 0.0, 0.0, 1200, 0, 0, 1200),
+    Standing("uct", -0.04, -0.2, 0.4, 1200, 0, 0, 1200),
 ]
 
 
@@ -231,21 +232,23 @@ def test_the_table_is_aligned() -> None:
     each = tournament()
     play(each)
     _, ratings = standings(each, 0)
+    ratings = dataclasses.replace(ratings, advantage=-0.2)
     lines = table(ROWS, ratings, [*each.played, each.played[0]]).splitlines()
-    assert lines[:3] == [
+    assert lines[:4] == [
         "player     Elo      95 % interval  games  score   won drawn  lost",
         "a:b=1,c   +312       +250 to +400    120  75.0%    80    20    20",
         "random      +0             anchor  1,200   0.0%     0     0 1,200",
+        "uct         +0           +0 to +0  1,200   0.0%     0     0 1,200",
     ]
-    assert lines[3].startswith("moving first is worth ")
+    assert lines[4].startswith("moving first is worth +0 Elo; ")
     different = len({(game.players, game.actions) for game in each.played})
-    assert lines[3].endswith(f"; {different} of 25 games distinct")
+    assert lines[4].endswith(f"; {different} of 25 games distinct")
 
 
 def test_the_csv_file_holds_the_same_figures(tmp_path: Path) -> None:
     save_csv(tmp_path / "table.csv", ROWS, {"minutes": {"a:b=1,c": 12.5}})
     with (tmp_path / "table.csv").open(newline="") as file:
-        first, second = csv.DictReader(file)
+        first, second, third = csv.DictReader(file)
     assert first == {
         "player": "a:b=1,c",
         "elo": "312.3",
@@ -259,3 +262,4 @@ def test_the_csv_file_holds_the_same_figures(tmp_path: Path) -> None:
         "minutes": "12.5",
     }
     assert second["minutes"] == ""
+    assert (second["elo"], third["elo"], third["elo_low"]) == ("0.0", "0.0", "-0.2")
