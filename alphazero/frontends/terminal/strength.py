@@ -30,7 +30,9 @@ class Budget(NamedTuple):
 
     def __str__(self) -> str:
         simulations = "" if self.simulations is None else f"{self.simulations:,} simulations"
-        seconds = "" if self.seconds is None else f"{self.seconds:g} seconds"
+        seconds = (
+            "" if self.seconds is None else f"{self.seconds:g} second{'s' * (self.seconds != 1)}"
+        )
         return " or ".join(filter(None, (simulations, seconds))) + " a move"
 
 
@@ -48,7 +50,7 @@ def level_of(analyzer: Analyzer) -> str:
     if analyzer.searches:
         return str(budget_of(analyzer))
     depth, seconds = _depth(analyzer), getattr(analyzer.player, "seconds", None)
-    return f"depth {depth}" if seconds is None else f"{seconds:g} seconds a move"
+    return f"depth {depth}" if seconds is None else str(Budget(seconds=seconds))
 
 
 def set_level(analyzer: Analyzer, text: str, least: int) -> None:

@@ -176,7 +176,7 @@ class Catalog:
         options = spec.options
         if simulations is None:
             seconds: float = getattr(options, "seconds", None) or 1.0
-            return Level(f"{seconds:g} seconds", seconds=seconds)
+            return Level(f"{seconds:g} second{'s' * (seconds != 1)}", seconds=seconds)
         label = f"{simulations:,} simulations" if simulations else "bare network"
         if isinstance(options, CheckpointOptions) and (
             simulations == options.saved.settings.simulations

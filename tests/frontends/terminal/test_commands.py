@@ -181,13 +181,14 @@ def test_players_that_do_not_search_say_so() -> None:
 
 
 def test_the_level_is_told_and_changed() -> None:
-    words = ["level", "b2", "level 30", "a1", "level .01s", "level", "quit"]
+    words = ["level", "b2", "level 30", "a1", "level .01s", "level", "level 1s", "quit"]
     talk = Talk("tic_tac_toe", FIRST, words).run()
     assert answers(talk, "uniform: ") == [
         "  uniform: 200 simulations a move",
         "  uniform: 30 simulations a move",
         "  uniform: 0.01 seconds a move",
         "  uniform: 0.01 seconds a move",
+        "  uniform: 1 second a move",
     ]
 
 
@@ -202,7 +203,7 @@ def test_alpha_beta_is_told_how_deep_to_look() -> None:
     words = ["level", "level 2", "level 1s", "level 0", "b2", "quit"]
     talk = Talk("tic_tac_toe", FIRST, words, player=parse_player("minimax:depth=3")).run()
     told = [text.partition(": ")[2] for text in answers(talk, "^  minimax")]
-    assert told == ["depth 3", "depth 2", "1 seconds a move"]
+    assert told == ["depth 3", "depth 2", "1 second a move"]
     assert "expected a depth of at least 1 ply" in talk.said
     assert len(talk.moves) == 2
 
