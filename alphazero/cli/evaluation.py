@@ -271,11 +271,13 @@ def rate(options: argparse.Namespace) -> int:
 
     from alphazero.arena.tournament import Tournament, save_csv, standings, table
     from alphazero.diagnostics.run_history import anchor_index, expand_players
-    from alphazero.diagnostics.run_pictures import draw_progress
+    from alphazero.diagnostics.run_pictures import check_minutes, draw_progress
 
     specs, minutes = expand_players(
         options.players, options.checkpoints, options.simulations, options.seconds
     )
+    if options.plot:
+        check_minutes(minutes)
     anchor = anchor_index(specs, options.anchor)
     tournament = Tournament(
         common_game(specs, asked),

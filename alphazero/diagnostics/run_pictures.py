@@ -52,18 +52,23 @@ def draw_series(run: Path, line: str, number: int = 3) -> Canvas:
     )
 
 
-def draw_progress(rows: Sequence[Standing], minutes: dict[str, float]) -> "Figure":
-    """Draw ratings over the minutes of training; other players are horizontal lines.
-
-    Raises:
-        RunError: when no player is from a run, or matplotlib is missing.
-    """
-    points = sorted((row for row in rows if row.name in minutes), key=lambda row: minutes[row.name])
-    if not points:
+def check_minutes(minutes: dict[str, float]) -> None:
+    """Raise RunError unless a player has minutes of training, as `draw_progress` needs."""
+    if not minutes:
         raise RunError(
             "a plot shows ratings over the time of training: name a run's folder that holds "
             "step-*.safetensors and curves in tensorboard/"
         )
+
+
+def draw_progress(rows: Sequence[Standing], minutes: dict[str, float]) -> "Figure":
+    """Draw ratings over the minutes of training; other players are horizontal lines.
+
+    Raises:
+        RunError: when no player has `minutes`, or matplotlib is missing.
+    """
+    check_minutes(minutes)
+    points = sorted((row for row in rows if row.name in minutes), key=lambda row: minutes[row.name])
     levels = {row.name: row.elo for row in rows if row.name not in minutes}
     longest = max(map(len, levels), default=0)
     times = [minutes[row.name] for row in points]

@@ -363,7 +363,7 @@ def test_match_ends_when_its_sequential_test_has_an_answer(player: Path, capsys:
 
 
 def test_rate_rates_the_checkpoints_of_a_run_and_anchors(
-    run: Path, tmp_path: Path, capsys: Capture, only_line: OnlyLine
+    run: Path, tmp_path: Path, capsys: Capture
 ) -> None:
     folder, table, plot = tmp_path / "kept", tmp_path / "table.csv", tmp_path / "elo.png"
     command = ["rate", run, "random", f"network:{run}", "--games", 4, "--simulations", 2]
@@ -387,9 +387,14 @@ def test_rate_rates_the_checkpoints_of_a_run_and_anchors(
         assert picture.width > 640
     assert exit_code(*command) == 0
     assert capsys.readouterr().out == out, "nothing was missing"
-    capsys.readouterr()
-    alone = ["rate", "random", f"network:{run}", "--games", 2, "--plot", plot]
-    assert "name a run's folder" in only_line(*alone)
+
+
+def test_a_plot_without_a_run_is_refused_before_any_game(
+    tmp_path: Path, monkeypatch: Patch, only_line: OnlyLine
+) -> None:
+    monkeypatch.setattr("alphazero.arena.tournament.play_match", None)
+    command = ["rate", "random", "uct:2", "--game", "nim", "--plot", tmp_path / "elo.png"]
+    assert "name a run's folder" in only_line(*command)
 
 
 def test_a_tournament_that_is_stopped_says_what_was_kept(
