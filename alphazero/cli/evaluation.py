@@ -16,6 +16,7 @@ from alphazero.cli.argument_types import (
 from alphazero.cli.shared import (
     EXIT_INTERRUPTED,
     PLAYER,
+    check_checkpoint_name,
     contest_arguments,
     named_game,
 )
@@ -55,7 +56,8 @@ def grade_arguments(parser: argparse.ArgumentParser) -> None:
         "--save",
         type=Path,
         metavar="FILE",
-        help="write a copy of the checkpoint that holds the results, for `alphazero info`",
+        help="write a copy of the checkpoint that holds the results, for `alphazero info`, to a "
+        ".safetensors file, which is replaced if it exists",
     )
 
 
@@ -65,7 +67,7 @@ def grade(options: argparse.Namespace) -> int:
 
     from alphazero.errors import PlayerError
     from alphazero.players.registry import name_checkpoint
-    from alphazero.utils.files import check_readable, check_writable, is_folder
+    from alphazero.utils.files import check_readable, is_folder
 
     named = name_checkpoint(options.checkpoint)
     if options.save and named.changes:
@@ -76,7 +78,7 @@ def grade(options: argparse.Namespace) -> int:
         if not is_folder(path):
             check_readable(path)
     if options.save:
-        check_writable(options.save)
+        check_checkpoint_name(options.save)
 
     from alphazero.arena.grade import grade
     from alphazero.arena.solved_positions import position_files, read_positions, solved_positions
@@ -127,14 +129,15 @@ def match_arguments(parser: argparse.ArgumentParser) -> None:
         "--save",
         type=Path,
         metavar="FILE",
-        help="write the games, for `alphazero replay`: as SGF if the name ends in .sgf, else one "
-        "line per game",
+        help="write the games, for `alphazero replay`, as SGF if the name ends in .sgf, else one "
+        "line per game; an existing file of games is replaced",
     )
     parser.add_argument(
         "--annotate",
         type=Path,
         metavar="FILE",
-        help="write a copy of the first player, a checkpoint, that also holds the result",
+        help="write a copy of the first player, a checkpoint, that also holds the result, to a "
+        ".safetensors file, which is replaced if it exists",
     )
     parser.add_argument(
         "--move-timeout",
@@ -163,9 +166,10 @@ def match(options: argparse.Namespace) -> None:
         )
         for text in (options.first, options.second)
     ]
-    for file in (options.save, options.annotate):
-        if file:
-            check_writable(file)
+    if options.save:
+        check_writable(options.save)
+    if options.annotate:
+        check_checkpoint_name(options.annotate)
     asked = named_game(options)
 
     from alphazero.arena.head_to_head import play_match

@@ -44,8 +44,8 @@ def play_arguments(parser: argparse.ArgumentParser) -> None:
         "--save",
         type=Path,
         metavar="FILE",
-        help="write the games at the end: as SGF with the player's search results if the name "
-        "ends in .sgf, else one line per game",
+        help="write the games at the end, as SGF with the player's search results if the name "
+        "ends in .sgf, else one line per game; an existing file of games is replaced",
     )
 
 

@@ -1,6 +1,7 @@
 """Arguments and exit codes shared by several commands."""
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from alphazero.cli.argument_types import (
@@ -8,6 +9,8 @@ from alphazero.cli.argument_types import (
     seconds,
     whole_number,
 )
+from alphazero.errors import RunError
+from alphazero.utils.files import check_writable, printable
 
 if TYPE_CHECKING:
     from alphazero.games import Game
@@ -22,6 +25,15 @@ def named_game(options: argparse.Namespace) -> "Game | None":
     from alphazero.games.registry import read_game
 
     return read_game(options.game) if options.game else None
+
+
+def check_checkpoint_name(path: Path) -> None:
+    """Raise RunError if no checkpoint can be written at `path`; a check before long work."""
+    if path.suffix != ".safetensors":
+        raise RunError(
+            f"cannot write {printable(path)}: a checkpoint needs a name that ends in .safetensors"
+        )
+    check_writable(path)
 
 
 PLAYER = (

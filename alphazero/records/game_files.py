@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from alphazero.errors import AlphaZeroError, GameError, PlayerError
+from alphazero.errors import AlphaZeroError, GameError, PlayerError, RunError
 from alphazero.games.game import Game
 from alphazero.games.registry import write_game
 from alphazero.records.game_record import GameRecord
@@ -23,11 +23,16 @@ def check_savable(path: Path, game: Game) -> None:
     """Check before games are played that they can be saved.
 
     Raises GameError if `path` is SGF and the game cannot be written as SGF. Raises RunError if no
-    file can be written.
+    file can be written, or `path` is a file that holds anything but games.
     """
     if _is_sgf(path):
         number_of(game)
     check_writable(path)
+    if path.exists() and path.stat().st_size and not holds_played(path):
+        raise RunError(
+            f"cannot write {printable(path)}: the file holds no games; remove it, or choose "
+            "another name"
+        )
 
 
 def save_played(path: Path, games: Sequence[PlayedGame]) -> None:

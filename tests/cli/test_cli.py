@@ -332,7 +332,8 @@ def test_match_lets_any_two_players_play_and_saves_what_show_replays(
 def test_match_notes_its_result_in_a_copy_of_the_first_player(
     player: Path, tmp_path: Path, capsys: Capture
 ) -> None:
-    before, first, second = player.read_bytes(), tmp_path / "1.safetensors", tmp_path / "2"
+    before = player.read_bytes()
+    first, second = (tmp_path / f"{name}.safetensors" for name in "12")
     names = f"{player}:simulations=3", "random"
     assert exit_code("match", *names, "--games", 2, "--annotate", first) == 0
     told = capsys.readouterr().out.strip().partition("random: ")[2]
@@ -349,8 +350,25 @@ def test_match_notes_its_result_in_a_copy_of_the_first_player(
 def test_a_result_is_noted_in_checkpoints_alone(
     player: Path, tmp_path: Path, only_line: OnlyLine
 ) -> None:
-    line = only_line("match", "random", player, "--games", 2, "--annotate", tmp_path / "x")
+    line = only_line("match", "random", player, "--games", 2, "--annotate", player)
     assert "--annotate copies a checkpoint, and random is none" in line
+
+
+def test_existing_files_of_another_kind_are_kept(
+    player: Path, tmp_path: Path, only_line: OnlyLine
+) -> None:
+    text, games = tmp_path / "text.md", ["--games", 2]
+    text.write_text("# Not a game\n")
+    for file in (text, player):
+        line = only_line("match", player, "random", *games, "--save", file)
+        assert f"cannot write {file}: the file holds no games" in line
+    for words in (["match", player, "random", *games, "--annotate"], ["grade", player, "--save"]):
+        assert "needs a name that ends in .safetensors" in only_line(*words, text)
+    assert text.read_text() == "# Not a game\n"
+    for seed in (0, 1):
+        command = ["match", "random", "random", "--game", "nim", *games, "--seed", seed]
+        assert exit_code(*command, "--save", tmp_path / "games") == 0
+    assert (tmp_path / "games").read_text().count("\n") == 2, "only the last match"
 
 
 def test_match_ends_when_its_sequential_test_has_an_answer(player: Path, capsys: Capture) -> None:

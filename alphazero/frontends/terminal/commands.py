@@ -14,7 +14,7 @@ from alphazero.frontends.terminal import live_analysis, views
 from alphazero.frontends.terminal.live_analysis import CommandContext
 from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.frontends.terminal.strength import Budget
-from alphazero.records.game_files import save_played
+from alphazero.records.game_files import check_savable, save_played
 from alphazero.utils.files import printable
 
 
@@ -163,6 +163,7 @@ def _save(context: CommandContext, text: str) -> None:
         raise PlayerError("expected a file, as in: save game.sgf")
     if not played:
         raise PlayerError("there is no move to save yet")
+    check_savable(Path(text), context.session.game)
     save_played(Path(text), played)
     context.console.print(f"saved {len(played)} game{'s' * (len(played) > 1)} in {printable(text)}")
 

@@ -280,6 +280,14 @@ def test_a_saved_game_is_loaded_and_gone_on_with(tmp_path: Path) -> None:
     assert played == [["a1", "b2", "c3"], ["a1", "b2", "c1"], ["a1", "b2", "c3"]]
 
 
+def test_a_file_that_holds_no_games_is_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("no game")
+    talk = Talk("tic_tac_toe", BOTH, ["b2", f"save {path}", "quit"]).run()
+    assert answers(talk, f"cannot write {path}: the file holds no games; remove it, or choose.*")
+    assert path.read_text() == "no game"
+
+
 def test_what_cannot_be_loaded_is_told_and_the_game_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "a.sgf"
     path.write_text("(;GM[1]SZ[5]KM[6.5];B[aa])")
