@@ -197,7 +197,11 @@ def match(options: argparse.Namespace) -> None:
             show=bar.update,
         )
     names = players[0].name, players[1].name
-    print(f"{names[0]} against {names[1]}: {result}")
+    opening = "the initial position"
+    if options.opening_moves:
+        opening = f"openings of {options.opening_moves} random moves"
+    summary = f"against {names[1]}: {result}, from {opening}"
+    print(f"{names[0]} {summary}")
     for number, record in enumerate(records, 1):
         if record.forfeit_reason:
             loser = record.pairing.players[0 if record.outcome < 0 else 1]
@@ -209,7 +213,7 @@ def match(options: argparse.Namespace) -> None:
         save_match(options.save, game, records, names, searched)
     if isinstance(noted, CheckpointOptions) and options.annotate:
         changes = names[0].replace(noted.path, "").strip(":") or "as trained"
-        line = f"{changes}, against {names[1]}: {result}"
+        line = f"{changes}, {summary}"
         save_grades(noted.saved, [*grades_of(noted.saved.checkpoint), line], options.annotate)
 
 

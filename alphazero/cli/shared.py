@@ -87,7 +87,7 @@ def contest_arguments(parser: argparse.ArgumentParser, games: int, meaning: str)
         type=whole_number,
         default=4,
         metavar="N",
-        help="random moves at the start of each pair of games (default: 4)",
+        help="random moves at the start of each pair of games (default: 4; 0 for none)",
     )
     parser.add_argument(
         "--seed", type=whole_number, default=0, metavar="N", help="random seed (default: 0)"

@@ -371,6 +371,13 @@ def test_existing_files_of_another_kind_are_kept(
     assert (tmp_path / "games").read_text().count("\n") == 2, "only the last match"
 
 
+def test_match_says_how_its_games_begin(capsys: Capture) -> None:
+    command = ["match", "random", "random", "--game", "nim", "--games", 2]
+    for more, opening in (([], "openings of 4 random moves"), ([0], "the initial position")):
+        assert exit_code(*command, *(["--opening-moves", *more] if more else [])) == 0
+        assert capsys.readouterr().out.endswith(f" of 2 games distinct, from {opening}\n")
+
+
 def test_match_ends_when_its_sequential_test_has_an_answer(player: Path, capsys: Capture) -> None:
     test = ["--games", 400, "--sprt=-900,-800,0.2,0.2", "--simulations", 20]
     assert exit_code("match", player, "random", *test) == 0
