@@ -104,7 +104,13 @@ def _apply_override(reader: Reader, values: dict[str, dict[str, Any]], override:
     path = (section, name)
     reader.overridden[path] = override
     if not (equals and dot and section and name):
-        reader.report(path, "expected section.key=value")
+        keys = [
+            f"{each}.{section}"
+            for each, kind in SECTIONS.items()
+            if section in [field.name for field in fields(kind)]
+        ]
+        hint = f"; did you mean {' or '.join(keys)}?" if keys else ""
+        reader.report(path, f"expected section.key=value{hint}")
     elif section not in SECTIONS:
         nearest = did_you_mean(section, SECTIONS)
         reader.report(path, f"unknown section {quote(section)}{nearest}")

@@ -495,7 +495,8 @@ def test_several_mistakes_get_a_line_each(tmp_path: Path, capsys: Capture) -> No
     ("override", "said"),
     [
         ("search.simulatons=3", "did you mean 'simulations'?"),
-        ("simulations=3", "expected section.key=value"),
+        ("simulations=3", "expected section.key=value; did you mean search.simulations or "),
+        ("blocks=3", "expected section.key=value; did you mean network.blocks or growth.blocks?"),
         ("search.simulations", "expected section.key=value"),
         ("search.simulations=few", "expected a whole number, got text 'few'"),
         ("search.simulations=", "expected a whole number, got nothing"),
