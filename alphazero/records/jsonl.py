@@ -8,6 +8,7 @@ The player named first moved first. `result` is 1-0 if it won, 0-1 if it lost, 1
 """
 
 import functools
+import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
@@ -74,6 +75,8 @@ def read_line(line: bytes, make: Callable[[str], Game] = read_game) -> PlayedGam
         return _read_line(line, make)
     except (ValueError, KeyError, TypeError, RecursionError, GameError) as error:
         reason = f"lacks {error}" if isinstance(error, KeyError) else f"{error}"
+        if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
+            reason = "expected a JSON object"
         raise PlayerError(
             f"not a game of `alphazero match --save`: {ascii(reason)[1:-1][:300]}"
         ) from error
