@@ -12,7 +12,7 @@ from alphazero.config.fields import (
     config_field,
 )
 from alphazero.config.schema import SELECTIONS
-from alphazero.errors import PlayerError
+from alphazero.errors import CheckpointError, PlayerError
 from alphazero.mcts.rollout_methods import FINAL_MOVES, RolloutConfig
 from alphazero.network.header import check_checkpoint, find_checkpoint
 from alphazero.players.gtp_process import MOVE_TIMEOUT, split_command
@@ -125,7 +125,13 @@ class CheckpointOptions(Options):
         return self.simulations
 
     def check(self) -> None:
-        check_checkpoint(find_checkpoint(Path(self.path)))
+        path = Path(self.path)
+        if path.suffix in (".yaml", ".yml"):
+            raise CheckpointError(
+                f"{printable(path)} is a configuration, not a player; train one with: alphazero "
+                f"train {printable(path)}"
+            )
+        check_checkpoint(find_checkpoint(path))
 
     def unlimited(self) -> "CheckpointOptions":
         endless = dataclasses.replace(self, simulations=None, seconds=UNLIMITED_SECONDS)

@@ -228,9 +228,16 @@ def name_checkpoint(text: str) -> CheckpointOptions:
     """Parse PATH or PATH:OPTIONS as a checkpoint; only the header is read.
 
     Raises:
-        PlayerError: for an unknown option, or a search budget.
+        PlayerError: for another kind of player, an unknown option, or a search budget.
         CheckpointError: for a file that is no checkpoint.
     """
+    word = text.partition(":")[0]
+    if word in PLAYER_KINDS and not _exists(text):
+        bare = "; --simulations 0 is the bare network" if word == "network" else ""
+        raise PlayerError(
+            f"expected a checkpoint, as PATH or PATH:selection=puct, got the player "
+            f"{printable(text[:80])!r}{bare}"
+        )
     path, rest = (text, "") if _exists(text) else _split_path(text)
     options = _read_options(text, CHECKPOINT, rest, given=bool(rest))
     if budget := options.keys() - set(SEARCH_KEYS):
@@ -338,6 +345,10 @@ def _read_options(text: str, kind: PlayerKind, rest: str, given: bool) -> dict[s
         name, equals, value = part.partition("=")
         if not equals and index == 0 and fields and part:
             name, value = next(iter(fields)), part
+        elif not equals:
+            got = repr(part[:60]) if part else "nothing"
+            expected = f"expected option=value, got {got} (options: {takes})"
+            raise PlayerError(f"{where}: {expected if fields else f'takes no options, got {got}'}")
         name = new_names.get(name, name)
         if name not in fields:
             hint = did_you_mean(name, fields)

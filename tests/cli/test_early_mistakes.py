@@ -59,6 +59,12 @@ def start(words: str, home: Path) -> subprocess.CompletedProcess[str]:
         ("play nope.safetensors", "no such file"),
         ("play pickled.safetensors", "this is a pickled PyTorch file"),
         ("play random:simulations=3 --game nim", "no option 'simulations'"),
+        ("play random:5 --game nim", "player 'random:5': takes no options, got '5'"),
+        (
+            "play uct: --game nim",
+            "player 'uct:': expected option=value, got nothing (options: simul",
+        ),
+        ("play typo.yaml", "typo.yaml is a configuration, not a player; train one with: alphazero"),
         ("play uct:simulations=x", "simulations: expected"),
         ("play random --game nim --from nope.sgf", "cannot read nope.sgf"),
         ("play random --game nim --after 3", "--after counts"),
