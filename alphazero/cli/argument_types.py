@@ -1,9 +1,12 @@
 """Argument types and the error format for argparse."""
 
 import argparse
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from alphazero.errors import AlphaZeroError
+from alphazero.utils.files import is_folder, printable
 
 if TYPE_CHECKING:
     from alphazero.arena.sprt import Sprt
@@ -15,6 +18,23 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Exit with code 2."""
         self.exit(2, f"error: {message}; see: {self.prog} --help\n")
+
+
+def config_file(text: str) -> str:
+    """Return the path of a YAML file; refuse a folder or a checkpoint."""
+    path = Path(text)
+    if is_folder(path):
+        raise argparse.ArgumentTypeError(
+            f"{printable(text)} is a folder, not a YAML file; a run has "
+            f"{printable(path / 'config.yaml')}, and goes on with: alphazero train --resume "
+            f"{shlex.quote(printable(text))}"
+        )
+    if path.suffix == ".safetensors":
+        raise argparse.ArgumentTypeError(
+            f"{printable(text)} is a checkpoint, not a YAML file; a run goes on with: alphazero "
+            "train --resume RUN"
+        )
+    return text
 
 
 def whole_number(text: str) -> int:
@@ -42,7 +62,8 @@ def even_number(text: str) -> int:
     number = whole_number(text)
     if number == 0 or number % 2:
         raise argparse.ArgumentTypeError(
-            f"expected an even number: openings are played twice, colours swapped; got {text}"
+            f"expected an even number from 2 on, got {text}: each opening is played twice, with "
+            "colours swapped"
         )
     return number
 

@@ -166,7 +166,13 @@ COMMANDS = (
         "alphazero check mnk:rows=4,columns=4,length=3",
         training.check_arguments,
     ),
-    Command("games", training.games, "list the games and their options", "alphazero games"),
+    Command(
+        "games",
+        training.games,
+        "list the games and their options",
+        "alphazero games go",
+        training.games_arguments,
+    ),
 )
 
 FORMER_FLAGS = {
@@ -223,9 +229,11 @@ def _parse(words: Sequence[str] | None) -> argparse.Namespace:
         options.overrides += [word for word in rest if "=" in word and not word.startswith("-")]
         rest = [word for word in rest if word not in options.overrides]
     if rest:
-        flags = re.findall(r"--[a-z-]+", options.help())
-        nearest = did_you_mean(rest[0], flags) if rest[0].startswith("--") else ""
-        whole.error(f"unrecognized arguments: {' '.join(rest)[:200]}{nearest}")
+        flags = re.findall(r"--[a-z-]+", options.parser.format_help())
+        hint = did_you_mean(rest[0], flags) if rest[0].startswith("--") else ""
+        if not hint and "overrides" in options:
+            hint = "; write keys as section.key=value, such as network.blocks=3"
+        options.parser.error(f"unrecognized arguments: {' '.join(rest)[:200]}{hint}")
     return options
 
 
@@ -265,6 +273,6 @@ def parser() -> argparse.ArgumentParser:
             description=command.text[0].upper() + command.text[1:] + ".",
             epilog=f"example: {command.example}",
         )
-        one.set_defaults(run=command.run, help=one.format_help)
+        one.set_defaults(run=command.run, parser=one)
         command.ask(one)
     return whole

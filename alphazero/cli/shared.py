@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from alphazero.cli.argument_types import (
+    config_file,
     even_number,
     seconds,
     whole_number,
@@ -45,9 +46,15 @@ PLAYER = (
 def config_file_arguments(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
     """Add a YAML file, which may be `optional`, and overrides of its keys."""
     number = "?" if optional else None
-    parser.add_argument("config", nargs=number, metavar="CONFIG", help="the YAML file of a run")
     parser.add_argument(
-        "overrides", nargs="*", metavar="section.key=value", help="overrides of keys in the file"
+        "config", nargs=number, type=config_file, metavar="CONFIG", help="the YAML file of a run"
+    )
+    parser.add_argument(
+        "overrides",
+        nargs="*",
+        default=[],  # without a default, argparse names it when CONFIG is missing
+        metavar="section.key=value",
+        help="overrides of keys in the file",
     )
 
 

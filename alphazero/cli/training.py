@@ -31,6 +31,11 @@ def train(options: argparse.Namespace) -> int:
     from alphazero.training.manifest import check_new, check_run, holds_run, run_folder
 
     if options.resume:
+        if options.config and "=" not in options.config:
+            raise AlphaZeroError(
+                f"--resume goes on with the configuration of the run; leave out {options.config}, "
+                "or write keys as section.key=value"
+            )
         overrides = [options.config, *options.overrides] if options.config else options.overrides
         folder = options.resume
         check_run(folder)
@@ -215,10 +220,15 @@ def check(options: argparse.Namespace) -> None:
     print(report)
 
 
-def games(_: argparse.Namespace) -> None:
+def games_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `games`."""
+    parser.add_argument("names", nargs="*", metavar="NAME", help="games (default: all)")
+
+
+def games(options: argparse.Namespace) -> None:
     """List the games."""
     from alphazero.games import game_names, game_options
 
-    for name in game_names():
-        options = ", ".join(f"{key} {value}" for key, value in game_options(name).items())
-        print(f"{name:14} {options}")
+    for name in options.names or game_names():
+        settings = ", ".join(f"{key} {value}" for key, value in game_options(name).items())
+        print(f"{name:14} {settings}")

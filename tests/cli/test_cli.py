@@ -87,6 +87,10 @@ def test_games_lists_every_game_with_its_options(capsys: Capture) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == game_names()
     assert "rows 6, columns 7, length 4" in next(line for line in lines if "connect" in line)
+    assert exit_code("games", "nim", "connect_four") == 0
+    assert capsys.readouterr().out.splitlines() == [
+        line for name in ("nim", "connect_four") for line in lines if line.split()[0] == name
+    ]
 
 
 def test_show_describes_a_checkpoint(player: Path, capsys: Capture) -> None:
@@ -684,6 +688,21 @@ def test_the_version_is_told_without_torch() -> None:
         (["match", "random", "human"], "a person plays by `alphazero play PLAYER`"),
         (["match", "random", "random"], "name one, as with --game"),
         (["match", "random", "random", "--games", "3"], "expected an even number"),
+        (["match", "random", "random", "--games", "0"], "an even number from 2 on, got 0: each"),
+        (["bench"], "required: CONFIG; see: alphazero bench --help"),
+        (["train", "configs"], "configs is a folder, not a YAML file; a run has configs/config."),
+        (
+            ["plan", "x.safetensors"],
+            "x.safetensors is a checkpoint, not a YAML file; a run goes on",
+        ),
+        (["train", "x.yaml", "--set", "a.b", "3"], "--set a.b 3; write keys as section.key=value"),
+        (["play", "configs/nim.yaml"], "train one with: alphazero train configs/nim.yaml"),
+        (["grade", "uct:100"], "expected a checkpoint, as PATH or PATH:selection=puct, got the pl"),
+        (["grade", "network:x"], "--simulations 0 is the bare network"),
+        (
+            ["replay", "README.md"],
+            "README.md:1: not a game of `alphazero match --save`: expected a",
+        ),
         (["match", "a", "b", "--sprt", "5"], "expected ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA"),
         (["match", "a", "b", "--sprt", "0,x"], "expected ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA"),
         (["match", "a", "b", "--sprt", "0,1,2,3,4"], "expected ELO0,ELO1 or ELO0,ELO1,ALPHA,BETA"),
@@ -706,8 +725,8 @@ def test_the_version_is_told_without_torch() -> None:
         (["grade", "x", "--min-accuracy", "95"], "expected a share from 0 to 1, got '95'"),
         (["grade", "x", "--min-accuracy", "nan"], "expected a share from 0 to 1, got 'nan'"),
         (["grade", "x", "--simulations", "-1"], "expected a whole number from 0 on, got '-1'"),
-        (["games", "chess"], "unrecognized arguments: chess"),
-        (["info", "x", "--verbose"], "unrecognized arguments: --verbose"),
+        (["games", "chess"], "unknown game 'chess'"),
+        (["info", "x", "--verbose"], "arguments: --verbose; see: alphazero info --help"),
     ],
 )
 def test_a_mistake_in_the_options_is_one_line(

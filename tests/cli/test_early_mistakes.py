@@ -54,6 +54,7 @@ def start(words: str, home: Path) -> subprocess.CompletedProcess[str]:
         ("train typo.yaml", "unknown key 'num_simulation' in 'search'"),
         ("train typo.yaml runn.seed=3", "unknown section"),
         ("train", "name a YAML file"),
+        ("train --resume empty typo.yaml", "leave out typo.yaml, or write keys as section.key="),
         ("train --resume empty", "holds no run that could be resumed"),
         ("train --resume torn", "is not a run's manifest"),
         ("play nope.safetensors", "no such file"),
