@@ -115,5 +115,8 @@ class Mnk(LineGame):
     def parse_action(self, state: State, text: str) -> int:
         action = self._names.parse(text)
         if not self.legal_unless_over(state)[action]:
-            raise GameError(f"{self.action_name(state, action)} is taken; type an empty cell")
+            reason = (
+                "is taken; type an empty" if state[CELLS + action] else "is forbidden; type another"
+            )
+            raise GameError(f"{self.action_name(state, action)} {reason} cell")
         return action

@@ -389,6 +389,18 @@ def test_a_taken_cell_is_named() -> None:
         game.parse_action(game.from_moves(["b2"]), "B2")
 
 
+def test_an_empty_cell_that_a_variant_forbids_is_not_called_taken() -> None:
+    class NoCentre(Mnk):
+        def legal_action_mask(self, state: State) -> Mask:
+            mask = super().legal_action_mask(state)
+            mask[4] = False
+            return mask
+
+    game = NoCentre()
+    with pytest.raises(GameError, match=r"^b2 is forbidden; type another cell$"):
+        game.parse_action(game.initial_state(), "b2")
+
+
 @pytest.mark.parametrize("text", ["٣", "３", "²", "①", "a２", "a٢", "\u212a1", "ａ1", "1\x00"])  # noqa: RUF001
 @pytest.mark.parametrize("game", [ConnectFour(), Mnk(rows=12, columns=12)], ids=name_of)
 def test_only_plain_letters_and_digits_are_read(game: Game, text: str) -> None:
