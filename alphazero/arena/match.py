@@ -21,14 +21,13 @@ from alphazero.games.registry import write_game
 from alphazero.players.base import Decisions, Forfeit, Player
 from alphazero.players.registry import PlayerSpec
 from alphazero.records.game_record import (
-    MISCOUNTED,
     NEVER_RESIGN,
     RESIGNED,
     GameRecord,
     MoveData,
     Pairing,
 )
-from alphazero.utils.arrays import Int64Array
+from alphazero.utils.arrays import BoolArray, Int64Array
 from alphazero.utils.jit import kernel
 from alphazero.utils.jobs import JobProgress, run_jobs
 from alphazero.utils.progress import Progress, no_progress
@@ -46,32 +45,52 @@ _DecisionsType = types.NamedTuple(
 )
 
 
-@kernel(types.void(RulesType, types.int64[:, ::1], _MoveDataType, _DecisionsType, slots_type))
+@kernel(
+    types.int64(
+        RulesType,
+        types.int64[:, ::1],
+        _MoveDataType,
+        _DecisionsType,
+        types.boolean[::1],
+        types.float32,
+        slots_type,
+    )
+)
 def _play_all(
-    rules: Any, states: State, move_data: MoveData, decisions: Decisions, outcomes: Int64Array
-) -> None:
+    rules: Any,
+    states: State,
+    move_data: MoveData,
+    decisions: Decisions,
+    may_resign: BoolArray,
+    resign_below: float,
+    outcomes: Int64Array,
+) -> int:
     """Record `decisions` [n], play them on `states` [G, S] and write `outcomes` [n].
 
-    A move whose outcome is already `RESIGNED` is recorded but not played.
+    A move of a player who resigns is recorded but not played. Returns how many games ended, or -1
+    if one is miscounted.
     """
-    length = move_data.actions.shape[1]
+    length, ended = move_data.actions.shape[1], 0
     for index in range(len(decisions.slots)):
         slot, action = decisions.slots[index], decisions.actions[index]
         ply = states[slot, PLY]
         if not 0 <= ply < length:
-            outcomes[index] = MISCOUNTED
-            continue
+            return -1
         move_data.actions[slot, ply] = action
         for each in range(decisions.policies.shape[1]):
             move_data.policies[slot, ply, each] = decisions.policies[index, each]
         move_data.values[slot, ply] = decisions.values[index]
         move_data.surprises[slot, ply] = decisions.surprises[index % len(decisions.surprises)]
-        move_data.prospects[slot, ply] = decisions.prospects[index % len(decisions.prospects)]
-        if outcomes[index] != RESIGNED:
+        prospect = decisions.prospects[index % len(decisions.prospects)]
+        move_data.prospects[slot, ply] = prospect
+        outcomes[index] = RESIGNED
+        if not (may_resign[slot] and prospect < resign_below):
             rules.play(states[slot], action)
             outcomes[index] = rules.outcome(states[slot])
             if states[slot, PLY] != ply + 1:
-                outcomes[index] = MISCOUNTED
+                return -1
+        ended += outcomes[index] != ONGOING
+    return ended
 
 
 class _FinishedGame(NamedTuple):
@@ -172,23 +191,35 @@ class Match:
             GameError: when a game does not count its moves, or exceeds `max_moves`.
         """
         slots, actions = decisions.slots, decisions.actions
-        resigned = self._may_resign[slots] & (decisions.prospects < self.resign_below)
-        outcomes = np.where(resigned, RESIGNED, ONGOING)
-        _play_all(self.game.rules, self.states, self._move_data, decisions, outcomes)
-        if (outcomes == MISCOUNTED).any():
+        outcomes = np.empty(len(slots), np.int64)
+        ended = _play_all(
+            self.game.rules,
+            self.states,
+            self._move_data,
+            decisions,
+            self._may_resign,
+            self.resign_below,
+            outcomes,
+        )
+        if ended < 0:
             raise self._miscounted()
-        for index in np.flatnonzero(outcomes != ONGOING):
-            slot, outcome = int(slots[index]), int(outcomes[index])
-            if resigned[index]:
-                # The outcome with value -1 for the player to move; `value_of` is its own inverse.
-                outcome = value_of(-1, int(self.states[slot, PLY]) % 2)
-            self._finished.append(_FinishedGame(slot, outcome, bool(resigned[index])))
-        played = outcomes != RESIGNED
-        slots, actions, outcomes = slots[played], actions[played], outcomes[played]
+        going_on = slots
+        if ended:
+            for index in np.flatnonzero(outcomes != ONGOING):
+                slot, outcome = int(slots[index]), int(outcomes[index])
+                resigned = outcome == RESIGNED
+                if resigned:
+                    # The outcome with value -1 for the player to move; `value_of` is its own
+                    # inverse.
+                    outcome = value_of(-1, int(self.states[slot, PLY]) % 2)
+                self._finished.append(_FinishedGame(slot, outcome, resigned))
+            played = outcomes != RESIGNED
+            going_on = slots[outcomes == ONGOING]
+            slots, actions = slots[played], actions[played]
         self.moves_made += len(slots)
         for player in self.players:
             player.advance(slots, actions)
-        self._request_moves(slots[outcomes == ONGOING])
+        self._request_moves(going_on)
 
     def record(
         self, slot: int, outcome: int = ONGOING, resigned: bool = False, fault: str = ""
@@ -232,6 +263,10 @@ class Match:
                 player.reset(np.array([slot]), self.game.initial_state()[None])
 
     def _request_moves(self, slots: Int64Array) -> None:
+        if len(self.players) == 1:
+            if len(slots):
+                self.players[0].begin_moves(slots)
+            return
         to_move = self._player_indices[slots, self.states[slots, PLY] % 2]
         for index, player in enumerate(self.players):
             own = slots[to_move == index]

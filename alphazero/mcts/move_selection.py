@@ -7,7 +7,7 @@ import numpy.typing as npt
 from numba import types
 
 from alphazero.utils.arrays import Float64Array, Int64Array
-from alphazero.utils.jit import kernel
+from alphazero.utils.jit import inline_kernel, kernel
 
 LEAST_PRIOR = float(np.finfo(np.float32).tiny)
 """Smallest normal float32."""
@@ -16,21 +16,28 @@ _numbers = types.float64[::1]
 _rows = types.float64[:, ::1]
 
 
+@inline_kernel
+def temper(policy: Float64Array, temperature: float, shares: Float64Array) -> None:
+    """Write the renormalised pi^(1/tau) of `policy` [A] into `shares` [A]."""
+    highest, total = 0.0, 0.0
+    for action in range(len(policy)):
+        highest = max(highest, policy[action])
+    for action in range(len(policy)):
+        share = 0.0
+        if policy[action] == highest:
+            share = 1.0
+        elif policy[action] > 0 and temperature > 0:
+            share = math.exp(math.log(policy[action] / highest) / temperature)
+        shares[action] = share
+        total += share
+    for action in range(len(policy)):
+        shares[action] /= total
+
+
 @kernel(types.void(_rows, _numbers, _rows))
 def _temper(policies: Float64Array, temperatures: Float64Array, shares: Float64Array) -> None:
-    """Write the renormalised pi^(1/tau) of `policies` [n, A] into `shares` [n, A]."""
     for row in range(len(policies)):
-        highest, total = policies[row].max(), 0.0
-        for action in range(policies.shape[1]):
-            share = 0.0
-            if policies[row, action] == highest:
-                share = 1.0
-            elif policies[row, action] > 0 and temperatures[row] > 0:
-                share = math.exp(math.log(policies[row, action] / highest) / temperatures[row])
-            shares[row, action] = share
-            total += share
-        for action in range(policies.shape[1]):
-            shares[row, action] /= total
+        temper(policies[row], temperatures[row], shares[row])
 
 
 def apply_temperature(
@@ -47,16 +54,22 @@ def apply_temperature(
     return shares
 
 
+@inline_kernel
+def divergence(policy: Float64Array, prior: Float64Array) -> float:
+    """Return KL(pi || p) of one position; a prior of 0 counts as `LEAST_PRIOR`."""
+    total = 0.0
+    for action in range(len(policy)):
+        share = policy[action]
+        if share > 0:
+            total += share * math.log(share / max(prior[action], LEAST_PRIOR))
+    return max(total, 0.0)  # rounding may make it negative
+
+
 @kernel(types.void(_rows, _rows, _numbers))
 def _diverge(policies: Float64Array, priors: Float64Array, sums: Float64Array) -> None:
-    """Write KL(pi || p) of each row into `sums` [n]; a prior of 0 counts as `LEAST_PRIOR`."""
+    """Write KL(pi || p) of each row into `sums` [n]."""
     for row in range(len(policies)):
-        total = 0.0
-        for action in range(policies.shape[1]):
-            share = policies[row, action]
-            if share > 0:
-                total += share * math.log(share / max(priors[row, action], LEAST_PRIOR))
-        sums[row] = max(total, 0.0)  # rounding may make it negative
+        sums[row] = divergence(policies[row], priors[row])
 
 
 def kl_divergences(policies: npt.NDArray[np.floating], priors: Float64Array) -> Float64Array:
@@ -69,15 +82,23 @@ def kl_divergences(policies: npt.NDArray[np.floating], priors: Float64Array) -> 
     return sums
 
 
+@inline_kernel
+def draw(shares: Float64Array, point: float) -> int:
+    """Return the action at which the cumulative `shares` [A] pass `point`, in [0, 1)."""
+    chosen, total, passed = 0, 0.0, 0.0
+    for action in range(len(shares)):
+        total += shares[action]
+    for action in range(len(shares)):
+        if shares[action] > 0 and passed <= point * total:
+            chosen = action
+        passed += shares[action]
+    return chosen
+
+
 @kernel(types.void(_rows, _numbers, types.int64[::1]))
-def _draw(shares: Float64Array, points: Float64Array, actions: Int64Array) -> None:
-    """Write the action at which each row's cumulative `shares` [n, A] pass its point in [0, 1)."""
+def _draw_all(shares: Float64Array, points: Float64Array, actions: Int64Array) -> None:
     for row in range(len(shares)):
-        point, passed = points[row] * shares[row].sum(), 0.0
-        for action in range(shares.shape[1]):
-            if shares[row, action] > 0 and passed <= point:
-                actions[row] = action
-            passed += shares[row, action]
+        actions[row] = draw(shares[row], points[row])
 
 
 def sample_actions(
@@ -90,7 +111,7 @@ def sample_actions(
     shares = apply_temperature(policies, temperatures)
     points = np.where(temperatures > 0, rng.random(len(policies)), 0.0)
     actions = np.zeros(len(policies), np.int64)
-    _draw(shares, points, actions)
+    _draw_all(shares, points, actions)
     return actions
 
 

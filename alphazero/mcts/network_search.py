@@ -22,7 +22,7 @@ from alphazero.mcts.kernels.simulation import backup_leaves, make_context, selec
 from alphazero.mcts.kernels.tree import allocate_trees
 from alphazero.mcts.rollout_methods import GUMBEL, PUCT, UNLIMITED
 from alphazero.mcts.search import NODES_PER_SIMULATION, RootStatistics, TreeSearch
-from alphazero.utils.arrays import Float32Array, Int64Array
+from alphazero.utils.arrays import BoolArray, Float32Array, Int64Array
 
 
 class NetworkSearch(TreeSearch):
@@ -72,36 +72,38 @@ class NetworkSearch(TreeSearch):
         self._context = make_context(trees, self._cache, selection)
 
     def begin_search(
-        self, slots: Int64Array, simulations: int | None = None, explore: bool = True
+        self,
+        slots: Int64Array,
+        simulations: int | Int64Array | None = None,
+        explore: bool | BoolArray = True,
     ) -> None:
-        """Start searches in `slots`, by default with the configured number of simulations.
+        """Start searches in `slots` [n], by default with the configured number of simulations.
 
         With `explore`, root noise is drawn once per move, if the search has an `exploration`.
         Gumbel search uses sequential halving at every root, also a kept one. With `UNLIMITED`
         simulations halving has no budget to divide, so the root is selected by PUCT.
         """
-        wanted = self.settings.simulations if simulations is None else simulations
-        exploring = self.exploration if explore else None
-        exploration, gumbel = exploring or NO_EXPLORATION, self._selection.rule == GUMBEL
-        shape = len(slots), self.game.num_actions
-        noise = np.zeros((0, self.game.num_actions))
-        if exploring and gumbel:
+        wanted, explores = np.empty(len(slots), np.int64), np.empty(len(slots), np.bool_)
+        wanted[:] = self.settings.simulations if simulations is None else simulations
+        explores[:] = explore if self.exploration else False
+        exploration, gumbel = self.exploration or NO_EXPLORATION, self._selection.rule == GUMBEL
+        shape = int(np.count_nonzero(explores)), self.game.num_actions
+        if gumbel:
             noise = self.rng.gumbel(size=shape)
-        elif exploring:
-            noise = self.rng.standard_gamma(exploring.dirichlet_alpha, shape)
-        kept = begin_searches(
+        else:
+            noise = self.rng.standard_gamma(exploration.dirichlet_alpha, shape)
+        self.kept_visits += begin_searches(
             self.trees,
             slots,
             wanted,
-            gumbel and wanted < UNLIMITED,
+            explores,
             noise,
             0.0 if gumbel else exploration.dirichlet_fraction,
             exploration.forced_playouts_k,
+            UNLIMITED if gumbel else 0,
         )
         self._searching[slots] = True
-        if exploring:
-            self.kept_visits += kept
-            self.new_visits += wanted * len(slots)
+        self.new_visits += int(wanted @ explores)
 
     def step(self) -> int:
         """Select leaves in every active slot, evaluate them, back them up; return their number."""

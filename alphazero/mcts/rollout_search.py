@@ -16,7 +16,7 @@ from alphazero.mcts.kernels.tree import EDGE, NODE, Trees, allocate_trees
 from alphazero.mcts.move_selection import final_actions
 from alphazero.mcts.rollout_methods import METHODS, UNLIMITED_DEPTH, RolloutConfig
 from alphazero.mcts.search import NODES_PER_SIMULATION, RootStatistics, TreeSearch
-from alphazero.utils.arrays import Int64Array
+from alphazero.utils.arrays import BoolArray, Int64Array
 
 MOVES_PER_STEP = 1 << 15
 """Moves played per step and thread, divided among the active slots: some milliseconds, so that the
@@ -61,13 +61,10 @@ class RolloutSearch(TreeSearch):
     def begin_search(
         self,
         slots: Int64Array,
-        simulations: int | None = None,
-        explore: bool = True,  # noqa: ARG002
+        simulations: int | Int64Array | None = None,
+        explore: bool | BoolArray = True,  # noqa: ARG002
     ) -> None:
-        """Start searches in `slots`, by default with the configured number of simulations.
-
-        `explore` has no effect: only UCB1 explores.
-        """
+        """Start searches as the base class says; `explore` has no effect: only UCB1 explores."""
         wanted = self.settings.simulations if simulations is None else simulations
         threads = len(self._trees_per_thread)
         for index, trees in enumerate(self._trees_per_thread):

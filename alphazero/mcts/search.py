@@ -17,7 +17,7 @@ from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.root import read_roots
 from alphazero.mcts.kernels.subtree import advance_trees
 from alphazero.mcts.kernels.tree import Trees
-from alphazero.utils.arrays import Float64Array, Int64Array, RecordArray
+from alphazero.utils.arrays import BoolArray, Float64Array, Int64Array, RecordArray
 
 NODES_PER_SIMULATION = 4
 """Capacity of a tree in nodes per simulation; above 1 for the subtree kept between moves."""
@@ -40,13 +40,6 @@ class RootStatistics(NamedTuple):
     values: Float64Array
     """[n] mean over all evaluations in the tree; for Gumbel search, the mean of the action values
     under the improved policy; exact for solved roots"""
-
-    def best_values(self) -> Float64Array:
-        """Return the larger of the root's value and its best action's value, [n]."""
-        best = self.move_policies.argmax(axis=1)
-        of_best = self.action_values[np.arange(len(best)), best]
-        better: Float64Array = np.fmax(self.values, of_best)
-        return better
 
 
 class ChildStatistics(NamedTuple):
@@ -101,11 +94,14 @@ class TreeSearch(ABC):
 
     @abstractmethod
     def begin_search(
-        self, slots: Int64Array, simulations: int | None = None, explore: bool = True
+        self,
+        slots: Int64Array,
+        simulations: int | Int64Array | None = None,
+        explore: bool | BoolArray = True,
     ) -> None:
-        """Start searches in `slots`, by default with the configured number of simulations.
+        """Start searches in `slots` [n], by default with the configured number of simulations.
 
-        `explore` enables self-play exploration at the roots.
+        `explore` enables self-play exploration at the roots. Both may differ by slot, [n].
         """
 
     def stop(self, slots: Int64Array) -> None:
@@ -155,9 +151,9 @@ class TreeSearch(ABC):
 
     def _read_roots(self, trees: Trees, slots: Int64Array) -> RootStatistics:
         shape = len(slots), self.game.num_actions
-        visits, values = np.zeros(shape, np.int64), np.zeros(len(slots))
-        priors, policies, targets = np.zeros((3, *shape))
-        roots = RootStatistics(visits, priors, np.full(shape, np.nan), policies, targets, values)
+        priors, action_values, policies, targets = np.empty((4, *shape))
+        visits, values = np.empty(shape, np.int64), np.empty(len(slots))
+        roots = RootStatistics(visits, priors, action_values, policies, targets, values)
         read_roots(trees, self._selection, slots, *roots)
         return roots
 

@@ -4,12 +4,14 @@ import time
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
 
 from alphazero.games.game import PLY, State
-from alphazero.mcts.move_selection import kl_divergences, sample_actions
-from alphazero.mcts.search import TreeSearch
+from alphazero.mcts.move_selection import divergence, draw, temper
+from alphazero.mcts.search import RootStatistics, TreeSearch
 from alphazero.players.base import NOTHING, Decisions, Player
-from alphazero.utils.arrays import Int64Array
+from alphazero.utils.arrays import BoolArray, Float32Array, Float64Array, Int64Array
+from alphazero.utils.jit import kernel
 
 
 class TemperatureSchedule(NamedTuple):
@@ -27,6 +29,7 @@ class PlayoutCap(NamedTuple):
     """
 
     full_search_probability: float
+    full_simulations: int
     fast_simulations: int
 
 
@@ -34,6 +37,58 @@ ALWAYS_BEST = TemperatureSchedule(0.0, 0, 0.0)
 
 STEPS_PER_POLL = 16
 """Search steps per `step()` call; returning to the match loop has a fixed cost."""
+
+
+_rows = types.float64[:, ::1]
+_RootStatisticsType = types.NamedTuple(
+    [types.int64[:, ::1], *(_rows,) * 4, types.float64[::1]], RootStatistics
+)
+
+
+@kernel(
+    types.void(
+        _RootStatisticsType,
+        types.float64[::1],
+        types.float64[::1],
+        types.boolean[::1],
+        types.int64[::1],
+        types.float32[:, ::1],
+        *(types.float32[::1],) * 3,
+    )
+)
+def _choose_moves(
+    roots: RootStatistics,
+    temperatures: Float64Array,
+    points: Float64Array,
+    learns: BoolArray,
+    actions: Int64Array,
+    targets: Float32Array,
+    values: Float32Array,
+    surprises: Float32Array,
+    prospects: Float32Array,
+) -> None:
+    """Draw an action at each of `roots`, at `temperatures` [n] and `points` [n] in [0, 1).
+
+    Writes the other fields of `Decisions`. Targets and surprises are 0 where `learns` [n] is False.
+    """
+    shares = np.empty(targets.shape[1])
+    for row in range(len(actions)):
+        policy, prior, target = (
+            roots.move_policies[row],
+            roots.priors[row],
+            roots.policy_targets[row],
+        )
+        temper(policy, temperatures[row], shares)
+        actions[row] = draw(shares, points[row] if temperatures[row] > 0 else 0.0)
+        values[row] = roots.values[row]
+        most = 0
+        for action in range(len(policy)):
+            most = action if policy[action] > policy[most] else most
+        best = roots.action_values[row, most]
+        prospects[row] = best if best > roots.values[row] else roots.values[row]
+        surprises[row] = divergence(target, prior) if learns[row] else 0.0
+        for action in range(len(target)):
+            targets[row, action] = target[action] if learns[row] else 0.0
 
 
 class SearchPlayer(Player):
@@ -73,11 +128,10 @@ class SearchPlayer(Player):
         if self.cap is None:
             self.search.begin_search(slots)
         else:
-            full = self._full[slots] = (
-                self.rng.random(len(slots)) < self.cap.full_search_probability
-            )
-            self.search.begin_search(slots[full])
-            self.search.begin_search(slots[~full], self.cap.fast_simulations, explore=False)
+            full = self.rng.random(len(slots)) < self.cap.full_search_probability
+            self._full[slots] = full
+            simulations = np.where(full, self.cap.full_simulations, self.cap.fast_simulations)
+            self.search.begin_search(slots, simulations, full)
         if self.seconds is not None:
             self._deadlines[slots] = time.monotonic() + self.seconds
 
@@ -99,16 +153,18 @@ class SearchPlayer(Player):
         roots = self.search.root_statistics(slots)
         early = self._plies[slots] < self.temperature.moves
         temperatures = np.where(early, self.temperature.early, self.temperature.late)
-        actions = sample_actions(roots.move_policies, temperatures, self.rng)
-        surprises = kl_divergences(roots.policy_targets, roots.priors).astype(np.float32)
-        targets = roots.policy_targets.astype(np.float32)
-        quick = ~self._full[slots]
-        targets[quick], surprises[quick] = 0, 0
-        return Decisions(
-            slots,
+        targets = np.empty(roots.policy_targets.shape, np.float32)
+        values, surprises, prospects = np.empty((3, len(slots)), np.float32)
+        actions = np.empty(len(slots), np.int64)
+        _choose_moves(
+            roots,
+            temperatures,
+            self.rng.random(len(slots)),
+            self._full[slots],
             actions,
             targets,
-            roots.values.astype(np.float32),
+            values,
             surprises,
-            roots.best_values().astype(np.float32),
+            prospects,
         )
+        return Decisions(slots, actions, targets, values, surprises, prospects)

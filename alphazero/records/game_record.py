@@ -16,9 +16,6 @@ NEVER_RESIGN = -1.0
 RESIGNED = 3
 """A special outcome: the player to move resigns."""
 
-MISCOUNTED = 4
-"""A special outcome: the ply differs from the number of moves played or exceeds `max_moves`."""
-
 
 @dataclass(frozen=True)
 class Pairing:

@@ -18,7 +18,7 @@ from alphazero.mcts.kernels.proofs import is_solved
 from alphazero.mcts.kernels.transpositions import node_value
 from alphazero.mcts.kernels.tree import SlotsType, Trees, TreesType
 from alphazero.mcts.rollout_methods import GUMBEL
-from alphazero.utils.arrays import Float64Array, Int64Array
+from alphazero.utils.arrays import BoolArray, Float64Array, Int64Array
 from alphazero.utils.jit import inline_kernel, kernel
 
 
@@ -44,40 +44,47 @@ def set_root_priors(trees: Trees, slot: int) -> None:
     types.int64(
         TreesType,
         SlotsType,
-        types.int64,
-        types.boolean,
+        types.Array(types.int64, 1, "C"),
+        types.Array(types.boolean, 1, "C"),
         types.Array(types.float64, 2, "C"),
         *(types.float64,) * 2,
+        types.int64,
     )
 )
 def begin_searches(
     trees: Trees,
     slots: Int64Array,
-    wanted: int,
-    halves: bool,
+    simulations: Int64Array,
+    explores: BoolArray,
     noise: Float64Array,
     fraction: float,
     forced_playouts: float,
+    most_halved: int,
 ) -> int:
-    """Start searches of `wanted` simulations in `slots` [n]; return the roots' earlier visits.
+    """Start searches of `simulations` [n] in `slots` [n].
 
-    `noise` is [n, A], or [0, A] for none. With `halves`, sequential halving divides the
-    simulations among the root's actions; visits from earlier searches then inform the values but
-    not the halving.
+    The slots that explore, `explores` [n], take the rows of `noise` in order. Below `most_halved`
+    simulations, sequential halving divides them among the root's actions; visits from earlier
+    searches then inform the values but not the halving.
+
+    Returns the earlier visits of the roots that explore.
     """
-    kept = 0
+    kept, row = 0, 0
     for index in range(len(slots)):
-        slot = slots[index]
+        slot, wanted, explores_here = slots[index], simulations[index], explores[index]
+        halves = wanted < most_halved
         trees.slots[slot].remaining = wanted
-        trees.slots[slot].dirichlet_fraction = fraction
-        trees.slots[slot].forced_playouts = forced_playouts
+        trees.slots[slot].dirichlet_fraction = fraction if explores_here else 0.0
+        trees.slots[slot].forced_playouts = forced_playouts if explores_here else 0.0
         for action in range(trees.root_noise.shape[1]):
-            trees.root_noise[slot, action] = noise[index, action] if len(noise) > 0 else 0.0
+            trees.root_noise[slot, action] = noise[row, action] if explores_here else 0.0
             trees.root_kept[slot, action] = 0
+        row += explores_here
         if trees.slots[slot].num_nodes > 0:
             set_root_priors(trees, slot)
             for edge in range(trees.nodes[slot, 0].edge_count):
-                kept += trees.edges[slot, edge].visits
+                if explores_here:
+                    kept += trees.edges[slot, edge].visits
                 if halves:
                     trees.root_kept[slot, edge] = trees.edges[slot, edge].visits
         trees.slots[slot].halving_budget = wanted if halves else 0
@@ -215,12 +222,13 @@ def read_roots(
     targets: Float64Array,
     root_values: Float64Array,
 ) -> None:
-    """Write the root statistics of `slots` [n] into the arrays of `RootStatistics`, in its order.
-
-    `action_values` must come filled with NaN, the other arrays with zeros.
-    """
+    """Write the statistics of `slots` [n] into the arrays of `RootStatistics`, in its order."""
     for index in range(len(slots)):
         slot = slots[index]
+        for action in range(visits.shape[1]):
+            visits[index, action], priors[index, action] = 0, 0
+            policies[index, action], targets[index, action] = 0, 0
+            action_values[index, action] = np.nan
         count = trees.nodes[slot, 0].edge_count
         for edge in range(count):
             action, seen = trees.edges[slot, edge].action, trees.edges[slot, edge].visits
