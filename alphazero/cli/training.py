@@ -58,6 +58,10 @@ def train(options: argparse.Namespace) -> int:
             again = "nothing was saved yet, so begin again with the same command"
         print(f"\nstopped; {again}", file=sys.stderr)
         return EXIT_INTERRUPTED
+    from alphazero.diagnostics.run_history import describe_stages, stage_seconds
+
+    if spent := stage_seconds(folder):
+        print(f"time of the run: {describe_stages(spent)}")
     print(f"done; play it with: alphazero play {shlex.quote(str(folder))}")
     return 0
 

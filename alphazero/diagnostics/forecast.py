@@ -13,7 +13,7 @@ from typing import Final
 
 from alphazero.config.schema import BudgetConfig, Config
 from alphazero.diagnostics.calibration import Calibration
-from alphazero.diagnostics.run_history import curves_of, training_minutes
+from alphazero.diagnostics.run_history import curves_of, describe_stages, training_minutes
 from alphazero.errors import RunError
 from alphazero.training.evaluation import OPENING_MOVES
 from alphazero.training.run_directory import RunDirectory
@@ -157,18 +157,14 @@ def suggest(config: Config, measured: Calibration) -> dict[str, int]:
     return {"selfplay.parallel_games": games, "run.threads": threads}
 
 
-def bottleneck(measured: Calibration, expected: Forecast) -> str:
+def bottleneck(measured: Calibration) -> str:
     """Describe what limits the speed of the run."""
-    stage = max(expected.seconds, key=lambda each: expected.seconds[each])
-    share = expected.seconds[stage] / max(sum(expected.seconds.values()), 1e-9)
     inside = measured.self_play.network_share
     if measured.on_cpu:
-        where = f"the CPU; {inside:.0%} of playing is inside the network"
-    elif inside >= 0.5:
-        where = f"the GPU; {inside:.0%} of playing waits for it"
-    else:
-        where = f"the CPU, whose trees are {1 - inside:.0%} of playing, not the GPU"
-    return f"{where}; {share:.0%} of the run goes to seconds/{stage}"
+        return f"the CPU; {inside:.0%} of playing is inside the network"
+    if inside >= 0.5:
+        return f"the GPU; {inside:.0%} of playing waits for it"
+    return f"the CPU, whose trees are {1 - inside:.0%} of playing, not the GPU"
 
 
 def describe(config: Config, measured: Calibration) -> str:
@@ -198,7 +194,8 @@ def describe(config: Config, measured: Calibration) -> str:
             for name, places in ROWS.items()
         ),
         "",
-        f"bottleneck          {bottleneck(measured, expected)}",
+        f"time                {describe_stages(expected.seconds)}",
+        f"bottleneck          {bottleneck(measured)}",
         f"suggested           {advice}",
         *(
             "not included        the larger network; plan it alone, with growth.samples=null "

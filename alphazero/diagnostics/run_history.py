@@ -59,6 +59,29 @@ def add_minutes(curves: Mapping[str, Curve]) -> dict[int, float]:
     return {0: 0.0} | minutes if minutes else {}
 
 
+STAGES = {
+    "play": "self-play",
+    "learn": "learning",
+    "gate": "gate",
+    "measure": "evaluation",
+    "save": "saving",
+}
+"""The stages of an iteration, by the last part of the names of `TIMES`."""
+
+
+def stage_seconds(run: Path) -> dict[str, float]:
+    """Return a run's seconds by stage, as in `STAGES`; empty without curves."""
+    curves = curves_of(run, [f"seconds/{stage}" for stage in STAGES])
+    totals = {stage: sum(curve.values()) for stage, curve in zip(STAGES, curves, strict=True)}
+    return totals if any(totals.values()) else {}
+
+
+def describe_stages(seconds: Mapping[str, float]) -> str:
+    """Return the share of each stage in `seconds`, as text."""
+    total = sum(seconds.values())
+    return ", ".join(f"{STAGES[stage]} {spent / total:.0%}" for stage, spent in seconds.items())
+
+
 def step_checkpoints(run: Path, number: int) -> list[Path]:
     """Return up to `number` of a run's checkpoints, evenly spaced from the last to the first."""
     paths = sorted(run.glob("step-*.safetensors")) if is_folder(run) else []

@@ -12,8 +12,10 @@ from alphazero.diagnostics.run_figure import draw_run
 from alphazero.diagnostics.run_history import (
     anchor_index,
     curves_of,
+    describe_stages,
     expand_players,
     read_curves,
+    stage_seconds,
     step_checkpoints,
     training_minutes,
 )
@@ -59,6 +61,13 @@ def test_the_minutes_of_training_add_up_over_stages_and_iterations(run: Path) ->
     assert training_minutes(run) == pytest.approx({0: 0, 1: 1.5, 2: 4.0, 3: 7.5})
     assert training_minutes(run / "none") == {}
     assert curves_of(run, ["seconds/save", "seconds/gate"]) == [{1: 30, 2: 30, 3: 30}, {}]
+
+
+def test_the_share_of_each_stage_is_told(run: Path) -> None:
+    spent = stage_seconds(run)
+    assert spent == {"play": 360, "learn": 0, "gate": 0, "measure": 0, "save": 90}
+    assert describe_stages(spent).startswith("self-play 80%, learning 0%,")
+    assert stage_seconds(run / "none") == {}
 
 
 def test_a_runs_folder_stands_for_its_checkpoints_and_their_times(run: Path) -> None:

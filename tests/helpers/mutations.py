@@ -843,8 +843,8 @@ PLAYERS = (
     ),
     Mutation(
         "players/search_player.py",
-        "kl_divergences(roots.policy_targets, roots.priors)",
-        "kl_divergences(roots.priors, roots.policy_targets)",
+        "divergence(target, prior)",
+        "divergence(prior, target)",
         "surprise is measured the other way round",
         (
             "players/test_search_player.py::"

@@ -1,22 +1,25 @@
 """Players that search: limits of time, playout caps and what they record."""
 
+import copy
 import itertools
 
 import numpy as np
 import pytest
 from helpers.games import TIC_TAC_TOE
 from helpers.matches import play_all
+from helpers.searches import HashedEvaluator, random_position
 
 from alphazero.arena.match import Match, play_schedule
 from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, make_game
 from alphazero.mcts.evaluator import UniformEvaluator
 from alphazero.mcts.exploration import Exploration
+from alphazero.mcts.move_selection import kl_divergences, sample_actions
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.rollout_methods import UNLIMITED
 from alphazero.players import search_player as player_module
 from alphazero.players.base import Player, RandomPlayer
-from alphazero.players.search_player import PlayoutCap, SearchPlayer
+from alphazero.players.search_player import PlayoutCap, SearchPlayer, TemperatureSchedule
 from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.utils.arrays import Float32Array
 
@@ -78,7 +81,7 @@ def capped_games(share: float) -> tuple[list[GameRecord], SearchPlayer]:
 
     def seat(tables: int) -> list[SearchPlayer]:
         settings = SearchConfig(simulations=40, reuse_tree=False)
-        cap = PlayoutCap(share, 3)
+        cap = PlayoutCap(share, 40, 3)
         rng = np.random.default_rng(4)
         players.append(
             SearchPlayer(
@@ -121,7 +124,7 @@ def test_quick_searches_have_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
         slots=200,
         exploration=Exploration(0.5, 1.0),
     )
-    player = SearchPlayer(search, cap=PlayoutCap(0.5, 5))
+    player = SearchPlayer(search, cap=PlayoutCap(0.5, 20, 5))
     tables = np.arange(200)
     player.reset(tables, np.tile(game.initial_state(), (200, 1)))
     player.begin_moves(tables)
@@ -151,3 +154,34 @@ def test_surprise_compares_the_search_with_the_network_s_prior_without_noise() -
                 assert record.surprises[ply] == 0
             state = player.search.game.play(state, int(record.actions[ply]))
     assert compared > 50
+
+
+@pytest.mark.parametrize("selection", ["puct", "gumbel_root"])
+def test_decisions_are_what_the_functions_of_move_selection_say(selection: str) -> None:
+    settings = SearchConfig(simulations=24, selection=selection, mcts_solver=True)
+    rng = np.random.default_rng(2)
+    search = NetworkSearch(TIC_TAC_TOE, HashedEvaluator(TIC_TAC_TOE), settings, slots=40, rng=rng)
+    player = SearchPlayer(
+        search, temperature=TemperatureSchedule(1.0, 2, 0.0), cap=PlayoutCap(0.5, 24, 4)
+    )
+    slots = np.arange(40)
+    states = [random_position(TIC_TAC_TOE, slot % 5, rng) for slot in slots]
+    player.reset(slots, np.stack(states))
+    player.begin_moves(slots)
+    while not np.array_equal(search._finished(), slots):
+        search.step()
+    roots, draws = search.root_statistics(slots), copy.deepcopy(rng)
+    decided = player.take_decisions()
+    temperatures = np.array([1.0 if slot % 5 < 2 else 0.0 for slot in slots])
+    assert decided.actions.tolist() == (
+        sample_actions(roots.move_policies, temperatures, draws).tolist()
+    )
+    full = player._full
+    assert 10 < full.sum() < 30
+    surprises = np.where(full, kl_divergences(roots.policy_targets, roots.priors), 0)
+    assert decided.surprises.tolist() == surprises.astype(np.float32).tolist()
+    targets = np.where(full[:, None], roots.policy_targets, 0).astype(np.float32)
+    assert decided.policies.tolist() == targets.tolist()
+    assert decided.values.tolist() == roots.values.astype(np.float32).tolist()
+    best = np.nan_to_num(roots.action_values[slots, roots.move_policies.argmax(axis=1)], nan=-1)
+    assert decided.prospects.tolist() == np.fmax(roots.values, best).astype(np.float32).tolist()
