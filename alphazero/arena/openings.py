@@ -37,13 +37,20 @@ def _play_at_random(
 
 def random_opening(game: Game, moves: int, rng: np.random.Generator) -> tuple[int, ...]:
     """Sample an opening of `moves` random legal moves, shortened while the sample ends the game."""
+    return play_random_opening(game, game.initial_state(), moves, rng)[0]
+
+
+def play_random_opening(
+    game: Game, first: State, moves: int, rng: np.random.Generator
+) -> tuple[tuple[int, ...], State]:
+    """Return a `random_opening` from the initial state `first` [S], and the position after it."""
     mask = np.zeros(game.num_actions, np.bool_)
     for length in range(min(moves, game.max_moves - 1), 0, -1):
-        actions = np.zeros(length, np.int64)
+        state, actions = first.copy(), np.zeros(length, np.int64)
         points = rng.random(length)
-        if _play_at_random(game.rules, game.initial_state(), mask, points, actions) == length:
-            return tuple(actions.tolist())
-    return ()
+        if _play_at_random(game.rules, state, mask, points, actions) == length:
+            return tuple(actions.tolist()), state
+    return (), first
 
 
 def paired_openings(game: Game, games: int, moves: int, rng: np.random.Generator) -> list[Pairing]:

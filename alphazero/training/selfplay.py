@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from alphazero.arena.match import Match
-from alphazero.arena.openings import random_opening
+from alphazero.arena.openings import play_random_opening
 from alphazero.config.schema import Config, SelfplayConfig
 from alphazero.games.game import Game
 from alphazero.mcts.evaluator import Evaluator
@@ -237,11 +237,10 @@ def _random_openings(
         openings = []
         for _ in range(ahead):
             moves = int(rng.integers(settings.random_opening_max_moves + 1))
-            openings.append([random_opening(game, moves, rng) for _ in range(choices)])
+            openings += [play_random_opening(game, first, moves, rng) for _ in range(choices)]
         chosen = np.zeros(ahead, np.int64)
         if choices > 1:
-            states = [game.play(first, *each) for several in openings for each in several]
-            values = search.evaluate_states(np.stack(states))
+            values = search.evaluate_states(np.stack([state for _, state in openings]))
             chosen = np.abs(values).reshape(ahead, choices).argmin(axis=1)
-        for several, choice in zip(openings, chosen, strict=True):
-            yield several[choice]
+        for group, choice in enumerate(chosen.tolist()):
+            yield openings[group * choices + choice][0]
