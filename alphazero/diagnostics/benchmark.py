@@ -11,7 +11,9 @@ from alphazero.arena.match import Match
 from alphazero.config.schema import Config
 from alphazero.games import Game, make_game
 from alphazero.mcts.evaluator import Evaluator
+from alphazero.mcts.network_search import NetworkSearch
 from alphazero.network.backend import make_evaluator
+from alphazero.network.inference import BatchedEvaluator
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
 from alphazero.training.selfplay import make_selfplay_match
@@ -67,63 +69,90 @@ class Benchmark:
         )
 
 
-class SelfPlayBenchmark:
+def untrained_network(
+    game: Game, config: Config
+) -> tuple[ResNet, BatchedEvaluator, BatchedEvaluator]:
+    """Return an untrained network, and its evaluators in the gate and in self-play."""
+    network = ResNet(game.observation_shape, game.num_actions, config.network, config.run.seed)
+    evaluator = make_evaluator(network, config.inference)
+    int8 = config.inference.selfplay_precision == "int8"
+    if int8 and isinstance(evaluator, OpenVINOEvaluator):
+        first = game.observe(game.initial_state())[None]
+        return network, evaluator, evaluator.quantized(first)
+    return network, evaluator, evaluator
+
+
+def start_selfplay(
+    game: Game, config: Config, evaluator: Evaluator, worker: int, num_games: int
+) -> tuple[Match, NetworkSearch]:
+    """Start `num_games` games of self-play, with the random numbers of `worker`, from 0 up."""
+    rng = np.random.default_rng([config.run.seed, worker])
+    match, search = make_selfplay_match(game, config, evaluator, rng, num_games)
+    match.start_games()
+    return match, search
+
+
+class SelfPlayGames:
+    """The games in progress, split among the workers: as many as evaluators, if there are enough.
+
+    The cache is cleared after the games of an iteration, as in training.
+    """
+
+    def __init__(self, game: Game, config: Config, evaluators: Sequence[Evaluator]) -> None:
+        self.game = game
+        self.games_per_worker = split_evenly(config.selfplay.parallel_games, len(evaluators))
+        started = [
+            start_selfplay(game, config, evaluators[worker], worker, num_games)
+            for worker, num_games in enumerate(self.games_per_worker)
+        ]
+        self.matches = [match for match, _ in started]
+        self.searches = [search for _, search in started]
+        self._games_per_iteration = config.selfplay.games_per_iteration
+        self._games_since_clearing = 0
+
+    def play(self, seconds: float) -> "Played":
+        """Play for about `seconds`, one thread per worker."""
+        played = time_matches(self.matches, seconds)
+        self._games_since_clearing += played.games
+        if self._games_since_clearing >= self._games_per_iteration:
+            self._games_since_clearing = 0
+            for search in self.searches:
+                search.clear_cache()
+        return played
+
+    def stats(self) -> SelfPlayStats:
+        """Return the counters since the start, summed over the workers."""
+        stats = SelfPlayStats()
+        for search in self.searches:
+            stats.add(search)
+        return stats
+
+
+class SelfPlayBenchmark(SelfPlayGames):
     """A measurement of self-play and of the network alone, with an untrained network.
 
-    Training hardly changes the speed, but brings more cache hits and more solved nodes. The cache
-    is cleared after the games of an iteration, as in training.
+    Training hardly changes the speed, but brings more cache hits and more solved nodes.
     """
 
     def __init__(self, config: Config, workers: int) -> None:
-        self.game = make_game(config.game.name, **config.game.options)
-        shape, seed = self.game.observation_shape, config.run.seed
-        self.network = ResNet(shape, self.game.num_actions, config.network, seed)
-        self.evaluator = make_evaluator(self.network, config.inference)
-        """of the gate"""
-        self.selfplay_evaluator = self.evaluator
-        int8 = config.inference.selfplay_precision == "int8"
-        if int8 and isinstance(self.evaluator, OpenVINOEvaluator):
-            first = self.game.observe(self.game.initial_state())[None]
-            self.selfplay_evaluator = self.evaluator.quantized(first)
-        self.games_per_worker = split_evenly(config.selfplay.parallel_games, workers)
-        made = [
-            make_selfplay_match(
-                self.game,
-                config,
-                self.selfplay_evaluator,
-                np.random.default_rng([seed, worker]),
-                num_games,
-            )
-            for worker, num_games in enumerate(self.games_per_worker)
-        ]
-        self.matches = [match for match, _ in made]
-        self.searches = [search for _, search in made]
-        self._batch_sizes = [search.rows for search in self.searches]
-        self._games_per_iteration = config.selfplay.games_per_iteration
-        for match in self.matches:
-            match.start_games()
+        game = make_game(config.game.name, **config.game.options)
+        self.network, self.evaluator, self.selfplay_evaluator = untrained_network(game, config)
+        super().__init__(game, config, [self.selfplay_evaluator] * workers)
 
     def measure(self, seconds: float, show: Progress = no_progress) -> Benchmark:
         """Measure for about `seconds`: half of them self-play, half the network alone."""
         length = seconds / (2 * ROUNDS)
+        batch_sizes = [search.rows for search in self.searches]
         evaluated, seconds_alone, played, before = 0, 0.0, Played(), SelfPlayStats()
-        games_since_clearing = 0
         for number in range(ROUNDS + 1):
             if number == 1:
                 # The first round compiles and warms up: it does not count.
-                evaluated, seconds_alone, played, before = 0, 0.0, Played(), self._stats()
-            positions, spent = time_network(
-                self.game, self.selfplay_evaluator, self._batch_sizes, length
-            )
+                evaluated, seconds_alone, played, before = 0, 0.0, Played(), self.stats()
+            positions, spent = time_network(self.game, self.selfplay_evaluator, batch_sizes, length)
             evaluated, seconds_alone = evaluated + positions, seconds_alone + spent
-            new = time_matches(self.matches, length)
-            played, games_since_clearing = played + new, games_since_clearing + new.games
-            if games_since_clearing >= self._games_per_iteration:
-                games_since_clearing = 0
-                for search in self.searches:
-                    search.clear_cache()
+            played += self.play(length)
             show(1)
-        stats, evaluator = self._stats() - before, self.selfplay_evaluator
+        stats, evaluator = self.stats() - before, self.selfplay_evaluator
         stats.seconds_playing = played.seconds * len(self.games_per_worker)
         return Benchmark(
             workers=len(self.games_per_worker),
@@ -140,12 +169,6 @@ class SelfPlayBenchmark:
             peak_megabytes=peak_megabytes(),
         )
 
-    def _stats(self) -> SelfPlayStats:
-        stats = SelfPlayStats()
-        for search in self.searches:
-            stats.add(search)
-        return stats
-
 
 def benchmark(
     config: Config, seconds: float, workers: int, show: Progress = no_progress
@@ -156,24 +179,28 @@ def benchmark(
 
 @dataclass(frozen=True)
 class Played:
-    """The games and moves played in `seconds`."""
+    """Games and moves, and the time of playing them."""
 
     games: int = 0
     moves: int = 0
     seconds: float = 0.0
+    """mean over the threads"""
+    span: float = 0.0
+    """seconds from the begin of the first thread to the end of the last"""
+    core_seconds: float = 0.0
+    """CPU time of all threads"""
 
     def __add__(self, other: "Played") -> "Played":
-        return Played(
-            self.games + other.games, self.moves + other.moves, self.seconds + other.seconds
-        )
+        return Played(*(mine + vars(other)[name] for name, mine in vars(self).items()))
 
 
 def time_matches(matches: Sequence[Match], seconds: float) -> Played:
-    """Step the matches for about `seconds`, one thread each; return the threads' mean seconds."""
+    """Step the matches for about `seconds`, one thread each."""
     progress = JobProgress()
     jobs = [functools.partial(_play, match, seconds, progress) for match in matches]
-    games, moves, spent = zip(*run_jobs(jobs, progress), strict=True)
-    return Played(sum(games), sum(moves), sum(spent) / len(spent))
+    games, moves, begins, ends, cpu = zip(*run_jobs(jobs, progress), strict=True)
+    spent = (sum(ends) - sum(begins)) / len(jobs)
+    return Played(sum(games), sum(moves), spent, max(ends) - min(begins), sum(cpu))
 
 
 def time_network(
@@ -201,10 +228,14 @@ def _evaluate(
     return positions, time.perf_counter() - begin
 
 
-def _play(match: Match, seconds: float, progress: JobProgress) -> tuple[int, int, float]:
-    begin, games = time.perf_counter(), 0
+def _play(
+    match: Match, seconds: float, progress: JobProgress
+) -> tuple[int, int, float, float, float]:
+    """Return the games, the moves, the begin, the end and the thread's CPU time in seconds."""
+    begin, cpu, games = time.perf_counter(), time.thread_time(), 0
     before = match.moves_made
     while time.perf_counter() < begin + seconds:
         games += len(match.step())
         progress.advance(0)
-    return games, match.moves_made - before, time.perf_counter() - begin
+    moves, cpu = match.moves_made - before, time.thread_time() - cpu
+    return games, moves, begin, time.perf_counter(), cpu

@@ -18,8 +18,9 @@ from numba import types
 
 from alphazero.arena.match import Match
 from alphazero.config.schema import Config
-from alphazero.diagnostics.benchmark import SelfPlayBenchmark
+from alphazero.diagnostics.benchmark import start_selfplay, untrained_network
 from alphazero.errors import AlphaZeroError
+from alphazero.games import make_game
 from alphazero.games.compiled_rules import (
     RulesType,
     mark_legal,
@@ -41,9 +42,10 @@ from alphazero.mcts.kernels.simulation import (
     select_edge,
 )
 from alphazero.mcts.kernels.tree import SlotsType, Trees, TreesType, allocate_trees
-from alphazero.mcts.network_search import NetworkSearch
+from alphazero.mcts.network_search import NetworkSearch, selection_params
 from alphazero.utils.arrays import Float32Array, Int64Array, UInt32Array
 from alphazero.utils.jit import kernel
+from alphazero.utils.jobs import split_evenly
 from alphazero.utils.progress import Progress, no_progress
 
 MOMENTS = 60
@@ -178,8 +180,11 @@ class _TimedEvaluator:
 
 def profile(config: Config, seconds: float, show: Progress = no_progress) -> SearchProfile:
     """Profile one of two workers that share the games of a configuration, for about `seconds`."""
-    ready = SelfPlayBenchmark(config, 2)
-    return profile_search(ready.matches[0], ready.searches[0], seconds, show)
+    game = make_game(config.game.name, **config.game.options)
+    _, _, evaluator = untrained_network(game, config)
+    num_games = split_evenly(config.selfplay.parallel_games, 2)[0]
+    match, search = start_selfplay(game, config, evaluator, 0, num_games)
+    return profile_search(match, search, seconds, show)
 
 
 def profile_search(
@@ -246,7 +251,7 @@ def _time_parts(search: NetworkSearch) -> dict[str, float]:
 
     Empty if the paths of all slots end the game.
     """
-    rules, selection = search.game.rules, search._selection
+    rules, selection = search.game.rules, selection_params(search.settings)
     trees = Trees(*map(np.copy, search.trees))
     slots = np.tile(np.flatnonzero(trees.slots["num_nodes"] > 0), REPEATS)
     leaves = np.zeros_like(trees.root_state)
