@@ -7,6 +7,8 @@ from pathlib import Path
 
 from alphazero.cli.argument_types import (
     calibration_seconds,
+    devices,
+    positive_numbers,
     seconds,
 )
 from alphazero.cli.shared import (
@@ -118,10 +120,27 @@ def bench_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="approximate duration (default: 40)",
     )
-    parser.add_argument(
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
         "--profile",
         action="store_true",
         help="show the parts of a simulation and their time, on one core, without the network",
+    )
+    what.add_argument(
+        "--evaluator",
+        type=devices,
+        metavar="none|paced[:RATES[:LATENCY]]",
+        help="replace the network: none answers at once with random numbers, which measures the "
+        "trees alone; paced:30000,1e6:0.3 also waits as for devices of 30,000 and a million "
+        "positions a second, which answer after 0.3 milliseconds or more (default: 10,000 to "
+        "10,000,000, 0.3)",
+    )
+    parser.add_argument(
+        "--workers",
+        type=positive_numbers,
+        metavar="N,N",
+        help="numbers of threads to compare, for --evaluator; a repeated one is measured again "
+        "(default: 1, one per core, two per core)",
     )
 
 
@@ -132,20 +151,38 @@ def bench(options: argparse.Namespace) -> None:
     from alphazero.config.loader import load_config
 
     config = load_config(options.config, options.overrides)
-
-    from alphazero.diagnostics.benchmark import ROUNDS, benchmark
-    from alphazero.network.backend import num_selfplay_threads
+    cores, num_games = config.run.threads or usable_cores(), config.selfplay.parallel_games
+    if options.workers and not options.evaluator:
+        raise AlphaZeroError("--workers needs --evaluator; a network's workers are run.threads")
+    if max(options.workers or [1]) > num_games:
+        raise AlphaZeroError(
+            f"--workers {max(options.workers)}: a worker needs a game, and {options.config} plays "
+            f"{num_games} at once (selfplay.parallel_games)"
+        )
 
     if options.profile:
         from alphazero.diagnostics.search_profile import MOMENTS, profile
 
         with tqdm(total=MOMENTS, unit="moment", leave=False, disable=None) as bar:
             print(profile(config, options.seconds, bar.update))
-        return
-    cores, num_games = config.run.threads or usable_cores(), config.selfplay.parallel_games
-    workers = num_selfplay_threads(config.inference, cores, num_games)
-    with tqdm(total=ROUNDS + 1, unit="round", leave=False, disable=None) as bar:
-        print(benchmark(config, options.seconds, workers, bar.update))
+    elif options.evaluator:
+        from alphazero.diagnostics.host_benchmark import ROUNDS, benchmark_host
+
+        rates, latency = options.evaluator
+        counts = options.workers or sorted({min(n, num_games) for n in (1, cores, 2 * cores)})
+        total = len(counts) * (len(rates) + 1) * ROUNDS
+        with tqdm(total=total, unit="measurement", leave=False, disable=None) as bar:
+            measured = benchmark_host(
+                config, counts, rates, latency, cores, options.seconds, bar.update
+            )
+        print(measured)
+    else:
+        from alphazero.diagnostics.benchmark import ROUNDS, benchmark
+        from alphazero.network.backend import num_selfplay_threads
+
+        workers = num_selfplay_threads(config.inference, cores, num_games)
+        with tqdm(total=ROUNDS + 1, unit="round", leave=False, disable=None) as bar:
+            print(benchmark(config, options.seconds, workers, bar.update))
 
 
 def plan_arguments(parser: argparse.ArgumentParser) -> None:

@@ -17,6 +17,7 @@ import pytest
 import torch
 from helpers.commands import exit_code
 from helpers.damage import flip_bit
+from helpers.paths import ROOT
 from helpers.players import TINY, saved_player
 from helpers.tiny_run import YAML, fingerprint, tiny_config
 from PIL import Image
@@ -35,6 +36,7 @@ Capture = pytest.CaptureFixture[str]
 OnlyLine = Callable[..., str]
 Patch = pytest.MonkeyPatch
 
+CONNECT_FOUR = str(ROOT / "configs/connect_four.yaml")
 COMMAND = [sys.executable, "-m", "alphazero"]
 COMMANDS = [
     name
@@ -725,6 +727,17 @@ def test_the_version_is_told_without_torch() -> None:
         (["grade", "x", "--min-accuracy", "95"], "expected a share from 0 to 1, got '95'"),
         (["grade", "x", "--min-accuracy", "nan"], "expected a share from 0 to 1, got 'nan'"),
         (["grade", "x", "--simulations", "-1"], "expected a whole number from 0 on, got '-1'"),
+        (["bench", "x", "--evaluator", "fast"], "expected none, paced, paced:RATES or"),
+        (["bench", "x", "--evaluator", "none:1"], "expected none, paced, paced:RATES or"),
+        (["bench", "x", "--evaluator", "paced:1e6:1:1"], "expected none, paced, paced:RATES or"),
+        (["bench", "x", "--evaluator", "paced:0"], "expected positions a second from 1000 up"),
+        (["bench", "x", "--evaluator", "paced:x"], "expected positions a second from 1000 up"),
+        (["bench", "x", "--evaluator", "paced:1e6,"], "expected positions a second from 1000 up"),
+        (["bench", "x", "--evaluator", "paced:1e6:-1"], "expected a latency of 0 to 1000"),
+        (["bench", "x", "--evaluator", "none", "--profile"], "not allowed with"),
+        (["bench", "x", "--evaluator", "none", "--workers", "1,0"], "from 1 on, got 0"),
+        (["bench", CONNECT_FOUR, "--workers", "2"], "--workers needs --evaluator"),
+        (["bench", CONNECT_FOUR, "--evaluator", "none", "--workers", "1,999"], "256 at once"),
         (["games", "chess"], "unknown game 'chess'"),
         (["info", "x", "--verbose"], "arguments: --verbose; see: alphazero info --help"),
     ],
