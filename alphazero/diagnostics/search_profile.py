@@ -146,6 +146,7 @@ class SearchProfile:
     """by part; those that begin with a space are inside the part above them"""
     simulations: int
     evaluations: int
+    """0 if the cache has every position, as soon in nim"""
     leaves: float
     """leaves per simulation that are looked up or evaluated"""
 
@@ -154,14 +155,11 @@ class SearchProfile:
         lines = [
             f"{name:28}{spent:8,.0f} ns {spent / total:6.1%}" for name, spent in self.parts.items()
         ]
-        per_evaluation = self.simulations / self.evaluations
-        return "\n".join(
-            [
-                *lines,
-                f"{'a simulation':28}{total:8,.0f} ns",
-                f"{'for each evaluation':28}{total * per_evaluation:8,.0f} ns",
-            ]
-        )
+        lines.append(f"{'a simulation':28}{total:8,.0f} ns")
+        if self.evaluations:
+            per_evaluation = total * self.simulations / self.evaluations
+            lines.append(f"{'for each evaluation':28}{per_evaluation:8,.0f} ns")
+        return "\n".join(lines)
 
 
 class _TimedEvaluator:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from helpers.tiny_run import tiny_config
 
-from alphazero.diagnostics.search_profile import profile
+from alphazero.diagnostics.search_profile import SearchProfile, profile
 
 
 @pytest.mark.parametrize("solver", [True, False])
@@ -28,3 +28,8 @@ def test_the_parts_of_a_simulation_add_up(solver: bool, tmp_path: Path) -> None:
     first, *_, last = str(found).splitlines()
     assert first.startswith("searching")
     assert last.endswith("ns")
+
+
+def test_a_profile_without_evaluations_is_shown() -> None:
+    shown = str(SearchProfile({"searching": 300.0}, simulations=10, evaluations=0, leaves=1.0))
+    assert shown.splitlines()[1].split() == ["a", "simulation", "300", "ns"]
