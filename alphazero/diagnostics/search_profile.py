@@ -271,9 +271,10 @@ def _time_parts(search: NetworkSearch) -> dict[str, float]:
         spent["wins at once"] = _nanoseconds(open_slots, _wins, *legal)
         winning = _wins(*legal) / len(open_slots)
     spent["observing"] = _nanoseconds(open_slots, _observe, rules, open_slots, leaves, observations)
-    spent["hashing and looking up"] = _nanoseconds(
-        open_slots, _look_up, search._context, open_slots, words
-    )
+    if search.settings.evaluation_cache_mib:
+        spent["hashing and looking up"] = _nanoseconds(
+            open_slots, _look_up, search._context, open_slots, words
+        )
     tree = allocate_trees(search.game, 1, 2)
     tree.leaf_mask[:], tree.leaves["depth"] = trees.leaf_mask[open_slots[0]], 1
     spent["expanding"] = _nanoseconds(open_slots, _expand, tree, open_slots)

@@ -8,18 +8,19 @@ from helpers.tiny_run import tiny_config
 from alphazero.diagnostics.search_profile import SearchProfile, profile
 
 
-@pytest.mark.parametrize("solver", [True, False])
-def test_the_parts_of_a_simulation_add_up(solver: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("solver", "cache"), [(True, 1), (False, 1), (False, 0)])
+def test_the_parts_of_a_simulation_add_up(solver: bool, cache: int, tmp_path: Path) -> None:
     config = tiny_config(
         tmp_path,
         "selfplay.parallel_games=16",
-        "search.evaluation_cache_mib=1",
+        f"search.evaluation_cache_mib={cache}",
         f"search.mcts_solver={solver}",
     )
     found = profile(config, 0.6)
     inside = {name: spent for name, spent in found.parts.items() if name.startswith("  ")}
     assert sum(inside.values()) == pytest.approx(found.parts["searching"])
     assert ("  wins at once" in inside) == solver
+    assert ("  hashing and looking up" in inside) == bool(cache)
     parts = [spent for name, spent in inside.items() if "difference" not in name]
     assert min([*parts, found.parts["moving games on, recording"]]) > 0
     assert 0 < found.evaluations <= found.simulations * 2
