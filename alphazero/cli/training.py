@@ -130,17 +130,17 @@ def bench_arguments(parser: argparse.ArgumentParser) -> None:
         "--evaluator",
         type=devices,
         metavar="none|paced[:RATES[:LATENCY]]",
-        help="replace the network: none answers at once with random numbers, which measures the "
-        "trees alone; paced:30000,1e6:0.3 also waits as for devices of 30,000 and a million "
-        "positions a second, which answer after 0.3 milliseconds or more (default: 10,000 to "
-        "10,000,000, 0.3)",
+        help="replace the network, to measure what the cores can request: none answers at once "
+        "with random numbers; paced also waits, as for devices of RATES positions a second "
+        "(default: 10,000 to 10,000,000) that take LATENCY milliseconds or more (default: 0.3), "
+        "as paced:30000,1e6:0.5",
     )
     parser.add_argument(
         "--workers",
         type=positive_numbers,
         metavar="N,N",
-        help="numbers of threads to compare, for --evaluator; a repeated one is measured again "
-        "(default: 1, one per core, two per core)",
+        help="numbers of threads to compare, with --evaluator (default: 1, one per core, two per "
+        "core)",
     )
 
 

@@ -41,6 +41,9 @@ ROUNDS: Final = 5
 
 WARM_UP_SECONDS: Final = 0.5
 
+QUIET: Final = 0.9
+"""Cores that one worker without a device uses at least on a machine with no other work."""
+
 EXTRAPOLATED_CORES: Final = (4, 16, 64)
 
 _yield_core = getattr(os, "sched_yield", lambda: None)
@@ -151,6 +154,11 @@ class HostBenchmark:
                 f"{cores:7} cores {alone * cores * factor:19,.0f} evaluations/s"
                 for cores in EXTRAPOLATED_CORES
             ]
+        for rate in self.rates:
+            if rate.workers == 1 and math.isinf(rate.device) and rate.cores < QUIET:
+                lines.append(
+                    f"the machine is busy: one worker without a device had {rate.cores:.2f} cores"
+                )
         return "\n".join(lines)
 
     @property

@@ -156,3 +156,11 @@ def test_nothing_is_extrapolated_without_one_worker_and_several_on_a_core_each(
 def test_repeated_measurements_are_averaged() -> None:
     measured = rates((1, math.inf, 1e5), (2, math.inf, 1.5e5), (1, math.inf, 2e5))
     assert HostBenchmark(measured, 2).scaling == pytest.approx(0.5)
+
+
+def test_a_busy_machine_is_told() -> None:
+    alone = HostRate(1, math.inf, 1e5, 2e5, 0.68)
+    last = "the machine is busy: one worker without a device had 0.68 cores"
+    assert str(HostBenchmark([alone], 2)).splitlines()[-1] == last
+    assert "busy" not in str(HostBenchmark([HostRate(1, 1e5, 5e4, 1e5, 0.3)], 2))
+    assert "busy" not in str(HostBenchmark(rates((1, math.inf, 1e5)), 2))
