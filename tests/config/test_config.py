@@ -507,13 +507,13 @@ class CountedText(str):
         return str.__eq__(self, other)
 
 
-def test_no_two_names_of_a_long_ladder_are_compared_in_vain() -> None:
+def test_no_two_of_many_anchors_are_compared_in_vain() -> None:
     read = next(note.read for field, _, note in config_fields(EvaluationConfig) if note.read)
     names = [CountedText(f"uct:{number}") for number in range(1, 3000)]
     reader = Reader("x", Document({}, {}, []))
-    assert read(reader, ("evaluation", "ladder"), names) == tuple(names)
+    assert read(reader, ("evaluation", "anchors"), names) == tuple(names)
     with pytest.raises(WrongValueError, match="'uct:7' appears twice"):
-        read(reader, ("evaluation", "ladder"), [*names, CountedText("uct:7")])
+        read(reader, ("evaluation", "anchors"), [*names, CountedText("uct:7")])
     assert CountedText.compared < 10 * len(names)
 
 

@@ -95,7 +95,7 @@ def test_a_forecast_is_what_a_pencil_makes_of_it() -> None:
     assert plan.disk == pytest.approx(192 / 1000 + 4 + 3 + 4 * CURVES_BYTES / MEBI)
 
 
-def test_the_first_measurement_of_a_ladder_includes_the_games_between_its_players() -> None:
+def test_the_first_measurement_includes_the_games_between_the_anchors() -> None:
     """A second moves 10 in games with the best player, whose search of 4 takes 4 / 80 s: so the
     others take 3 / 20 s for theirs. Four moves of a game are its opening."""
     between = dataclasses.replace(MEASURED, games_between_anchors=40)

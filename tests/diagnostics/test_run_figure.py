@@ -46,9 +46,9 @@ GATES = [
     "the best player, gains at the gates added up",
     "the challenger against the best, at the gate",
 ]
-LADDER = [
-    "the best player, by the ladder",
-    "the best player's score against the ladder",
+ANCHORS = [
+    "the best player, by games against the anchors",
+    "the best player's score against the anchors",
     "optimal moves in solved positions",
 ]
 ALWAYS = [panel.title for chapter in ("loss", "self-play", "speed") for panel in DASHBOARD[chapter]]
@@ -57,7 +57,7 @@ MEASURED = ["evaluation.interval=1", "evaluation.games=2", "evaluation.anchors=[
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run that climbed a ladder, and that was interrupted once."""
+    """The folder of a run with anchors, interrupted once."""
     folder = tmp_path_factory.mktemp("runs")
     examined = [*MEASURED, "evaluation.solved_positions_per_stage=9"]
     train(tiny_config(folder, "budget.iterations=1", "gate.interval=1", *examined))
@@ -126,19 +126,19 @@ def test_words_in_brackets_stand_for_what_was_measured() -> None:
 
 def test_the_figure_shows_what_was_measured(run: Path) -> None:
     figure = panels(draw_run(run))
-    assert list(figure) == [*LADDER, *GATES, *ALWAYS]
+    assert list(figure) == [*ANCHORS, *GATES, *ALWAYS]
     names = ["loss/total", "loss/policy", "loss/value", "loss/l2"]
     assert drawn(figure["loss and its parts"]) == [list(c.items()) for c in curves_of(run, names)]
     elo, low, high = curves_of(run, ["ladder/elo", "ladder/elo_low", "ladder/elo_high"])
     assert set(elo) == {1, 2, 3}
-    assert drawn(figure[LADDER[0]]) == [list(elo.items())]
-    assert bars(figure[LADDER[0]]) == [[(i, low[i]), (i, high[i])] for i in elo]
+    assert drawn(figure[ANCHORS[0]]) == [list(elo.items())]
+    assert bars(figure[ANCHORS[0]]) == [[(i, low[i]), (i, high[i])] for i in elo]
     scores = curves_of(run, ["ladder/random/score", "ladder/uct_4/score"])
-    assert drawn(figure[LADDER[1]]) == [list(curve.items()) for curve in scores]
-    assert len(drawn(figure[LADDER[2]])) == 6
+    assert drawn(figure[ANCHORS[1]]) == [list(curve.items()) for curve in scores]
+    assert len(drawn(figure[ANCHORS[2]])) == 6
     for axes in figure.values():
         assert axes.get_ylabel()
-        assert axes.get_xlim() == figure[LADDER[0]].get_xlim()
+        assert axes.get_xlim() == figure[ANCHORS[0]].get_xlim()
 
 
 def test_the_svg_can_be_read_and_is_the_same_each_time(run: Path, tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_the_svg_can_be_read_and_is_the_same_each_time(run: Path, tmp_path: Path
     assert [plot_run(run, [file]) for file in (first, second)] == [[first], [second]]
     assert first.read_bytes() == second.read_bytes()
     texts = re.findall(r"<text [^>]*>([^<]*)</text>", first.read_text())
-    assert {"tiny", "iteration", "Elo, with 95 % interval", *LADDER, *GATES, *ALWAYS} <= set(texts)
+    assert {"tiny", "iteration", "Elo, with 95 % interval", *ANCHORS, *GATES, *ALWAYS} <= set(texts)
     assert any(text.startswith("tic_tac_toe · 3 iterations · ") for text in texts)
     assert any(text.startswith("uct 4 ") for text in texts)
     sizes = re.findall(r"font(?:-size)?: ([\d.]+)px", first.read_text())
@@ -274,7 +274,7 @@ def test_tensorboard_shows_the_panels_of_the_figure_with_their_curves(run: Path)
     assert list(charts) == list(figure)
     known = [name.replace("<", "").replace(">", "") for name in METRICS]
     for title, tags in charts.items():
-        if title in (LADDER[0], GATES[1]):
+        if title in (ANCHORS[0], GATES[1]):
             assert tags[1:] == list(interval_of(tags[0]))
             assert set(tags) <= METRICS.keys()
         else:
@@ -289,7 +289,7 @@ def test_tensorboard_is_not_told_of_what_a_run_never_measures(tmp_path: Path) ->
 
     assert charts() == [*GATES, *ALWAYS]
     assert charts("gate.games=0") == ALWAYS
-    assert charts(*MEASURED) == [*LADDER[:2], *GATES, *ALWAYS]
+    assert charts(*MEASURED) == [*ANCHORS[:2], *GATES, *ALWAYS]
 
 
 def test_tensorboard_takes_the_layout_of_the_last_time_a_run_went_on(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Strength measured during a run: the ladder counted by hand, answers by an evaluator that knows.
+"""Strength in a run: anchor matches counted by hand, and the answers of an evaluator that knows.
 
 Letters: n positions, A actions.
 """
@@ -28,8 +28,8 @@ from alphazero.training.loop import resume, train
 from alphazero.training.monitoring.tensorboard import TensorBoardWriter
 from alphazero.utils.arrays import Float32Array
 
-LADDER = ("random", "uct:20", "minimax:2")
-NAMES = "[" + ", ".join(f'"{name}"' for name in LADDER) + "]"
+ANCHORS = ("random", "uct:20", "minimax:2")
+NAMES = "[" + ", ".join(f'"{name}"' for name in ANCHORS) + "]"
 NIM = make_game("nim")
 Capture = pytest.CaptureFixture[str]
 
@@ -56,10 +56,10 @@ for chips in range(16):
     KNOWN[NIM.observe(_state).tobytes()] = chips
 
 
-# The ladder
+# Anchors
 
 
-def test_the_ladder_counts_every_game_and_rates_as_bradley_and_terry(
+def test_anchor_matches_count_every_game_and_rate_as_bradley_and_terry(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = tiny_config(tmp_path, f"evaluation.anchors={NAMES}", "evaluation.games=6")
@@ -71,12 +71,12 @@ def test_the_ladder_counts_every_game_and_rates_as_bradley_and_terry(
         return played
 
     monkeypatch.setattr(evaluation, "play_schedule", remember)
-    ladder = AnchorMatches(NIM, config)
-    figures = ladder.run(KnowsNim(honest=True), [1, 2], 2)
-    assert ladder.games == len(played) == 18
+    matches = AnchorMatches(NIM, config)
+    figures = matches.run(KnowsNim(honest=True), [1, 2], 2)
+    assert matches.games == len(played) == 18
 
     counts = np.zeros((4, 4, 3), np.int64)
-    between = Tournament(NIM, [parse_player(name) for name in LADDER], 6, OPENING_MOVES, seed=5)
+    between = Tournament(NIM, [parse_player(name) for name in ANCHORS], 6, OPENING_MOVES, seed=5)
     between.play(2)
     counts[1:, 1:] = between.counts()
     points_made: dict[int, list[float]] = {1: [], 2: [], 3: []}
@@ -98,16 +98,16 @@ def test_the_ladder_counts_every_game_and_rates_as_bradley_and_terry(
 
 def test_who_plays_perfectly_stands_above_who_does_the_opposite(tmp_path: Path) -> None:
     config = tiny_config(tmp_path, 'evaluation.anchors=["random"]', "evaluation.games=40")
-    ladder = AnchorMatches(NIM, config)
-    honest, liar = (ladder.run(KnowsNim(each), [3]) for each in (True, False))
+    matches = AnchorMatches(NIM, config)
+    honest, liar = (matches.run(KnowsNim(each), [3]) for each in (True, False))
     assert honest["ladder/random/score"] > 0.9
     assert liar["ladder/random/score"] < 0.6
     assert honest["ladder/elo_low"] > liar["ladder/elo_high"]
-    assert ladder.run(KnowsNim(True), [3]) == honest, "the same seed, other games"
+    assert matches.run(KnowsNim(True), [3]) == honest, "the same seed, other games"
 
 
 @pytest.mark.parametrize(
-    ("ladder", "said"),
+    ("anchors", "said"),
     [
         ('["utc:100"]', "unknown player 'utc:100'; did you mean 'uct'?"),
         ('["uct:visits=3"]', "no option 'visits'"),
@@ -119,19 +119,19 @@ def test_who_plays_perfectly_stands_above_who_does_the_opposite(tmp_path: Path) 
         ("[random, 3]", "evaluation.anchors[1]: expected a name"),
     ],
 )
-def test_a_ladder_of_nobody_is_told_before_anything_is_played(
-    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, ladder: str, said: str
+def test_invalid_anchors_are_refused_before_anything_is_played(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, anchors: str, said: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     config = ROOT / "configs/tic_tac_toe.yaml"
-    assert main(["train", str(config), f"evaluation.anchors={ladder}"]) == 2
+    assert main(["train", str(config), f"evaluation.anchors={anchors}"]) == 2
     told = capsys.readouterr().err.splitlines()
     assert len(told) == 1
     assert "evaluation.anchors" in told[0]
     assert said in told[0]
 
 
-def test_a_player_of_another_game_has_no_place_on_the_ladder(tmp_path: Path) -> None:
+def test_a_player_of_another_game_is_no_anchor(tmp_path: Path) -> None:
     other = train(tiny_config(tmp_path, "budget.iterations=1", "game.name=nim"))
     with pytest.raises(ConfigError, match="players need one game"):
         AnchorMatches(TIC_TAC_TOE, tiny_config(tmp_path, f'evaluation.anchors=["{other}"]'))

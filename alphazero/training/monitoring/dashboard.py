@@ -27,13 +27,13 @@ class Chart(NamedTuple):
 DASHBOARD: Final[Mapping[str, tuple[Chart, ...]]] = {
     "strength": (
         Chart(
-            "the best player, by the ladder",
+            "the best player, by games against the anchors",
             "Elo, with 95 % interval",
             {"ladder/elo": "best"},
             interval=True,
         ),
         Chart(
-            "the best player's score against the ladder",
+            "the best player's score against the anchors",
             "share",
             {"ladder/<anchor>/score": "{anchor}"},
         ),

@@ -68,7 +68,7 @@ class IterationReport:
             verdict = "accepted" if accepted else "refused"
             line += f"; gate {gate.score:.1%}, Elo {gate.elo:+.0f}, {verdict}"
         if "ladder/elo" in self.measured:
-            line += f"; ladder Elo {self.measured['ladder/elo']:+.0f}"
+            line += f"; Elo by anchors {self.measured['ladder/elo']:+.0f}"
         return line
 
     def _learned(self) -> str:

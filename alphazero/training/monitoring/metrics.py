@@ -86,10 +86,10 @@ METRICS: Mapping[str, Metric] = {
     "gate/distinct_games": Metric("share", "games of the gate that differ from one another"),
     "gate/rating": Metric("Elo", "the best player's, gains at the gates added up from 0"),
     "ladder/<anchor>/score": Metric(
-        "share", "the best player's score against an opponent that never changes"
+        "share", "the best player's score against an anchor, which never changes"
     ),
     "ladder/elo": Metric(
-        "Elo", "the best player's, by Bradley-Terry, where the ladder's first opponent has 0"
+        "Elo", "the best player's, by Bradley-Terry, where the first anchor has 0"
     ),
     "ladder/elo_low": Metric("Elo", "lower end of its 95 % interval"),
     "ladder/elo_high": Metric("Elo", "upper end of its 95 % interval"),
@@ -107,7 +107,7 @@ METRICS: Mapping[str, Metric] = {
     "seconds/play": Metric("s", "time of self-play"),
     "seconds/learn": Metric("s", "time of learning"),
     "seconds/gate": Metric("s", "time of the gate"),
-    "seconds/measure": Metric("s", "time of the ladder and of the solved positions"),
+    "seconds/measure": Metric("s", "time of the anchors' games and of the solved positions"),
     "seconds/save": Metric("s", "time of saving, measured in the iteration before"),
 }
 
