@@ -32,7 +32,7 @@ def config(options: argparse.Namespace) -> None:
         differences,
         find_keys,
         json_schema,
-        markdown_table,
+        keys_table,
     )
 
     overrides = [name for name in options.names if "=" in name]
@@ -41,7 +41,7 @@ def config(options: argparse.Namespace) -> None:
     if options.json_schema:
         print(json.dumps(json_schema(), indent=2))
     elif options.markdown:
-        print(markdown_table())
+        print(keys_table())
     elif not files:
         if overrides:
             raise AlphaZeroError(f"{overrides[0]!r} changes a file; name one, as in configs/")

@@ -97,7 +97,7 @@ def find_keys(name: str) -> list[KeyDescription]:
     return found
 
 
-def markdown_table() -> str:
+def keys_table() -> str:
     """Return the table of all keys in Markdown."""
     rows = []
     for row in describe_keys():

@@ -7,7 +7,7 @@ from helpers.paths import CONFIGS
 
 from alphazero.cli.main import main
 from alphazero.config.loader import dump_config, load_config, parse_config
-from alphazero.config.reference import describe_keys, find_keys, json_schema, markdown_table
+from alphazero.config.reference import describe_keys, find_keys, json_schema, keys_table
 from alphazero.errors import ConfigError
 
 SHIPPED = sorted(CONFIGS.glob("*.yaml"))
@@ -20,7 +20,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: object) -> str:
 
 def test_the_table_of_keys_is_the_one_of_the_readme() -> None:
     text = (CONFIGS / "README.md").read_text(encoding="utf-8")
-    assert f"<!-- keys -->\n{markdown_table()}\n<!-- end -->" in text
+    assert f"<!-- keys -->\n{keys_table()}\n<!-- end -->" in text
 
 
 def test_the_shipped_schema_is_the_one_of_the_code(capsys: pytest.CaptureFixture[str]) -> None:
