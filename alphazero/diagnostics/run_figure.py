@@ -19,7 +19,7 @@ from alphazero.drawing.figures import (
 )
 from alphazero.errors import RunError
 from alphazero.training.monitoring.dashboard import DASHBOARD, Chart, interval_of, named
-from alphazero.utils.files import check_writable, printable
+from alphazero.utils.files import printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,16 +50,16 @@ def plot_run(run: Path, files: Sequence[Path] | None = None) -> list[Path]:
             or the run has no curves.
         ConfigError: when the run's configuration cannot be read.
     """
-    files = files or [run / f"curves{kind}" for kind in KINDS]
-    check_figures(files)
+    if files:
+        check_figures(files)
     figure = draw_run(run)
-    for file in files:
-        check_writable(file)
+    files = files or [run / f"curves{kind}" for kind in KINDS]
     for file in files:
         save_figure(file, figure)
     return list(files)
 
 
+@figure_style()
 def draw_run(run: Path) -> "Figure":
     """Return the figure of a run, without the charts that have no curves.
 
@@ -74,18 +74,17 @@ def draw_run(run: Path) -> "Figure":
             "has ended an iteration"
         )
     rows = (len(drawings) + 1) // 2
-    with figure_style():
-        from matplotlib.figure import Figure
+    from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(WIDTH, HEAD + ROW * rows), layout="constrained")
-        _write_title(figure, run, curves)
-        grid = figure.add_gridspec(rows, 2)
-        cells = [grid[row, column] for row in range(rows) for column in range(2)]
-        if len(drawings) % 2:  # the first and most important chart takes a whole row
-            cells[:2] = [grid[0, :]]
-        for cell, drawing in zip(cells, drawings, strict=True):
-            _draw_chart(figure.add_subplot(cell), drawing)
-        _share_iterations(figure)
+    figure = Figure(figsize=(WIDTH, HEAD + ROW * rows), layout="constrained")
+    _write_title(figure, run, curves)
+    grid = figure.add_gridspec(rows, 2)
+    cells = [grid[row, column] for row in range(rows) for column in range(2)]
+    if len(drawings) % 2:  # the first and most important chart takes a whole row
+        cells[:2] = [grid[0, :]]
+    for cell, drawing in zip(cells, drawings, strict=True):
+        _draw_chart(figure.add_subplot(cell), drawing)
+    _share_iterations(figure)
     return figure
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from alphazero.errors import RunError
-from alphazero.utils.files import printable, write_atomic
+from alphazero.utils.files import check_writable, printable, write_atomic
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,10 +71,10 @@ STYLE: Final = {
 
 
 def check_figures(files: Sequence[Path]) -> None:
-    """Check, before work, that figures can be drawn into files of these names.
+    """Check, before long work, that figures can be drawn into these files.
 
     Raises:
-        RunError: when a file is neither PNG nor SVG, or matplotlib is missing.
+        RunError: when a file is neither PNG nor SVG or cannot be written, or matplotlib is missing.
     """
     for file in files:
         if file.suffix.lower() not in KINDS:
@@ -82,18 +82,25 @@ def check_figures(files: Sequence[Path]) -> None:
                 f"cannot draw {printable(file)}: a figure is PNG or SVG; let its name end in "
                 f"{' or '.join(KINDS)}"
             )
+    require_matplotlib()
+    for file in files:
+        check_writable(file)
+
+
+def require_matplotlib() -> None:
+    """Raise RunError unless matplotlib is installed."""
     if importlib.util.find_spec("matplotlib") is None:
         raise RunError("a figure needs matplotlib; install it with: pip install 'alphazero[plot]'")
 
 
 @contextlib.contextmanager
 def figure_style() -> Iterator[None]:
-    """Apply `STYLE` to the figures that are made or saved in this block.
+    """Apply `STYLE` to the figures that are made or saved in this block or function.
 
     Raises:
         RunError: when matplotlib is missing.
     """
-    check_figures([])
+    require_matplotlib()
     from matplotlib import style
 
     with style.context(["default", STYLE]):
