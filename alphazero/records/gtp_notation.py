@@ -37,9 +37,10 @@ class GtpNotation:
                 f"GTP has boards up to {len(VERTEX_LETTERS)} x {len(VERTEX_LETTERS)}, "
                 f"not {self.rows} x {self.columns}"
             )
-        self.has_cells = False
+        cells = self._initial_cells()
+        self.has_cells = bool(cells)
         """whether any move has a cell"""
-        self._cells = CellNames(self.rows, self.columns, VERTEX_LETTERS, self._from_top())
+        self._cells = CellNames(self.rows, self.columns, VERTEX_LETTERS, self._from_top(cells))
 
     def cell_name(self, cell: int) -> str:
         """Return the vertex of a cell, counted row by row from the top left."""
@@ -82,15 +83,19 @@ class GtpNotation:
     def _plain_name(self, state: State, action: int) -> str:
         return self.game.action_name(state, action).lower()
 
-    def _from_top(self) -> bool:
-        """Whether the names of the initial moves count rows from the top; set `has_cells`."""
-        state = self.game.initial_state()
-        for action in map(int, np.flatnonzero(self.game.legal_action_mask(state))):
-            cell = self.game.action_cell(state, action)
-            if cell is None:
-                continue
-            self.has_cells = True
-            number = re.fullmatch(r"[A-Za-z]([0-9]+)", self.game.action_name(state, action))
+    def _initial_cells(self) -> list[tuple[int, str]]:
+        """Return the cell and the game's own name of each initial move that has a cell."""
+        game, state = self.game, self.game.initial_state()
+        return [
+            (cell, game.action_name(state, action))
+            for action in map(int, np.flatnonzero(game.legal_action_mask(state)))
+            if (cell := game.action_cell(state, action)) is not None
+        ]
+
+    def _from_top(self, cells: list[tuple[int, str]]) -> bool:
+        """Whether the game's own names count rows from the top."""
+        for cell, name in cells:
+            number = re.fullmatch(r"[A-Za-z]([0-9]+)", name)
             row = cell // self.columns
             if number and row + 1 != self.rows - row:
                 return int(number[1]) == row + 1
