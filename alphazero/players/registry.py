@@ -151,11 +151,6 @@ class PlayerSpec:
         return self.options.player_hash
 
     @property
-    def is_person(self) -> bool:
-        """Whether moves come from a front end (a human player)."""
-        return self.kind.build is None
-
-    @property
     def is_timed(self) -> bool:
         return self.options.is_timed
 

@@ -3,12 +3,11 @@
 from alphazero.games import make_game
 
 TIC_TAC_TOE, CONNECT_FOUR = make_game("tic_tac_toe"), make_game("connect_four")
-MNK_4X4X3 = make_game("mnk", rows=4, columns=4, length=3)
 CONNECT_FOUR_4X5X3 = make_game("connect_four", rows=4, columns=5, length=3)
 
 GAMES = {
     "tic_tac_toe": TIC_TAC_TOE,
-    "mnk 4x4x3": MNK_4X4X3,
+    "mnk 4x4x3": make_game("mnk", rows=4, columns=4, length=3),
     "connect_four 4x5x3": CONNECT_FOUR_4X5X3,
     "connect_four": CONNECT_FOUR,
 }

@@ -12,15 +12,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from numba import types
 
 from alphazero.games.compiled_rules import RulesType
 from alphazero.games.game import ONGOING, OUTCOME, PLY
 from alphazero.games.line_games import CELLS, LineGame
 from alphazero.utils.jit import kernel
-
-Boards = npt.NDArray[np.int64]
 
 WORD = 32
 """Cells in one word: 3 to the power of 32 fits an int64 with room."""
