@@ -348,7 +348,7 @@ class RayConfig:
     )
 
 
-def _read_workers(reader: Reader, path: KeyPath, value: Any) -> RayConfig | None:
+def _read_distributed(reader: Reader, path: KeyPath, value: Any) -> RayConfig | None:
     if value is None:
         return None
     if not isinstance(value, dict) or value.keys() != {"ray"}:
@@ -508,7 +508,7 @@ class SelfplayConfig:
         "where games are played: null: in this process; or {ray: {address: ..., actors: ...}}: "
         "by Ray actors, on this machine or a cluster",
         kind="null or {ray: {...}}",
-        read=_read_workers,
+        read=_read_distributed,
         formerly="workers",
     )
 

@@ -1,4 +1,4 @@
-"""Types of numpy arrays, named after the width of their elements."""
+"""Types of numpy arrays, by their elements."""
 
 from typing import Any
 
@@ -6,17 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 Float32Array = npt.NDArray[np.float32]
-
 Float64Array = npt.NDArray[np.float64]
-
 Int32Array = npt.NDArray[np.int32]
-
 Int64Array = npt.NDArray[np.int64]
-
 UInt64Array = npt.NDArray[np.uint64]
-
 BoolArray = npt.NDArray[np.bool_]
-
 RecordArray = npt.NDArray[Any]
-
 UInt32Array = npt.NDArray[np.uint32]
