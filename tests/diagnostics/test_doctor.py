@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.games import TIC_TAC_TOE
-from helpers.tiny_run import manifest_of, random_records, tiny_config
+from helpers.records import random_records
+from helpers.tiny_run import manifest_of, tiny_config
 
 from alphazero.cli.main import main
 from alphazero.diagnostics.doctor import diagnose, examine
@@ -143,9 +144,8 @@ def make_run(place: Path, case: Case, iterations: int = ITERATIONS) -> Path:
     """Write a run's folder as training does, but for the playing and learning."""
     run = RunDirectory.create(tiny_config(place, *case.config))
     Training(run, 1)  # publishes the untrained network
-    rng = np.random.default_rng(0)
     for iteration in range(1, 4) if case.prospects else ():
-        records = random_records(TIC_TAC_TOE, 20, rng)
+        records = random_records(TIC_TAC_TOE, 20, iteration)
         games = GameBatch.of(TIC_TAC_TOE, records)
         games = games._replace(prospects=np.concatenate([case.prospects(each) for each in records]))
         run.state.iteration = iteration

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.tiny_run import ITERATIONS, YAML, manifest_of, random_records, tiny_config
+from helpers.records import random_records
+from helpers.tiny_run import ITERATIONS, YAML, manifest_of, tiny_config
 
 from alphazero.cli.main import main
 from alphazero.config.schema import Config
@@ -239,7 +240,7 @@ def test_steps_of_the_whole_batch_are_timed_unless_they_are_too_long_to_wait_for
     rng = np.random.default_rng(0)
     game = make_game("tic_tac_toe")
     replay = ReplayBuffer(game, config.replay)
-    replay.add(1, GameBatch.of(game, random_records(game, 20, rng)))
+    replay.add(1, GameBatch.of(game, random_records(game, 20)))
     network = ResNet(game.observation_shape, game.num_actions, config.network)
     monkeypatch.setattr(calibration.ReplayBuffer, "sample", watched)
     monkeypatch.setattr(calibration, "MAX_STEP_SECONDS", patience)

@@ -1,13 +1,23 @@
-"""Processes that learn together."""
+"""Processes of a test, and waiting for them."""
 
 import os
 import socket
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
-HANG = 600
+HANG = 900
 """Seconds after which a process counts as hung."""
+
+
+def until(condition: Callable[[], bool], pause: float = 0.01) -> None:
+    """Wait until a condition holds; look every `pause` seconds."""
+    deadline = time.monotonic() + HANG
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(pause)
 
 
 def together(arguments: list[str], place: Path) -> list[str]:

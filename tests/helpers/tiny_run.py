@@ -5,14 +5,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from alphazero.arena.match import play_schedule
 from alphazero.config.loader import parse_config
 from alphazero.config.schema import Config
-from alphazero.games import Game
-from alphazero.players.base import RandomPlayer
-from alphazero.records.game_record import GameRecord, Pairing
 from alphazero.utils.files import sha256_of
 
 ITERATIONS = 4
@@ -58,13 +52,6 @@ YAML_AS_SHIPPED = YAML[: YAML.index("search:")] + _SHIPPED + YAML[YAML.index("ga
 def tiny_config(folder: Path, *overrides: str) -> Config:
     """Return the configuration of a run below `folder`."""
     return parse_config(YAML, "tiny", [f"run.folder={json.dumps(str(folder))}", *overrides])
-
-
-def random_records(game: Game, number: int, rng: np.random.Generator) -> list[GameRecord]:
-    """Play games of uniformly random moves."""
-    return play_schedule(
-        game, lambda tables: [RandomPlayer(game, tables, rng)], [Pairing()] * number, number
-    )
 
 
 def manifest_of(run: Path) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from helpers.events import points
 from helpers.games import CONNECT_FOUR
 from helpers.networks import needs_openvino, scrambled
 from helpers.paths import CHECKPOINTS
-from helpers.tiny_run import fingerprint, random_records, tiny_config
+from helpers.records import random_records
+from helpers.tiny_run import fingerprint, tiny_config
 
 from alphazero.config.schema import InferenceConfig, ReplayConfig
 from alphazero.diagnostics.benchmark import benchmark
@@ -62,9 +63,8 @@ def test_both_limits_must_be_kept(agreement: float, value_error: float, good: bo
 
 def random_replay(games: int = 60) -> ReplayBuffer:
     """Return a window over random games of Connect Four."""
-    game, rng = CONNECT_FOUR, np.random.default_rng(0)
-    replay = ReplayBuffer(game, ReplayConfig())
-    replay.add(1, GameBatch.of(game, random_records(game, games, rng)))
+    replay = ReplayBuffer(CONNECT_FOUR, ReplayConfig())
+    replay.add(1, GameBatch.of(CONNECT_FOUR, random_records(CONNECT_FOUR, games)))
     return replay
 
 

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import pytest
 from helpers.commands import error_line
 from helpers.damage import cut_in_half, flip_bit
+from helpers.processes import HANG, until
 from helpers.tiny_run import (
     ITERATIONS,
     YAML,
@@ -52,10 +53,6 @@ Patch = pytest.MonkeyPatch
 
 
 COMMAND = [sys.executable, "-m", "alphazero"]
-
-
-HANG = 120
-"""Seconds after which a process is thought to hang: no test waits for it to pass."""
 
 
 OPEN_GATE = YAML_AS_SHIPPED.replace("threshold: 0.5", "threshold: 0.0")
@@ -284,11 +281,9 @@ def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Interrupted:
         stderr=subprocess.PIPE,
         text=True,
     )
-    deadline = time.monotonic() + HANG
-    while not (place / "my runs/long/state/manifest.json").exists():
-        assert first.poll() is None, first.communicate()[1]
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    published = place / "my runs/long/state/manifest.json"
+    until(lambda: first.poll() is not None or published.exists())
+    assert first.poll() is None, first.communicate()[1]
     second = subprocess.run(
         [sys.executable, "-c", SECOND],
         cwd=place,

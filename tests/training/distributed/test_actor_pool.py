@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 from helpers.games import TIC_TAC_TOE
 from helpers.networks import needs_openvino
-from helpers.tiny_run import ITERATIONS, manifest_of, random_records, tiny_config, torn_files
+from helpers.processes import HANG, until
+from helpers.records import random_records
+from helpers.tiny_run import ITERATIONS, manifest_of, tiny_config, torn_files
 
 from alphazero.arena.elo import match_result
 from alphazero.config.loader import dump_config
@@ -31,9 +33,6 @@ from alphazero.training.distributed.actor_pool import MAX_CONSECUTIVE_DEATHS, Ac
 from alphazero.training.loop import resume, train
 from alphazero.training.play_backend import NetworkSnapshot, SelfPlayRequest
 from alphazero.training.selfplay_stats import SelfPlayStats
-
-HANG = 300
-"""Seconds after which a test is thought to hang: none waits for it to pass."""
 
 
 class Death(Exception):
@@ -110,7 +109,7 @@ class Puppet:
 
 def brought(number: int) -> tuple[bytes, dict[str, float]]:
     """Return what an actor brings from self-play."""
-    records = random_records(TIC_TAC_TOE, number, np.random.default_rng(0))
+    records = random_records(TIC_TAC_TOE, number)
     return GameBatch.of(TIC_TAC_TOE, records).to_bytes(), vars(SelfPlayStats(simulations=number))
 
 
@@ -130,13 +129,6 @@ def orders(name: str = "first") -> SelfPlayRequest:
 
 def never() -> bool:
     return False
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + HANG
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 def train_with(
@@ -418,7 +410,7 @@ def test_an_error_that_an_actor_raises_stops_the_run_at_once_with_one_line(
 
 
 def test_games_against_the_rules_are_refused(tmp_path: Path) -> None:
-    records = random_records(TIC_TAC_TOE, 1, np.random.default_rng(0))
+    records = random_records(TIC_TAC_TOE, 1)
     records[0].actions[1] = records[0].actions[0]
     data = GameBatch.of(TIC_TAC_TOE, records).to_bytes()
 

@@ -11,20 +11,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from helpers.processes import HANG, until
 from helpers.tiny_run import YAML, manifest_of, tiny_config, torn_files
 
 from alphazero.cli.main import main
 from alphazero.errors import RunError
 from alphazero.training.distributed import ray_cluster
-
-HANG = 900
-"""Seconds after which a process is thought to hang: no test waits for it to pass."""
 
 needs_ray = pytest.mark.skipif(
     importlib.util.find_spec("ray") is None, reason="Ray is not installed (alphazero[ray])"
@@ -97,13 +94,6 @@ def processes() -> dict[int, tuple[int, int, str]]:
 
 def session(leader: int) -> dict[int, str]:
     return {process: text for process, (_, each, text) in processes().items() if each == leader}
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + HANG
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def listening(owners: set[int]) -> dict[str, str]:

@@ -8,7 +8,8 @@ import pytest
 import torch
 from helpers.events import read
 from helpers.games import TIC_TAC_TOE
-from helpers.tiny_run import ITERATIONS, random_records, tiny_config
+from helpers.records import random_records
+from helpers.tiny_run import ITERATIONS, tiny_config
 
 from alphazero.config.schema import LearnerConfig, ReplayConfig, SearchConfig
 from alphazero.mcts.exploration import Exploration
@@ -25,8 +26,7 @@ SETTINGS = LearnerConfig(precision="float32")
 
 
 def random_games(number: int, seed: int) -> GameBatch:
-    rng = np.random.default_rng(seed)
-    return GameBatch.of(TIC_TAC_TOE, random_records(TIC_TAC_TOE, number, rng))
+    return GameBatch.of(TIC_TAC_TOE, random_records(TIC_TAC_TOE, number, seed))
 
 
 class Oracle(torch.nn.Module):
