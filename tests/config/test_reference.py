@@ -3,6 +3,7 @@
 import jsonschema
 import pytest
 import yaml
+from helpers.commands import OnlyLine
 from helpers.paths import CONFIGS
 
 from alphazero.cli.main import main
@@ -71,12 +72,11 @@ def test_a_key_is_found_by_its_name_its_old_name_and_its_section(
     assert said(capsys).count("default: ") == len(describe_keys())
 
 
-def test_a_mistyped_key_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["config", "search.cpuct"]) == 2
-    line = "error: no key or section 'search.cpuct'; did you mean 'search.c_puct'?\n"
-    assert capsys.readouterr().err == line
-    assert main(["config", "search.c_puct", str(SHIPPED[0])]) == 2
-    assert main(["config", "search.c_puct=3"]) == 2
+def test_a_mistyped_key_is_one_line(only_line: OnlyLine) -> None:
+    line = "error: no key or section 'search.cpuct'; did you mean 'search.c_puct'?"
+    assert only_line("config", "search.cpuct") == line
+    assert only_line("config", "search.c_puct", SHIPPED[0])
+    assert only_line("config", "search.c_puct=3")
 
 
 def test_a_file_is_shown_with_every_default_and_loads_to_the_same(

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from helpers.commands import OnlyLine
 from helpers.tiny_run import tiny_config
 from matplotlib.figure import Figure
 from PIL import Image
@@ -219,10 +220,9 @@ def test_the_command_draws_both_kinds_into_the_runs_folder(run: Path, capsys: Ca
     ],
 )
 def test_a_file_that_cannot_be_drawn_is_refused_in_one_line(
-    run: Path, tmp_path: Path, name: str, told: str, capsys: Capture
+    run: Path, tmp_path: Path, name: str, told: str, only_line: OnlyLine
 ) -> None:
-    assert cli.main(["plot", str(run), "--save", str(tmp_path / name)]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
+    line = only_line("plot", run, "--save", tmp_path / name)
     assert line.startswith("error: cannot ")
     assert told in line
     assert not list(tmp_path.iterdir())

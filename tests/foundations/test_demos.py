@@ -3,13 +3,12 @@
 import io
 import itertools
 import sys
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.commands import exit_code
+from helpers.commands import OnlyLine, exit_code
 from PIL import Image
 
 from alphazero.foundations import boarding_pass, demos, plots
@@ -22,7 +21,6 @@ from alphazero.foundations.monte_carlo import Control
 from alphazero.foundations.queens import search, widths
 
 Capture = pytest.CaptureFixture[str]
-OnlyLine = Callable[..., str]
 Patch = pytest.MonkeyPatch
 
 

@@ -1,8 +1,13 @@
 """Runs commands of the program in this process."""
 
+from collections.abc import Callable
+
 import pytest
 
 from alphazero.cli.main import main
+
+OnlyLine = Callable[..., str]
+"""The type of the fixture `only_line`."""
 
 
 def exit_code(*arguments: object) -> int:

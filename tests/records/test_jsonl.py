@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.commands import OnlyLine
 from helpers.games import TIC_TAC_TOE
 
 from alphazero.cli.main import main
@@ -226,18 +227,15 @@ def test_a_game_that_is_not_there_is_one_line(path: Path, number: int) -> None:
 
 
 def test_show_replays_a_file_of_games(
-    path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    path: Path,
+    capsys: pytest.CaptureFixture[str],
+    only_line: OnlyLine,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     assert main(["replay", str(path), "--game", "2"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("game 2 of 3, ")
     assert "9. X uct:5: c3" in out
-    for arguments, said in (
-        (["replay", str(path), "--game", "9"], "holds games 1 to 3"),
-        (["replay", str(path.parent / "no.jsonl"), "--game", "1"], "no such file"),
-    ):
-        assert main(arguments) == 2
-        err = capsys.readouterr().err
-        assert len(err.splitlines()) == 1
-        assert said in err
+    assert "holds games 1 to 3" in only_line("replay", path, "--game", 9)
+    assert "no such file" in only_line("replay", path.parent / "no.jsonl", "--game", 1)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.commands import OnlyLine
 from helpers.terminal_client import Stream
 from helpers.tiny_run import tiny_config
 
@@ -201,15 +202,12 @@ def test_a_result_is_believed_where_stones_are_dead_that_we_take_for_alive() -> 
     ],
 )
 def test_a_file_that_is_no_sgf_is_one_line(
-    tmp_path: Path, capsys: Capture, text: str, said: str
+    tmp_path: Path, only_line: OnlyLine, text: str, said: str
 ) -> None:
     path = tmp_path / "game.sgf"
     path.write_text(text)
-    for command in (["replay", str(path)], ["play", "random", "--from", str(path)]):
-        assert main(command) == 2
-        (line,) = capsys.readouterr().err.splitlines()
-        assert line.startswith(f"error: {path}: {said}")
-        assert line.isprintable()
+    for command in (["replay", path], ["play", "random", "--from", path]):
+        assert only_line(*command).startswith(f"error: {path}: {said}")
 
 
 def test_random_damage_never_escapes_as_another_error(tmp_path: Path) -> None:
@@ -233,12 +231,12 @@ def test_random_damage_never_escapes_as_another_error(tmp_path: Path) -> None:
     assert told > 200
 
 
-def test_a_game_without_sgf_is_refused_before_it_is_played(tmp_path: Path, capsys: Capture) -> None:
+def test_a_game_without_sgf_is_refused_before_it_is_played(
+    tmp_path: Path, only_line: OnlyLine
+) -> None:
+    save = ["--game", "connect_four", "--save", tmp_path / "x.sgf"]
     for command in (["match", "random", "random"], ["play", "random"]):
-        save = ["--game", "connect_four", "--save", str(tmp_path / "x.sgf")]
-        assert main([*command, *save]) == 2
-        (line,) = capsys.readouterr().err.splitlines()
-        assert line.endswith("hex, not for connect_four")
+        assert only_line(*command, *save).endswith("hex, not for connect_four")
 
 
 # --- what was thought ----------------------------------------------------------------------------
@@ -383,7 +381,7 @@ def test_a_record_is_gone_on_with_by_the_rules_that_are_asked_for(tmp_path: Path
         load_start_position(path, 4, None)
 
 
-def test_what_cannot_be_gone_on_with_is_one_line(tmp_path: Path, capsys: Capture) -> None:
+def test_what_cannot_be_gone_on_with_is_one_line(tmp_path: Path, only_line: OnlyLine) -> None:
     path = tmp_path / "a.sgf"
     save_played(path, [played_in(HEX, "a1")])
     for options, said in (
@@ -392,9 +390,7 @@ def test_what_cannot_be_gone_on_with_is_one_line(tmp_path: Path, capsys: Capture
         (["--from", path, "--game", "othello"], "; expected othello"),
         (["--from", tmp_path / "no.sgf"], "no such file"),
     ):
-        assert main(["play", "random", *map(str, options)]) == 2
-        (line,) = capsys.readouterr().err.splitlines()
-        assert said in line
+        assert said in only_line("play", "random", *options)
 
 
 # --- matches, self-play, show --------------------------------------------------------------------

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.commands import OnlyLine
 from helpers.events import points
 from helpers.games import TIC_TAC_TOE
-from helpers.paths import ROOT
+from helpers.paths import CONFIGS
 from helpers.tiny_run import fingerprint, tiny_config
 
 from alphazero.arena.bradley_terry import fit
 from alphazero.arena.tournament import Tournament
-from alphazero.cli.main import main
 from alphazero.errors import ConfigError
 from alphazero.games import make_game
 from alphazero.games.game import value_of
@@ -120,15 +120,12 @@ def test_who_plays_perfectly_stands_above_who_does_the_opposite(tmp_path: Path) 
     ],
 )
 def test_invalid_anchors_are_refused_before_anything_is_played(
-    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, anchors: str, said: str
+    tmp_path: Path, only_line: OnlyLine, monkeypatch: pytest.MonkeyPatch, anchors: str, said: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    config = ROOT / "configs/tic_tac_toe.yaml"
-    assert main(["train", str(config), f"evaluation.anchors={anchors}"]) == 2
-    told = capsys.readouterr().err.splitlines()
-    assert len(told) == 1
-    assert "evaluation.anchors" in told[0]
-    assert said in told[0]
+    line = only_line("train", CONFIGS / "tic_tac_toe.yaml", f"evaluation.anchors={anchors}")
+    assert "evaluation.anchors" in line
+    assert said in line
 
 
 def test_a_player_of_another_game_is_no_anchor(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
-from helpers.commands import error_line
+from helpers.commands import OnlyLine
 from helpers.damage import cut_in_half, flip_bit
 from helpers.processes import HANG, until
 from helpers.tiny_run import (
@@ -53,6 +53,8 @@ Patch = pytest.MonkeyPatch
 
 
 COMMAND = [sys.executable, "-m", "alphazero"]
+RESUME = ["train", "--resume"]
+MORE = f"budget.iterations={ITERATIONS + 1}"
 
 
 OPEN_GATE = YAML_AS_SHIPPED.replace("threshold: 0.5", "threshold: 0.0")
@@ -337,7 +339,7 @@ def test_the_lock_of_a_run_is_held_while_it_plays(interrupted: Interrupted) -> N
 
 @pytest.mark.parametrize("again", ["resume", "train"])
 def test_a_run_in_use_refuses_a_second_process_in_one_line(
-    run: Path, tmp_path: Path, capsys: Capture, again: str
+    run: Path, tmp_path: Path, only_line: OnlyLine, again: str
 ) -> None:
     holder = subprocess.Popen(
         [
@@ -354,13 +356,12 @@ def test_a_run_in_use_refuses_a_second_process_in_one_line(
         assert holder.stdout.readline() == b"held\n"
         before = fingerprint(run)
         if again == "resume":
-            assert go_on(run) == 2
+            assert f"{run} is in use by another process" in only_line(*RESUME, run, MORE)
         else:
             (tmp_path / "tiny.yaml").write_text(YAML)
             names = [f"run.folder={run.parent}", f"run.name={run.name}"]
-            assert main(["train", str(tmp_path / "tiny.yaml"), *names]) == 2
-        fault = "is in use by another process" if again == "resume" else "already holds a run"
-        assert f"{run} {fault}" in error_line(capsys)
+            line = only_line("train", tmp_path / "tiny.yaml", *names)
+            assert f"{run} already holds a run" in line
         assert fingerprint(run) == before
     finally:
         holder.communicate()
@@ -424,10 +425,11 @@ def test_resuming_a_finished_run_says_so_and_changes_nothing(run: Path, capsys: 
         ("run.folder=other", "run.name and run.folder"),
     ],
 )
-def test_what_a_run_is_cannot_change(run: Path, capsys: Capture, override: str, said: str) -> None:
+def test_what_a_run_is_cannot_change(
+    run: Path, only_line: OnlyLine, override: str, said: str
+) -> None:
     before = fingerprint(run)
-    assert main(["train", "--resume", str(run), override]) == 2
-    line = error_line(capsys)
+    line = only_line(*RESUME, run, override)
     assert str(run) in line
     assert said in line
     assert "cannot change" in line
@@ -435,21 +437,20 @@ def test_what_a_run_is_cannot_change(run: Path, capsys: Capture, override: str, 
 
 
 def test_a_configuration_edited_by_hand_is_refused_with_the_way_to_change_it(
-    run: Path, capsys: Capture
+    run: Path, only_line: OnlyLine
 ) -> None:
     config = run / "config.yaml"
     text = config.read_text()
     assert "  seed: 5\n" in text
     config.write_text(text.replace("  seed: 5\n", "  seed: 6\n"))
-    assert go_on(run) == 2
-    line = error_line(capsys)
+    line = only_line(*RESUME, run, MORE)
     assert f"{config} is not as the run wrote it" in line
     assert f"`alphazero train --resume {run} section.key=value`" in line
     config.write_text(text)
     assert go_on(run, ITERATIONS) == 0
 
 
-def test_no_flipped_bit_of_a_configuration_is_gone_on_with(run: Path, capsys: Capture) -> None:
+def test_no_flipped_bit_of_a_configuration_is_gone_on_with(run: Path, only_line: OnlyLine) -> None:
     config = run / "config.yaml"
     whole, rng = config.read_bytes(), random.Random(0)
     bits = rng.sample(range(8 * len(whole)), 300)
@@ -457,8 +458,7 @@ def test_no_flipped_bit_of_a_configuration_is_gone_on_with(run: Path, capsys: Ca
         data = bytearray(whole)
         data[bit // 8] ^= 1 << bit % 8
         config.write_bytes(data)
-        assert main(["train", "--resume", str(run)]) == 2, bit
-        assert f"{config} is not as the run wrote it" in error_line(capsys)
+        assert f"{config} is not as the run wrote it" in only_line(*RESUME, run), bit
     print(f"resume: {len(bits)} of {len(bits)} flipped bits of config.yaml refused")
 
 
@@ -506,11 +506,10 @@ def test_a_new_run_over_an_old_one_is_refused_with_the_command_that_resumes(
 
 @pytest.mark.parametrize("name", ["nothing", "a" * 300, "file"])
 def test_resuming_where_there_is_no_run_is_one_line(
-    tmp_path: Path, capsys: Capture, name: str
+    tmp_path: Path, only_line: OnlyLine, name: str
 ) -> None:
     (tmp_path / "file").write_text("")
-    assert main(["train", "--resume", str(tmp_path / name)]) == 2
-    assert str(tmp_path / name) in error_line(capsys)
+    assert str(tmp_path / name) in only_line(*RESUME, tmp_path / name)
     assert files_of(tmp_path) == {"file"}
 
 
@@ -601,15 +600,14 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_file_is_named_in_one_line(
-    reference: Path, tmp_path: Path, capsys: Capture, damage: str
+    reference: Path, tmp_path: Path, only_line: OnlyLine, damage: str
 ) -> None:
     named = [*manifest_of(reference)["hashes"], "state/manifest.json"]
     assert len(named) >= 6
     for index, name in enumerate(named):
         run = copy_of(reference, tmp_path / str(index))
         DAMAGES[damage](run / name)
-        assert go_on(run) == 2, name
-        line = error_line(capsys)
+        line = only_line(*RESUME, run, MORE)
         assert str(run / name) in line or damage == "missing", line
         assert Path(name).name in line
 
@@ -680,12 +678,13 @@ def test_a_manifest_written_by_hand_is_refused_in_one_line(
 
 
 @pytest.mark.parametrize("name", ["../x", "replay/../../x", "state/learner-000004.safetensors/x"])
-def test_a_hash_of_a_file_outside_the_run_is_refused(run: Path, capsys: Capture, name: str) -> None:
+def test_a_hash_of_a_file_outside_the_run_is_refused(
+    run: Path, only_line: OnlyLine, name: str
+) -> None:
     edit_well(lambda manifest: manifest["hashes"].update({name: "0" * 64}))(
         run / "state/manifest.json"
     )
-    assert go_on(run) == 2
-    assert repr(name) in error_line(capsys)
+    assert repr(name) in only_line(*RESUME, run, MORE)
 
 
 @pytest.mark.parametrize(
@@ -703,12 +702,11 @@ def test_a_hash_of_a_file_outside_the_run_is_refused(run: Path, capsys: Capture,
     ],
 )
 def test_a_strange_manifest_is_refused_in_one_line(
-    run: Path, capsys: Capture, damage: Callable[[Path], None], said: str
+    run: Path, only_line: OnlyLine, damage: Callable[[Path], None], said: str
 ) -> None:
     manifest = run / "state/manifest.json"
     damage(manifest)
-    assert go_on(run) == 2
-    line = error_line(capsys)
+    line = only_line(*RESUME, run, MORE)
     assert str(manifest) in line
     assert said in line
 
@@ -770,7 +768,7 @@ for run in sys.argv[1:]:
 
 
 def test_a_learning_rate_that_explodes_stops_at_its_step_and_the_run_resumes(
-    tmp_path: Path, capsys: Capture
+    tmp_path: Path, only_line: OnlyLine
 ) -> None:
     wild = ["learner.learning_rate=1.0e+30", "learner.max_grad_norm=0"]
     run = tmp_path / "tiny"
@@ -778,8 +776,7 @@ def test_a_learning_rate_that_explodes_stops_at_its_step_and_the_run_resumes(
         train(tiny_config(tmp_path, *wild))
     assert "\n" not in str(caught.value)
     assert manifest_of(run)["iteration"] == 0
-    assert main(["train", "--resume", str(run)]) == 2
-    assert "training stopped at step 1: " in error_line(capsys)
+    assert "training stopped at step 1: " in only_line(*RESUME, run)
     tame = ["learner.learning_rate=0.02", "learner.max_grad_norm=5.0"]
     assert main(["train", "--resume", str(run), *tame]) == 0
     assert manifest_of(run)["iteration"] == ITERATIONS
