@@ -18,7 +18,7 @@ from alphazero.records.game_record import GameRecord
 from alphazero.records.played_game import PlayedGame
 from alphazero.training.manifest import check_resumable
 from alphazero.training.run_directory import SAMPLE_NAME, RunDirectory
-from alphazero.utils.files import explain_os_error, printable
+from alphazero.utils.files import path_errors
 
 SELFPLAY: Final = "selfplay"
 GATE: Final = "gate"
@@ -91,12 +91,9 @@ class RunArchive:
 
     def _files(self) -> dict[tuple[int, str], Path]:
         """Return the files of sample games, except texts, by iteration and kind."""
-        try:
-            paths = list((self.folder / "games").iterdir())
-        except OSError as error:
-            raise RunError(
-                f"cannot read {printable(self.folder / 'games')}: {explain_os_error(error)}"
-            ) from None
+        folder = self.folder / "games"
+        with path_errors("read", folder):
+            paths = list(folder.iterdir())
         named = [(path, SAMPLE_NAME.fullmatch(path.name)) for path in paths]
         return {
             (int(found[2]), found[1]): path for path, found in named if found and found[3] != "txt"

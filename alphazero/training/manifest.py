@@ -11,7 +11,7 @@ from typing import Any, Final
 from alphazero.config.schema import Config
 from alphazero.errors import RunError
 from alphazero.utils.checked_json import parse_object
-from alphazero.utils.files import explain_os_error, printable, read_limited, sha256_hex, sha256_of
+from alphazero.utils.files import path_errors, printable, read_limited, sha256_hex, sha256_of
 
 FORMAT: Final = "alphazero-run"
 FORMAT_VERSION: Final = 1
@@ -75,10 +75,8 @@ def run_folder(config: Config) -> Path:
 
 def holds_run(folder: Path) -> bool:
     """Whether `folder` holds a run with a published state; RunError if it cannot be read."""
-    try:
+    with path_errors("read", folder):
         return (folder / MANIFEST).exists()
-    except OSError as error:
-        raise RunError(f"cannot read {printable(folder)}: {explain_os_error(error)}") from error
 
 
 def check_resumable(folder: Path) -> None:

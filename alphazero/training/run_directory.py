@@ -45,7 +45,7 @@ from alphazero.training.manifest import (
 )
 from alphazero.utils.files import (
     TEMPORARY_SUFFIX,
-    explain_os_error,
+    path_errors,
     printable,
     read_limited,
     remove,
@@ -81,31 +81,19 @@ class RunDirectory:
 
     @classmethod
     def create(cls, config: Config) -> "RunDirectory":
-        """Create a new run's folder.
-
-        Raises:
-            RunError: when the folder already holds a run, or cannot be created.
-        """
+        """Create a new run's folder; raise RunError if it holds a run or cannot be created."""
         folder = run_folder(config)
         check_new(folder)
-        try:
+        with path_errors("create", folder):
             for name in ("state", "replay", "games", "tensorboard"):
                 (folder / name).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise RunError(
-                f"cannot create {printable(folder)}: {explain_os_error(error)}"
-            ) from error
         run = cls(folder, config, RunState())
         run._write(CONFIG, run._config_text())
         return run
 
     @classmethod
     def open(cls, folder: Path) -> "RunDirectory":
-        """Open a run for reading, finished or under way.
-
-        Raises:
-            RunError: when the folder holds no run, or its manifest is damaged.
-        """
+        """Open a run for reading; raise RunError if there is none or its manifest is damaged."""
         check_resumable(folder)
         return cls(folder, load_config(folder / CONFIG), read_manifest(folder / MANIFEST))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from alphazero.errors import RunError
-from alphazero.utils.files import check_regular, explain_os_error, printable
+from alphazero.utils.files import check_regular, path_errors, printable
 
 if sys.platform != "win32":
     import fcntl
@@ -16,19 +16,14 @@ if sys.platform != "win32":
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Lock a run's folder against other processes, until this block or this process ends.
-
-    Raises:
-        RunError: when another process holds the lock, or the folder cannot be created.
-    """
-    try:
+    """Lock a run's folder in this block; raise RunError if it is locked or cannot be created."""
+    with path_errors("create", folder):
         folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(folder / "run.lock")
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise _in_use(folder) from None
-    except (OSError, ValueError) as error:
-        raise RunError(f"cannot create {printable(folder)}: {explain_os_error(error)}") from error
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise _in_use(folder) from None
     try:
         yield
     finally:
@@ -44,14 +39,14 @@ def kept_still(folder: Path) -> Iterator[None]:
     """
     path = folder / "run.lock"
     with contextlib.ExitStack() as stack:
-        try:
+        with path_errors("read", path, (OSError,)):
             if path.exists():  # a copied folder may lack it
                 check_regular(path)
-                _share_lock(stack.enter_context(path.open("rb")).fileno())
-        except BlockingIOError:
-            raise _in_use(folder) from None
-        except OSError as error:
-            raise RunError(f"cannot read {printable(path)}: {explain_os_error(error)}") from error
+                file = stack.enter_context(path.open("rb"))
+                try:
+                    _share_lock(file.fileno())
+                except BlockingIOError:
+                    raise _in_use(folder) from None
         yield
 
 

@@ -4,12 +4,14 @@ Because power can fail between any two instructions, a file is written under a t
 same folder, synced to the disk, and only then renamed to its target.
 """
 
+import contextlib
 import difflib
 import errno
 import hashlib
 import os
 import secrets
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -17,8 +19,6 @@ from alphazero.errors import RunError
 
 TEMPORARY_SUFFIX: Final = ".temporary"
 """Suffix of unfinished files, which only a killed process leaves behind."""
-
-_CHUNK: Final = 1 << 20
 
 # Advice for users by error number.
 _ADVICE: Final = {
@@ -42,36 +42,30 @@ _FOLDER_SYNC_UNSUPPORTED: Final = (errno.EINVAL, errno.ENOTSUP)
 def write_atomic(path: Path | str, data: bytes) -> None:
     """Write `data` to `path` so that at any instant the whole old or the whole new file is there.
 
-    Raises RunError if the system refuses; then no temporary file is left, and the old file is
-    unchanged unless only the last sync of the folder failed.
+    Raises:
+        RunError: if the system refuses; then no temporary file is left, and the old file is
+            unchanged unless only the last sync of the folder failed.
     """
-    target = Path(path)
-    try:
-        _write_beside_and_rename(target, data)
-    except (OSError, ValueError) as error:
-        raise RunError(f"cannot write {printable(path)}: {explain_os_error(error)}") from error
+    with path_errors("write", path):
+        _write_beside_and_rename(Path(path), data)
 
 
 def check_writable(path: Path | str) -> None:
     """Raise RunError if no file can be written at `path`; a check before long work."""
     target = Path(path)
-    try:
+    with path_errors("write", path):
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        probe = target.with_name(f".{target.name}.{secrets.token_hex(6)}{TEMPORARY_SUFFIX}")
+        probe = _temporary_beside(target)
         os.close(os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         probe.unlink(missing_ok=True)
-    except (OSError, ValueError) as error:
-        raise RunError(f"cannot write {printable(path)}: {explain_os_error(error)}") from error
 
 
 def check_readable(path: Path | str) -> None:
     """Raise RunError unless `path` is a readable regular file."""
-    try:
+    with path_errors("read", path):
         check_regular(path)
         Path(path).open("rb").close()
-    except (OSError, ValueError) as error:
-        raise RunError(f"cannot read {printable(path)}: {explain_os_error(error)}") from error
 
 
 def is_folder(path: Path) -> bool:
@@ -84,14 +78,27 @@ def is_folder(path: Path) -> bool:
 
 def remove(path: Path) -> None:
     """Remove a file if it exists; raise RunError if that fails."""
-    try:
+    with path_errors("remove", path):
         path.unlink(missing_ok=True)
-    except OSError as error:
-        raise RunError(f"cannot remove {printable(path)}: {explain_os_error(error)}") from error
+
+
+@contextlib.contextmanager
+def path_errors(
+    verb: str, path: Path | str, errors: tuple[type[Exception], ...] = (OSError, ValueError)
+) -> Iterator[None]:
+    """Raise `errors` of the block as RunError: cannot `verb` `path`, the reason, and advice."""
+    try:
+        yield
+    except errors as error:
+        raise RunError(f"cannot {verb} {printable(path)}: {explain_os_error(error)}") from error
+
+
+def _temporary_beside(target: Path) -> Path:
+    return target.with_name(f".{target.name}.{secrets.token_hex(6)}{TEMPORARY_SUFFIX}")
 
 
 def _write_beside_and_rename(target: Path, data: bytes) -> None:
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}{TEMPORARY_SUFFIX}")
+    temporary = _temporary_beside(target)
     # Not tempfile.mkstemp, whose files are private: the umask decides who may read.
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
@@ -120,11 +127,8 @@ def _sync_folder(folder: Path) -> None:
 
 
 def read_limited(path: Path | str, limit: int) -> bytes:
-    """Return the bytes of the regular file at `path`.
-
-    Raises RunError if it cannot be read, is not a regular file or has more than `limit` bytes.
-    """
-    try:
+    """Return the bytes of a regular file; raise RunError for other files or above `limit` bytes."""
+    with path_errors("read", path):
         status = check_regular(path)
         if status.st_size > limit:
             raise RunError(
@@ -133,16 +137,17 @@ def read_limited(path: Path | str, limit: int) -> bytes:
             )
         with Path(path).open("rb") as file:
             return file.read(status.st_size)
-    except (OSError, ValueError) as error:
-        raise RunError(f"cannot read {printable(path)}: {explain_os_error(error)}") from error
 
 
 def check_regular(path: Path | str) -> os.stat_result:
     """Return the status of the regular file at `path`.
 
-    Call it before opening, because opening a pipe waits for its other end. Raises RunError for
-    another kind of file, OSError for a folder or if the system refuses, and ValueError for an
-    invalid path.
+    Call it before opening, because opening a pipe waits for its other end.
+
+    Raises:
+        RunError: for another kind of file.
+        OSError: for a folder, or if the system refuses.
+        ValueError: for an invalid path.
     """
     status = Path(path).stat()
     if stat.S_ISDIR(status.st_mode):
@@ -158,19 +163,11 @@ def sha256_hex(data: bytes) -> str:
 
 
 def sha256_of(path: Path | str) -> str:
-    """Return the SHA-256 of the file at `path` as 64 hexadecimal digits, reading it in chunks.
-
-    Raises RunError if it cannot be read or is not a regular file.
-    """
-    digest = hashlib.sha256()
-    try:
+    """Return the SHA-256 (64 hexadecimal digits) of a regular file; raise RunError for others."""
+    with path_errors("read", path):
         check_regular(path)
         with Path(path).open("rb") as file:
-            while chunk := file.read(_CHUNK):
-                digest.update(chunk)
-    except (OSError, ValueError) as error:
-        raise RunError(f"cannot read {printable(path)}: {explain_os_error(error)}") from error
-    return digest.hexdigest()
+            return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def suggest_file(path: Path, suffix: str, home: str) -> str:
@@ -190,7 +187,7 @@ def printable(path: Path | str) -> str:
     return text if text.isprintable() else ascii(text)
 
 
-def explain_os_error(error: OSError | ValueError) -> str:
+def explain_os_error(error: Exception) -> str:
     """Describe an error about a path, with advice, such as `no such file; check ...`."""
     if not isinstance(error, OSError):
         return "the path has a character that file names may not contain; check the path"

@@ -1,5 +1,6 @@
 """The TensorBoard folder of a run."""
 
+import contextlib
 import io
 import threading
 import time
@@ -13,7 +14,7 @@ from PIL import Image
 
 from alphazero.errors import RunError
 from alphazero.training.monitoring.metrics import kind_of
-from alphazero.utils.files import explain_os_error, printable
+from alphazero.utils.files import path_errors
 from alphazero.utils.interrupts import defer_interrupts
 
 BINS = 40
@@ -38,18 +39,15 @@ class TensorBoardWriter:
         self._others = set(threading.enumerate())
         self._hook = threading.excepthook
         threading.excepthook = self._on_thread_error
-        try:
+        with path_errors("write", folder, (OSError,)), contextlib.ExitStack() as on_error:
+            on_error.callback(self._restore_hook)
             # TensorBoard reads files in the order of names; these begin with the time in seconds.
             while list(folder.glob(f"events.out.tfevents.{int(time.time()):010d}.*")):
                 time.sleep(0.05)
             self._writer = SummaryWriter(str(folder), purge_step=iteration + 1)
             if layout:
                 self._writer.add_custom_scalars(layout)
-        except OSError as error:
-            self._restore_hook()
-            raise RunError(
-                f"cannot write {printable(folder)}: {explain_os_error(error)}"
-            ) from error
+            on_error.pop_all()
 
     @defer_interrupts()
     def write(
@@ -65,7 +63,7 @@ class TensorBoardWriter:
         for kind, given in (("curve", values), ("histogram", histograms), ("picture", pictures)):
             unknown = [name for name in given if kind_of(name) != kind]
             assert not unknown, f"no {kind} in the table of metrics: {unknown}"
-        try:
+        with path_errors("write", self._folder, (OSError,)):
             for name, value in values.items():
                 self._writer.add_scalar(name, value, iteration)
             for name, numbers in histograms.items():
@@ -79,10 +77,6 @@ class TensorBoardWriter:
                 block = "\n".join(f"    {line}" for line in text.splitlines())
                 self._writer.add_text(name, block, iteration)
             self._writer.flush()
-        except OSError as error:
-            raise RunError(
-                f"cannot write {printable(self._folder)}: {explain_os_error(error)}"
-            ) from error
 
     def _on_thread_error(self, arguments: threading.ExceptHookArgs) -> None:
         """Hide the traceback of TensorBoard's thread: `write` raises its error."""
@@ -107,12 +101,11 @@ class TensorBoardWriter:
         traceback: TracebackType | None,
     ) -> None:
         try:
-            self._writer.close()
-        except OSError as failure:
+            with path_errors("write", self._folder, (OSError,)):
+                self._writer.close()
+        except RunError:
             if kind is None:  # else that error is already being raised
-                raise RunError(
-                    f"cannot write {printable(self._folder)}: {explain_os_error(failure)}"
-                ) from None
+                raise
         finally:
             self._restore_hook()
 
