@@ -32,11 +32,7 @@ Figures = dict[str, float]
 
 
 class Evaluation:
-    """The measurements that a configuration asks for.
-
-    Raises:
-        ConfigError: as `AnchorMatches` and `SolvedPositionsCheck` do.
-    """
+    """The measurements that a configuration asks for; raises ConfigError if it cannot have one."""
 
     def __init__(self, game: Game, config: Config) -> None:
         settings = config.evaluation
@@ -162,11 +158,7 @@ class AnchorMatches:
 
 
 class SolvedPositionsCheck:
-    """Grades a player's moves in solved positions of every stage of the game.
-
-    Raises:
-        ConfigError: when the game's exact answers are not known.
-    """
+    """Grades moves in solved positions by stage; raises ConfigError without exact answers."""
 
     def __init__(self, game: Game, config: Config) -> None:
         self.game, self.config = game, config

@@ -106,12 +106,11 @@ class SelfPlayWorker:
         )
         self._num_games = num_games
         self._waiting = unfinished[num_games:]
-        self._seconds = 0.0
         begin = time.perf_counter()
         for slot, record in enumerate(unfinished[:num_games]):
             self._match.load(slot, record)
         self._match.start_games()
-        self._seconds += time.perf_counter() - begin
+        self._seconds = time.perf_counter() - begin
 
     def play(self, target: int, progress: JobProgress) -> list[GameRecord]:
         """Play until at least `target` more games have ended; return them."""
@@ -143,12 +142,6 @@ class SelfPlayWorker:
         return stats
 
 
-class _Share(NamedTuple):
-    finished: list[GameRecord]
-    unfinished: list[GameRecord]
-    stats: SelfPlayStats
-
-
 def _play_share(
     game: Game,
     config: Config,
@@ -159,10 +152,10 @@ def _play_share(
     num_games: int,
     target: int,
     progress: JobProgress,
-) -> _Share:
+) -> SelfPlayResult:
     worker = SelfPlayWorker(game, config, evaluator, rng, num_games, unfinished, resign_below)
     finished = worker.play(target, progress)
-    return _Share(finished, worker.leave(), worker.stats)
+    return SelfPlayResult(finished, worker.leave(), worker.stats, evaluator)
 
 
 def make_selfplay_match(
@@ -184,9 +177,7 @@ def make_selfplay_match(
         slots=num_games,
         rows=num_games - num_games // IDLE_GAME_SHARE,
         exploration=Exploration(
-            settings.dirichlet_fraction,
-            settings.dirichlet_alpha,
-            settings.forced_playouts,
+            settings.dirichlet_fraction, settings.dirichlet_alpha, settings.forced_playouts
         ),
         rng=rng,
     )
@@ -201,24 +192,17 @@ def make_selfplay_match(
         if settings.full_search_probability < 1
         else None,
     )
-    openings = _random_openings(settings, search, rng)
-    schedule = _pairings(settings, openings, rng)
+    schedule = _pairings(settings, _random_openings(settings, search, rng), rng)
     return Match(game, [player], num_games, schedule, resign_below), search
 
 
 def _pairings(
     settings: SelfplayConfig, openings: Iterator[tuple[int, ...]], rng: np.random.Generator
 ) -> Iterator[Pairing]:
+    resigning, opened = settings.resign_enabled_fraction, settings.random_opening_probability
     while True:
-        may_resign = False
-        opening: tuple[int, ...] = ()
-        if settings.resign_enabled_fraction:
-            may_resign = bool(rng.random() < settings.resign_enabled_fraction)
-        if (
-            settings.random_opening_probability
-            and rng.random() < settings.random_opening_probability
-        ):
-            opening = next(openings)
+        may_resign = bool(resigning and rng.random() < resigning)
+        opening = next(openings) if opened and rng.random() < opened else ()
         yield Pairing(opening=opening, may_resign=may_resign)
 
 

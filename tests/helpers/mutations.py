@@ -578,8 +578,8 @@ TRAINING = (
     ),
     Mutation(
         "training/selfplay.py",
-        "            settings.forced_playouts,\n",
-        "            0.0,\n",
+        "settings.dirichlet_alpha, settings.forced_playouts",
+        "settings.dirichlet_alpha, 0.0",
         "the key of forced playouts has no effect",
         ("training/test_loop.py::test_each_key_of_search_and_selfplay_reaches_what_plays",),
     ),

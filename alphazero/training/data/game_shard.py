@@ -48,11 +48,7 @@ class GameBatch(NamedTuple):
 
     @classmethod
     def of(cls, game: Game, records: Sequence[GameRecord]) -> "GameBatch":
-        """Concatenate records.
-
-        Raises:
-            RunError: if a search returned NaN or infinity.
-        """
+        """Concatenate records; raise RunError if a search returned NaN or infinity."""
         for record in records:
             finite = np.isfinite(record.policies).all(axis=1)
             for numbers in (record.values, record.surprises, record.prospects):
@@ -166,7 +162,6 @@ def _read_header(archive: zipfile.ZipFile, name: str) -> _ArrayHeader:
 
 
 def _read_array(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
-    """Read an array of the archive, never with pickle."""
     with archive.open(f"{name}.npy") as part:
         array = np.lib.format.read_array(part, allow_pickle=False)
         part.read(1)  # zipfile checks the CRC at the end

@@ -155,10 +155,9 @@ class ReplayBuffer:
         if (games.outcomes == ONGOING).any():
             raise RunError(f"the games of iteration {iteration} include one that is not finished")
         self._shards.append(self._shard(iteration, games))
-        new = len(self._shards[-1].trainable)
-        self.total_positions = (
-            self.total_positions + new if total_positions is None else total_positions
-        )
+        self.total_positions += len(self._shards[-1].trainable)
+        if total_positions is not None:
+            self.total_positions = total_positions
         kept = sum(len(shard.trainable) for shard in self._shards)
         while len(self._shards) > 1 and kept - len(self._shards[0].trainable) >= self.window:
             kept -= len(self._shards.pop(0).trainable)
@@ -214,23 +213,17 @@ class ReplayBuffer:
 
     def _draw(self, batch_size: int, rng: np.random.Generator) -> Int64Array:
         """Draw positions of the window, with replacement."""
-        if not self.settings.policy_surprise_weight:
-            first = len(self._trainable) - self.window
-            return self._trainable[rng.integers(first, len(self._trainable), batch_size)]
+        newest, share = self._newest, self.settings.policy_surprise_weight
+        if not share:
+            return newest[rng.integers(0, len(newest), batch_size)]
         if self._cumulated is None:
-            self._cumulated = np.cumsum(self._weigh())
+            _, games = np.unique(self._starts[newest], return_inverse=True)
+            self._cumulated = np.cumsum(surprise_weights(self._surprises[newest], games, share))
         points = rng.random(batch_size) * self._cumulated[-1]
         drawn = np.searchsorted(self._cumulated, points, side="right")
         # A point rounded up to the sum takes the last position.
-        positions: Int64Array = self._newest[np.minimum(drawn, self.window - 1)]
+        positions: Int64Array = newest[np.minimum(drawn, len(newest) - 1)]
         return positions
-
-    def _weigh(self) -> Float64Array:
-        """Return the sampling weight of each position of the window."""
-        newest = self._newest
-        _, games = np.unique(self._starts[newest], return_inverse=True)
-        share = self.settings.policy_surprise_weight
-        return surprise_weights(self._surprises[newest], games, share)
 
     def _shard(self, iteration: int, games: GameBatch) -> _Shard:
         return _Shard(
@@ -245,25 +238,20 @@ class ReplayBuffer:
         games = [shard.games for shard in shards]
         lengths = np.concatenate([each.lengths for each in games]).astype(np.int64)
         sizes = np.array([len(each.actions) for each in games])
-        self._moves = self._concatenate_into("moves", np.int64, [each.actions for each in games])
-        self._policies = self._concatenate_into(
-            "policies", np.float32, [each.policies for each in games]
-        )
-        self._values = self._concatenate_into("values", np.float32, [each.values for each in games])
-        self.value_targets = self._concatenate_into(
-            "results", np.float64, [shard.results for shard in shards]
-        )
-        self._surprises = self._concatenate_into(
-            "surprises", np.float32, [each.surprises for each in games]
-        )
+        self._moves = self._joined("moves", np.int64, [each.actions for each in games])
+        self._policies = self._joined("policies", np.float32, [each.policies for each in games])
+        self._values = self._joined("values", np.float32, [each.values for each in games])
+        self._surprises = self._joined("surprises", np.float32, [each.surprises for each in games])
+        self.value_targets = self._joined("results", np.float64, [each.results for each in shards])
         self._starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
         self._iterations = np.repeat([float(shard.iteration) for shard in shards], sizes)
         begins = np.cumsum(sizes) - sizes
-        trainable = [shard.trainable + begin for shard, begin in zip(shards, begins, strict=True)]
-        self._trainable: Int64Array = np.concatenate(trainable)
+        self._trainable: Int64Array = np.concatenate(
+            [shard.trainable + begin for shard, begin in zip(shards, begins, strict=True)]
+        )
         self._cumulated = None
 
-    def _concatenate_into(
+    def _joined(
         self, name: str, kind: type[np.generic], parts: Sequence[npt.NDArray[Any]]
     ) -> npt.NDArray[Any]:
         """Concatenate `parts` into the reused buffer `name`: allocating a new one is slow."""

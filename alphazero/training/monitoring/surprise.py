@@ -55,12 +55,13 @@ class Surprise:
     """KL(π‖p) of the search policy from the prior, in nats"""
 
     def draw(self, game: Game, title: str) -> Image.Image:
-        state, record = self._state(game, self.move), self.record
+        record = self.record
+        state = state_after(game, record, self.move)
         policy, played = record.policies[self.move], int(record.actions[self.move])
         last_cell = None
         if self.move:
-            before, last = self._state(game, self.move - 1), int(record.actions[self.move - 1])
-            last_cell = game.action_cell(before, last)
+            before = state_after(game, record, self.move - 1)
+            last_cell = game.action_cell(before, int(record.actions[self.move - 1]))
 
         def top_moves(shares: npt.NDArray[np.floating]) -> str:
             best = int(shares.argmax())
@@ -85,9 +86,6 @@ class Surprise:
             ],
         )
         return picture.to_image()
-
-    def _state(self, game: Game, moves: int) -> State:
-        return state_after(game, self.record, moves)
 
 
 def most_surprising_position(
