@@ -83,10 +83,7 @@ def describe_keys() -> list[KeyDescription]:
 
 
 def find_keys(name: str) -> list[KeyDescription]:
-    """Return the keys with this name or old name, or the keys of the section `name`.
-
-    Raises ConfigError if there are none.
-    """
+    """Return the keys with this name or old name, or of this section; raise ConfigError if none."""
     rows = describe_keys()
     found = [row for row in rows if name in (row.name, f"{row.section}.{row.formerly}")]
     found = found or [row for row in rows if row.section == name]

@@ -247,11 +247,7 @@ class MeasuredRun:
 
 
 def measure_run(run: Path) -> MeasuredRun:
-    """Read the totals of a run.
-
-    Raises:
-        RunError: when there is no run, or it has no curves.
-    """
+    """Read the totals of a run; raise RunError if there is no run or it has no curves."""
     opened = RunDirectory.open(run)
     minutes = training_minutes(run)
     lengths, memory, evaluations = curves_of(

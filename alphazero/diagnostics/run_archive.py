@@ -27,12 +27,9 @@ CACHED_ITERATIONS: Final = 3
 
 
 class RunArchive:
-    """The games of the run in `folder`; thread-safe.
+    """The games of the run in `folder`, thread-safe; raises RunError if there is no run.
 
     Nothing is locked or written, so the run may continue to train; it may remove listed games.
-
-    Raises:
-        RunError: when the folder holds no run.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -47,11 +44,7 @@ class RunArchive:
         return self._run().game
 
     def iterations(self) -> list[tuple[int, str]]:
-        """Return iterations that have games, and the kind of games, newest first.
-
-        Raises:
-            RunError: when the folder cannot be read.
-        """
+        """Return iterations with games, and their kind, newest first; RunError if unreadable."""
         found = {(iteration, SELFPLAY) for iteration in self._run().state.shards}
         return sorted(found | set(self._files()), key=lambda each: (-each[0], each[1]))
 

@@ -61,11 +61,7 @@ def plot_run(run: Path, files: Sequence[Path] | None = None) -> list[Path]:
 
 @figure_style()
 def draw_run(run: Path) -> "Figure":
-    """Return the figure of a run, without the charts that have no curves.
-
-    Raises:
-        AlphaZeroError: as `plot_run`.
-    """
+    """Return the figure of a run, without charts that have no curves; raise as `plot_run`."""
     curves = read_curves(run)
     drawings = find_drawings(curves)
     if not drawings:

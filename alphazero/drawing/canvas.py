@@ -360,20 +360,12 @@ def _element(shape: Shape, by_page: bool) -> str:
 
 
 def save_picture(path: Path, picture: Image.Image) -> None:
-    """Write a picture as a PNG file.
-
-    Raises:
-        RunError: when it cannot be written.
-    """
+    """Write a picture as a PNG file; raise RunError if it cannot be written."""
     data = io.BytesIO()
     picture.save(data, "PNG")
     write_atomic(path, data.getvalue())
 
 
 def save_svg(path: Path, svg: str) -> None:
-    """Write a picture as an SVG file.
-
-    Raises:
-        RunError: when it cannot be written.
-    """
+    """Write a picture as an SVG file; raise RunError if it cannot be written."""
     write_atomic(path, svg.encode())

@@ -95,11 +95,7 @@ def require_matplotlib() -> None:
 
 @contextlib.contextmanager
 def figure_style() -> Iterator[None]:
-    """Apply `STYLE` to the figures that are made or saved in this block or function.
-
-    Raises:
-        RunError: when matplotlib is missing.
-    """
+    """Apply `STYLE` to figures made or saved in the block; raise RunError without matplotlib."""
     require_matplotlib()
     from matplotlib import style
 
@@ -117,11 +113,7 @@ def to_bytes(figure: "Figure", kind: str) -> bytes:
 
 
 def save_figure(path: Path, figure: "Figure") -> None:
-    """Write a figure as PNG or SVG, by the file's suffix.
-
-    Raises:
-        RunError: when it cannot be written.
-    """
+    """Write a figure as PNG or SVG, by the file's suffix; raise RunError if that fails."""
     write_atomic(path, to_bytes(figure, path.suffix.lower()))
 
 

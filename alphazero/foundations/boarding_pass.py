@@ -9,7 +9,7 @@ The three simulations draw from the same distribution, each with less work than 
 the second rejects no draws, and the third skips all steps that cannot change the answer. The
 recurrence and the closed form are exact.
 
-In the code passengers and seats are numbered from 0.
+In the code passengers, 1 to 1,000,000, and seats are numbered from 0.
 """
 
 import time
@@ -113,11 +113,8 @@ def simulate(
 ) -> float:
     """Return the share of `flights` on which the last passenger got the own seat.
 
-    `method` is one of SIMULATIONS. The standard error is at most 0.5 / sqrt(flights).
-
-    Raises:
-        FoundationsError: unless there are 1 to 1,000,000 passengers, and 1 to 1,000,000,000
-            flights.
+    `method` is one of SIMULATIONS, `flights` 1 to 1,000,000,000. The standard error is at most
+    0.5 / sqrt(flights).
     """
     check_number("passengers", passengers, 1, MOST_PASSENGERS)
     check_number("flights", flights, 1, MOST_FLIGHTS)
@@ -136,9 +133,6 @@ def recurrence(passengers: int) -> float:
     then faces the problem of the first of n - k passengers:
 
         p(1) = 1,    p(n) = (1 + p(n - 1) + p(n - 2) + … + p(2)) / n
-
-    Raises:
-        FoundationsError: unless there are 1 to 1,000,000 passengers.
     """
     check_number("passengers", passengers, 1, MOST_PASSENGERS)
     probability, total = 1.0, 0.0
@@ -153,9 +147,6 @@ def closed_form(passengers: int) -> float:
 
     Each earlier passenger is as likely to take seat 0 as the last seat; the last passenger gets the
     one that is left.
-
-    Raises:
-        FoundationsError: unless there are 1 to 1,000,000 passengers.
     """
     check_number("passengers", passengers, 1, MOST_PASSENGERS)
     return 1.0 if passengers == 1 else 0.5
@@ -176,11 +167,7 @@ class Answer(NamedTuple):
 def compare(
     sizes: Sequence[int], flights: int, seed: int, show: Progress | None = None
 ) -> list[Answer]:
-    """Run every method for each number of passengers; show the flights.
-
-    Raises:
-        FoundationsError: as `simulate`.
-    """
+    """Run every method for each number of passengers; show the flights."""
     rng, answers = np.random.default_rng(seed), []
     for method in SIMULATIONS:
         simulate(method, 1, 1, rng)  # compiles

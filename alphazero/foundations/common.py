@@ -15,7 +15,7 @@ PIECE = 100_000
 
 
 class FoundationsError(ValueError):
-    """A wrong argument; the text is one line with its name, value and range."""
+    """An argument out of its range, or a missing package; the text is one line."""
 
 
 def compiled(function: Function) -> Function:

@@ -218,11 +218,7 @@ DEMOS: Final[dict[str, Callable[..., Demo]]] = {
 
 
 def make_demo(name: str, settings: dict[str, Any]) -> Demo:
-    """Create the demo called `name` from those of the settings that it has a field for.
-
-    Raises:
-        FoundationsError: for a setting out of range, or a missing package.
-    """
+    """Create the demo called `name` from those of the settings that it has a field for."""
     demo = DEMOS[name]
     fields = demo.__dataclass_fields__  # type: ignore[attr-defined]
     return demo(**{key: value for key, value in settings.items() if key in fields})

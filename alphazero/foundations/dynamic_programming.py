@@ -69,21 +69,14 @@ class Solution:
 
 
 def evaluate(policy: Policy, epsilon: float = 0.0) -> Solution:
-    """Return the value of a policy that acts at random with probability `epsilon`.
-
-    Raises:
-        FoundationsError: unless `epsilon` lies in [0, 1].
-    """
+    """Return the value of a policy that acts at random with probability `epsilon` in [0, 1]."""
     return _solve(policy, epsilon)
 
 
 def optimum(epsilon: float = 0.0) -> Solution:
-    """Return the best policy that must act at random with probability `epsilon`.
+    """Return the best policy that must act at random with probability `epsilon` in [0, 1].
 
     Ties go to sticking.
-
-    Raises:
-        FoundationsError: unless `epsilon` lies in [0, 1].
     """
     return _solve(None, epsilon)
 

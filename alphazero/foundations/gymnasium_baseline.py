@@ -28,11 +28,7 @@ Visit = tuple[int, tuple[int, int, int]]
 
 
 def make_environment() -> "gymnasium.Env[Any, Any]":
-    """Return Blackjack by Sutton and Barto's rules.
-
-    Raises:
-        FoundationsError: when Gymnasium is not installed.
-    """
+    """Return Blackjack by Sutton and Barto's rules; raise FoundationsError without Gymnasium."""
     try:
         import gymnasium
     except ImportError as error:
@@ -68,11 +64,7 @@ def play_episode(
 
 
 def predict(policy: Policy, episodes: int, seed: int, show: Progress | None = None) -> Prediction:
-    """Estimate the values of `policy`, as `monte_carlo.predict` does.
-
-    Raises:
-        FoundationsError: unless there are 1 to 1,000,000,000 episodes, and Gymnasium.
-    """
+    """Estimate the values of `policy`, as `monte_carlo.predict` does."""
     learned = _learn(policy.copy(), episodes, 0.0, seed, False, show)
     visits = learned.visits.sum(axis=0)
     totals = (learned.visits * learned.action_values).sum(axis=0)
@@ -82,12 +74,7 @@ def predict(policy: Policy, episodes: int, seed: int, show: Progress | None = No
 def learn_by_soft_policies(
     episodes: int, epsilon: float, seed: int, show: Progress | None = None
 ) -> Control:
-    """Learn to act, as `monte_carlo.learn_by_soft_policies` does.
-
-    Raises:
-        FoundationsError: unless there are 1 to 1,000,000,000 episodes, `epsilon` lies in [0, 1],
-            and Gymnasium is installed.
-    """
+    """Learn to act, as `monte_carlo.learn_by_soft_policies` does."""
     check_share("epsilon", epsilon)
     return _learn(sticks_on(20), episodes, epsilon, seed, True, show)
 

@@ -3,7 +3,8 @@
 Sutton and Barto, *Reinforcement Learning: An Introduction*, 2nd edition (2018), chapter 5. No
 model is needed, only episodes; here they are Blackjack's, without discounting.
 
-Tables as in `blackjack.py`; action values have an axis [A = 2] before those of the states.
+Tables as in `blackjack.py`; action values have an axis [A = 2] before those of the states. There
+may be 1 to 1,000,000,000 episodes.
 """
 
 from dataclasses import dataclass
@@ -137,9 +138,6 @@ def predict(
     """Estimate the values of `policy` by first-visit or every-visit Monte Carlo prediction.
 
     In Blackjack no state occurs twice in an episode, so both give the same numbers.
-
-    Raises:
-        FoundationsError: unless there are 1 to 1,000,000,000 episodes.
     """
     check_number("episodes", episodes, 1, MOST_EPISODES)
     visits, values = np.zeros(NUM_STATES, np.int64), np.zeros(NUM_STATES)
@@ -154,9 +152,6 @@ def learn_by_exploring_starts(
     """Learn to act by Monte Carlo ES (page 99): every episode begins with random choices.
 
     The first policy is the book's: it sticks on 20 and 21.
-
-    Raises:
-        FoundationsError: unless there are 1 to 1,000,000,000 episodes.
     """
     return _learn(episodes, 0.0, True, rng, show)
 
@@ -166,12 +161,8 @@ def learn_by_soft_policies(
 ) -> Control:
     """Learn to act by on-policy first-visit control (page 101), with exploration at every step.
 
-    With probability `epsilon` the action is random, else the better one so far. The limit is
-    `dynamic_programming.optimum(epsilon)`, the best policy that explores like this.
-
-    Raises:
-        FoundationsError: unless there are 1 to 1,000,000,000 episodes, and `epsilon` lies in
-            [0, 1].
+    With probability `epsilon`, in [0, 1], the action is random, else the better one so far. The
+    limit is `dynamic_programming.optimum(epsilon)`, the best policy that explores like this.
     """
     check_share("epsilon", epsilon)
     return _learn(episodes, epsilon, False, rng, show)

@@ -28,13 +28,10 @@ class Search:
 
 
 def search(queens: int, prune: bool = True, show: Progress | None = None) -> Search:
-    """Search depth first, row by row, columns from left to right.
+    """Search for placements of 1 to 12 queens, depth first, by row, columns from left to right.
 
     No column is used twice. With `prune`, diagonals are checked at every placement as well, else
     only with all queens. Shows each finished square of the first row.
-
-    Raises:
-        FoundationsError: unless there are 1 to 12 queens.
     """
     check_number("queens", queens, 1, MOST_QUEENS)
     visited = [0] * queens

@@ -11,11 +11,7 @@ from alphazero.network.torch_evaluator import TorchEvaluator
 
 
 def resolve_backend(settings: InferenceConfig) -> str:
-    """Return "torch" or "openvino".
-
-    Raises:
-        ConfigError: when OpenVINO is configured but cannot be used.
-    """
+    """Return "torch" or "openvino"; raise ConfigError if the configured one cannot be used."""
     on_cpu = resolve_device(settings.device) == "cpu"
     if settings.backend == "openvino" and not (on_cpu and openvino_is_installed()):
         why = "is not installed; use 'auto', or pip install 'alphazero[openvino]'"

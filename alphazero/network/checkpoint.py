@@ -53,7 +53,8 @@ class Checkpoint:
     def network(self) -> ResNet:
         """Return a new network with a copy of these weights, in evaluation mode.
 
-        Raises CheckpointError when the game is unknown or the weights do not fit it.
+        Raises:
+            CheckpointError: when the game is unknown or the weights do not fit it.
         """
         network = self._validated_network()
         weights = {name: tensor.detach().clone() for name, tensor in self.weights.items()}
@@ -88,8 +89,11 @@ class Checkpoint:
 def save_checkpoint(path: Path | str, checkpoint: Checkpoint) -> str:
     """Write a player atomically; return the SHA-256 of the file (64 hexadecimal digits).
 
-    Equal checkpoints give equal files. Raises CheckpointError as `checkpoint_bytes`, RunError
-    when the file cannot be written.
+    Equal checkpoints give equal files.
+
+    Raises:
+        CheckpointError: as `checkpoint_bytes`.
+        RunError: when the file cannot be written.
     """
     data = checkpoint_bytes(checkpoint, printable(path))
     write_atomic(path, data)
@@ -99,7 +103,8 @@ def save_checkpoint(path: Path | str, checkpoint: Checkpoint) -> str:
 def checkpoint_bytes(checkpoint: Checkpoint, name: str) -> bytes:
     """Return the bytes of a player's file; `name` is for errors.
 
-    Raises CheckpointError for weights that are NaN, infinite or a negative variance.
+    Raises:
+        CheckpointError: for weights that are NaN, infinite or a negative variance.
     """
     check_numbers(name, checkpoint.weights)
     player = {
@@ -115,10 +120,7 @@ def checkpoint_bytes(checkpoint: Checkpoint, name: str) -> bytes:
 
 
 def load_checkpoint(path: Path | str) -> Checkpoint:
-    """Read and verify a player: hash, format, valid weights that fit the game.
-
-    Raises CheckpointError, which names the path, for any fault.
-    """
+    """Read a player; raise CheckpointError for a wrong hash, format, game or weight."""
     return read_checkpoint(read_file(path), printable(path))
 
 

@@ -77,10 +77,7 @@ def resolve_device(device: str) -> str:
 
 
 def resolve_precision(precision: str, device: str) -> str:
-    """Return "float32" or "bfloat16"; "auto" takes bfloat16 where `device` computes it natively.
-
-    Raises ConfigError for an unknown name.
-    """
+    """Return "float32" or "bfloat16" ("auto": bfloat16 if native), or raise ConfigError."""
     if precision == "auto":
         return "bfloat16" if _has_native_bfloat16(torch.device(device).type) else "float32"
     if precision not in TYPES:
@@ -112,10 +109,7 @@ class BatchRunner(Protocol):
 
 
 class BatchedEvaluator(ABC):
-    """Evaluates positions with a frozen, folded copy of a network; later training has no effect.
-
-    Several threads may call `evaluate` at once; a runner serves one thread at a time.
-    """
+    """Evaluates positions, in several threads at once, with a frozen, folded copy of a network."""
 
     device: str
     precision: str
@@ -131,7 +125,9 @@ class BatchedEvaluator(ABC):
         """Return policy logits float32 [B, A] and values float32 [B], for `to_play` of each.
 
         `observations`: float32 [B, C, H, W]; B may be 0. The outputs are new, contiguous arrays.
-        Raises RunError when an output is NaN or infinite.
+
+        Raises:
+            RunError: when an output is NaN or infinite.
         """
         check_observations(observations, self.observation_shape)
         logits = np.empty((len(observations), self.num_actions), np.float32)

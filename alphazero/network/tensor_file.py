@@ -47,7 +47,10 @@ def save_tensors(path: Path | str, tensors: dict[str, Tensor], metadata: dict[st
     """Write tensors and texts as one verified file, atomically; return the file's SHA-256.
 
     `metadata` must have a "format"; "format_version" and "sha256" are added here.
-    Raises CheckpointError when the header would be too large to read, RunError from the disk.
+
+    Raises:
+        CheckpointError: when the header would be too large to read.
+        RunError: when the file cannot be written.
     """
     data = bytes_of_file(printable(path), tensors, metadata)
     write_atomic(path, data)
@@ -81,7 +84,9 @@ def load_tensors(
     """Read and verify a file of `save_tensors`; return its tensors and its other texts.
 
     The memory needed is at most about twice the file.
-    Raises CheckpointError, which names the path, for any fault.
+
+    Raises:
+        CheckpointError: for any fault, with the path.
     """
     return parse_tensors(read_file(path), printable(path), expected_format)
 

@@ -22,8 +22,9 @@ SUFFIX: Final = ".sgf"
 def check_savable(path: Path, game: Game) -> None:
     """Check before games are played that they can be saved.
 
-    Raises GameError if `path` is SGF and the game cannot be written as SGF. Raises RunError if no
-    file can be written, or `path` is a file that holds anything but games.
+    Raises:
+        GameError: if `path` is SGF and the game cannot be written as SGF.
+        RunError: if no file can be written, or `path` is a file that holds anything but games.
     """
     if _is_sgf(path):
         number_of(game)
@@ -36,10 +37,7 @@ def check_savable(path: Path, game: Game) -> None:
 
 
 def save_played(path: Path, games: Sequence[PlayedGame]) -> None:
-    """Write games to `path`, replacing it, in the format of its suffix.
-
-    Raises errors as `check_savable`.
-    """
+    """Write games to `path`, replacing it, by its suffix; raise as `check_savable`."""
     if _is_sgf(path):
         write_atomic(path, "".join(map(to_sgf, games)).encode("utf-8", "replace"))
     else:
@@ -53,10 +51,9 @@ def save_match(
     names: tuple[str, str],
     searched: tuple[bool, bool],
 ) -> None:
-    """Write the games of a match; in SGF with comments on the searches.
+    """Write a match's games, in SGF with comments on the searches; raise as `check_savable`.
 
-    `names` and `searched` are by the match's players, as in `commented`. Raises errors as
-    `check_savable`.
+    `names` and `searched` are by the match's players, as in `commented`.
     """
     played = [PlayedGame.of(game, record, names) for record in records]
     if _is_sgf(path):
@@ -72,8 +69,9 @@ def holds_played(path: Path) -> bool:
 def load_played(path: Path) -> list[PlayedGame]:
     """Read a file of one or more games.
 
-    Raises PlayerError for an invalid game or line, with its number. Raises RunError if the file
-    cannot be read.
+    Raises:
+        PlayerError: for an invalid game or line, with its number.
+        RunError: if the file cannot be read.
     """
     if not _is_sgf(path):
         return load_games(path)
@@ -90,7 +88,8 @@ def load_played(path: Path) -> list[PlayedGame]:
 def load_start_position(path: Path, moves: int | None, game: Game | None) -> PlayedGame:
     """Return a file's first game up to `moves` moves, to be continued as `game` or its own game.
 
-    Raises PlayerError for another game, fewer moves, or a move that is illegal in `game`.
+    Raises:
+        PlayerError: for another game, fewer moves, or a move that is illegal in `game`.
     """
     played = load_played(path)[0]
     count = len(played.actions)

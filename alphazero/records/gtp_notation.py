@@ -24,10 +24,7 @@ RESIGN: Final = "resign"
 
 
 class GtpNotation:
-    """The names of one game's moves.
-
-    Raises GameError if the protocol has too few letters for the board.
-    """
+    """The names of one game's moves; raises GameError if GTP has too few letters for the board."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
@@ -105,8 +102,10 @@ class GtpNotation:
 def pass_before(game: Game, state: State, player: int) -> tuple[int, ...]:
     """Return the actions before the player's turn: none, or the other side's pass.
 
-    Turns alternate strictly here, but not in GTP and SGF. Raises GameError if the game is over, has
-    no pass, or the pass would end it.
+    Turns alternate strictly here, but not in GTP and SGF.
+
+    Raises:
+        GameError: if the game is over, has no pass, or the pass would end it.
     """
     if game.outcome(state) != ONGOING:
         raise GameError("the game is over")

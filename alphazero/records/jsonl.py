@@ -48,8 +48,9 @@ def holds_games(path: Path) -> bool:
 def load_games(path: Path) -> list[PlayedGame]:
     """Read games and replay them.
 
-    Raises PlayerError for an invalid line or an illegal move, with the line number. Raises RunError
-    if the file cannot be read.
+    Raises:
+        PlayerError: for an invalid line or an illegal move, with the line number.
+        RunError: if the file cannot be read.
     """
     games = []
     cached = functools.cache(read_game)
@@ -67,10 +68,7 @@ def load_games(path: Path) -> list[PlayedGame]:
 
 
 def read_line(line: bytes, make: Callable[[str], Game] = read_game) -> PlayedGame:
-    """Read the game of a line, created by `make` from its name, and replay it.
-
-    Raises PlayerError for an invalid line or an illegal move.
-    """
+    """Replay a line's game, made by `make` from its name; raise PlayerError if it is invalid."""
     try:
         return _read_line(line, make)
     except (ValueError, KeyError, TypeError, RecursionError, GameError) as error:

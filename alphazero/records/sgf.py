@@ -103,10 +103,7 @@ def read_sgf(text: str) -> SgfGame:
 
 
 def read_collection(text: str) -> Iterator[SgfGame]:
-    """Read the main line of every game of a file, which has at least one.
-
-    Raises GameError as `read_sgf`.
-    """
+    """Read the main line of every game of a file, at least one; raise GameError as `read_sgf`."""
     if len(text) > SIZE_LIMIT:
         raise GameError(f"SGF: longer than {SIZE_LIMIT:,} characters")
     begin = _BEGIN.search(text)
@@ -132,10 +129,10 @@ def write_sgf(
     comments: Sequence[str] = (),
     remark: str = "",
 ) -> str:
-    """Return a game as SGF; `comments` are by move, `remark` is on the whole game.
+    """Return a game as SGF; raise GameError if it cannot be written as SGF.
 
-    The first `setup` moves are written as setup stones, without passes. Raises GameError for a game
-    that cannot be written as SGF.
+    `comments` are by move, `remark` is on the whole game. The first `setup` moves are written as
+    setup stones, without passes.
     """
     number, (_, rows, columns) = number_of(game), game.observation_shape
     size = str(columns) if rows == columns else f"{columns}:{rows}"

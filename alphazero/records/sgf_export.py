@@ -136,10 +136,7 @@ def point_difference(game: Game, state: State) -> float | None:
 
 
 def from_sgf(record: SgfGame) -> PlayedGame:
-    """Convert a record to a played game with the record's result; the inverse of `to_sgf`.
-
-    Raises GameError as `game_of` and `steps_of`.
-    """
+    """Convert a record to a played game, inverting `to_sgf`; raise GameError if it is invalid."""
     game = game_of(record)
     steps = steps_of(game, record)
     actions, comments = list(steps[0]), [""] * len(steps[0])

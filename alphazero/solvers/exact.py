@@ -77,8 +77,10 @@ def solve_position(
 ) -> ExactResult:
     """Solve an unfinished position by searching at most about `nodes` positions.
 
-    `show` receives the number of positions searched since its last call. Raises GameError if these
-    are not enough, or the game is over.
+    `show` receives the number of positions searched since its last call.
+
+    Raises:
+        GameError: if these are not enough, or the game is over.
     """
     if state[OUTCOME] != ONGOING:
         raise GameError("the game is over; there is nothing to solve")

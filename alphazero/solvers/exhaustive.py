@@ -45,8 +45,10 @@ class SolvedPositions(NamedTuple):
 def solve_all_positions(game: Game, limit: int = POSITION_LIMIT) -> SolvedPositions:
     """Solve all reachable positions of a game; the first is the initial one.
 
-    Positions with different last moves are different. Raises GameError for more than `limit`
-    positions, or games longer than MOVE_LIMIT.
+    Positions with different last moves are different.
+
+    Raises:
+        GameError: for more than `limit` positions, or games longer than MOVE_LIMIT.
     """
     too_many = GameError(
         f"the game has more than {limit:,} positions, too many to solve all of them"
