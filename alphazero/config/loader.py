@@ -184,17 +184,12 @@ def _cross_checks(config: Config) -> Iterator[tuple[list[KeyPath], str]]:
             f"learner.batch_size ({learner.batch_size}) must be at most "
             f"replay.window_maximum ({replay.window_maximum})",
         )
-    if gate.games % 2:
-        yield (
-            [("gate", "games")],
-            f"gate.games: must be even, because pairs of games swap colours, got {gate.games}",
-        )
-    if config.evaluation.games % 2:
-        yield (
-            [("evaluation", "games")],
-            "evaluation.games: must be even, because pairs of games swap colours, got "
-            f"{config.evaluation.games}",
-        )
+    for section, games in (("gate", gate.games), ("evaluation", config.evaluation.games)):
+        if games % 2:
+            yield (
+                [(section, "games")],
+                f"{section}.games: must be even, because pairs of games swap colours, got {games}",
+            )
     optimizer: KeyPath = ("learner", "optimizer")
     if learner.optimizer == "sgd" and learner.weight_decay:
         yield (

@@ -57,10 +57,8 @@ class Forecast:
 
 def simulations_a_move(config: Config) -> float:
     """Return the mean simulations of a move of self-play, over fast and full searches."""
-    play = config.selfplay
-    return play.full_search_probability * config.search.simulations + (
-        1 - play.full_search_probability
-    ) * (play.fast_simulations)
+    play, full = config.selfplay, config.selfplay.full_search_probability
+    return full * config.search.simulations + (1 - full) * play.fast_simulations
 
 
 def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
@@ -69,11 +67,10 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
     Moves are counted by their simulations: hundreds of games that start together move together, so
     a short measurement sees many moves or none.
     """
-    play, replay, gate, evaluation = (
-        config.selfplay,
-        config.replay,
-        config.gate,
-        config.evaluation,
+    play, replay, gate, evaluation = config.selfplay, config.replay, config.gate, config.evaluation
+    gate_move, measured_move = (  # seconds
+        (part.simulations or config.search.simulations) / measured.gate_simulations
+        for part in (gate, evaluation)
     )
     drawn = min(play.random_opening_probability * play.random_opening_max_moves / 2, length - 1)
     moves = play.games_per_iteration * (length - drawn)
@@ -86,14 +83,8 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
     each = {  # seconds of one occurrence of the stage
         "play": simulations / rates.simulations,
         "learn": steps * measured.step_seconds,
-        "gate": gate.games
-        * gate_moves
-        * (gate.simulations or config.search.simulations)
-        / measured.gate_simulations,
-        "measure": measured.solved_positions
-        / 2
-        * (evaluation.simulations or config.search.simulations)
-        / measured.gate_simulations,
+        "gate": gate.games * gate_moves * gate_move,
+        "measure": measured.solved_positions / 2 * measured_move,
     }
     anchor_game_moves, anchor_game_seconds = max(length - OPENING_MOVES, 1), 0.0
     if measured.anchor_games:
@@ -119,10 +110,8 @@ def forecast(config: Config, measured: Calibration, length: float) -> Forecast:
     seconds = {stage: each[stage] * (iterations // intervals[stage]) for stage in each}
     if seconds["measure"]:
         # Half of the moves against anchors are the best player's; games between anchors have none.
-        own = (evaluation.simulations or config.search.simulations) / measured.gate_simulations
-        seconds["measure"] += measured.games_between_anchors * max(
-            2 * anchor_game_seconds - own * anchor_game_moves, 0
-        )
+        others = 2 * anchor_game_seconds - measured_move * anchor_game_moves
+        seconds["measure"] += measured.games_between_anchors * max(others, 0)
     disk = (
         kept * measured.move_disk
         + players * measured.player_bytes

@@ -44,7 +44,7 @@ class RunArchive:
         return self._run().game
 
     def iterations(self) -> list[tuple[int, str]]:
-        """Return iterations with games, and their kind, newest first; RunError if unreadable."""
+        """Return iterations with games and kinds, newest first; raise RunError if unreadable."""
         found = {(iteration, SELFPLAY) for iteration in self._run().state.shards}
         return sorted(found | set(self._files()), key=lambda each: (-each[0], each[1]))
 

@@ -157,12 +157,9 @@ class BoardDrawing:
             for cell in _stars(self.rows, self.columns):
                 canvas.disc(*self.centres[cell], 0.085 * self.cell, GRID, None)
         else:
+            paint = FIELD if self.board_style is BoardStyle.HEXAGONS else GRID.with_opacity(0.3)
             for cell in range(len(self.centres)):
-                self.tint(
-                    canvas,
-                    cell,
-                    FIELD if self.board_style is BoardStyle.HEXAGONS else GRID.with_opacity(0.3),
-                )
+                self.tint(canvas, cell, paint)
         self._draw_labels(canvas)
 
     def tint(self, canvas: Canvas, cell: int, paint: Paint) -> None:
@@ -173,10 +170,8 @@ class BoardDrawing:
             half = self.cell / 2 - 0.5
             canvas.fill((x - half, y - half, x + half, y + half), paint)
         else:
-            if (
-                self.board_style is BoardStyle.INTERSECTIONS
-            ):  # lines would disturb the text on the cell
-                canvas.disc(x, y, self.radius, FIELD, None)
+            if self.board_style is BoardStyle.INTERSECTIONS:
+                canvas.disc(x, y, self.radius, FIELD, None)  # hides the lines behind a text
             canvas.disc(x, y, self.radius, paint, None)
 
     def draw_stones(self, canvas: Canvas, state: State, last_cell: int | None = None) -> None:

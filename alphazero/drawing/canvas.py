@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from PIL import Image, ImageDraw, ImageFont
@@ -106,33 +106,31 @@ class Canvas:
         corner: float = 0,
     ) -> None:
         """Fill a rectangle with corners of radius `corner`, unless it has no width."""
-        large, width = self._enlarge(box), SUPERSAMPLING if edge else 0
+        large = self._enlarge(box)
         inside, outline = _paint(colour), _paint(edge) if edge else None
+        pixels = _pixels(inside, outline)
         if large[0] <= large[2]:
-            pixels = (inside.pixel, outline.pixel if outline else None, width)
-            self._shapes.append(
-                Shape(
-                    lambda draw: draw.rounded_rectangle(large, SUPERSAMPLING * corner, *pixels),
-                    "rect",
-                    {**_rectangle(box, 0.5 if edge else 0), **({"rx": corner} if corner else {})},
-                    inside,
-                    outline,
-                )
+            shape = Shape(
+                lambda draw: draw.rounded_rectangle(large, SUPERSAMPLING * corner, *pixels),
+                "rect",
+                {**_rectangle(box, 0.5 if edge else 0), **({"rx": corner} if corner else {})},
+                inside,
+                outline,
             )
+            self._shapes.append(shape)
 
     def frame(self, box: Box, colour: Colour | Paint = INK, width: float = 3) -> None:
         """Draw a thick line along the inside of a rectangle."""
         large, paint = self._enlarge(box), _paint(colour)
-        self._shapes.append(
-            Shape(
-                lambda draw: draw.rectangle(large, None, paint.pixel, round(width * SUPERSAMPLING)),
-                "rect",
-                _rectangle(box, width / 2),
-                None,
-                paint,
-                width,
-            )
+        shape = Shape(
+            lambda draw: draw.rectangle(large, None, paint.pixel, round(width * SUPERSAMPLING)),
+            "rect",
+            _rectangle(box, width / 2),
+            None,
+            paint,
+            width,
         )
+        self._shapes.append(shape)
 
     def disc(
         self,
@@ -145,16 +143,15 @@ class Canvas:
         """Draw a disc around (x, y), with a thin edge."""
         large = self._enlarge((x - radius, y - radius, x + radius, y + radius))
         inside, outline = _paint(colour), _paint(edge) if edge else None
-        pixels = (inside.pixel, outline.pixel if outline else None, SUPERSAMPLING if outline else 0)
-        self._shapes.append(
-            Shape(
-                lambda draw: draw.ellipse(large, *pixels),
-                "circle",
-                {"cx": x, "cy": y, "r": radius - (0.5 if outline else 0)},
-                inside,
-                outline,
-            )
+        pixels = _pixels(inside, outline)
+        shape = Shape(
+            lambda draw: draw.ellipse(large, *pixels),
+            "circle",
+            {"cx": x, "cy": y, "r": radius - (0.5 if outline else 0)},
+            inside,
+            outline,
         )
+        self._shapes.append(shape)
 
     def ring(
         self, x: float, y: float, radius: float, colour: Colour | Paint, width: float = 2
@@ -162,16 +159,15 @@ class Canvas:
         """Draw a circle around (x, y); `radius` is that of its outer edge."""
         large = self._enlarge((x - radius, y - radius, x + radius, y + radius))
         paint = _paint(colour)
-        self._shapes.append(
-            Shape(
-                lambda draw: draw.ellipse(large, None, paint.pixel, round(width * SUPERSAMPLING)),
-                "circle",
-                {"cx": x, "cy": y, "r": radius - width / 2},
-                None,
-                paint,
-                width,
-            )
+        shape = Shape(
+            lambda draw: draw.ellipse(large, None, paint.pixel, round(width * SUPERSAMPLING)),
+            "circle",
+            {"cx": x, "cy": y, "r": radius - width / 2},
+            None,
+            paint,
+            width,
         )
+        self._shapes.append(shape)
 
     def polygon(
         self, points: Sequence[Point], colour: Colour | Paint, edge: Colour | Paint | None = None
@@ -179,29 +175,27 @@ class Canvas:
         """Fill the polygon of `points` (x, y), with a thin edge if one is given."""
         large, inside = self._enlarge_points(points), _paint(colour)
         outline = _paint(edge) if edge else None
-        pixels = (inside.pixel, outline.pixel if outline else None, SUPERSAMPLING if outline else 1)
-        self._shapes.append(
-            Shape(
-                lambda draw: draw.polygon(large, *pixels),
-                "polygon",
-                {"points": _path(points)},
-                inside,
-                outline,
-            )
+        pixels = _pixels(inside, outline)
+        shape = Shape(
+            lambda draw: draw.polygon(large, *pixels),
+            "polygon",
+            {"points": _path(points)},
+            inside,
+            outline,
         )
+        self._shapes.append(shape)
 
     def line(self, points: Sequence[Point], colour: Colour | Paint, width: float = 1) -> None:
         large, paint = self._enlarge_points(points), _paint(colour)
-        self._shapes.append(
-            Shape(
-                lambda draw: draw.line(large, paint.pixel, round(width * SUPERSAMPLING), "curve"),
-                "polyline",
-                {"points": _path(points)},
-                None,
-                paint,
-                width,
-            )
+        shape = Shape(
+            lambda draw: draw.line(large, paint.pixel, round(width * SUPERSAMPLING), "curve"),
+            "polyline",
+            {"points": _path(points)},
+            None,
+            paint,
+            width,
         )
+        self._shapes.append(shape)
 
     def write(
         self,
@@ -306,6 +300,11 @@ class Canvas:
 
 def _paint(colour: Colour | Paint) -> Paint:
     return colour if isinstance(colour, Paint) else Paint(colour)
+
+
+def _pixels(inside: Paint, outline: Paint | None) -> tuple[Any, Any, int]:
+    """Return Pillow's colours inside and of a thin outline, and the outline's width."""
+    return inside.pixel, outline and outline.pixel, SUPERSAMPLING if outline else 0
 
 
 def _leave(_: ImageDraw.ImageDraw) -> None:

@@ -17,10 +17,7 @@ WARM_UP = 3
 
 
 class CudaGraphRunner:
-    """The recorded network for batches of one size; for one thread at a time.
-
-    A run overwrites the buffers. Only one graph may be recorded at a time.
-    """
+    """The recorded network, a `BatchRunner`; only one graph may be recorded at a time."""
 
     def __init__(
         self, network: nn.Module, size: int, shape: tuple[int, int, int], dtype: torch.dtype
@@ -58,10 +55,7 @@ class CudaGraphRunner:
     def run(
         self, observations: NDArray[np.float32]
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return logits [n, A] and values [n] of `observations` [n, C, H, W], n at most B.
-
-        They are views of the buffers. While it waits for the GPU, other threads run Python.
-        """
+        """Do as `BatchRunner`; while this waits for the GPU, other threads run Python."""
         positions = len(observations)
         writable = np.require(observations, np.float32, ("C", "W"))
         self._host_input[:positions].copy_(torch.from_numpy(writable))

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from alphazero.errors import ConfigError, RunError
-from alphazero.network.resnet import ResNet, fold_batch_norm
+from alphazero.network.resnet import ResNet, check_observations, fold_batch_norm
 from alphazero.utils.arrays import Float32Array
 
 # From 16 on, steps of a third or less keep padding cheap; few sizes need few compiled kernels.
@@ -40,16 +40,6 @@ def pieces(positions: int) -> Iterator[slice]:
     """Split `positions` into slices of at most the largest of `BATCH_SIZES`."""
     for start in range(0, positions, BATCH_SIZES[-1]):
         yield slice(start, min(start + BATCH_SIZES[-1], positions))
-
-
-def check_observations(observations: Float32Array, shape: tuple[int, int, int]) -> None:
-    """Raise ValueError unless `observations` are [B, *shape]."""
-    if observations.ndim != 4 or observations.shape[1:] != shape:
-        planes, height, width = shape
-        raise ValueError(
-            f"expected observations [B, C={planes}, H={height}, W={width}], "
-            f"received {list(observations.shape)}"
-        )
 
 
 def check_outputs(logits: Float32Array, values: Float32Array) -> None:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from alphazero.errors import ConfigError
-from alphazero.network.inference import BatchedEvaluator, check_observations, resolve_precision
+from alphazero.network.inference import BatchedEvaluator, resolve_precision
 from alphazero.network.quantization import (
     SIGNED_LEVELS,
     UNSIGNED_LEVELS,
@@ -28,6 +28,7 @@ from alphazero.network.resnet import (
     ResidualBlock,
     ResNet,
     SqueezeExcitation,
+    check_observations,
 )
 from alphazero.utils.arrays import Float32Array
 
@@ -55,10 +56,6 @@ class OpenVINORunner:
         self.request = _core().compile_model(graph, "CPU", settings).create_infer_request()
 
     def run(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
-        """Return logits [n, A] and values [n] of `observations` [n, C, H, W], n at most the size.
-
-        They are views of buffers that the next run overwrites.
-        """
         positions, request = len(observations), self.request
         request.get_input_tensor(0).data[:positions] = observations
         request.infer()

@@ -18,12 +18,23 @@ from torch.nn.functional import relu
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from alphazero.config.schema import NetworkConfig
+from alphazero.utils.arrays import Float32Array
 
 HEAD_INIT_STD = 0.1
 """Standard deviation of an untrained output without relu, for inputs of unit mean square."""
 
 POOLING_INTERVAL = 3
 """Global pooling is in blocks 2, 5, 8, ...; KataGo's networks have it in about every third."""
+
+
+def check_observations(observations: Tensor | Float32Array, shape: tuple[int, int, int]) -> None:
+    """Raise ValueError unless `observations` are [B, *shape]."""
+    if observations.shape[1:] != shape:
+        planes, height, width = shape
+        raise ValueError(
+            f"expected observations [B, C={planes}, H={height}, W={width}], "
+            f"received {list(observations.shape)}"
+        )
 
 
 class ConvNorm(nn.Module):
@@ -190,12 +201,7 @@ class ResNet(nn.Module):
 
     def forward_full(self, observations: Tensor) -> NetworkOutput:
         """Return all outputs: those of `forward`, and the outcome logits for the loss."""
-        if observations.shape[1:] != self.observation_shape:
-            planes, height, width = self.observation_shape
-            raise ValueError(
-                f"expected observations [B, C={planes}, H={height}, W={width}], "
-                f"received {list(observations.shape)}"
-            )
+        check_observations(observations, self.observation_shape)
         trunk = self.tower(relu(self.stem(observations), inplace=True))
         policy = relu(self.policy_features(trunk), inplace=True).flatten(1).float()
         value = relu(self.value_features(trunk), inplace=True).flatten(1).float()

@@ -35,12 +35,9 @@ class EagerRunner:
 
     @torch.inference_mode()
     def run(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
-        """Return logits [n, A] and values [n] of `observations` [n, C, H, W], n at most `size`.
-
-        The padding keeps its old contents.
-        """
         positions = len(observations)
-        # One pass changes the layout, the precision and, if needed, the device.
+        # One pass changes the layout, the precision and, if needed, the device. The padding keeps
+        # its old contents.
         writable = np.require(observations, np.float32, ("C", "W"))
         self._input[:positions].copy_(torch.from_numpy(writable))
         logits, values = self._network(self._input)

@@ -6,13 +6,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from alphazero.errors import GameError
 from alphazero.games.game import ONGOING, Game, State, value_of, win_rate
 from alphazero.games.grid import stones_by_player
+from alphazero.games.registry import name_of
 from alphazero.records.game_record import GameRecord
 from alphazero.records.gtp_notation import COLOURS
 from alphazero.records.played_game import PlayedGame
-from alphazero.records.sgf import OTHELLO, SgfGame, number_of, write_sgf
+from alphazero.records.sgf import NUMBERS, OTHELLO, SgfGame, number_of, write_sgf
 from alphazero.records.sgf_import import game_of, steps_of
 
 REMARK: Final = (
@@ -180,8 +180,7 @@ def _match(template: str, text: str, pattern: str = ".+") -> str:
 
 def _printable(text: str) -> str:
     """Return a comment on one line without control characters."""
-    words = "".join(letter if letter.isprintable() else " " for letter in text).split()
-    return " ".join(words)
+    return " ".join("".join(each if each.isprintable() else " " for each in text).split())
 
 
 # --- support -------------------------------------------------------------------------------------
@@ -189,7 +188,4 @@ def _printable(text: str) -> str:
 
 def has_sgf(game: Game) -> bool:
     """Whether the game can be written as SGF."""
-    try:
-        return bool(number_of(game))
-    except GameError:
-        return False
+    return name_of(game) in NUMBERS
