@@ -71,7 +71,8 @@ def _read(document: Document, source: str, overrides: Sequence[str], default_nam
             nearest = did_you_mean(name, SECTIONS)
             reader.report((name,), f"unknown section {quote(name)}{nearest}")
         elif content is not None and not isinstance(content, dict):
-            hint = f"; write game: {{name: {content}}}" if _is_game(name, content) else ""
+            is_game = name == "game" and isinstance(content, str) and content.isidentifier()
+            hint = f"; write game: {{name: {content}}}" if is_game else ""
             got = describe_value(content)
             reader.report((name,), f"{name}: expected keys and values, got {got}{hint}")
         else:
@@ -92,10 +93,6 @@ def _read(document: Document, source: str, overrides: Sequence[str], default_nam
         _check_game(reader, config.game)
     reader.finish()
     return config
-
-
-def _is_game(section: str, content: Any) -> bool:
-    return section == "game" and isinstance(content, str) and content.isidentifier()
 
 
 def _apply_override(reader: Reader, values: dict[str, dict[str, Any]], override: str) -> None:

@@ -762,10 +762,7 @@ class GateConfig:
     )
 
     def accepts(self, score: float, verdict: bool | None = None) -> bool:
-        """Whether a challenger becomes the best, by its score in [0, 1].
-
-        The `verdict` of the sequential test, if it has one, decides alone.
-        """
+        """Whether a challenger becomes the best: by the test's verdict, else its score, 0 to 1."""
         return score >= self.threshold if verdict is None else verdict
 
 

@@ -120,10 +120,7 @@ def save_figure(path: Path, figure: "Figure") -> None:
 def plot_intervals(
     axes: Any, x: Sequence[float], points: Sequence[tuple[float, float, float]], color: str
 ) -> None:
-    """Plot the interval of each point (low, value, high) at its x.
-
-    An arrow outside all finite numbers stands for an infinite end.
-    """
+    """Plot the interval of each point (low, value, high) at its x; an arrow is an infinite end."""
     finite = [number for point in points for number in point if math.isfinite(number)]
     beyond = 0.05 * (max(finite) - min(finite)) or 1.0
     bottom, top = min(finite) - beyond, max(finite) + beyond

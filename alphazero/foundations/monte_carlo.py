@@ -149,10 +149,7 @@ def predict(
 def learn_by_exploring_starts(
     episodes: int, rng: np.random.Generator, show: Progress | None = None
 ) -> Control:
-    """Learn to act by Monte Carlo ES (page 99): every episode begins with random choices.
-
-    The first policy is the book's: it sticks on 20 and 21.
-    """
+    """Learn by Monte Carlo ES (page 99): random starts; the first policy sticks on 20 and 21."""
     return _learn(episodes, 0.0, True, rng, show)
 
 

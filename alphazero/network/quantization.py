@@ -56,8 +56,5 @@ def measure_ranges(network: ResNet, observations: NDArray[np.float32]) -> Ranges
 
 
 def weight_ranges(weight: Tensor) -> Tensor:
-    """Return the greatest absolute weight of each output channel, [F, 1, 1, 1].
-
-    `weight`: [F, inputs, height, width].
-    """
+    """Return each channel's greatest absolute weight [F, 1, 1, 1]; `weight` is [F, ., ., .]."""
     return weight.abs().amax(dim=(1, 2, 3), keepdim=True).clamp_min(_LEAST)

@@ -52,7 +52,6 @@ class GtpNotation:
         return self._cells.read(text)
 
     def name(self, state: State, action: int) -> str:
-        """Return the name of a legal action."""
         cell = self.game.action_cell(state, action)
         return self.game.action_name(state, action) if cell is None else self.cell_name(cell)
 

@@ -32,7 +32,6 @@ class QuantizationError(NamedTuple):
     """mean absolute difference of the values"""
 
     def within(self, settings: InferenceConfig) -> bool:
-        """Whether both figures are within the limits of the configuration."""
         return (
             self.agreement >= settings.int8_min_agreement
             and self.value_error <= settings.int8_max_value_error
@@ -75,10 +74,7 @@ def compare(
 def draw_positions(
     replay: ReplayBuffer, rng: np.random.Generator
 ) -> tuple[Float32Array, Float32Array]:
-    """Draw positions of the window: some to calibrate on, and others to check on.
-
-    Returns float32 [., C, H, W] of at most `CALIBRATION` and `CHECK` positions, all distinct.
-    """
+    """Return up to `CALIBRATION` and `CHECK` distinct positions of the window, [., C, H, W]."""
     drawn = replay.sample(CALIBRATION + CHECK, rng, augment=False).observations
     distinct = rng.permutation(np.unique(drawn, axis=0))
     border = len(distinct) * CALIBRATION // (CALIBRATION + CHECK)

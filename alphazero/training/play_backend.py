@@ -55,7 +55,6 @@ class PlayBackend(Protocol):
         A backend that plays beside the loop calls `meanwhile` while games are missing. It only
         waits once `meanwhile` returns False: then there is nothing left to do.
         """
-        ...
 
     def gate(
         self,
@@ -65,11 +64,9 @@ class PlayBackend(Protocol):
         show: Progress,
     ) -> Future[GateResult]:
         """Play the gate; a backend that plays beside the loop returns before it has ended."""
-        ...
 
     def close(self) -> None:
         """Stop playing."""
-        ...
 
 
 class LocalBackend:

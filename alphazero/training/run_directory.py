@@ -185,7 +185,6 @@ class RunDirectory:
         self.state.unfinished = name
 
     def save_games(self, games: GameBatch) -> None:
-        """Write this iteration's games for the replay window."""
         self._write(shard_name(self.state.iteration), games.to_bytes())
 
     def save_text(self, name: str, text: str) -> None:

@@ -21,10 +21,7 @@ def count_bits(number: int | np.uint64) -> int:
 
 @inline_kernel
 def mix_hash(key: np.uint64, word: int) -> np.uint64:
-    """Add a word to a hash that starts with HASH_SEED.
-
-    The multiplier is that of `scramble`.
-    """
+    """Add a word to a hash that starts with HASH_SEED; the multiplier is that of `scramble`."""
     key = (key ^ np.uint64(word)) * np.uint64(0xBF58476D1CE4E5B9)
     return key ^ (key >> np.uint64(29))
 

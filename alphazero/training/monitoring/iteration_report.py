@@ -150,10 +150,7 @@ class IterationReport:
 
 
 def save_samples(run: RunDirectory, kind: str, records: Sequence[GameRecord]) -> str:
-    """Write the first `run.sample_games` games into the run's `games/`; return them as text.
-
-    Each is written as text for people, and as SGF or else JSON lines for programs.
-    """
+    """Write `run.sample_games` games into `games/`, as text and SGF or JSON; return the text."""
     game, records = run.game, records[: run.config.run.sample_games]
     if not records:
         return ""
