@@ -219,11 +219,6 @@ def test_a_decimal_comma_is_explained(text: str, advice: str) -> None:
     assert advice in error_of(SMALLEST + text)
 
 
-def test_the_bare_name_of_a_game_is_shown_how_it_is_written() -> None:
-    error = error_of("game: connect_four\nbudget: {iterations: 1}")
-    assert error.endswith("write game: {name: connect_four}")
-
-
 def test_a_configuration_may_be_a_path_a_dict_or_a_config(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text(SMALLEST + "learner: {learning_rate: 0.1}")
     from_file = config_from(tmp_path / "mine.yaml")

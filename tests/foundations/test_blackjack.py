@@ -9,7 +9,6 @@ import pytest
 
 from alphazero.foundations import blackjack, gymnasium_baseline
 from alphazero.foundations.blackjack import HIT, LONGEST, SHAPE, STICK, Policy
-from alphazero.foundations.common import FoundationsError
 from alphazero.foundations.dynamic_programming import Solution, evaluate, optimum
 
 TWENTY = blackjack.sticks_on(20)
@@ -211,9 +210,3 @@ def test_the_optimum_is_the_published_one() -> None:
 def test_the_value_of_example_5_4_is_the_published_one() -> None:
     # The mean of a hundred million episodes, whose standard error is below 0.0001.
     assert evaluate(TWENTY).values[1, 13 - 12, 2 - 1] == pytest.approx(-0.27726, abs=0.0002)
-
-
-def test_an_epsilon_that_is_no_share_is_refused() -> None:
-    for epsilon in (-0.1, 1.1, float("nan")):
-        with pytest.raises(FoundationsError, match="epsilon must lie from 0 to 1"):
-            optimum(epsilon)

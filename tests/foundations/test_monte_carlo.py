@@ -174,3 +174,5 @@ def test_wrong_numbers_are_refused_in_one_line() -> None:
     for epsilon in (-0.01, 1.01, float("nan")):
         with pytest.raises(FoundationsError, match=r"^epsilon must lie from 0 to 1, got \S+$"):
             monte_carlo.learn_by_soft_policies(10, epsilon, new_rng())
+        with pytest.raises(FoundationsError, match="epsilon must lie from 0 to 1"):
+            optimum(epsilon)

@@ -157,16 +157,9 @@ def test_pickled_arrays_are_refused_and_never_unpickled(name: str):
     assert not Trap.sprung
 
 
-def set_outcome(value: int) -> Callable[[dict[str, Any]], None]:
+def put(name: str, place: int, value: float) -> Callable[[dict[str, Any]], None]:
     def change(arrays: dict[str, Any]) -> None:
-        arrays["outcomes"][2] = value
-
-    return change
-
-
-def set_action(value: int) -> Callable[[dict[str, Any]], None]:
-    def change(arrays: dict[str, Any]) -> None:
-        arrays["actions"][8] = value
+        arrays[name][place] = value
 
     return change
 
@@ -175,13 +168,6 @@ def set_policy(*values: float) -> Callable[[dict[str, Any]], None]:
     def change(arrays: dict[str, Any]) -> None:
         arrays["policies"][3] = 0
         arrays["policies"][3, : len(values)] = values
-
-    return change
-
-
-def set_value(value: float) -> Callable[[dict[str, Any]], None]:
-    def change(arrays: dict[str, Any]) -> None:
-        arrays["values"][3] = value
 
     return change
 
@@ -228,42 +214,40 @@ def drop_values(arrays: dict[str, Any]) -> None:
     del arrays["values"]
 
 
-def set_resignation(value: int, outcome: int | None = None) -> Callable[[dict[str, Any]], None]:
+def resigned(outcome: int) -> Callable[[dict[str, Any]], None]:
     def change(arrays: dict[str, Any]) -> None:
-        arrays["resignations"][2] = value
-        if outcome is not None:
-            arrays["outcomes"][2] = outcome
+        arrays["resignations"][2], arrays["outcomes"][2] = RESIGNED, outcome
 
     return change
 
 
 FAULTS = {
-    "an unknown kind of resignation": set_resignation(3),
-    "a finished game called resigned": set_resignation(RESIGNED),
-    "a resignation that draws": set_resignation(RESIGNED, 0),
-    "a resignation in a game under way": set_resignation(RESIGNED, ONGOING),
-    "NaN as a surprise": lambda arrays: arrays["surprises"].put(3, np.nan),
-    "infinite surprise": lambda arrays: arrays["surprises"].put(3, np.inf),
-    "less than no surprise": lambda arrays: arrays["surprises"].put(3, -0.1),
-    "NaN as a prospect": lambda arrays: arrays["prospects"].put(3, np.nan),
-    "a prospect below minus one": lambda arrays: arrays["prospects"].put(3, -1.5),
+    "an unknown kind of resignation": put("resignations", 2, 3),
+    "a finished game called resigned": put("resignations", 2, RESIGNED),
+    "a resignation that draws": resigned(0),
+    "a resignation in a game under way": resigned(ONGOING),
+    "NaN as a surprise": put("surprises", 3, np.nan),
+    "infinite surprise": put("surprises", 3, np.inf),
+    "less than no surprise": put("surprises", 3, -0.1),
+    "NaN as a prospect": put("prospects", 3, np.nan),
+    "a prospect below minus one": put("prospects", 3, -1.5),
     "fewer surprises": shorten("surprises"),
     "fewer prospects": shorten("prospects"),
     "fewer resignations": shorten("resignations"),
-    "an opening longer than its game": lambda arrays: arrays["openings"].put(2, 43),
-    "less than no opening": lambda arrays: arrays["openings"].put(2, -1),
+    "an opening longer than its game": put("openings", 2, 43),
+    "less than no opening": put("openings", 2, -1),
     "fewer openings": shorten("openings"),
     "openings as truth": convert("openings", "?"),
     "resignations as truth": convert("resignations", "?"),
-    "outcome of nothing": set_outcome(3),
-    "another outcome": set_outcome(-2),
-    "a huge outcome": set_outcome(2**31 - 1),
-    "a finished game called unfinished": set_outcome(ONGOING),
-    "a won game called drawn": set_outcome(0),
-    "an action beyond the last": set_action(7),
-    "a huge action": set_action(2**31 - 1),
-    "a negative action": set_action(-1),
-    "a very negative action": set_action(-(2**31)),
+    "outcome of nothing": put("outcomes", 2, 3),
+    "another outcome": put("outcomes", 2, -2),
+    "a huge outcome": put("outcomes", 2, 2**31 - 1),
+    "a finished game called unfinished": put("outcomes", 2, ONGOING),
+    "a won game called drawn": put("outcomes", 2, 0),
+    "an action beyond the last": put("actions", 8, 7),
+    "a huge action": put("actions", 8, 2**31 - 1),
+    "a negative action": put("actions", 8, -1),
+    "a very negative action": put("actions", 8, -(2**31)),
     "a full column": overfull_column,
     "NaN in a policy": set_policy(np.nan),
     "infinity in a policy": set_policy(np.inf),
@@ -271,8 +255,8 @@ FAULTS = {
     "a policy of less than one": set_policy(0.3, 0.3),
     "a negative probability": set_policy(1.5, -0.5),
     "probabilities that cancel": set_policy(0.5, -0.5),
-    "NaN as a value": set_value(np.nan),
-    "a value above one": set_value(1.5),
+    "NaN as a value": put("values", 3, np.nan),
+    "a value above one": put("values", 3, 1.5),
     "a negative length": negative_length,
     "lengths that do not fit the games": longer_game,
     "fewer lengths": shorten("lengths"),

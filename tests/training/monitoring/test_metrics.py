@@ -111,9 +111,13 @@ def test_the_table_tells_how_many_positions_a_surprise_is_looked_for_in():
     assert f"{EXAMINED} newest positions" in METRICS["selfplay/surprise"].meaning
 
 
-def test_a_curve_that_is_not_in_the_table_fails(tmp_path: Path):
-    with TensorBoardWriter(tmp_path, 0) as curves, pytest.raises(AssertionError, match="loss/totl"):
-        curves.write(1, {"loss/total": 1.0, "loss/totl": 1.0}, {})
+@pytest.mark.parametrize(
+    "name", ["loss/totl", "ladder/a/b/score", "ladder/score", "solved/network_optimal"]
+)
+def test_a_curve_that_is_not_in_the_table_fails(tmp_path: Path, name: str):
+    wrong = re.escape(f"no curve in the table of metrics: ['{name}']")
+    with TensorBoardWriter(tmp_path, 0) as curves, pytest.raises(AssertionError, match=wrong):
+        curves.write(1, {"loss/total": 1.0, "ladder/uct_20/score": 0.5, name: 0.5}, {})
 
 
 @pytest.mark.parametrize("resumed_at", [3, 1, 0])
