@@ -5,14 +5,7 @@ from dataclasses import fields
 from types import UnionType
 from typing import Any, NamedTuple, get_args
 
-from alphazero.config.fields import (
-    GREATEST,
-    REQUIRED,
-    FieldInfo,
-    config_fields,
-    dotted,
-    type_words,
-)
+from alphazero.config.fields import GREATEST, REQUIRED, FieldInfo, config_fields, dotted, type_words
 from alphazero.config.loader import written
 from alphazero.config.schema import SECTIONS, Config, RayConfig
 from alphazero.errors import ConfigError, did_you_mean

@@ -835,10 +835,7 @@ class BudgetConfig:
         source="AGZ counts games: 4.9 million (20 blocks), 29 million (40 blocks)",
     )
     evaluations: int | None = config_field(
-        None,
-        "positions evaluated by the network in self-play",
-        unit="positions",
-        at_least=1,
+        None, "positions evaluated by the network in self-play", unit="positions", at_least=1
     )
     minutes: float | None = config_field(None, "duration of the run", unit="minutes", above=0)
 

@@ -39,10 +39,7 @@ def make_environment() -> "gymnasium.Env[Any, Any]":
 
 
 def play_episode(
-    environment: "gymnasium.Env[Any, Any]",
-    policy: Policy,
-    epsilon: float,
-    rng: np.random.Generator,
+    environment: "gymnasium.Env[Any, Any]", policy: Policy, epsilon: float, rng: np.random.Generator
 ) -> tuple[list[Visit], float]:
     """Play one episode; return the choices, in order, and the final reward.
 

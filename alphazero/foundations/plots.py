@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from alphazero.foundations.blackjack import (
-    HIT,
-    LOWEST_SUM,
-    STICK,
-    TARGET,
-    TEN,
-    Policy,
-    Table,
-)
+from alphazero.foundations.blackjack import HIT, LOWEST_SUM, STICK, TARGET, TEN, Policy, Table
 from alphazero.foundations.boarding_pass import SIMULATIONS, Answer
 from alphazero.foundations.common import FoundationsError
 from alphazero.foundations.dynamic_programming import Solution

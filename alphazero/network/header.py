@@ -59,8 +59,7 @@ def header_of(name: str, data: bytes) -> dict[str, Any]:
     # A header's length may begin like a pickle; then its JSON follows.
     if data[:2] == b"PK" or (data[:1] == b"\x80" and data[8:9] != b"{"):
         refuse(
-            name,
-            "this is a pickled PyTorch file, which can run code; only .safetensors are read",
+            name, "this is a pickled PyTorch file, which can run code; only .safetensors are read"
         )
     length = int.from_bytes(data[:8], "little")
     if len(data) < 8 or (length <= HEADER_LIMIT and length > len(data) - 8):

@@ -50,11 +50,7 @@ class Evaluation:
         return games + (self.examination.num_positions if self.examination else 0)
 
     def measure(
-        self,
-        best: Evaluator,
-        seed: Sequence[int],
-        workers: int = 1,
-        show: Progress = no_progress,
+        self, best: Evaluator, seed: Sequence[int], workers: int = 1, show: Progress = no_progress
     ) -> Figures:
         """Measure the best player; `show` gets the number of newly finished games and positions."""
         figures: Figures = {}

@@ -205,10 +205,7 @@ class Training:
             )
         with self._stage("play", settings.games_per_iteration, "game") as bar:
             request = SelfPlayRequest(
-                self._selfplay_network(),
-                self._seed(PLAY),
-                self.resign_below,
-                self.unfinished,
+                self._selfplay_network(), self._seed(PLAY), self.resign_below, self.unfinished
             )
             games = self.backend.play(request, bar.update, self._learn_ahead)
         self.unfinished = games.unfinished

@@ -80,10 +80,7 @@ def resign_threshold(
 def measure_resignation(records: Sequence[GameRecord], threshold: float) -> dict[str, float]:
     """Return the resignation metrics by name, from games that `threshold` was not computed from."""
     resigned = sum(record.resigned for record in records)
-    values = {
-        "selfplay/resigned": resigned / len(records),
-        "selfplay/resign_threshold": threshold,
-    }
+    values = {"selfplay/resigned": resigned / len(records), "selfplay/resign_threshold": threshold}
     non_resigned = [record for record in records if not record.pairing.may_resign]
     check = check_threshold(non_resigned, threshold)
     if check.resigned:

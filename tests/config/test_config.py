@@ -14,12 +14,7 @@ from helpers.paths import CONFIGS
 
 import alphazero.games
 from alphazero.config.fields import Reader, WrongValueError, check_value, config_fields
-from alphazero.config.loader import (
-    config_from,
-    dump_config,
-    load_config,
-    parse_config,
-)
+from alphazero.config.loader import config_from, dump_config, load_config, parse_config
 from alphazero.config.reference import describe_keys
 from alphazero.config.schema import (
     SECTIONS,

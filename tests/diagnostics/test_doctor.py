@@ -272,11 +272,7 @@ def test_a_policy_that_stays_at_the_logarithm_of_the_moves_is_found_once_the_run
 
 
 def test_a_search_that_prefers_no_move_teaches_none(tmp_path: Path) -> None:
-    courses = {
-        **HEALTHY,
-        "loss/policy": constant(2.19),
-        "selfplay/search_entropy": constant(2.18),
-    }
+    courses = {**HEALTHY, "loss/policy": constant(2.19), "selfplay/search_entropy": constant(2.18)}
     curves = {
         name: {i: course(i) for i in range(1, ITERATIONS + 1)} for name, course in courses.items()
     }
@@ -285,8 +281,7 @@ def test_a_search_that_prefers_no_move_teaches_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("samples", "key"),
-    [(1, "growth.replay_ratio, now 40"), (10**9, "replay.ratio, now 2")],
+    ("samples", "key"), [(1, "growth.replay_ratio, now 40"), (10**9, "replay.ratio, now 2")]
 )
 def test_the_reuse_to_change_is_that_of_the_network_that_learns(
     samples: int, key: str, tmp_path: Path

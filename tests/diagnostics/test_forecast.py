@@ -215,15 +215,10 @@ def test_a_calibration_measures_every_part(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("patience", "warming", "timed"),
-    [(1e9, [32, 128, 512, 600], 600), (0.0, [32, 32], 32)],
+    ("patience", "warming", "timed"), [(1e9, [32, 128, 512, 600], 600), (0.0, [32, 32], 32)]
 )
 def test_steps_of_the_whole_batch_are_timed_unless_they_are_too_long_to_wait_for(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    patience: float,
-    warming: list[int],
-    timed: int,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience: float, warming: list[int], timed: int
 ) -> None:
     """By a clock on which each step takes 1 s, the timed ones 2, 9, 3, 4 and 5 s."""
     sizes: list[int] = []

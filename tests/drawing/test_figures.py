@@ -43,12 +43,7 @@ def test_an_interval_lies_between_its_ends() -> None:
     axes = new_axes()
     plot_intervals(axes, [0, 10], [(-180, -100, -20), (100, 150, 230)], PALE)
     assert intervals_of(axes) == [[[0, -180], [0, -20]], [[10, 100], [10, 230]]]
-    assert sorted(caps_of(axes)) == [
-        (0, -180, "_"),
-        (0, -20, "_"),
-        (10, 100, "_"),
-        (10, 230, "_"),
-    ]
+    assert sorted(caps_of(axes)) == [(0, -180, "_"), (0, -20, "_"), (10, 100, "_"), (10, 230, "_")]
 
 
 def test_an_infinite_end_is_an_arrow_beyond_every_finite_number() -> None:

@@ -5,11 +5,7 @@ import dataclasses
 import numpy as np
 import torch
 
-from alphazero.config.schema import (
-    LearnerConfig,
-    NetworkConfig,
-    RatePoint,
-)
+from alphazero.config.schema import LearnerConfig, NetworkConfig, RatePoint
 from alphazero.network.resnet import ResNet
 from alphazero.training.data.replay_buffer import Batch
 from alphazero.training.learning.learner import Learner

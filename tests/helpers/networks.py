@@ -6,9 +6,7 @@ import pytest
 import torch
 
 from alphazero.config.schema import NetworkConfig
-from alphazero.network.openvino_evaluator import (
-    openvino_is_installed,
-)
+from alphazero.network.openvino_evaluator import openvino_is_installed
 from alphazero.network.resnet import ResNet
 
 needs_openvino = pytest.mark.skipif(not openvino_is_installed(), reason="OpenVINO not installed")

@@ -13,10 +13,7 @@ from alphazero.config.schema import InferenceConfig, NetworkConfig
 from alphazero.errors import ConfigError, RunError
 from alphazero.network import backend
 from alphazero.network.backend import explain_backend, make_evaluator, resolve_backend
-from alphazero.network.openvino_evaluator import (
-    OpenVINOEvaluator,
-    OpenVINORunner,
-)
+from alphazero.network.openvino_evaluator import OpenVINOEvaluator, OpenVINORunner
 from alphazero.network.resnet import ResNet, fold_batch_norm
 from alphazero.network.torch_evaluator import TorchEvaluator
 

@@ -79,12 +79,7 @@ def test_a_gate_with_a_sequential_test_plays_the_first_of_the_same_games_until_i
 
 @pytest.mark.parametrize(
     ("score", "verdict", "accepted"),
-    [
-        (0.55, None, True),
-        (0.54, None, False),
-        (0.54, True, True),
-        (0.9, False, False),
-    ],
+    [(0.55, None, True), (0.54, None, False), (0.54, True, True), (0.9, False, False)],
 )
 def test_the_answer_of_a_sequential_test_decides_and_the_threshold_where_there_is_none(
     score: float, verdict: bool | None, accepted: bool

@@ -65,11 +65,7 @@ def test_of_several_errors_the_first_job_that_really_failed_is_told():
         both.wait(PATIENCE)
         raise ValueError(text)
 
-    jobs = [
-        lambda: work_until_stopped(progress),
-        lambda: fail("first"),
-        lambda: fail("second"),
-    ]
+    jobs = [lambda: work_until_stopped(progress), lambda: fail("first"), lambda: fail("second")]
     with pytest.raises(ValueError, match="first"):
         run_jobs(jobs, progress)
 

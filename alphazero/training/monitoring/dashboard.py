@@ -42,11 +42,7 @@ DASHBOARD: Final[Mapping[str, tuple[Chart, ...]]] = {
             "share",
             {"solved/<who>_optimal/<stage>": "{who} {stage}"},
         ),
-        Chart(
-            "the best player, gains at the gates added up",
-            "Elo",
-            {"gate/rating": "best"},
-        ),
+        Chart("the best player, gains at the gates added up", "Elo", {"gate/rating": "best"}),
         Chart(
             "the challenger against the best, at the gate",
             "Elo, with 95 % interval",
