@@ -7,7 +7,7 @@ import io
 import math
 import zipfile
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import IO, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -129,9 +129,10 @@ class GameBatch(NamedTuple):
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 has_openings = "openings.npy" in archive.namelist()
                 names = cls._fields if has_openings else cls._fields[:-1]  # older files have none
-                fault = _shape_mismatch(game, [_read_header(archive, name) for name in names])
+                parts = [_open_array(archive, name) for name in names]
+                fault = _shape_mismatch(game, parts)
                 if not fault:
-                    arrays = [_read_array(archive, name) for name in names]
+                    arrays = list(map(_read_array, parts))
                     games = cls(*arrays, *([] if has_openings else [np.zeros_like(arrays[-1])]))
         except Exception as error:  # zipfile, zlib and numpy raise many types
             message = " ".join(str(error).split())[:200]
@@ -143,43 +144,51 @@ class GameBatch(NamedTuple):
         return games
 
 
-class _ArrayHeader(NamedTuple):
+class _PackedArray(NamedTuple):
+    """An array in an archive."""
+
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
+    order: Literal["C", "F"]
+    file: IO[bytes]
+    """Its entry, after the header."""
 
 
-def _read_header(archive: zipfile.ZipFile, name: str) -> _ArrayHeader:
+def _open_array(archive: zipfile.ZipFile, name: str) -> _PackedArray:
     """Read the header of an array; raise ValueError if the entry has another size."""
     entry = archive.getinfo(f"{name}.npy")
-    with archive.open(entry) as part:
-        if np.lib.format.read_magic(part) != (1, 0):
-            raise ValueError(f"{name} is of an unknown version")
-        shape, _, dtype = np.lib.format.read_array_header_1_0(part)
-        size = entry.file_size - part.tell()
+    file = archive.open(entry)
+    if np.lib.format.read_magic(file) != (1, 0):
+        raise ValueError(f"{name} is of an unknown version")
+    shape, fortran_order, dtype = np.lib.format.read_array_header_1_0(file)
+    size = entry.file_size - file.tell()
     if size > _UNPACKED_LIMIT or math.prod(shape) * dtype.itemsize != size:
         raise ValueError(f"{name} has another size than its header says")
-    return _ArrayHeader(shape, dtype)
+    return _PackedArray(shape, dtype, "F" if fortran_order else "C", file)
 
 
-def _read_array(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
-    with archive.open(f"{name}.npy") as part:
-        array = np.lib.format.read_array(part, allow_pickle=False)
-        part.read(1)  # zipfile checks the CRC at the end
+def _read_array(part: _PackedArray) -> npt.NDArray[Any]:
+    """Read the rest of an array's entry; raise ValueError if it ends too early."""
+    array = np.empty(part.shape, part.dtype, part.order)
+    numbers = array.reshape(-1, order="A").view(np.uint8).data
+    for begin in range(0, len(numbers), _CHUNK):
+        numbers[begin : begin + _CHUNK] = part.file.read(_CHUNK)
+    part.file.read(1)  # zipfile checks the CRC at the end
     return np.ascontiguousarray(array)
 
 
-def _shape_mismatch(game: Game, headers: Sequence[_ArrayHeader]) -> str:
+def _shape_mismatch(game: Game, parts: Sequence[_PackedArray]) -> str:
     """Describe the first array with a wrong type or shape for `game`; "" if all are right."""
-    moves, games = headers[0].shape[0], headers[GameBatch._fields.index("lengths")].shape[0]
+    moves, games = parts[0].shape[0], parts[GameBatch._fields.index("lengths")].shape[0]
     counts = [moves] * 5 + [games] * 4
-    for name, header, count, example in zip(
-        GameBatch._fields, headers, counts, GameBatch.of(game, []), strict=False
+    for name, part, count, example in zip(
+        GameBatch._fields, parts, counts, GameBatch.of(game, []), strict=False
     ):
-        wanted = _ArrayHeader((count, *example.shape[1:]), example.dtype)
-        if header != wanted:
+        shape = count, *example.shape[1:]
+        if (part.shape, part.dtype) != (shape, example.dtype):
             return (
-                f"expected {name} {wanted.dtype} {list(wanted.shape)}, "
-                f"received {header.dtype} {list(header.shape)}"
+                f"expected {name} {example.dtype} {list(shape)}, "
+                f"received {part.dtype} {list(part.shape)}"
             )
     return ""
 
@@ -216,6 +225,9 @@ def _fault(game: Game, games: GameBatch) -> str:
 
 _UNPACKED_LIMIT = 4 << 30
 """Maximum size of an array in bytes."""
+
+_CHUNK = 1 << 18
+"""Bytes of an array that are unpacked at once."""
 
 _ROUNDING = 1e-3
 """Tolerance for float32 numbers from a file."""
