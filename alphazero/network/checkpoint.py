@@ -92,7 +92,7 @@ def save_checkpoint(path: Path | str, checkpoint: Checkpoint) -> str:
     Equal checkpoints give equal files.
 
     Raises:
-        CheckpointError: as `checkpoint_bytes`.
+        CheckpointError: for weights that are NaN, infinite or a negative variance.
         RunError: when the file cannot be written.
     """
     data = checkpoint_bytes(checkpoint, printable(path))
@@ -101,11 +101,7 @@ def save_checkpoint(path: Path | str, checkpoint: Checkpoint) -> str:
 
 
 def checkpoint_bytes(checkpoint: Checkpoint, name: str) -> bytes:
-    """Return the bytes of a player's file; `name` is for errors.
-
-    Raises:
-        CheckpointError: for weights that are NaN, infinite or a negative variance.
-    """
+    """Return the bytes of a player's file; raise CheckpointError for `name` as `check_numbers`."""
     check_numbers(name, checkpoint.weights)
     player = {
         "game": {"name": checkpoint.game_name, "options": checkpoint.game_options},
