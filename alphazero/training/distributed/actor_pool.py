@@ -42,6 +42,10 @@ JOBS_PER_ACTOR = 2
 BATCHES_PER_ITERATION = 8
 """Least number of self-play jobs of each actor per iteration, if each then has a game per core."""
 
+RESULTS_PER_SECOND = 200
+"""Results of self-play a second above which jobs get more games, and an iteration fewer jobs: a
+result costs the driver about 1 ms besides its games."""
+
 MAX_CONSECUTIVE_DEATHS = 3
 """Deaths in one actor slot in a row, without a finished job in between, that stop the run."""
 
@@ -128,7 +132,8 @@ class ActorPool:
         games = config.selfplay.games_per_iteration
         self._limit = settings.max_queued_games or 2 * games
         games = max(games // (BATCHES_PER_ITERATION * settings.actors), settings.cpus_per_actor)
-        self._job_games = max(1, min(games, self._limit // (JOBS_PER_ACTOR * settings.actors)))
+        self._most_job_games = max(1, self._limit // (JOBS_PER_ACTOR * settings.actors))
+        self._job_games = self._least_job_games = min(games, self._most_job_games)
         self._inbox: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._condition = threading.Condition()
         """Guards the state that both threads access: finished games, statistics and failure."""
@@ -188,6 +193,8 @@ class ActorPool:
         show(wanted - shown)
         now = time.monotonic()
         seconds, self._taken_at = now - self._taken_at, now
+        per_result = int(wanted / (RESULTS_PER_SECOND * max(seconds, 0.001)))
+        self._job_games = max(self._least_job_games, min(per_result, self._most_job_games))
         return SelfPlayResult(games, list(request.unfinished), stats, best.evaluator, seconds)
 
     def gate(
@@ -330,15 +337,17 @@ class ActorPool:
 
     def _assign_jobs(self) -> None:
         """Give every actor its next jobs, gates first, within the limits."""
+        room, games = self._limit - self._queued_games(), self._job_games
         for slot in self._slots:
             while len(slot.jobs) < JOBS_PER_ACTOR:
                 if self._gate_jobs:
                     self._assign(slot, self._gate_jobs.popleft())
-                elif self._best and self._queued_games() + self._job_games <= self._limit:
-                    arguments = self._best, self._resign_below, self._job_games, self._calibration
-                    self._assign(slot, _Job("play", arguments, (self._best,), self._job_games))
+                elif self._best and games <= room:
+                    arguments = self._best, self._resign_below, games, self._calibration
+                    self._assign(slot, _Job("play", arguments, (self._best,), games))
+                    room -= games
                 else:
-                    break
+                    return
 
     def _queued_games(self) -> int:
         """Return the number of finished or requested games that the loop does not wait for."""

@@ -27,7 +27,7 @@ from alphazero.network.resnet import ResNet
 from alphazero.records.game_record import Pairing
 from alphazero.training import selfplay
 from alphazero.training.data.game_shard import GameBatch
-from alphazero.training.distributed import ray_cluster
+from alphazero.training.distributed import actor_pool, ray_cluster
 from alphazero.training.distributed.actor import Actor
 from alphazero.training.distributed.actor_pool import MAX_CONSECUTIVE_DEATHS, ActorPool
 from alphazero.training.loop import resume, train
@@ -201,7 +201,7 @@ def test_actors_that_die_in_self_play_and_in_gates_do_not_stop_a_run(
 # --- overlap and its bounds ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("limit", [6, 13])
+@pytest.mark.parametrize("limit", [6, 11])
 def test_actors_pause_once_as_many_games_wait_as_may(tmp_path: Path, limit: int) -> None:
     config = config_for(
         tmp_path,
@@ -221,6 +221,30 @@ def test_actors_pause_once_as_many_games_wait_as_may(tmp_path: Path, limit: int)
         until(lambda taken=taken: asked() >= taken + limit)  # type: ignore[misc]
     pool.close()
     assert asked() == taken + limit
+
+
+@pytest.mark.parametrize(("results_per_second", "later"), [(1e-6, 32), (1e6, 4)])
+def test_jobs_get_more_games_when_results_come_too_fast(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, results_per_second: float, later: int
+) -> None:
+    monkeypatch.setattr(actor_pool, "RESULTS_PER_SECOND", results_per_second)
+    asked: list[int] = []
+
+    class Obedient(Puppet):
+        """Brings as many games as it is asked for."""
+
+        def ask(self, method: str, *arguments: Any) -> Future[Any]:
+            if method == "play":
+                asked.append(arguments[2])
+                self.answer = lambda _: brought(asked[-1])
+            return super().ask(method, *arguments)
+
+    config = config_for(tmp_path, "selfplay.games_per_iteration=64")
+    pool = pool_of(config, Fakes(lambda *_: Obedient(lambda _: None)))
+    for _ in range(3):
+        assert len(pool.play(orders(), bool, never).finished) == 64
+    pool.close()
+    assert set(asked) == {4, later}
 
 
 def test_the_learner_goes_on_until_it_may_not_and_then_waits(tmp_path: Path) -> None:
