@@ -5,19 +5,22 @@ python scripts/benchmark_actors.py configs/connect_four.yaml --sleep 2,8,32,128,
 
 The first compares one process with Ray actors, on one and on two cores: games a second, and the
 extra time of a game. The second measures how many actors one driver can serve: each actor sleeps
-and then sends a recorded game, so only the driver computes. The ideal is the rate of a driver
-without cost. With --ray the games travel through Ray, else within this process.
+while it would play, and then sends recorded games, so only the driver computes. The ideal is the
+rate of a driver without cost; below it, actors are idle. With --ray the games travel through Ray,
+else within this process.
 """
 
 import argparse
 import asyncio
 import dataclasses
-import heapq
+import functools
 import sys
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import Future
+from itertools import cycle, islice
 from typing import Any, NamedTuple
 
 from alphazero.cli.main import run_and_report
@@ -27,7 +30,7 @@ from alphazero.games import Game, make_game
 from alphazero.network.backend import make_evaluator
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
 from alphazero.network.resnet import ResNet
-from alphazero.records.game_record import NEVER_RESIGN
+from alphazero.records.game_record import NEVER_RESIGN, GameRecord
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.distributed.actor_pool import ActorPool
 from alphazero.training.distributed.ray_cluster import LocalRay, open_actor_pool
@@ -41,6 +44,9 @@ from alphazero.training.selfplay import play_games
 from alphazero.training.selfplay_stats import SelfPlayStats
 from alphazero.utils.machine import peak_megabytes
 from alphazero.utils.progress import no_progress
+
+GAMES_PER_ACTOR = 64
+"""Games of each sleeping actor in an iteration: AlphaGo Zero's 25,000 are those of 390 actors."""
 
 
 class Rate(NamedTuple):
@@ -100,55 +106,54 @@ def compare_cores(game: Game, config: Config, seconds: float) -> None:
         )
 
 
-class Sleepers:
-    """A launcher whose actors sleep for a game's time and then send one, all in one thread."""
+class SleepingActors:
+    """All actors of a simulation; each sleeps `nap` seconds a game, and sends recorded games."""
 
-    def __init__(self, seconds: float, result: Any) -> None:
-        self.seconds, self.result = seconds, result
-        self._due: list[tuple[float, int, Future[Any]]] = []
-        self._changed = threading.Condition()
-        self._num_calls = 0
-        threading.Thread(target=self._wake, daemon=True).start()
+    def __init__(self, nap: float, game: Game, records: list[GameRecord]) -> None:
+        self.nap, self.game, self.records = nap, game, records
+        self.awake: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self.results: dict[int, tuple[bytes, dict[str, float]]] = {}
 
-    def launch(self, number: int, incarnation: int) -> "Sleepers.Hand":  # noqa: ARG002
-        return Sleepers.Hand(self)
-
-    class Hand:
-        """An actor that sleeps."""
-
-        def __init__(self, sleepers: "Sleepers") -> None:
-            self.sleepers, self.free = sleepers, 0.0
-
-        def ask(self, method: str, *_: Any) -> Future[Any]:
-            """Sleep, after all earlier calls."""
-            if method == "play":
-                self.free = max(time.monotonic(), self.free) + self.sleepers.seconds
-            return self.sleepers.at(self.free, method)
-
-        def stop(self) -> None:
-            pass
-
-    def at(self, when: float, method: str) -> Future[Any]:
-        """Return a future result, due at `when`."""
-        future: Future[Any] = Future()
+    async def ask(self, number: int, method: str, *arguments: Any) -> Any:
+        """Return the result of a call of actor `number`, which plays after its earlier calls."""
         if method != "play":
-            future.set_result(None)
-            return future
-        with self._changed:
-            self._num_calls += 1
-            heapq.heappush(self._due, (when, self._num_calls, future))
-            self._changed.notify()
-        return future
+            return None
+        games = arguments[2]
+        async with self.awake[number]:
+            await asyncio.sleep(games * self.nap)
+        return self.play(games)
 
-    def _wake(self) -> None:
-        while True:
-            with self._changed:
-                while not self._due or (wait := self._due[0][0] - time.monotonic()) > 0:
-                    self._changed.wait(wait if self._due else None)
-                future = heapq.heappop(self._due)[2]
-            future.set_result(self.result)
+    def play(self, games: int) -> tuple[bytes, dict[str, float]]:
+        """Return what an actor sends."""
+        if games not in self.results:
+            batch = GameBatch.of(self.game, list(islice(cycle(self.records), games)))
+            self.results[games] = batch.to_bytes(), vars(SelfPlayStats())
+        return self.results[games]
 
-    def put(self, data: bytes) -> bytes:
+
+class Hand(NamedTuple):
+    """One of the sleeping actors; an `ActorHandle`."""
+
+    ask: Callable[..., Future[Any]]
+
+    def stop(self) -> None:
+        pass
+
+
+class Sleepers:
+    """A launcher whose actors sleep in a thread of this process."""
+
+    def __init__(self, *work: Any) -> None:
+        self.actors, self.loop = SleepingActors(*work), asyncio.new_event_loop()
+        threading.Thread(target=self.loop.run_forever, daemon=True).start()
+
+    def ask(self, *call: Any) -> Future[Any]:
+        return asyncio.run_coroutine_threadsafe(self.actors.ask(*call), self.loop)
+
+    def launch(self, number: int, incarnation: int) -> Hand:  # noqa: ARG002
+        return Hand(functools.partial(self.ask, number))
+
+    def put(self, data: bytes) -> Any:
         return data
 
     def death_reason(self, error: BaseException) -> None:
@@ -158,44 +163,24 @@ class Sleepers:
         pass
 
 
-class SleepingProcess:
-    """The Ray process in which all actors sleep."""
-
-    def __init__(self, seconds: float, result: Any) -> None:
-        self.seconds, self.result = seconds, result
-        self.locks: dict[int, asyncio.Lock] = {}
-
-    async def play(self, number: int) -> Any:
-        """Sleep after actor `number`'s earlier calls; return a game."""
-        async with self.locks.setdefault(number, asyncio.Lock()):
-            await asyncio.sleep(self.seconds)
-        return self.result
-
-
 class RaySleepers(Sleepers):
     """A launcher whose actors sleep in a Ray process."""
 
-    def __init__(self, seconds: float, result: Any, actors: int) -> None:
-        super().__init__(seconds, result)
+    def __init__(self, number: int, *work: Any) -> None:
         self.local = LocalRay(1)
         import ray
 
         ray.init(address=self.local.address, log_to_driver=False)
         self.ray = ray
-        options = {"num_cpus": 0, "max_concurrency": 4 * actors}
-        self.process = ray.remote(**options)(SleepingProcess).remote(seconds, result)
+        options = {"num_cpus": 0, "max_concurrency": 4 * number}
+        self.process = ray.remote(**options)(SleepingActors).remote(*work)
 
-    def launch(self, number: int, incarnation: int) -> Any:  # noqa: ARG002
-        process = self.process
+    def ask(self, *call: Any) -> Future[Any]:
+        future: Future[Any] = self.process.ask.remote(*call).future()
+        return future
 
-        class Hand(Sleepers.Hand):
-            def ask(self, method: str, *_: Any) -> Future[Any]:
-                if method != "play":
-                    return self.sleepers.at(0, method)
-                future: Future[Any] = process.play.remote(number).future()
-                return future
-
-        return Hand(self)
+    def put(self, data: bytes) -> Any:
+        return self.ray.put(data)
 
     def close(self) -> None:
         self.ray.shutdown()
@@ -207,32 +192,33 @@ def compare_sleepers(
 ) -> None:
     """Print the games a second that a driver receives from sleeping actors."""
     network = untrained_network(game, config)
-    small = dataclasses.replace(config.selfplay, games_per_iteration=8, parallel_games=8)
-    quick = dataclasses.replace(
-        config, selfplay=small, search=dataclasses.replace(config.search, simulations=2)
+    few = dataclasses.replace(
+        config.selfplay, games_per_iteration=64, parallel_games=64, random_opening_probability=0.0
     )
-    record = play_games(game, quick, network.evaluator, [1]).finished[0]
-    data = GameBatch.of(game, [record]).to_bytes()
-    print(f"a game is {len(record.actions)} moves, {len(data):,} bytes; it takes {nap:g} s")
-    print("actors       ideal    games/s   share   driver CPU   a game   peak memory")
+    small = dataclasses.replace(config, selfplay=few)
+    records = play_games(game, small, network.evaluator, [1]).finished
+    moves = sum(len(record.actions) for record in records) / len(records)
+    size = len(SleepingActors(nap, game, records).play(len(records))[0]) / len(records)
+    print(f"a game is {moves:.0f} moves, {size:,.0f} bytes; it takes {nap:g} s")
+    print("actors       ideal    games/s    idle   driver CPU   a game   peak memory")
     for actors in numbers:
         selfplay = dataclasses.replace(
-            config.selfplay, games_per_iteration=4 * actors, distributed=RayConfig(actors=actors)
+            config.selfplay,
+            games_per_iteration=GAMES_PER_ACTOR * actors,
+            distributed=RayConfig(actors=actors),
         )
-        make: Callable[..., Sleepers] = Sleepers
-        arguments: tuple[Any, ...] = (nap, (data, vars(SelfPlayStats())))
-        if through_ray:
-            make, arguments = RaySleepers, (*arguments, actors)
+        work = nap, game, records
+        launcher = RaySleepers(actors, *work) if through_ray else Sleepers(*work)
         run = dataclasses.replace(config, selfplay=selfplay)
         assert selfplay.distributed is not None
-        pool = ActorPool(game, run, selfplay.distributed, make(*arguments))
+        pool = ActorPool(game, run, selfplay.distributed, launcher)
         try:
             rate = measure(pool, network, 0, seconds)
         finally:
             pool.close()
         ideal = actors / nap
         print(
-            f"{actors:6} {ideal:9.1f}/s {rate.games:8.1f}/s {rate.games / ideal:7.1%} "
+            f"{actors:6} {ideal:9.1f}/s {rate.games:8.1f}/s {1 - rate.games / ideal:7.1%} "
             f"{rate.cpu:12.1%} {rate.cpu / rate.games * 1000:5.2f} ms {peak_megabytes():9.0f} MiB",
             flush=True,
         )
@@ -245,7 +231,7 @@ def main() -> None:
     parser.add_argument("overrides", nargs="*", metavar="section.key=value")
     parser.add_argument("--seconds", type=float, default=60.0, help="of each measurement")
     parser.add_argument("--sleep", metavar="N,N", help="numbers of sleeping actors")
-    parser.add_argument("--nap", type=float, default=0.5, help="seconds of sleep per game")
+    parser.add_argument("--nap", type=float, default=0.03, help="seconds of sleep per game")
     parser.add_argument("--ray", action="store_true", help="send their games through Ray")
     options = parser.parse_intermixed_args()
     config = load_config(options.config, options.overrides)

@@ -12,7 +12,7 @@ from alphazero.games import make_game
 def test_a_driver_receives_games_from_sleeping_actors(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    game, nap = make_game("tic_tac_toe"), 0.05
+    game, nap = make_game("tic_tac_toe"), 0.005
     compare_sleepers(game, tiny_config(tmp_path), [1, 3], nap, 0.5, through_ray=False)
     _, _, *rows = capsys.readouterr().out.splitlines()
     assert [int(row.split()[0]) for row in rows] == [1, 3]
