@@ -6,9 +6,8 @@ All use every core, an untrained network of the size in configs/connect_four.yam
 simulations. A simulation counts even if it needs no evaluation: the game has ended or the position
 is cached.
 
-- Ours plays the configuration's number of games, one thread per core: plain Gumbel search in
-  float32 without and with the evaluation cache, then all as configured, with its number format,
-  quick searches and proofs.
+- Ours plays the configuration's number of games, one thread per core: without quick searches and
+  proofs in float32, with and without the evaluation cache, and in int8; then all as configured.
 - mctx + pgx plays as pgx's AlphaZero example does: `mctx.gumbel_muzero_policy`, compiled by jax, in
   float32. The network is the same in plain jax, but pgx has no plane for the colour. One process
   runs per core, because jax uses hardly more than one core in these convolutions. The number of
@@ -57,11 +56,13 @@ from alphazero.utils.machine import usable_cores
 from alphazero.utils.markdown import markdown_table
 
 CONFIG = Path(__file__).parent.parent / "configs" / "connect_four.yaml"
+PLAIN = ["search.mcts_solver=false", "selfplay.full_search_probability=1.0"]
 FLOAT32 = ["inference.precision=float32", "inference.selfplay_precision=same"]
-PLAIN = [*FLOAT32, "search.mcts_solver=false", "selfplay.full_search_probability=1.0"]
+NO_CACHE = "search.evaluation_cache_mib=0"
 OURS = {
-    "ours, plain, no cache": [*PLAIN, "search.evaluation_cache_mib=0"],
-    "ours, plain, cache": PLAIN,
+    "ours, float32, no cache": [*PLAIN, *FLOAT32, NO_CACHE],
+    "ours, float32, cache": [*PLAIN, *FLOAT32],
+    "ours, int8, no cache": [*PLAIN, NO_CACHE],
     "ours, as configured": [],
 }
 """Overrides of the configuration."""
@@ -311,7 +312,7 @@ def main() -> None:
     for name, overrides in OURS.items():
         config = load_config(CONFIG, ["inference.device=cpu", *overrides])
         contestants[name] = our_selfplay(config, cores)
-    print(f"{cores} cores; in ours, as configured, {explain_backend(config.inference)}")
+    print(f"{cores} cores; in ours, {explain_backend(config.inference)}")
     plain = load_config(CONFIG, PLAIN)
     for rival, packages in PACKAGES.items():
         missing = [package for package in packages if find_spec(package) is None]

@@ -15,7 +15,8 @@ import pytest
 from filelock import FileLock
 from helpers.damage import cut_in_half, flip_bit
 from helpers.paths import CHECKPOINTS
-from helpers.tiny_run import files_of, manifest_of, random_records, tiny_config
+from helpers.records import random_records
+from helpers.tiny_run import files_of, manifest_of, tiny_config
 
 from alphazero.cli.main import main
 from alphazero.games import make_game
@@ -164,7 +165,7 @@ def test_a_stale_copy_of_the_best_player_is_named(run: Path, capsys: Capture) ->
 def test_sample_games_as_json_lines_are_replayed(run: Path, capsys: Capture) -> None:
     path = run / "games/gate-000002.jsonl"
     game = make_game("tic_tac_toe")
-    records = random_records(game, 3, np.random.default_rng(0))
+    records = random_records(game, 3)
     save_games(path, [PlayedGame.of(game, record, ("challenger", "best")) for record in records])
     main(["verify", str(run)])
     (before,) = re.findall(r"(\d+) files of sample games: .*", capsys.readouterr().out)
@@ -188,7 +189,7 @@ def test_sample_games_as_json_lines_are_replayed(run: Path, capsys: Capture) -> 
 def test_sample_games_of_another_game_are_named(name: str, run: Path, capsys: Capture) -> None:
     path = run / "games/gate-000002.jsonl"
     games = [make_game("tic_tac_toe"), read_game(name)]
-    records = [random_records(game, 1, np.random.default_rng(0))[0] for game in games]
+    records = [random_records(game, 1)[0] for game in games]
     save_games(path, map(PlayedGame.of, games, records, [("challenger", "best")] * 2))
     (line,) = faults_of(run, capsys)
     assert line == f"{path}: game 2 is of {name}, but the run's game is tic_tac_toe"
