@@ -706,8 +706,8 @@ PLAYERS = (
     ),
     Mutation(
         "arena/match.py",
-        "resigned = self._may_resign[slots] & (decisions.prospects < self.resign_below)",
-        "resigned = decisions.prospects < self.resign_below",
+        "if not (may_resign[slot] and prospect < resign_below):",
+        "if not prospect < resign_below:",
         "players resign where they may not",
         (
             "training/test_resignation.py::"
@@ -817,8 +817,8 @@ PLAYERS = (
     ),
     Mutation(
         "players/search_player.py",
-        "targets = roots.policy_targets.astype(np.float32)",
-        "targets = roots.move_policies.astype(np.float32)",
+        "targets[row, action] = target[action]",
+        "targets[row, action] = policy[action]",
         "the policy recorded is the one that moves are drawn by",
         (
             "mcts/kernels/test_gumbel.py::test_a_player_records_the_improved_policy_not_the_move_it_plays",
@@ -826,15 +826,15 @@ PLAYERS = (
     ),
     Mutation(
         "players/search_player.py",
-        "self.search.begin_search(slots[~full], self.cap.fast_simulations, explore=False)",
-        "self.search.begin_search(slots[~full], self.cap.fast_simulations)",
+        "self.search.begin_search(slots, simulations, full)",
+        "self.search.begin_search(slots, simulations)",
         "quick searches explore",
         ("players/test_search_player.py::test_quick_searches_have_no_noise",),
     ),
     Mutation(
         "players/search_player.py",
-        "targets[quick], surprises[quick] = 0, 0",
-        "surprises[quick] = 0",
+        "target[action] if learns[row] else 0.0",
+        "target[action]",
         "quick searches are learned from",
         (
             "players/test_search_player.py::"
@@ -1292,8 +1292,8 @@ GAMES = (
 SEARCH = (
     Mutation(
         "mcts/move_selection.py",
-        "math.exp(math.log(policies[row, action] / highest) / temperatures[row])",
-        "math.exp(math.log(policies[row, action] / highest) * temperatures[row])",
+        "math.exp(math.log(policy[action] / highest) / temperature)",
+        "math.exp(math.log(policy[action] / highest) * temperature)",
         "the temperature is its inverse",
         (
             "mcts/test_move_selection.py::"
@@ -1302,8 +1302,8 @@ SEARCH = (
     ),
     Mutation(
         "mcts/move_selection.py",
-        "if shares[row, action] > 0 and passed <= point:",
-        "if shares[row, action] > 0 and passed < point:",
+        "if shares[action] > 0 and passed <= point * total:",
+        "if shares[action] > 0 and passed < point * total:",
         "the draw 0 takes the first action whatever its probability",
         (
             "mcts/test_move_selection.py::test_not_even_the_extreme_draw_takes_an_action_of_no_probability",
@@ -1338,9 +1338,9 @@ SEARCH = (
         ("mcts/test_evaluator.py::test_averaged_answers_move_with_the_board",),
     ),
     Mutation(
-        "mcts/search.py",
-        "np.fmax(self.values, of_best)",
-        "np.fmin(self.values, of_best)",
+        "players/search_player.py",
+        "best if best > roots.values[row] else",
+        "best if best < roots.values[row] else",
         "prospects are the worse of two values",
         (
             "training/test_resignation.py::"
@@ -1363,8 +1363,8 @@ SEARCH = (
     ),
     Mutation(
         "mcts/network_search.py",
-        "exploring = self.exploration if explore else None",
-        "exploring = self.exploration",
+        "explores[:] = explore if self.exploration else False",
+        "explores[:] = self.exploration is not None",
         "searches explore that should not",
         ("players/test_search_player.py::test_quick_searches_have_no_noise",),
     ),
@@ -1642,8 +1642,8 @@ SEARCH = (
     ),
     Mutation(
         "mcts/kernels/root.py",
-        "if len(noise) > 0 else 0.0",
-        "if len(noise) > 0 else trees.root_noise[slot, action]",
+        "noise[row, action] if explores_here else 0.0",
+        "noise[row, action] if explores_here else trees.root_noise[slot, action]",
         "quick searches keep the draws of the last full one",
         (
             "mcts/kernels/test_gumbel.py::"

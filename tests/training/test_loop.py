@@ -38,7 +38,7 @@ class Played:
     contexts: list[tuple[Any, ...]] = field(default_factory=list)
     """arguments of `make_context`: trees, evaluation cache, selection"""
     searches: list[tuple[Any, ...]] = field(default_factory=list)
-    """arguments of `begin_searches`: trees, slots, simulations, halving, noise, fraction, forced"""
+    """arguments of `begin_searches`: trees, slots, simulations, exploring, noise, fraction, ..."""
     thresholds: list[tuple[Any, ...]] = field(default_factory=list)
     """arguments of `resign_threshold`: games, false positives, ceiling"""
     evaluated: list[int] = field(default_factory=list)
@@ -89,7 +89,7 @@ def play_an_iteration(folder: Path, *settings: str) -> Played:
 
 
 def simulations(played: Played) -> set[int]:
-    return {given[2] for given in played.searches}
+    return {int(each) for given in played.searches for each in given[2]}
 
 
 GUMBEL_ROOT = "search.selection=gumbel_root"

@@ -16,6 +16,7 @@ from alphazero.games.game import ONGOING, PLY
 from alphazero.mcts.evaluator import UniformEvaluator
 from alphazero.mcts.search import RootStatistics
 from alphazero.players.base import Decisions
+from alphazero.players.search_player import _choose_moves
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord, Pairing
 from alphazero.training.data.game_shard import PLAYED_OUT, RESIGNED, GameBatch
 from alphazero.training.loop import Training
@@ -155,8 +156,13 @@ def test_prospects_are_the_better_of_the_root_s_value_and_that_of_its_best_actio
     nan, visits = np.nan, np.array([[3, 5, 1], [3, 5, 1], [0, 0, 0]])
     action_values = np.array([[0.9, -0.2, 1.0], [0.9, 0.4, -1.0], [nan, nan, nan]])
     values, shares = np.array([0.1, 0.3, -0.7]), visits / 9
+    shares[2] = 1 / 3
     roots = RootStatistics(visits, shares, action_values, shares, shares, values)
-    assert roots.best_values().tolist() == [0.1, 0.4, -0.7]
+    chosen, (found, surprises, prospects) = np.zeros(3, np.int64), np.zeros((3, 3), np.float32)
+    once, all_learn = np.zeros(3), np.ones(3, np.bool_)
+    targets = np.zeros((3, 3), np.float32)
+    _choose_moves(roots, once, once, all_learn, chosen, targets, found, surprises, prospects)
+    assert prospects.tolist() == np.float32([0.1, 0.4, -0.7]).tolist()
 
 
 # Self-play
