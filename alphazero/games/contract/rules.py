@@ -8,9 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from alphazero.games.compiled_rules import RulesType
 from alphazero.games.contract.guarded import RULES, Breach, rules_of
 from alphazero.games.contract.trial import Trial
 from alphazero.games.game import (
@@ -27,12 +25,9 @@ from alphazero.games.game import (
     PLY,
     UNKNOWN,
     WINS_AT_ONCE_RULE,
-    Mask,
-    State,
     no_heuristic,
     value_of,
 )
-from alphazero.utils.jit import kernel
 
 Promise = Callable[[Trial], None]
 
@@ -253,21 +248,10 @@ def _expect_the_favourite_to_win(trial: Trial) -> None:
         )
 
 
-@kernel(types.boolean(RulesType, types.int64[::1], types.boolean[::1]))
-def _a_move_wins(rules: Any, state: State, mask: Mask) -> bool:
-    """Whether one of the legal actions in `mask` [A] wins at once."""
-    for action in range(len(mask)):
-        if mask[action]:
-            after = state.copy()
-            rules.play(after, action)
-            outcome = rules.outcome(after)
-            if outcome != ONGOING and value_of(outcome, state[PLY] % 2) == 1:
-                return True
-    return False
-
-
 def knows_its_wins_at_once(trial: Trial) -> None:
     """`wins_at_once` of an unfinished position agrees with playing every legal move."""
+    from alphazero.games.contract.winning_moves import has_winning_move  # compiled at first use
+
     for position in trial.positions():
         if position.outcome != ONGOING:
             continue
@@ -276,7 +260,7 @@ def knows_its_wins_at_once(trial: Trial) -> None:
             raise Breach(f"`wins_at_once` returns {known}; expected 0, 1, or {UNKNOWN} for unknown")
         if known == UNKNOWN:
             continue
-        wins = _a_move_wins(trial.game.rules, position.state, position.mask)
+        wins = has_winning_move(trial.game.rules, position.state, position.mask)
         if wins != known:
             raise Breach(
                 f"`wins_at_once` returns {known}; expected {int(wins)}, as playing every legal "
