@@ -29,8 +29,8 @@ PREPARED_ROWS: Final = 4096
 
 LOGIT_DEVIATION, VALUE_DEVIATION = 2.5, 0.4
 """Standard deviations of the prepared logits, and of the values before tanh. The trained players of
-this repository have 2.9 and 0.7 in Connect Four, and 2.4 and 0.3 in Go on 9 x 9. With these numbers
-a simulation reaches about their depth, 4.8 and 3.2 plies; with equal logits it reaches 3 and 13."""
+this repository have 2.9 and 0.7 in Connect Four, and 2.4 and 0.3 in Go on 9 x 9; their simulations
+are 4.8 and 3.2 plies deep. These numbers give 4.0 and 4.1 plies; equal logits give 3.1 and 11."""
 
 WAKE_SECONDS: Final = 70e-6
 """Linux wakes a sleeping thread about this late. A wait sleeps shorter by it, and spins for the
@@ -147,11 +147,12 @@ class HostBenchmark:
             f"{'simulations/s':>13} {'speedup':>7} {'cores':>5} {'core µs/simulation':>18}"
         )
         lines = [header, *map(self._line, self.rates)]
-        if factor := self.scaling:
+        serial = self.serial_share
+        if serial is not None:
             alone = self._alone(1)
-            lines.append(f"extrapolated: {alone:,.0f} evaluations/s per core, times {factor:.2f}")
+            lines.append(f"extrapolated by Amdahl's law, {serial:.0%} of the work one at a time:")
             lines += [
-                f"{cores:7} cores {alone * cores * factor:19,.0f} evaluations/s"
+                f"{cores:7} cores {alone * cores / (1 + serial * (cores - 1)):19,.0f} evaluations/s"
                 for cores in EXTRAPOLATED_CORES
             ]
         for rate in self.rates:
@@ -162,16 +163,18 @@ class HostBenchmark:
         return "\n".join(lines)
 
     @property
-    def scaling(self) -> float:
-        """What each core brings, as a share of one alone; 0: not measured.
+    def serial_share(self) -> float | None:
+        """The share s of the work that one worker at a time can do, in [0, 1]; None: not measured.
 
-        Measured without a device, with the most workers that have a core each.
+        The speedup of n workers is n / (1 + s (n - 1)) (Amdahl, AFIPS 1967), measured without a
+        device, with the most workers that have a core each. Python's lock is the main part.
         """
         counts = [rate.workers for rate in self.rates if rate.workers <= self.cores]
         most = max(counts, default=1)
         if 1 not in counts or most == 1:
-            return 0.0
-        return self._alone(most) / (most * self._alone(1))
+            return None
+        speedup = self._alone(most) / self._alone(1)
+        return min(max((most / speedup - 1) / (most - 1), 0.0), 1.0)
 
     def _alone(self, workers: int) -> float:
         """Return the evaluations a second without a device."""

@@ -137,11 +137,11 @@ def test_the_speed_of_more_cores_is_extrapolated_from_the_cores_that_are_there()
         "5.56",
     ]
     assert lines[3].split() == ["2", "none", "160,000", "320,000", "1.60", "2.00", "6.25"]
-    assert lines[5] == "extrapolated: 100,000 evaluations/s per core, times 0.80"
+    assert lines[5] == "extrapolated by Amdahl's law, 25% of the work one at a time:"
     assert [line.split() for line in lines[6:]] == [
-        ["4", "cores", "320,000", "evaluations/s"],
-        ["16", "cores", "1,280,000", "evaluations/s"],
-        ["64", "cores", "5,120,000", "evaluations/s"],
+        ["4", "cores", "228,571", "evaluations/s"],
+        ["16", "cores", "336,842", "evaluations/s"],
+        ["64", "cores", "382,090", "evaluations/s"],
     ]
 
 
@@ -155,7 +155,7 @@ def test_nothing_is_extrapolated_without_one_worker_and_several_on_a_core_each(
 
 def test_repeated_measurements_are_averaged() -> None:
     measured = rates((1, math.inf, 1e5), (2, math.inf, 1.5e5), (1, math.inf, 2e5))
-    assert HostBenchmark(measured, 2).scaling == pytest.approx(0.5)
+    assert HostBenchmark(measured, 2).serial_share == pytest.approx(1)
 
 
 def test_a_busy_machine_is_told() -> None:
