@@ -27,7 +27,7 @@ from alphazero.games.game import (
 )
 from alphazero.games.line_games import CELLS, COLUMNS, ROWS, LineGame, place_stone, wins_on
 from alphazero.games.registry import register
-from alphazero.utils.jit import kernel
+from alphazero.utils.jit import inline_kernel, kernel
 
 
 @kernel(LEGAL_RULE)
@@ -40,13 +40,19 @@ def legal(state: State, mask: Mask) -> int:
     return count
 
 
+@inline_kernel
+def _landing_cell(state: State, column: int) -> int:
+    """Return the lowest empty cell of `column`, or a negative number if it is full."""
+    cell = (state[ROWS] - 1) * state[COLUMNS] + column
+    while cell >= 0 and state[CELLS + cell] != 0:
+        cell -= state[COLUMNS]
+    return cell  # type: ignore[no-any-return]
+
+
 @kernel(PLAY_RULE)
 def play(state: State, action: int) -> None:
     """Drop a stone of the player to move into column `action`."""
-    cell = (state[ROWS] - 1) * state[COLUMNS] + action
-    while state[CELLS + cell] != 0:
-        cell -= state[COLUMNS]
-    place_stone(state, cell, action)
+    place_stone(state, _landing_cell(state, action), action)
 
 
 @kernel(OBSERVE_RULE)
@@ -60,11 +66,8 @@ def observe(state: State, planes: Planes) -> None:
 @kernel(WINS_AT_ONCE_RULE)
 def wins_at_once(state: State) -> int:
     """Return 1 if a stone in some column completes a line, else 0."""
-    columns, cells = state[COLUMNS], len(state) - CELLS
-    for column in range(columns):
-        cell = column - columns
-        while cell + columns < cells and state[CELLS + cell + columns] == 0:
-            cell += columns
+    for column in range(state[COLUMNS]):
+        cell = _landing_cell(state, column)
         if cell >= 0 and wins_on(state, cell):
             return 1
     return 0
