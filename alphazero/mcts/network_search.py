@@ -34,6 +34,8 @@ class NetworkSearch(TreeSearch):
     evaluation does not depend on its batch (`FixedBatches`).
     """
 
+    settings: SearchConfig
+
     def __init__(
         self,
         game: Game,

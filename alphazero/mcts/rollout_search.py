@@ -32,6 +32,8 @@ class RolloutSearch(TreeSearch):
     result depends only on the seed and the number of threads.
     """
 
+    settings: RolloutConfig
+
     def __init__(
         self,
         game: Game,

@@ -12,11 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from alphazero.config.schema import SearchConfig
 from alphazero.games.game import Game, State
 from alphazero.mcts.kernels.equations import SelectionParams
 from alphazero.mcts.kernels.root import read_roots
 from alphazero.mcts.kernels.subtree import advance_trees
 from alphazero.mcts.kernels.tree import Trees
+from alphazero.mcts.rollout_methods import RolloutConfig
 from alphazero.utils.arrays import BoolArray, Float64Array, Int64Array, RecordArray
 
 NODES_PER_SIMULATION = 4
@@ -53,6 +55,8 @@ class ChildStatistics(NamedTuple):
 
 class TreeSearch(ABC):
     """Searches in slots; a finished slot can begin its next search before the next `step`."""
+
+    settings: SearchConfig | RolloutConfig
 
     def __init__(
         self,

@@ -29,7 +29,6 @@ class PlayoutCap(NamedTuple):
     """
 
     full_search_probability: float
-    full_simulations: int
     fast_simulations: int
 
 
@@ -130,7 +129,9 @@ class SearchPlayer(Player):
         else:
             full = self.rng.random(len(slots)) < self.cap.full_search_probability
             self._full[slots] = full
-            simulations = np.where(full, self.cap.full_simulations, self.cap.fast_simulations)
+            simulations = np.where(
+                full, self.search.settings.simulations, self.cap.fast_simulations
+            )
             self.search.begin_search(slots, simulations, full)
         if self.seconds is not None:
             self._deadlines[slots] = time.monotonic() + self.seconds

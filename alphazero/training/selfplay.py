@@ -186,9 +186,7 @@ def make_selfplay_match(
         temperature=TemperatureSchedule(
             settings.temperature, settings.temperature_moves, settings.final_temperature
         ),
-        cap=PlayoutCap(
-            settings.full_search_probability, searching.simulations, settings.fast_simulations
-        )
+        cap=PlayoutCap(settings.full_search_probability, settings.fast_simulations)
         if settings.full_search_probability < 1
         else None,
     )

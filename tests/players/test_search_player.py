@@ -81,7 +81,7 @@ def capped_games(share: float) -> tuple[list[GameRecord], SearchPlayer]:
 
     def seat(tables: int) -> list[SearchPlayer]:
         settings = SearchConfig(simulations=40, reuse_tree=False)
-        cap = PlayoutCap(share, 40, 3)
+        cap = PlayoutCap(share, 3)
         rng = np.random.default_rng(4)
         players.append(
             SearchPlayer(
@@ -124,7 +124,7 @@ def test_quick_searches_have_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
         slots=200,
         exploration=Exploration(0.5, 1.0),
     )
-    player = SearchPlayer(search, cap=PlayoutCap(0.5, 20, 5))
+    player = SearchPlayer(search, cap=PlayoutCap(0.5, 5))
     tables = np.arange(200)
     player.reset(tables, np.tile(game.initial_state(), (200, 1)))
     player.begin_moves(tables)
@@ -162,7 +162,7 @@ def test_decisions_are_what_the_functions_of_move_selection_say(selection: str) 
     rng = np.random.default_rng(2)
     search = NetworkSearch(TIC_TAC_TOE, HashedEvaluator(TIC_TAC_TOE), settings, slots=40, rng=rng)
     player = SearchPlayer(
-        search, temperature=TemperatureSchedule(1.0, 2, 0.0), cap=PlayoutCap(0.5, 24, 4)
+        search, temperature=TemperatureSchedule(1.0, 2, 0.0), cap=PlayoutCap(0.5, 4)
     )
     slots = np.arange(40)
     states = [random_position(TIC_TAC_TOE, slot % 5, rng) for slot in slots]
