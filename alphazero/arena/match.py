@@ -32,8 +32,8 @@ from alphazero.utils.jit import kernel
 from alphazero.utils.jobs import JobProgress, run_jobs
 from alphazero.utils.progress import Progress, no_progress
 
-DEFAULT_PARALLEL_GAMES = 128
-"""Default number of parallel games: enough to fill the batches of two cores."""
+DEFAULT_PARALLEL_GAMES = 256
+"""Default number of parallel games: two players fill batches of 48 on each of two cores."""
 
 _floats = types.float32[::1]
 slots_type = types.int64[::1]

@@ -36,6 +36,16 @@ def padded_size(positions: int) -> int:
     return next((size for size in BATCH_SIZES if size >= positions), BATCH_SIZES[-1])
 
 
+def rows_in_match(num_games: int) -> int:
+    """Return the batch size for a player that is to move in about half of `num_games` games.
+
+    The largest of `BATCH_SIZES` up to three eighths: of two players one can then always fill its
+    batch, so hardly any is padded until the last games end.
+    """
+    wanted = max(num_games * 3 // 8, 1)
+    return max(size for size in BATCH_SIZES if size <= wanted)
+
+
 def pieces(positions: int) -> Iterator[slice]:
     """Split `positions` into slices of at most the largest of `BATCH_SIZES`."""
     for start in range(0, positions, BATCH_SIZES[-1]):

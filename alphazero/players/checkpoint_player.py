@@ -21,6 +21,7 @@ from alphazero.mcts.search import NODES_PER_SIMULATION
 from alphazero.network.backend import make_evaluator
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from alphazero.network.header import find_checkpoint
+from alphazero.network.inference import rows_in_match
 from alphazero.players.search_player import SearchPlayer
 
 TREE_BYTES = 2 << 30
@@ -93,6 +94,7 @@ class CheckpointPlayer:
             slots=num_games,
             nodes=max(fresh, min(NODES_PER_SIMULATION * simulations + 1, limit)),
             leaves=leaves,
+            rows=rows_in_match(num_games) if leaves == 1 else None,
         )
         return SearchPlayer(search, seconds=seconds)
 

@@ -14,6 +14,7 @@ from alphazero.config.schema import Config, SearchConfig
 from alphazero.games.game import Game
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.mcts.network_search import NetworkSearch
+from alphazero.network.inference import rows_in_match
 from alphazero.players.base import Player
 from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import GameRecord, Pairing
@@ -29,7 +30,8 @@ def make_player(
     """
     if simulations is not None:
         search = dataclasses.replace(search, simulations=simulations)
-    return SearchPlayer(NetworkSearch(game, evaluator, search, slots=num_games))
+    rows = rows_in_match(num_games)
+    return SearchPlayer(NetworkSearch(game, evaluator, search, slots=num_games, rows=rows))
 
 
 def play_gate(

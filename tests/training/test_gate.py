@@ -10,6 +10,7 @@ from helpers.searches import HashedEvaluator
 from helpers.selfplay import chosen_most_visited, make_config
 
 from alphazero.config.schema import Config, GateConfig, SearchConfig
+from alphazero.games import make_game
 from alphazero.mcts.evaluator import UniformEvaluator
 from alphazero.training.gate import run_gate
 from alphazero.utils.arrays import Float32Array
@@ -85,3 +86,29 @@ def test_the_answer_of_a_sequential_test_decides_and_the_threshold_where_there_i
     score: float, verdict: bool | None, accepted: bool
 ):
     assert GateConfig(threshold=0.55).accepts(score, verdict) is accepted
+
+
+class Counting(UniformEvaluator):
+    """Notes the sizes of its batches."""
+
+    def __init__(self, num_actions: int) -> None:
+        super().__init__(num_actions)
+        self.sizes: list[int] = []
+
+    def evaluate(self, observations: Float32Array) -> tuple[Float32Array, Float32Array]:
+        self.sizes.append(len(observations))
+        return super().evaluate(observations)
+
+
+def test_both_players_of_a_gate_fill_their_batches_until_the_last_games():
+    game = make_game("connect_four")
+    config = dataclasses.replace(
+        make_config(parallel_games=64),
+        gate=GateConfig(games=64, simulations=30, opening_moves=3),
+        search=SearchConfig(evaluation_cache_mib=0),
+    )
+    players = Counting(game.num_actions), Counting(game.num_actions)
+    run_gate(game, config, *players, (0,))
+    for player in players:
+        assert max(player.sizes) == 24, "three eighths of 64 games"
+        assert min(player.sizes[: len(player.sizes) // 2]) >= 20
