@@ -1,8 +1,9 @@
-"""Measure the effect of each choice of search and training, on a small Connect Four network.
+"""Measure the effect of each choice of search and training, on a small network.
 
-python scripts/ablation.py [POSITIONS ...] [--evaluations 1000000] [--seeds 1,2] [--only NAME NAME]
+python scripts/ablation.py connect_four POSITIONS [--evaluations 1000000] [--only NAME NAME]
+python scripts/ablation.py go --opponents uct:1000 'gtp:COMMAND' [--seeds 1,2]
 
-Prints the table of configs/README.md, "Ablations". POSITIONS are solved positions as
+Prints a table of configs/README.md, "Ablations". POSITIONS are solved positions as
 `alphazero grade` reads them.
 """
 
@@ -20,14 +21,17 @@ from tqdm import tqdm
 from alphazero.arena.elo import MatchResult
 from alphazero.arena.grade import optimal_share
 from alphazero.arena.head_to_head import play_match
+from alphazero.arena.match import parallel_games_for
 from alphazero.arena.openings import paired_openings
 from alphazero.arena.solved_positions import position_files, read_positions
 from alphazero.cli.argument_types import even_number, whole_number, whole_numbers
 from alphazero.cli.main import run_and_report
+from alphazero.config.loader import load_config
 from alphazero.errors import AlphaZeroError, RunError, did_you_mean
 from alphazero.games import make_game
 from alphazero.players.base import Player
 from alphazero.players.checkpoint_player import CheckpointPlayer, load_checkpoint_player
+from alphazero.players.registry import PlayerSpec, parse_player
 from alphazero.solvers.exhaustive import SolvedPositions
 from alphazero.training.manifest import holds_run
 from alphazero.utils.machine import usable_cores
@@ -77,39 +81,72 @@ class Ablation:
             for future in [pool.submit(train_one, *run) for run in runs]:
                 future.result()
 
-    def compare(
-        self,
-        games: int,
-        simulations: int,
-        solutions: Sequence[SolvedPositions],
-        workers: int,
-        show: Progress = no_progress,
-    ) -> list["Row"]:
-        """Return each variant's matches against the base of its seed, and its optimal moves."""
+    def compare(self, trial: "Trial", workers: int, show: Progress = no_progress) -> list["Row"]:
+        """Return the results of each variant."""
         rows = []
         for variant in self.variants:
-            matches, network, search = [], [], []
+            matches: list[MatchResult] = []
+            figures = []
             for seed in self.seeds:
                 player = load_checkpoint_player(self.run_of(variant, seed))
-                network.append(optimal_share(player, solutions, 0, workers))
-                search.append(optimal_share(player, solutions, simulations, workers))
                 if variant != BASE:
-                    pair = player, load_checkpoint_player(self.run_of(BASE, seed))
-                    matches.append(_compare(pair, games, simulations, seed, workers))
+                    base = _spec(self.run_of(BASE, seed), trial.simulations)
+                    matches.append(_compare(player, base, trial, seed, workers))
+                figures.append(_measure(player, trial, seed, workers))
                 show(1)
-            rows.append(Row(variant, matches, float(np.mean(network)), float(np.mean(search))))
+            rows.append(Row(variant, matches, np.mean(figures, axis=0).tolist()))
         return rows
 
 
-def _compare(
-    players: Sequence[CheckpointPlayer], games: int, simulations: int, seed: int, workers: int
-) -> MatchResult:
-    def make_players(num_games: int) -> list[Player]:
-        return [player.create(num_games, simulations=simulations) for player in players]
+@dataclass(frozen=True)
+class Trial:
+    """How trained players are measured."""
 
-    game = players[0].game
-    schedule = paired_openings(game, games, 4, np.random.default_rng(seed))
-    return play_match(game, make_players, schedule, workers=workers)[0]
+    games: int
+    """of each match"""
+    simulations: int
+    """of each move"""
+    solutions: Sequence[SolvedPositions] = ()
+    opponents: Sequence[PlayerSpec] = ()
+
+    @property
+    def columns(self) -> list[str]:
+        """What `_measure` returns, in words."""
+        graded = ["optimal, network", "optimal, search"] if self.solutions else []
+        return graded + [f"against {each.name}" for each in self.opponents]
+
+
+def _measure(player: CheckpointPlayer, trial: Trial, seed: int, workers: int) -> list[float]:
+    """Return shares: of optimal moves without and with search, and of points by opponent."""
+    shares = []
+    if trial.solutions:
+        for simulations in (0, trial.simulations):
+            shares.append(optimal_share(player, trial.solutions, simulations, workers))
+    results = (_compare(player, each, trial, seed, workers) for each in trial.opponents)
+    return shares + [result.score for result in results]
+
+
+def _spec(run: Path, simulations: int) -> PlayerSpec:
+    return parse_player(f"{run}:simulations={simulations}")
+
+
+def _compare(
+    player: CheckpointPlayer, opponent: PlayerSpec, trial: Trial, seed: int, workers: int
+) -> MatchResult:
+    """Return the result of `player` against `opponent`; GTP programs see all moves of a game."""
+    game, rng = player.game, np.random.default_rng(seed)
+
+    def make_players(num_games: int) -> list[Player]:
+        own = player.create(num_games, simulations=trial.simulations)
+        return [own, opponent.create(game, num_games, rng.spawn(1)[0])]
+
+    return play_match(
+        game,
+        make_players,
+        paired_openings(game, trial.games, OPENING_MOVES, rng),
+        parallel_games=parallel_games_for([opponent], workers),
+        workers=workers,
+    )[0]
 
 
 @dataclass(frozen=True)
@@ -119,28 +156,41 @@ class Row:
     variant: str
     matches: Sequence[MatchResult]
     """against the base, one per seed"""
-    network_accuracy: float
-    """share of optimal moves without search, mean over sets and seeds; NaN without positions"""
-    search_accuracy: float
-    """share of optimal moves with search"""
+    shares: Sequence[float]
+    """one for each of the columns, mean over seeds"""
 
 
-def table(rows: Sequence[Row]) -> str:
+def table(rows: Sequence[Row], columns: Sequence[str]) -> str:
     """Return rows as a Markdown table."""
-    head = ("variant", "Elo against the base, each seed", "optimal, network", "optimal, search")
     cells = []
     for row in rows:
         elo = ", ".join(
-            f"{each.elo:+.0f} ({each.elo_low:+.0f} to {each.elo_high:+.0f})" for each in row.matches
+            f"{each.elo:+z.0f} ({each.elo_low:+z.0f} to {each.elo_high:+z.0f})"
+            for each in row.matches
         )
-        shares = f"{row.network_accuracy:.1%}", f"{row.search_accuracy:.1%}"
-        cells.append((row.variant, elo or "0", *shares))
-    return markdown_table(head, cells)
+        cells.append((row.variant, elo or "0", *(f"{share:.1%}" for share in row.shares)))
+    return markdown_table(("variant", "Elo against the base, each seed", *columns), cells)
 
 
-CONFIG = Path(__file__).parent.parent / "configs" / "connect_four.yaml"
+OPENING_MOVES = 4
+"""Random moves at the start of each pair of games."""
 
-SMALL = [
+
+@dataclass(frozen=True)
+class Study:
+    """A shipped configuration, made small, and the choices to change in it one at a time."""
+
+    config: str
+    small: Sequence[str]
+    variants: Mapping[str, Sequence[str]]
+    """overrides by variant; each changes one choice of the base"""
+    simulations: int
+    """a move in comparisons"""
+
+
+CONFIGS = Path(__file__).parent.parent / "configs"
+
+CONNECT_FOUR_SMALL = [
     "run.threads=1",
     "run.keep_checkpoints=1",
     "network.blocks=3",
@@ -185,8 +235,7 @@ SMALL = [
 its values from before the tuning of deblundering, temperature, fast searches, weight decay, Gumbel
 search and Muon."""
 
-VARIANTS = {
-    BASE: [],
+CONNECT_FOUR_VARIANTS = {
     "all moves searched fully": ["selfplay.full_search_probability=1.0"],
     "temperature 0.5": ["selfplay.temperature=0.5"],
     "temperature for 6 moves": ["selfplay.temperature_moves=6"],
@@ -244,39 +293,70 @@ VARIANTS = {
     "surprise weighting": ["replay.policy_surprise_weight=0.5"],
     "int8 self-play": ["inference.selfplay_precision=int8"],
 }
-"""Overrides by variant; each changes one choice of the base."""
+
+GO_SMALL = [
+    "run.threads=1",
+    "run.keep_checkpoints=1",
+    "game.rows=7",
+    "game.columns=7",
+    "selfplay.games_per_iteration=128",
+    "selfplay.parallel_games=128",
+    "selfplay.temperature_moves=10",
+    "selfplay.random_opening_max_moves=10",
+    "replay.window_minimum=10000",
+    "learner.learning_rate=0.001",
+    "gate.games=0",
+    "evaluation.anchors=[]",
+    "budget.samples=null",
+]
+"""Overrides that make the shipped configuration small: 7 x 7, one rate, no gate."""
+
+GO_VARIANTS = {
+    "win-draw-loss head": ["network.value_head=wdl"],
+    "forced playouts": ["selfplay.forced_playouts=2.0"],
+    "Gumbel search above PUCT": ["search.selection=gumbel_root"],
+}
+
+STUDIES = {
+    "connect_four": Study("connect_four.yaml", CONNECT_FOUR_SMALL, CONNECT_FOUR_VARIANTS, 48),
+    "go": Study("go_9x9.yaml", GO_SMALL, GO_VARIANTS, 96),
+}
 
 
 def main() -> None:
     """Train missing runs, compare all, print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("study", choices=STUDIES)
     parser.add_argument("positions", nargs="*", type=Path, metavar="POSITIONS")
     parser.add_argument("--evaluations", type=whole_number, default=1_000_000, help="of each run")
     parser.add_argument("--seeds", type=whole_numbers, default="1,2", help="comma-separated")
-    parser.add_argument("--only", nargs="+", default=list(VARIANTS), metavar="NAME")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="these variants, not all")
     parser.add_argument("--games", type=even_number, default=200, help="of each match")
+    parser.add_argument("--opponents", nargs="+", default=[], type=parse_player, metavar="PLAYER")
     parser.add_argument("--folder", type=Path, default=Path("checkpoints/ablations"))
     options = parser.parse_args()
-    for name in options.only:
-        if name not in VARIANTS:
-            raise AlphaZeroError(f"unknown variant {name!r}{did_you_mean(name, VARIANTS)}")
+    study = STUDIES[options.study]
+    names = list(study.variants) if options.only is None else options.only
+    for name in names:
+        if name not in study.variants:
+            raise AlphaZeroError(f"unknown variant {name!r}{did_you_mean(name, study.variants)}")
     ablation = Ablation(
-        CONFIG,
-        {name: VARIANTS[name] for name in dict.fromkeys([BASE, *options.only])},
-        [*SMALL, f"budget.evaluations={options.evaluations}"],
+        CONFIGS / study.config,
+        {BASE: [], **{name: study.variants[name] for name in names}},
+        [*study.small, f"budget.evaluations={options.evaluations}"],
         options.seeds,
         options.folder,
     )
-    solutions = [
-        read_positions(make_game("connect_four"), path)
-        for path in position_files(options.positions)
-    ]
+    played = load_config(ablation.config, ablation.shared).game
+    game = make_game(played.name, **played.options)
+    solutions = [read_positions(game, path) for path in position_files(options.positions)]
+    trial = Trial(options.games, study.simulations, solutions, options.opponents)
     workers, runs = usable_cores(), len(ablation.variants) * len(ablation.seeds)
     with tqdm(total=runs, desc="training", unit="run") as bar:
         ablation.train(workers, bar.update)
     with tqdm(total=runs, desc="comparing", unit="run") as bar:
-        rows = ablation.compare(options.games, 48, solutions, workers, bar.update)
-    print(table(rows))
+        rows = ablation.compare(trial, workers, bar.update)
+    print(table(rows, trial.columns))
 
 
 if __name__ == "__main__":

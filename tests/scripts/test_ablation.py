@@ -4,12 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from ablation import BASE, Ablation, Row, table
+from ablation import BASE, Ablation, Row, Trial, table
 from helpers.tiny_run import YAML, files_of
 
 from alphazero.arena.elo import MatchResult
 from alphazero.errors import RunError
 from alphazero.games import make_game
+from alphazero.players.registry import parse_player
 from alphazero.solvers.exhaustive import solve_all_positions
 from alphazero.utils.files import sha256_of
 
@@ -36,11 +37,17 @@ def test_variants_are_trained_once_and_compared_with_the_base(tmp_path: Path) ->
     replace(ablation, variants={BASE: []}).train(1)
     assert all(sha256_of(path) == digest for path, digest in trained.items())
     assert "games/selfplay-000002.txt" not in files_of(ablation.run_of(BASE, 3))
-    base, other = ablation.compare(4, 2, [solve_all_positions(make_game("tic_tac_toe"))], 1)
+    solutions = [solve_all_positions(make_game("tic_tac_toe"))]
+    trial = Trial(4, 2, solutions, [parse_player("minimax:9")])
+    base, other = ablation.compare(trial, 1)
     assert (base.variant, base.matches) == (BASE, [])
     assert other.matches[0].games == 4
-    assert 0 < base.network_accuracy < 1
-    assert 0 < other.search_accuracy < 1
+    assert trial.columns == ["optimal, network", "optimal, search", "against minimax:depth=9"]
+    for row in base, other:
+        network, search, points = row.shares
+        assert 0 < network < 1
+        assert 0 < search < 1
+        assert 0 <= points <= 0.5, "the perfect player never loses"
 
 
 def test_a_run_that_fails_says_why(tmp_path: Path) -> None:
@@ -52,8 +59,10 @@ def test_a_run_that_fails_says_why(tmp_path: Path) -> None:
 
 def test_the_table_has_a_line_for_each_variant() -> None:
     match = MatchResult(6, 0, 4, 10, 70.4, -10.2, 150.7)
-    rows = [Row(BASE, [], 0.5, 0.61), Row("more", [match, match], 0.525, 0.7)]
-    assert table(rows).splitlines()[2:] == [
+    rows = [Row(BASE, [], [0.5, 0.61]), Row("more", [match, match], [0.525, 0.7])]
+    head, _, *lines = table(rows, ["one", "two"]).splitlines()
+    assert head == "| variant | Elo against the base, each seed | one | two |"
+    assert lines == [
         "| base | 0 | 50.0% | 61.0% |",
         "| more | +70 (-10 to +151), +70 (-10 to +151) | 52.5% | 70.0% |",
     ]
