@@ -153,6 +153,14 @@ class Game(ABC):
     last_move_in_state_key: ClassVar[bool] = True
     """Whether the rest of a game can depend on the last move, such as a pass in Go."""
 
+    policy_planes: ClassVar[int] = 0
+    """The number of planes over the cells into which the first actions divide.
+
+    Action a < policy_planes * H * W is plane a // (H * W), cell a % (H * W), counted row by row.
+    The others have no cell, such as a pass. With 0, the default, no action has one: the game then
+    has a dense policy head, whatever `network.heads` is.
+    """
+
     @property
     def one_sided(self) -> bool:
         """Whether one player hardly ever wins random games.

@@ -209,6 +209,7 @@ class Hex(Game):
 
     rule_functions = (legal, play, outcome, observe)
     last_move_in_state_key = False
+    policy_planes = 1
 
     def __post_init__(self) -> None:
         if not 2 <= self.size <= 26:

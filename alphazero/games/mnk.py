@@ -77,6 +77,7 @@ class Mnk(LineGame):
     length: int = 3
 
     rule_functions = (legal, play, outcome, observe)
+    policy_planes = 1
 
     @property
     def wins_at_once(self) -> Any:

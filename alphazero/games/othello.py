@@ -183,6 +183,7 @@ class Othello(Game):
 
     rule_functions = (legal, play, outcome, observe)
     last_move_in_state_key = False
+    policy_planes = 1
 
     def __post_init__(self) -> None:
         if self.size not in SIZES:

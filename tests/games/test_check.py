@@ -137,6 +137,24 @@ def allow_taken_cells(state: State, mask: Mask) -> int:
 
 
 @kernel(LEGAL_RULE)
+def count_cells_from_the_end(state: State, mask: Mask) -> int:
+    count = LEGAL(state, mask)
+    mask[:] = mask[::-1].copy()
+    return count
+
+
+@kernel(PLAY_RULE)
+def place_from_the_end(state: State, action: int) -> None:
+    place_stone(state, len(state) - CELLS - 1 - action, action)
+
+
+@kernel(OBSERVE_RULE)
+def show_the_last_move_from_the_end(state: State, planes: Planes) -> None:
+    OBSERVE(state, planes)
+    planes[2] = planes[2, ::-1, ::-1].copy()
+
+
+@kernel(LEGAL_RULE)
 def miscount_the_mask(state: State, mask: Mask) -> int:
     return LEGAL(state, mask) + 1
 
@@ -443,6 +461,24 @@ BROKEN = {
         "has_a_group_of_symmetries",
         "symmetry 1 followed by 1 is not one of the symmetries",
     ),
+    "more policy planes than actions": (
+        with_attributes(policy_planes=2),
+        "lays_its_actions_on_cells",
+        "policy_planes is 2; expected an int from 0 to 1",
+    ),
+    "actions in another order than their cells": (
+        with_attributes(
+            rule_functions=(
+                count_cells_from_the_end,
+                place_from_the_end,
+                TELL,
+                show_the_last_move_from_the_end,
+            ),
+            action_cell=lambda self, state, action: 8 - action,
+        ),
+        "lays_its_actions_on_cells",
+        "; expected the cell's number, as policy_planes is 1",
+    ),
     "names that read back as others": (
         with_attributes(parse_action=one_cell_further),
         "reads_its_own_action_names",
@@ -492,6 +528,7 @@ def test_the_check_names_exactly_the_bug(bug: str, effort: Effort) -> None:
     consequences: dict[str, set[str]] = {
         "planes by colour": {"marks_moves_on_the_cells_of_their_stones"},
         "mask of taken cells": {"reads_its_own_drawings"},
+        "symmetries that do not commute with play": {"lays_its_actions_on_cells"},
         "names that read back as others": {"replays_a_game_from_its_move_names"},
         "one name for all": {"replays_a_game_from_its_move_names"},
         "drawings that fail": {"does_not_change_given_states"},

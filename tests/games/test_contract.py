@@ -257,6 +257,12 @@ def test_each_move_of_a_line_game_has_the_one_cell_that_it_fills(game: LineGame)
             assert np.flatnonzero(cells).tolist() == [game.action_cell(state, int(action))]
 
 
+def test_games_of_stones_on_free_cells_lay_their_actions_on_cells() -> None:
+    planes = {name: make_game(name).policy_planes for name in game_names()}
+    on_cells = "go", "gomoku", "hex", "mnk", "othello", "tic_tac_toe"
+    assert planes == dict.fromkeys(planes, 0) | dict.fromkeys(on_cells, 1)
+
+
 def test_a_move_has_no_cell_unless_its_game_says_so() -> None:
     game = Take()
     assert game.action_cell(game.initial_state(), 0) is None

@@ -131,6 +131,44 @@ def keeps_its_rules_under_symmetries(trial: Trial) -> None:
                 image = trial.rules.play(image, int(actions[position.action]))
 
 
+def lays_its_actions_on_cells(trial: Trial) -> None:
+    """The actions of `policy_planes` have the cells of their stones, and symmetries move both.
+
+    A symmetry may exchange planes. With several planes, an action's cell need not be that of its
+    stone: it can be the cell that a piece leaves.
+    """
+    game = trial.game
+    planes = game.policy_planes
+    _, height, width = game.observation_shape
+    area = height * width
+    on_cells = planes * area if type(planes) is int else -1
+    if not 0 <= on_cells <= game.num_actions:
+        raise Breach(
+            f"policy_planes is {planes!r}; expected an int from 0 to {game.num_actions // area}, "
+            f"the number of actions by that of cells"
+        )
+    for number, (actions, cells) in enumerate(zip(*game.symmetries(), strict=True)):
+        for action in range(game.num_actions if planes else 0):
+            image = int(actions[action])
+            stays = image >= on_cells
+            if action < on_cells:
+                stays = image < on_cells and image % area == cells[action % area]
+            if not stays:
+                raise Breach(
+                    f"symmetry {number} moves action {action} to {image}, but not so its cell; "
+                    "expected actions plane by plane, in each cell by cell, and then those without "
+                    "a cell"
+                )
+    for position in trial.positions() if planes == 1 else ():
+        state, action = position.state, position.action
+        cell = game.action_cell(state, action) if action >= 0 else None
+        if cell is not None and action != cell:
+            raise Breach(
+                f"the move {trial.name_of(position)} is action {action} and puts its stone on cell "
+                f"{cell}; expected the cell's number, as policy_planes is 1"
+            )
+
+
 def _first_moves(trial: Trial) -> Iterator[Position]:
     """Yield positions of the first two games in order, as many as the effort allows."""
     moves = itertools.chain.from_iterable(trial.records[:2])
@@ -275,6 +313,7 @@ REST: tuple[Promise, ...] = (
     marks_moves_on_the_cells_of_their_stones,
     has_a_group_of_symmetries,
     keeps_its_rules_under_symmetries,
+    lays_its_actions_on_cells,
     reads_its_own_drawings,
     reads_its_own_action_names,
     replays_a_game_from_its_move_names,

@@ -83,6 +83,7 @@ class Go(Game):
     moves: int = 0
 
     rule_functions = (legal, play, outcome, observe)
+    policy_planes = 1
 
     def __post_init__(self) -> None:
         for option, least, most, unit in (
