@@ -60,7 +60,7 @@ class Rate(NamedTuple):
 
 def untrained_network(game: Game, config: Config) -> NetworkSnapshot:
     """Return the untrained network of a run."""
-    network = ResNet(game.observation_shape, game.num_actions, config.network, config.run.seed)
+    network = ResNet.of(game, config.network, config.run.seed)
     name, options = config.game.name, dict(config.game.options)
     player = Checkpoint(name, options, config.network, network.state_dict(), 0, 0)
     evaluator = make_evaluator(network, config.inference)

@@ -24,6 +24,7 @@ from alphazero.config.strict_yaml import KeyPath, describe_value, quote
 GameOption = int | float | bool | str
 PRECISIONS = ("auto", "float32", "bfloat16")
 VALUE_HEADS = ("scalar", "wdl")
+HEADS = ("dense", "convolutional")
 SELECTIONS = ("puct", "gumbel", "gumbel_root")
 
 
@@ -120,6 +121,17 @@ class NetworkConfig:
         "P(loss)",
         choices=VALUE_HEADS,
         source="AGZ, Methods, Neural network architecture: scalar; Leela Chess Zero: wdl",
+    )
+    heads: str = config_field(
+        "dense",
+        "kind of the heads: `dense`, with weights for each cell; or `convolutional`, whose weights "
+        "fit any size of the board: the logits of cells by 1x1 convolutions, those of other "
+        "actions and the value from means and maxima over the board, for which `policy_filters` "
+        "and `value_filters` should be 16 or more. A game whose actions are not cells, such as "
+        "Connect Four, keeps the dense policy head",
+        choices=HEADS,
+        source="AGZ, Methods, Neural network architecture: dense; Wu 2019 (arXiv:1902.10565), "
+        "section 3.3 and appendix A: convolutional, 32 filters in the heads beside 96",
     )
     squeeze_excitation: int = config_field(
         0,

@@ -73,7 +73,7 @@ def untrained_network(
     game: Game, config: Config
 ) -> tuple[ResNet, BatchedEvaluator, BatchedEvaluator]:
     """Return an untrained network, and its evaluators in the gate and in self-play."""
-    network = ResNet(game.observation_shape, game.num_actions, config.network, config.run.seed)
+    network = ResNet.of(game, config.network, config.run.seed)
     evaluator = make_evaluator(network, config.inference)
     int8 = config.inference.selfplay_precision == "int8"
     if int8 and isinstance(evaluator, OpenVINOEvaluator):

@@ -70,7 +70,7 @@ class Checkpoint:
             game = make_game(self.game_name, **self.game_options)
         except (GameError, TypeError, ValueError, OverflowError) as error:
             refuse(self.source, f"its game cannot be made here: {error}")
-        network = ResNet(game.observation_shape, game.num_actions, self.network_settings, None)
+        network = ResNet.of(game, self.network_settings, None)
         expected = network.state_dict()
         if odd := sorted(expected.keys() ^ self.weights.keys()):
             kind = "lacks" if odd[0] in expected else "has an unknown"

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from alphazero.errors import ConfigError
+from alphazero.network.heads import ConvolutionalPolicy, scale_of_board
 from alphazero.network.inference import BatchedEvaluator, resolve_precision
 from alphazero.network.quantization import (
     SIGNED_LEVELS,
@@ -106,6 +107,36 @@ def _core() -> Any:
     return openvino.Core()
 
 
+@functools.cache
+def _ops() -> Any:
+    from openvino import opset13
+
+    return opset13
+
+
+_OVER_BOARD = np.array([2, 3])
+
+
+def _constant(tensor: Tensor) -> Any:
+    return _ops().constant(tensor.detach().float().numpy())
+
+
+def _dense(features: Any, layer: nn.Linear) -> Any:
+    ops = _ops()
+    product = ops.matmul(features, _constant(layer.weight), False, True)
+    return ops.add(product, _constant(layer.bias.reshape(1, -1)))
+
+
+def _flat(features: Any) -> Any:
+    """Reshape [B, F, H, W] to [B, F H W]."""
+    return _ops().reshape(features, np.array([0, -1]), True)
+
+
+def _of_each_filter(numbers: Any) -> Any:
+    """Reshape [B, F] to [B, F, 1, 1]."""
+    return _ops().reshape(numbers, np.array([0, -1, 1, 1]), True)
+
+
 def _graph(network: ResNet, size: int, ranges: Ranges) -> Any:
     """Return a folded ResNet as an OpenVINO model of fixed batch size.
 
@@ -113,16 +144,12 @@ def _graph(network: ResNet, size: int, ranges: Ranges) -> Any:
     `ranges` round their inputs and weights; OpenVINO compiles these to int8 kernels.
     """
     import openvino
-    from openvino import opset13 as ops
 
-    over_board = np.array([2, 3])
-
-    def constant(tensor: Tensor) -> Any:
-        return ops.constant(tensor.detach().float().numpy())
+    ops = _ops()
 
     def quantize(numbers: Any, greatest: Tensor, signed: bool) -> Any:
-        high = constant(greatest)
-        low = constant(-greatest if signed else torch.zeros_like(greatest))
+        high = _constant(greatest)
+        low = _constant(-greatest if signed else torch.zeros_like(greatest))
         levels = SIGNED_LEVELS if signed else UNSIGNED_LEVELS
         return ops.fake_quantize(numbers, low, high, low, high, levels)
 
@@ -130,34 +157,28 @@ def _graph(network: ResNet, size: int, ranges: Ranges) -> Any:
         convolution = layer.convolution
         padding = list(cast(tuple[int, int], convolution.padding))
         bias = cast(Tensor, convolution.bias).reshape(1, -1, 1, 1)
-        weight = constant(convolution.weight)
+        weight = _constant(convolution.weight)
         if layer in ranges:
             # The skip around the block uses the unrounded `features`: rounding them too is no
             # faster and doubles the distance to the exact outputs, because the errors add up.
             features = quantize(features, ranges[layer], signed=False)
             weight = quantize(weight, weight_ranges(convolution.weight), signed=True)
         convolved = ops.convolution(features, weight, [1, 1], padding, padding, [1, 1])
-        return ops.add(convolved, constant(bias))
-
-    def dense(features: Any, layer: nn.Linear) -> Any:
-        product = ops.matmul(features, constant(layer.weight), False, True)
-        return ops.add(product, constant(layer.bias.reshape(1, -1)))
-
-    def of_each_filter(numbers: Any) -> Any:
-        return ops.reshape(numbers, np.array([size, -1, 1, 1]), False)
+        return ops.add(convolved, _constant(bias))
 
     def excite(features: Any, layer: SqueezeExcitation) -> Any:
-        hidden = ops.relu(dense(ops.reduce_mean(features, over_board, False), layer.squeeze))
-        return ops.multiply(features, of_each_filter(ops.sigmoid(dense(hidden, layer.excite))))
+        hidden = ops.relu(_dense(ops.reduce_mean(features, _OVER_BOARD, False), layer.squeeze))
+        return ops.multiply(features, _of_each_filter(ops.sigmoid(_dense(hidden, layer.excite))))
 
     def pool(features: Any, layer: GlobalPooling) -> Any:
         lengths = np.array([layer.dense.out_features, layer.pooled])
         shifted, last = ops.variadic_split(features, 1, lengths).outputs()
         pooled = ops.relu(last)
         means, maxima = (
-            each(pooled, over_board, False) for each in (ops.reduce_mean, ops.reduce_max)
+            each(pooled, _OVER_BOARD, False) for each in (ops.reduce_mean, ops.reduce_max)
         )
-        return ops.add(shifted, of_each_filter(dense(ops.concat([means, maxima], 1), layer.dense)))
+        shifts = _dense(ops.concat([means, maxima], 1), layer.dense)
+        return ops.add(shifted, _of_each_filter(shifts))
 
     def residual(features: Any, block: ResidualBlock) -> Any:
         inner = convolve(features, block.first)
@@ -168,21 +189,46 @@ def _graph(network: ResNet, size: int, ranges: Ranges) -> Any:
             change = excite(change, block.excitation)
         return ops.relu(ops.add(change, features))
 
-    def head(layer: ConvNorm) -> Any:
-        return ops.reshape(ops.relu(convolve(trunk, layer)), np.array([size, -1]), False)
-
-    def value_of_output(output: Any) -> Any:
-        if network.settings.value_head == "scalar":
-            return ops.tanh(output)
-        win_less_loss = np.array([[1], [0], [-1]], np.float32)
-        return ops.matmul(ops.softmax(output, 1), ops.constant(win_less_loss), False, False)
-
     observations = ops.parameter([size, *network.observation_shape], np.float32)
     trunk = ops.relu(convolve(observations, network.stem))
     for block in network.tower:
         assert isinstance(block, ResidualBlock)
         trunk = residual(trunk, block)
-    logits = dense(head(network.policy_features), network.policy_output)
-    hidden = ops.relu(dense(head(network.value_features), network.value_hidden))
-    values = value_of_output(dense(hidden, network.value_output))
+    logits = _policy(network, convolve(trunk, network.policy_features))
+    values = _value(network, ops.relu(convolve(trunk, network.value_features)))
     return openvino.Model([logits, values], [observations], "alphazero")
+
+
+def _pool_board(network: ResNet, features: Any) -> Any:
+    """The twin of `heads.pool_board`."""
+    ops, scale = _ops(), np.float32(scale_of_board(*network.observation_shape[1:]))
+    means = ops.reduce_mean(features, _OVER_BOARD, False)
+    maxima = ops.reduce_max(features, _OVER_BOARD, False)
+    return ops.concat([means, ops.multiply(means, ops.constant(scale)), maxima], 1)
+
+
+def _policy(network: ResNet, features: Any) -> Any:
+    """The logits of the normalised features of the policy head."""
+    ops, head = _ops(), network.policy_output
+    if not isinstance(head, ConvolutionalPolicy):
+        return _dense(_flat(ops.relu(features)), cast(nn.Linear, head))
+    lengths = np.array([head.filters, head.filters])
+    local, pooled = ops.variadic_split(features, 1, lengths).outputs()
+    summary = _pool_board(network, ops.relu(pooled))
+    local = ops.relu(ops.add(local, _of_each_filter(_dense(summary, head.bias))))
+    kernel = _constant(head.planes.weight[:, :, None, None])
+    planes = ops.convolution(local, kernel, [1, 1], [0, 0], [0, 0], [1, 1])
+    logits = _flat(ops.add(planes, _constant(head.planes.bias.reshape(1, -1, 1, 1))))
+    return logits if head.others is None else ops.concat([logits, _dense(summary, head.others)], 1)
+
+
+def _value(network: ResNet, features: Any) -> Any:
+    """The values [B, 1] of the features of the value head."""
+    ops, settings = _ops(), network.settings
+    pools = settings.heads == "convolutional"
+    inputs = _pool_board(network, features) if pools else _flat(features)
+    output = _dense(ops.relu(_dense(inputs, network.value_hidden)), network.value_output)
+    if settings.value_head == "scalar":
+        return ops.tanh(output)
+    win_less_loss = np.array([[1], [0], [-1]], np.float32)
+    return ops.matmul(ops.softmax(output, 1), ops.constant(win_less_loss), False, False)

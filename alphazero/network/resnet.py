@@ -2,8 +2,8 @@
 
 Source: AlphaGo Zero, Nature 550 (2017), Methods, "Neural network architecture". The paper's
 sizes are 19 or 39 blocks, 256 filters, 2 policy filters, 1 value filter and 256 hidden units.
-Three options are not in the paper and off by default: squeeze-and-excitation, global pooling,
-and a value head for win, draw and loss.
+Four options are not in the paper and off by default: squeeze-and-excitation, global pooling, a
+value head for win, draw and loss, and convolutional heads.
 
 Shapes: B positions, C planes, H rows, W columns, A actions, F filters, G pooled filters.
 """
@@ -18,6 +18,8 @@ from torch.nn.functional import relu
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from alphazero.config.schema import NetworkConfig
+from alphazero.games.game import Game
+from alphazero.network.heads import NUM_SUMMARIES, ConvolutionalPolicy, pool_board
 from alphazero.utils.arrays import Float32Array
 
 HEAD_INIT_STD = 0.1
@@ -142,7 +144,8 @@ class ResNet(nn.Module):
     """The AlphaGo Zero network for one observation shape and one number of actions.
 
     `seed` is a number or a generator; the global generator is never used. With None the weights
-    stay on torch's "meta" device, to be assigned.
+    stay on torch's "meta" device, to be assigned. `policy_planes` is that of the game: with 0 the
+    policy head is dense, whatever `settings.heads` is.
 
     Convolutions start by He's rule (arXiv:1502.01852). Two departures from plain He give an
     untrained network nearly uniform policies and values near 0, which the first self-play needs:
@@ -160,6 +163,7 @@ class ResNet(nn.Module):
         num_actions: int,
         settings: NetworkConfig,
         seed: int | torch.Generator | None = 0,
+        policy_planes: int = 0,
     ) -> None:
         super().__init__()
         planes, height, width = observation_shape
@@ -180,16 +184,32 @@ class ResNet(nn.Module):
                     for index in range(settings.blocks)
                 )
             )
-            self.policy_features = ConvNorm(settings.filters, settings.policy_filters, 1)
-            self.policy_output = nn.Linear(settings.policy_filters * cells, num_actions)
+            filters, pools = settings.policy_filters, settings.heads == "convolutional"
+            self.policy_output: nn.Module
+            if pools and policy_planes:
+                self.policy_features = ConvNorm(settings.filters, 2 * filters, 1)
+                others = num_actions - policy_planes * cells
+                self.policy_output = ConvolutionalPolicy(filters, policy_planes, others)
+            else:
+                self.policy_features = ConvNorm(settings.filters, filters, 1)
+                self.policy_output = nn.Linear(filters * cells, num_actions)
             self.value_features = ConvNorm(settings.filters, settings.value_filters, 1)
-            self.value_hidden = nn.Linear(settings.value_filters * cells, settings.value_hidden)
+            inputs = settings.value_filters * (NUM_SUMMARIES if pools else cells)
+            self.value_hidden = nn.Linear(inputs, settings.value_hidden)
             outputs = 3 if settings.value_head == "wdl" else 1
             self.value_output = nn.Linear(settings.value_hidden, outputs)
         if seed is not None:
             self.to_empty(device="cpu")
             generator = torch.Generator().manual_seed(seed) if isinstance(seed, int) else seed
             self._initialise(generator)
+
+    @classmethod
+    def of(
+        cls, game: Game, settings: NetworkConfig, seed: int | torch.Generator | None = 0
+    ) -> "ResNet":
+        """Return the network of a game."""
+        shape = game.observation_shape
+        return cls(shape, game.num_actions, settings, seed, game.policy_planes)
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Return policy logits float32 [B, A] and values float32 [B] in [-1, 1], for `to_play`.
@@ -203,8 +223,12 @@ class ResNet(nn.Module):
         """Return all outputs: those of `forward`, and the outcome logits for the loss."""
         check_observations(observations, self.observation_shape)
         trunk = self.tower(relu(self.stem(observations), inplace=True))
-        policy = relu(self.policy_features(trunk), inplace=True).flatten(1).float()
-        value = relu(self.value_features(trunk), inplace=True).flatten(1).float()
+        policy = self.policy_features(trunk)
+        if not isinstance(self.policy_output, ConvolutionalPolicy):
+            policy = relu(policy, inplace=True).flatten(1).float()
+        value = relu(self.value_features(trunk), inplace=True)
+        pools = self.settings.heads == "convolutional"
+        value = pool_board(value.float()) if pools else value.flatten(1).float()
         value = relu(self.value_hidden(value), inplace=True)
         logits: Tensor = self.policy_output(policy).float()
         output: Tensor = self.value_output(value).float()

@@ -16,7 +16,7 @@ COPIES: Final = 4
 def check_network_sizes(config: Config, game: Game) -> None:
     """Raise ConfigError unless each network fits a checkpoint, and learning fits this machine."""
     for section, settings in zip(("network", "growth"), config.networks, strict=False):
-        skeleton = ResNet(game.observation_shape, game.num_actions, settings, None)
+        skeleton = ResNet.of(game, settings, None)
         size = sum(weights.nbytes for weights in skeleton.parameters())
         needed, memory = COPIES * size, total_memory()
         if size > FILE_LIMIT:

@@ -166,6 +166,8 @@ def describe(path: Path, checkpoint: Checkpoint) -> str:
         parts.append(f"global pooling {network.global_pooling}")
     if network.value_head != "scalar":
         parts.append(f"{network.value_head} value head")
+    if network.heads != "dense":
+        parts.append(f"{network.heads} heads")
     rating = "not measured"
     if checkpoint.rating is not None:
         rating = f"Elo {checkpoint.rating:+z.0f}, where the run's untrained network has 0"

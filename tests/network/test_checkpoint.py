@@ -102,7 +102,12 @@ def test_a_loaded_network_answers_as_the_saved_one(path: Path) -> None:
     assert all(parameter.requires_grad for parameter in network.parameters())
 
 
-OPTIONS = {"value_head": "wdl", "squeeze_excitation": 3, "global_pooling": 2}
+OPTIONS = {
+    "value_head": "wdl",
+    "heads": "convolutional",
+    "squeeze_excitation": 3,
+    "global_pooling": 2,
+}
 
 
 @pytest.mark.parametrize("names", [*([name] for name in OPTIONS), list(OPTIONS)])
@@ -128,7 +133,7 @@ def test_a_header_from_before_the_options_loads_as_the_network_that_was_then(pat
     loaded = load_checkpoint(path)
     assert loaded.network_settings == SETTINGS
     assert (SETTINGS.value_head, SETTINGS.squeeze_excitation) == ("scalar", 0)
-    assert SETTINGS.global_pooling == 0
+    assert (SETTINGS.heads, SETTINGS.global_pooling) == ("dense", 0)
     loaded.network()
 
 

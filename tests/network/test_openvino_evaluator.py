@@ -21,6 +21,9 @@ OPTIONS = [
     {"value_head": "wdl"},
     {"squeeze_excitation": 5},
     {"global_pooling": 6},
+    {"heads": "convolutional"},
+    {"heads": "convolutional", "policy_planes": 1},
+    {"heads": "convolutional", "policy_planes": 2, "value_head": "wdl", "value_filters": 9},
     {"value_head": "wdl", "squeeze_excitation": 5, "global_pooling": 6},
 ]
 
@@ -61,7 +64,7 @@ def test_each_option_is_computed_as_by_the_plain_network(
 
 
 @needs_openvino
-@pytest.mark.parametrize("options", [{}, OPTIONS[-1]])
+@pytest.mark.parametrize("options", [{}, OPTIONS[-2], OPTIONS[-1]])
 def test_bfloat16_stays_close(options: dict[str, str | int]) -> None:
     network, observations = scrambled(**options), boards(64)
     exact = TorchEvaluator(network, precision="float32").evaluate(observations)
@@ -175,8 +178,9 @@ def plain_int8(network: ResNet, calibration: np.ndarray, observations: np.ndarra
 
 
 @needs_openvino
-def test_int8_computes_what_rounding_in_torch_computes() -> None:
-    network, calibration, observations = scrambled(), boards(200), boards(300)[200:]
+@pytest.mark.parametrize("options", [{}, OPTIONS[-2]])
+def test_int8_computes_what_rounding_in_torch_computes(options: dict[str, str | int]) -> None:
+    network, calibration, observations = scrambled(**options), boards(200), boards(300)[200:]
     evaluator = OpenVINOEvaluator(network, "float32")
     exact = evaluator.evaluate(observations)
     logits, values = evaluator.quantized(calibration).evaluate(observations)

@@ -18,7 +18,7 @@ def new_learner(run: RunDirectory, group: Group | None) -> Learner:
     config, game = run.config, run.game
     rng = np.random.default_rng(stream(config, run.state.iteration, INITIALISE))
     shape = config.network_at(run.state.positions)
-    network = ResNet(game.observation_shape, game.num_actions, shape, int(rng.integers(2**31)))
+    network = ResNet.of(game, shape, int(rng.integers(2**31)))
     start_step = 0 if shape == config.network else config.steps_due(config.growth.samples or 0)
     return Learner(network, config.learner, config.inference.device, group, start_step)
 
