@@ -22,6 +22,8 @@ OUTCOME_RULE = types.int64(_state)
 OBSERVE_RULE = types.void(_state, types.float32[:, :, ::1])
 HEURISTIC_RULE = types.int64(_state)
 WINS_AT_ONCE_RULE = types.int64(_state)
+OWNERS_RULE = types.void(_state, types.int8[::1])
+MARGIN_RULE = types.float64(_state)
 
 
 @structref.register

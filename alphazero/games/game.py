@@ -29,8 +29,10 @@ from alphazero.errors import GameError
 from alphazero.games.compiled_rules import (
     HEURISTIC_RULE,
     LEGAL_RULE,
+    MARGIN_RULE,
     OBSERVE_RULE,
     OUTCOME_RULE,
+    OWNERS_RULE,
     PLAY_RULE,
     WINS_AT_ONCE_RULE,
     RulesType,
@@ -41,8 +43,10 @@ from alphazero.utils.jit import compile_deferred, inline_kernel, kernel, shared_
 __all__ = [  # rules are written with these
     "HEURISTIC_RULE",
     "LEGAL_RULE",
+    "MARGIN_RULE",
     "OBSERVE_RULE",
     "OUTCOME_RULE",
+    "OWNERS_RULE",
     "PLAY_RULE",
     "WINS_AT_ONCE_RULE",
 ]
@@ -50,6 +54,7 @@ __all__ = [  # rules are written with these
 State = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 Planes = npt.NDArray[np.float32]
+Owners = npt.NDArray[np.int8]
 
 PLY, OUTCOME, LAST = 0, 1, 2
 HEADER = 3
@@ -94,6 +99,18 @@ def no_heuristic(state: State) -> int:  # noqa: ARG001
 def unknown(state: State) -> int:  # noqa: ARG001
     """Return UNKNOWN: the `wins_at_once` of games that define none."""
     return UNKNOWN
+
+
+@kernel(OWNERS_RULE)
+def no_owners(state: State, cells: Owners) -> None:  # noqa: ARG001
+    """Give no cell to anybody: the `owners` of games that define none."""
+    cells[:] = 0
+
+
+@kernel(MARGIN_RULE)
+def no_margin(state: State) -> float:  # noqa: ARG001
+    """Return 0: the `margin` of games that define none."""
+    return 0.0
 
 
 @inline_kernel
@@ -192,6 +209,33 @@ class Game(ABC):
         with `search.mcts_solver` tries every move, which takes longer.
         """
         return unknown
+
+    @property
+    def owners(self) -> Any:
+        """A seventh rule, compiled for OWNERS_RULE: whose each cell is in a finished position.
+
+        It writes 1 for player 0, -1 for player 1 and 0 for nobody to `cells`, `int8 [H * W]`,
+        counted row by row. Training reads it: `network.auxiliary: [ownership]`.
+        """
+        return no_owners
+
+    @property
+    def margin(self) -> Any:
+        """An eighth rule, compiled for MARGIN_RULE: by how much player 0 won a finished game.
+
+        Its sign is the outcome. Training reads it: `network.auxiliary: [margin]`.
+        """
+        return no_margin
+
+    @property
+    def has_owners(self) -> bool:
+        """Whether the game has the rule `owners`."""
+        return self.owners is not no_owners
+
+    @property
+    def has_margin(self) -> bool:
+        """Whether the game has the rule `margin`."""
+        return self.margin is not no_margin
 
     def __getstate__(self) -> dict[str, int]:
         """Pickle only the options: compiled rules cannot be pickled."""

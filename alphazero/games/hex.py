@@ -27,6 +27,7 @@ from alphazero.games.game import (
     OBSERVE_RULE,
     ONGOING,
     OUTCOME,
+    OWNERS_RULE,
     PLAY_RULE,
     PLY,
     UNKNOWN,
@@ -34,6 +35,7 @@ from alphazero.games.game import (
     BoardStyle,
     Game,
     Mask,
+    Owners,
     Planes,
     State,
     Symmetries,
@@ -173,6 +175,18 @@ def wins_at_once(state: State) -> int:
     return 0
 
 
+@kernel(OWNERS_RULE)
+def owners(state: State, cells: Owners) -> None:
+    """Give the cells of the chain that joins its player's sides to that player.
+
+    All other cells are nobody's: stones that are not part of the chain decided nothing.
+    """
+    area = state[SIZE] * state[SIZE]
+    for cell in range(area):
+        joined = state[CELLS + area + cell] == BEGIN | END
+        cells[cell] = 3 - 2 * state[CELLS + cell] if joined else 0
+
+
 @kernel(OBSERVE_RULE)
 def observe(state: State, planes: Planes) -> None:
     """Write own stones, the opponent's, and ones everywhere when player 0 is to move.
@@ -230,6 +244,10 @@ class Hex(Game):
     @property
     def wins_at_once(self) -> Any:
         return wins_at_once
+
+    @property
+    def owners(self) -> Any:
+        return owners
 
     @property
     def num_actions(self) -> int:

@@ -20,13 +20,16 @@ from alphazero.games.game import (
     HEURISTIC_RULE,
     LAST,
     LEGAL_RULE,
+    MARGIN_RULE,
     OBSERVE_RULE,
     ONGOING,
     OUTCOME,
+    OWNERS_RULE,
     PLAY_RULE,
     PLY,
     Game,
     Mask,
+    Owners,
     Planes,
     State,
     Symmetries,
@@ -136,6 +139,21 @@ def play(state: State, action: int) -> None:
     settle(state)
 
 
+@kernel(OWNERS_RULE)
+def owners(state: State, cells: Owners) -> None:
+    """Give each cell to the colour of its disc."""
+    for cell in range(state[SIZE] * state[SIZE]):
+        place = Bits(cell)
+        first, second = Bits(state[DISCS]) >> place & ONE, Bits(state[DISCS + 1]) >> place & ONE
+        cells[cell] = np.int8(first) - np.int8(second)
+
+
+@kernel(MARGIN_RULE)
+def margin(state: State) -> float:
+    """Return player 0's discs minus player 1's."""
+    return float(count_bits(Bits(state[DISCS])) - count_bits(Bits(state[DISCS + 1])))
+
+
 @kernel(OBSERVE_RULE)
 def observe(state: State, planes: Planes) -> None:
     """Write own discs, the opponent's discs, and the cells where a disc can be placed.
@@ -198,6 +216,14 @@ class Othello(Game):
     @property
     def heuristic(self) -> Any:
         return corners_and_mobility
+
+    @property
+    def owners(self) -> Any:
+        return owners
+
+    @property
+    def margin(self) -> Any:
+        return margin
 
     @property
     def num_actions(self) -> int:

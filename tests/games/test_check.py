@@ -23,14 +23,17 @@ from alphazero.games.game import (
     HEURISTIC_SCALE,
     LAST,
     LEGAL_RULE,
+    MARGIN_RULE,
     OBSERVE_RULE,
     ONGOING,
     OUTCOME,
+    OWNERS_RULE,
     PLAY_RULE,
     PLY,
     WINS_AT_ONCE_RULE,
     Game,
     Mask,
+    Owners,
     Planes,
     State,
     Symmetries,
@@ -254,6 +257,36 @@ def never_win(state: State) -> int:
 @kernel(WINS_AT_ONCE_RULE)
 def answer_two(state: State) -> int:
     return 2
+
+
+@kernel(OWNERS_RULE)
+def give_a_cell_to_player_2(state: State, cells: Owners) -> None:
+    cells[:] = 0
+    cells[4] = 2
+
+
+@kernel(OWNERS_RULE)
+def give_the_first_cell_to_player_0(state: State, cells: Owners) -> None:
+    cells[:] = 0
+    cells[0] = 1
+
+
+@kernel(OWNERS_RULE)
+def forget_empty_cells(state: State, cells: Owners) -> None:
+    for cell in range(len(cells)):
+        if state[CELLS + cell]:
+            cells[cell] = 3 - 2 * state[CELLS + cell]
+
+
+@kernel(OWNERS_RULE)
+def own_one_cell_more(state: State, cells: Owners) -> None:
+    cells[:] = 0
+    cells[len(cells)] = 1
+
+
+@kernel(MARGIN_RULE)
+def win_by_the_opposite(state: State) -> float:
+    return -0.5 * state[OUTCOME]
 
 
 def with_rules(
@@ -513,6 +546,31 @@ BROKEN = {
         with_attributes(wins_at_once=property(lambda self: answer_two)),
         "knows_its_wins_at_once",
         "`wins_at_once` returns 2; expected 0, 1, or -1",
+    ),
+    "an owner that is no player": (
+        with_attributes(owners=property(lambda self: give_a_cell_to_player_2)),
+        "gives_each_cell_to_a_player_or_nobody",
+        "`owners` writes 2 for cell 4; expected 1 for player 0",
+    ),
+    "owners that do not move with the board": (
+        with_attributes(owners=property(lambda self: give_the_first_cell_to_player_0)),
+        "keeps_its_rules_under_symmetries",
+        "symmetry 1 does not map the owners or margin of this position",
+    ),
+    "owners of some cells": (
+        with_attributes(owners=property(lambda self: forget_empty_cells)),
+        "writes_every_entry",
+        "`owners` does not write cells[",
+    ),
+    "owners of cells beyond the board": (
+        with_attributes(owners=property(lambda self: own_one_cell_more)),
+        "stays_within_its_arrays",
+        "`owners(state)` uses an index outside its array",
+    ),
+    "a margin for the loser": (
+        with_attributes(margin=property(lambda self: win_by_the_opposite)),
+        "has_a_margin_with_the_sign_of_the_outcome",
+        "`margin` returns ",
     ),
 }
 """A game, the promise that it breaks, and words of what is said about it."""

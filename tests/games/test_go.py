@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.reference_go import GoTwin, area_of, is_position
+from helpers.reference_go import GoTwin, area_of, is_position, owners_of
 from numba import types
 
 from alphazero.errors import GameError
@@ -62,6 +62,9 @@ def check_against_twin(game: Go, seed: int) -> None:
         assert legal == twin.legal(), twin.moves
         assert stones_of(state).tolist() == twin.cells(), twin.moves
         assert game.score(state) == area_of(game.rows, game.columns, twin.past[-1]) - game.komi
+        cells = np.full(game.rows * game.columns, 7, np.int8)
+        game.owners(state, cells)
+        assert cells.tolist() == owners_of(game.rows, game.columns, twin.past[-1]), twin.moves
         assert game.outcome(state) == (twin.outcome() if twin.is_over() else ONGOING)
         if not legal:
             return

@@ -42,6 +42,11 @@ def test_rules_agree_with_the_plain_twin(size: int, games: int) -> None:
             stones[divmod(action, size)] = ply % 2
             result = twin.outcome(stones)
             assert game.outcome(state) == (ONGOING if result is None else result)
+            cells = np.full(size * size, 7, np.int8)
+            game.owners(state, cells)
+            won = twin.joining(stones, 0), twin.joining(stones, 1)
+            places = [divmod(cell, size) for cell in range(size * size)]
+            assert cells.tolist() == [(place in won[0]) - (place in won[1]) for place in places]
             if result is not None:
                 break
         results.add(result)

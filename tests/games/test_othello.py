@@ -92,6 +92,11 @@ def test_rules_agree_with_the_plain_twin(size: int, games: int) -> None:
                 for cell in twin.legal(discs, player)
             ]
             assert np.flatnonzero(game.legal_action_mask(state)).tolist() == moves
+            cells = np.full(size * size, 7, np.int8)
+            game.owners(state, cells)
+            owners = [{0: 1, 1: -1}.get(discs.get(cell, 2), 0) for cell in twin.cells()]
+            assert cells.tolist() == owners
+            assert game.margin(state) == sum(owners)
             if result is not None:
                 break
             action = dice.choice(moves)

@@ -44,11 +44,16 @@ def is_position(rows: int, columns: int, stones: Stones) -> bool:
 
 def area_of(rows: int, columns: int, stones: Stones) -> int:
     """Return Black's area less White's."""
-    total = 0
+    return sum(owners_of(rows, columns, stones))
+
+
+def owners_of(rows: int, columns: int, stones: Stones) -> list[int]:
+    """Return whose area each cell is in, row by row: 1 Black's, -1 White's, 0 nobody's."""
+    found = []
     for cell in itertools.product(range(rows), range(columns)):
         owners = {stones[cell]} if cell in stones else borders_of(rows, columns, stones, cell)
-        total += (owners == {0}) - (owners == {1})
-    return total
+        found.append((owners == {0}) - (owners == {1}))
+    return found
 
 
 @dataclass

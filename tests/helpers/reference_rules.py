@@ -129,17 +129,28 @@ class HexTwin:
         below = [(row + 1, column), (row + 1, column - 1)]
         return beside + above + below
 
-    def joins(self, stones: Stones, player: int) -> bool:
-        """Whether a chain of `player` joins that player's sides, walked from the first side."""
-        own = {cell for cell, owner in stones.items() if owner == player}
-        seen = {cell for cell in own if cell[player] == 0}
-        frontier = list(seen)
+    def chain(self, stones: Stones, start: Cell) -> set[Cell]:
+        """Return the stones that are joined to the one on `start`, with it."""
+        own = {cell for cell, owner in stones.items() if owner == stones[start]}
+        seen, frontier = {start}, [start]
         while frontier:
             for cell in self.touching(frontier.pop()):
                 if cell in own - seen:
                     seen.add(cell)
                     frontier.append(cell)
-        return any(cell[player] == self.size - 1 for cell in seen)
+        return seen
+
+    def joining(self, stones: Stones, player: int) -> set[Cell]:
+        """Return the chain of `player` that joins that player's sides; empty if none does."""
+        for start in [c for c in stones if stones[c] == player and c[player] == 0]:
+            chain = self.chain(stones, start)
+            if any(cell[player] == self.size - 1 for cell in chain):
+                return chain
+        return set()
+
+    def joins(self, stones: Stones, player: int) -> bool:
+        """Whether a chain of `player` joins that player's sides."""
+        return bool(self.joining(stones, player))
 
     def outcome(self, stones: Stones) -> int | None:
         """Return +1 or -1 for player 0, or None while nobody's sides are joined."""

@@ -15,7 +15,7 @@ from alphazero.errors import GameError
 from alphazero.games.contract.guarded import Breach
 from alphazero.games.contract.rules import Promise, expect_state
 from alphazero.games.contract.trial import Position, Trial
-from alphazero.games.game import HEADER, PLY, State
+from alphazero.games.game import HEADER, ONGOING, PLY, State
 
 
 def observes_for_the_player_to_move(trial: Trial) -> None:
@@ -116,11 +116,17 @@ def keeps_its_rules_under_symmetries(trial: Trial) -> None:
             trial.current = position.state
             mask, _ = trial.rules.legal(image)
             planes = trial.rules.observe(image).reshape(channels, -1)[:, cells]
+            same_end = position.outcome == ONGOING or trial.rules.outcome(image) == ONGOING
+            if not same_end:
+                owners, margin = trial.read_end(position)
+                owners_there, margin_there = trial.read_end(position._replace(state=image))
+                same_end = margin == margin_there and np.array_equal(owners_there[cells], owners)
             seen = trial.rules.observe(position.state).reshape(channels, -1)
             for what, same in (
                 ("legal actions", np.array_equal(mask[actions], position.mask)),
                 ("outcome", trial.rules.outcome(image) == position.outcome),
                 ("planes", np.array_equal(planes, seen, equal_nan=True)),
+                ("owners or margin", same_end),
             ):
                 if not same:
                     raise Breach(

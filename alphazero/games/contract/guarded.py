@@ -14,9 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 from alphazero.games.contract import interpreted
-from alphazero.games.game import Game, Mask, Planes, State
+from alphazero.games.game import Game, Mask, Owners, Planes, State
 
-RULES = ("legal", "play", "outcome", "observe", "heuristic", "wins_at_once")
+RULES = (
+    "legal",
+    "play",
+    "outcome",
+    "observe",
+    "heuristic",
+    "wins_at_once",
+    "owners",
+    "margin",
+)
 """The names of a game's rules, in the order of `rules_of`."""
 
 MARGIN = 256
@@ -28,7 +37,8 @@ _MARK = 93
 
 def rules_of(game: Game) -> tuple[Any, ...]:
     """Return a game's rules: those of `rule_functions`, then the optional ones."""
-    return (*getattr(game, "rule_functions", ()), game.heuristic, game.wins_at_once)
+    optional = (game.heuristic, game.wins_at_once, game.owners, game.margin)
+    return (*getattr(game, "rule_functions", ()), *optional)
 
 
 class Breach(Exception):
@@ -42,11 +52,11 @@ class Breach(Exception):
 
 
 class _Run(NamedTuple):
-    result: int
+    result: float
     """0 for a rule that returns nothing"""
     state: State
     written: npt.NDArray[Any]
-    """the mask or the planes; empty for a rule that takes neither"""
+    """the mask, the planes or the owners; empty for a rule that takes none"""
 
 
 class WatchedRules:
@@ -61,6 +71,8 @@ class WatchedRules:
             "observe": area,
             "heuristic": area,
             "wins_at_once": area,
+            "owners": area,
+            "margin": area,
         }
         self._work = dict.fromkeys(RULES, work)
         self._planes = game.observation_shape
@@ -71,22 +83,30 @@ class WatchedRules:
     def legal(self, state: State) -> tuple[Mask, int]:
         """Return the legal actions [A] and the rule's number of them."""
         run = self._read("legal", state, np.zeros(self._actions, np.bool_), True)
-        return run.written, run.result
+        return run.written, int(run.result)
 
     def play(self, state: State, action: int) -> State:
         return self._call("play", state, action).state
 
     def outcome(self, state: State) -> int:
-        return self._read("outcome", state).result
+        return int(self._read("outcome", state).result)
 
     def observe(self, state: State) -> Planes:
         return self._read("observe", state, np.zeros(self._planes, np.float32), 7).written
 
     def estimate(self, state: State) -> int:
-        return self._read("heuristic", state).result
+        return int(self._read("heuristic", state).result)
 
     def wins_at_once(self, state: State) -> int:
-        return self._read("wins_at_once", state).result
+        return int(self._read("wins_at_once", state).result)
+
+    def owners(self, state: State) -> Owners:
+        """Return the owner of each cell [H * W]."""
+        blank = np.zeros(math.prod(self._planes[1:]), np.int8)
+        return self._read("owners", state, blank, 7).written
+
+    def margin(self, state: State) -> float:
+        return self._read("margin", state).result
 
     def _read(
         self, name: str, state: State, blank: npt.NDArray[Any] | None = None, other: float = 0
@@ -155,7 +175,7 @@ class WatchedRules:
                 f"write more than {MARGIN} entries past an array would not be detected"
             )
             return None
-        return _Run(int(result or 0), own.view(np.ndarray), _or_nothing(written).view(np.ndarray))
+        return _Run(result or 0, own.view(np.ndarray), _or_nothing(written).view(np.ndarray))
 
     def _call_compiled(
         self, name: str, state: State, action: int | None, blank: npt.NDArray[Any] | None
@@ -179,7 +199,7 @@ class WatchedRules:
                     state,
                     "stays_within_its_arrays",
                 )
-        return _Run(int(result or 0), row.inner, _or_nothing(written))
+        return _Run(result or 0, row.inner, _or_nothing(written))
 
 
 class _Framed:
@@ -211,7 +231,7 @@ def _written(name: str, action: int | None) -> str:
 
 
 def _array_of(name: str) -> str:
-    return "mask" if name == "legal" else "planes"
+    return {"legal": "mask", "owners": "cells"}.get(name, "planes")
 
 
 def _difference(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> tuple[int, ...]:

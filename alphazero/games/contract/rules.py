@@ -4,23 +4,25 @@ A promise is a function of a trial that raises Breach if the promise is broken.
 """
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from alphazero.games.contract.guarded import RULES, Breach, rules_of
-from alphazero.games.contract.trial import Trial
+from alphazero.games.contract.trial import Position, Trial
 from alphazero.games.game import (
     HEADER,
     HEURISTIC_RULE,
     HEURISTIC_SCALE,
     LAST,
     LEGAL_RULE,
+    MARGIN_RULE,
     OBSERVE_RULE,
     ONGOING,
     OUTCOME,
     OUTCOME_RULE,
+    OWNERS_RULE,
     PLAY_RULE,
     PLY,
     UNKNOWN,
@@ -54,7 +56,7 @@ def has_valid_sizes(trial: Trial) -> None:
 
 
 def has_rules_compiled_for_their_signatures(trial: Trial) -> None:
-    """There are four rules and two optional ones, each compiled for its signature."""
+    """There are four rules and four optional ones, each compiled for its signature."""
     functions = tuple(getattr(trial.game, "rule_functions", ()))
     if len(functions) != 4:
         raise Breach(
@@ -68,6 +70,8 @@ def has_rules_compiled_for_their_signatures(trial: Trial) -> None:
         OBSERVE_RULE,
         HEURISTIC_RULE,
         WINS_AT_ONCE_RULE,
+        OWNERS_RULE,
+        MARGIN_RULE,
     )
     for name, rule, signature in zip(RULES, rules_of(trial.game), signatures, strict=True):
         if signature not in getattr(rule, "nopython_signatures", ()):
@@ -279,6 +283,35 @@ def _wins(game: Game, state: State, action: int) -> bool:
     return outcome(after) != ONGOING and value_of(outcome(after), int(state[PLY]) % 2) == 1
 
 
+def gives_each_cell_to_a_player_or_nobody(trial: Trial) -> None:
+    """`owners` of a finished position writes 1, -1 or 0 for each cell."""
+    for position in _ends(trial):
+        owners, _ = trial.read_end(position)
+        if (wrong := ~np.isin(owners, (-1, 0, 1))).any():
+            raise Breach(
+                f"`owners` writes {owners[wrong][0]} for cell {wrong.argmax()}; expected 1 for "
+                "player 0, -1 for player 1 or 0 for nobody"
+            )
+
+
+def has_a_margin_with_the_sign_of_the_outcome(trial: Trial) -> None:
+    """`margin` of a finished position is by how much player 0 won."""
+    for position in _ends(trial):
+        _, margin = trial.read_end(position)
+        if trial.game.has_margin and not np.sign(margin) == position.outcome:
+            raise Breach(
+                f"`margin` returns {margin} and the outcome is {position.outcome}; expected equal "
+                "signs"
+            )
+
+
+def _ends(trial: Trial) -> Iterator[Position]:
+    """Yield the finished positions of the random games."""
+    for record in trial.whole_records:
+        trial.current = record[-1].state
+        yield record[-1]
+
+
 FIRST: tuple[Promise, ...] = (
     has_valid_sizes,
     has_rules_compiled_for_their_signatures,
@@ -292,5 +325,7 @@ FIRST: tuple[Promise, ...] = (
     keeps_estimates_below_a_certain_win,
     gives_the_outcome_for_player_0,
     knows_its_wins_at_once,
+    gives_each_cell_to_a_player_or_nobody,
+    has_a_margin_with_the_sign_of_the_outcome,
 )
 """The check stops at the first of these that is broken."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from alphazero.games.contract.guarded import Breach, WatchedRules
-from alphazero.games.game import ONGOING, Game, Mask, State
+from alphazero.games.game import ONGOING, Game, Mask, Owners, State
 
 MAX_MOVES_SHOWN = 60
 
@@ -140,6 +140,15 @@ class Trial:
         omitted = len(names) - MAX_MOVES_SHOWN
         return names if omitted <= 0 else [f"({omitted} moves)", *names[omitted:]]
 
+    def read_end(self, position: Position) -> tuple[Owners, float]:
+        """Return the owners [H * W] and the margin of a finished position, 0 without a rule."""
+        game = self.game
+        _, height, width = game.observation_shape
+        owners = np.zeros(height * width, np.int8)
+        if game.has_owners:
+            owners = self.rules.owners(position.state)
+        return owners, self.rules.margin(position.state) if game.has_margin else 0.0
+
     def _play(self, dice: random.Random, prolong: bool, most: int) -> Iterator[Position]:
         """Play a random game; with `prolong`, avoid moves that end it."""
         state = self.game.initial_state()
@@ -149,6 +158,7 @@ class Trial:
             self.rules.observe(state)
             position = Position(state, mask, num_legal, outcome, -1)
             if _is_over(position):
+                self.read_end(position)
                 yield position
                 return
             self.rules.estimate(state)

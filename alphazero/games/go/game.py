@@ -40,11 +40,12 @@ from alphazero.games.go.board import (
     WALL,
 )
 from alphazero.games.go.rules import (
-    area,
     from_stones,
     lead,
     legal,
+    margin,
     observe,
+    owners,
     play,
     set_ko,
     stones_of,
@@ -125,6 +126,14 @@ class Go(Game):
         return wins_at_once
 
     @property
+    def owners(self) -> Any:
+        return owners
+
+    @property
+    def margin(self) -> Any:
+        return margin
+
+    @property
     def num_actions(self) -> int:
         return self.rows * self.columns + 1
 
@@ -153,7 +162,7 @@ class Go(Game):
 
     def score(self, state: State) -> float:
         """Return Black's area minus White's and komi, in points; all stones count as alive."""
-        return int(area(state)) - self.komi
+        return float(margin(state))
 
     @property
     def board_style(self) -> BoardStyle:

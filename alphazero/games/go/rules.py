@@ -12,14 +12,17 @@ from alphazero.games.game import (
     HEURISTIC_SCALE,
     LAST,
     LEGAL_RULE,
+    MARGIN_RULE,
     OBSERVE_RULE,
     ONGOING,
     OUTCOME,
+    OWNERS_RULE,
     PLAY_RULE,
     PLY,
     UNKNOWN,
     WINS_AT_ONCE_RULE,
     Mask,
+    Owners,
     Planes,
     State,
     to_play,
@@ -59,35 +62,51 @@ from alphazero.games.go.board import (
 from alphazero.utils.jit import inline_kernel, kernel
 
 
-@kernel(types.int64(types.int64[::1]))
-def area(state: State) -> int:
-    """Return Black's area minus White's, in points, as Tromp and Taylor count.
+@kernel(OWNERS_RULE)
+def owners(state: State, cells: Owners) -> None:
+    """Give each point to the colour whose area it is in, as Tromp and Taylor count.
 
     A colour's area is its stones and the empty points that reach only that colour over empty
-    points. https://tromp.github.io/go.html
+    points. All stones count as alive. https://tromp.github.io/go.html
     """
-    end = sections(state)[0]
-    down = 4 * (state[COLUMNS] + 1)
+    end, columns = sections(state)[0], state[COLUMNS]
+    down = 4 * (columns + 1)
     walked = np.zeros(end, np.bool_)
     waiting = np.empty(end // 4, np.int64)
-    total = 0
-    for start in range(FRONT, end, 4):
-        if state[start] < WALL:
-            total += 3 - 2 * state[start]
-        elif state[start] >= EMPTY and not walked[start]:
-            walked[start], waiting[0], count, done, reached = True, start, 1, 0, 0
-            while done < count:
-                point = waiting[done]
-                done += 1
-                for beside in (point - down, point - 4, point + 4, point + down):
-                    if state[beside] < WALL:
-                        reached |= state[beside]
-                    elif state[beside] >= EMPTY and not walked[beside]:
-                        walked[beside], waiting[count] = True, beside
-                        count += 1
-            if reached in (BLACK, WHITE):
-                total += (3 - 2 * reached) * count
-    return total
+    for row in range(state[ROWS]):
+        for column in range(columns):
+            start = point_at(state, row, column)
+            if state[start] < WALL:
+                cells[row * columns + column] = 3 - 2 * state[start]
+            elif not walked[start]:
+                walked[start], waiting[0], count, done, reached = True, start, 1, 0, 0
+                while done < count:
+                    point = waiting[done]
+                    done += 1
+                    for beside in (point - down, point - 4, point + 4, point + down):
+                        if state[beside] < WALL:
+                            reached |= state[beside]
+                        elif state[beside] >= EMPTY and not walked[beside]:
+                            walked[beside], waiting[count] = True, beside
+                            count += 1
+                owner = 3 - 2 * reached if reached in (BLACK, WHITE) else 0
+                for point in waiting[:count]:
+                    line, place = divmod((point - FRONT) // 4, columns + 1)
+                    cells[(line - 1) * columns + place - 1] = owner
+
+
+@kernel(types.int64(types.int64[::1]))
+def area(state: State) -> int:
+    """Return Black's area minus White's, in points."""
+    cells = np.empty(state[ROWS] * state[COLUMNS], np.int8)
+    owners(state, cells)
+    return cells.sum()  # type: ignore[no-any-return]
+
+
+@kernel(MARGIN_RULE)
+def margin(state: State) -> float:
+    """Return Black's area minus White's and komi, in points."""
+    return area(state) - state[KOMI] / 2  # type: ignore[no-any-return]
 
 
 @inline_kernel
