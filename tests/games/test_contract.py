@@ -67,6 +67,8 @@ GO_GAMES = [
     Go(3, 2, komi_half_points=-1, moves=40),
     Go(4, 4, superko=0, suicide=1),
     Go(5, 3, superko=2, suicide=1),
+    Go(4, 4, features=1),
+    Go(3, 5, komi_half_points=100, superko=2, suicide=1, features=1),
 ]
 
 OTHER_GAMES = [Nim(1, 1), Nim(40, 7), Othello(4), Othello(6), Hex(2, 1), Hex(5), Hex(5, 1)]

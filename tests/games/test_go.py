@@ -432,6 +432,7 @@ def test_a_drawing_says_that_the_opponent_passed() -> None:
         ({"suicide": -1}, "suicide must be 0 to 1 (0 forbidden, 1 allowed), got -1"),
         ({"komi_half_points": 1001}, "komi_half_points must be -1000 to 1000, got 1001"),
         ({"moves": 5001}, "moves must be 0 to 5000 (0: twice the board's points), got 5001"),
+        ({"features": 2}, "features must be 0 to 1 (0: AlphaGo Zero's planes, 1: liberties"),
         ({"komi": 7}, "go has no option 'komi' (options: rows, columns, komi_half_points, superko"),
     ],
 )

@@ -56,6 +56,57 @@ def owners_of(rows: int, columns: int, stones: Stones) -> list[int]:
     return found
 
 
+def connected(rows: int, columns: int, cells: set[Cell]) -> list[set[Cell]]:
+    """Split cells into connected sets."""
+    parts, left = [], set(cells)
+    while left:
+        part, waiting = set(), [left.pop()]
+        while waiting:
+            cell = waiting.pop()
+            part.add(cell)
+            beside = left.intersection(neighbours(rows, columns, cell))
+            left -= beside
+            waiting += beside
+        parts.append(part)
+    return parts
+
+
+def rim_of(rows: int, columns: int, cells: set[Cell]) -> set[Cell]:
+    """Return the cells beside a set of cells."""
+    return {each for cell in cells for each in neighbours(rows, columns, cell)} - cells
+
+
+def liberties_of(rows: int, columns: int, stones: Stones, cell: Cell) -> int:
+    """Return the number of liberties of the chain of the stone on `cell`."""
+    same = {each for each, owner in stones.items() if owner == stones[cell]}
+    chain = next(part for part in connected(rows, columns, same) if cell in part)
+    return sum(each not in stones for each in rim_of(rows, columns, chain))
+
+
+def alive_area_of(rows: int, columns: int, stones: Stones, player: int, suicide: int) -> set[Cell]:
+    """Return a player's chains that Benson proves alive, and the regions that only they enclose.
+
+    Of these regions, those vital to a chain: all their empty cells are its liberties. Where suicide
+    is allowed, all their cells are beside it.
+    """
+    every = set(itertools.product(range(rows), range(columns)))
+    own = {cell for cell, owner in stones.items() if owner == player}
+    chains, regions = connected(rows, columns, own), connected(rows, columns, every - own)
+
+    def vital(region: set[Cell], chain: set[Cell]) -> bool:
+        needed = region if suicide else region - stones.keys()
+        return needed <= rim_of(rows, columns, chain)
+
+    while True:
+        living = [chain for chain in chains if sum(vital(each, chain) for each in regions) >= 2]
+        alive = set().union(*living)
+        enclosed = [each for each in regions if rim_of(rows, columns, each) <= alive]
+        if living == chains and enclosed == regions:
+            break
+        chains, regions = living, enclosed
+    return alive.union(*(each for each in regions if any(vital(each, chain) for chain in chains)))
+
+
 @dataclass
 class GoTwin:
     """A game in progress; the options are those of the game, `past` the boards so far."""
@@ -110,6 +161,17 @@ class GoTwin:
                 if (self.suicide or cell in after) and not self.repeats(after):
                     found.append(action)
         return [*found, self.passing]
+
+    def forbidden_by_ko(self) -> list[int]:
+        """Return the points that only the ko rule forbids, in rising order."""
+        found = []
+        for action in range(self.passing):
+            cell = divmod(action, self.columns)
+            if cell not in self.past[-1]:
+                after = self.board_after(action)
+                if (self.suicide or cell in after) and self.repeats(after):
+                    found.append(action)
+        return found
 
     def play(self, action: int) -> None:
         """Make a move."""

@@ -33,12 +33,14 @@ from alphazero.games.game import (
 from alphazero.games.go.board import (
     EMPTY,
     FIRST_KEY,
+    FRONT,
     HISTORY,
     LONGEST_SIDE,
     SIMPLE,
     SITUATIONAL,
     WALL,
 )
+from alphazero.games.go.features import NUM_PLANES
 from alphazero.games.go.rules import (
     from_stones,
     lead,
@@ -73,7 +75,9 @@ class Go(Game):
     positional superko (forbids every earlier position), 2 for situational superko (forbids every
     earlier position with the same player to move). `suicide` 1 allows suicide. The game is over
     after `moves` moves; 0 means twice the board's points: 722 on 19 x 19, as in AlphaGo Zero
-    (Methods, "Self-play").
+    (Methods, "Self-play"). `features` 0 shows the network AlphaGo Zero's planes; 1 shows liberties,
+    points forbidden by ko, the last moves, unconditional life, komi and the moves left, see
+    `features.py`.
     """
 
     rows: int = 9
@@ -82,6 +86,7 @@ class Go(Game):
     superko: int = 1
     suicide: int = 0
     moves: int = 0
+    features: int = 0
 
     rule_functions = (legal, play, outcome, observe)
     policy_planes = 1
@@ -94,6 +99,7 @@ class Go(Game):
             ("superko", SIMPLE, SITUATIONAL, " (0 simple, 1 positional, 2 situational)"),
             ("suicide", 0, 1, " (0 forbidden, 1 allowed)"),
             ("moves", 0, MOST_MOVES, " (0: twice the board's points)"),
+            ("features", 0, 1, " (0: AlphaGo Zero's planes, 1: liberties, ko, life, komi)"),
         ):
             if not least <= getattr(self, option) <= most:
                 raise GameError(
@@ -101,7 +107,9 @@ class Go(Game):
                 )
 
     def initial_state(self) -> State:
-        header = [0, ONGOING, -1, *self.options.values(), FIRST_KEY, 0, 0]
+        header = np.zeros(FRONT, np.int64)
+        entries = [0, ONGOING, -1, *self.options.values(), FIRST_KEY]
+        header[: len(entries)] = entries
         points = np.zeros((self.rows + 2, self.columns + 1, 4), np.int64)
         points[:, :, 0] = WALL
         inner = points[1:-1, 1:, 0]
@@ -143,8 +151,8 @@ class Go(Game):
 
     @property
     def observation_shape(self) -> tuple[int, int, int]:
-        """Own and opponent's stones of 8 positions, colour to move."""
-        return 2 * HISTORY + 1, self.rows, self.columns
+        """AlphaGo Zero's 8 positions of both colours and the colour to move, or `features.py`'s."""
+        return NUM_PLANES if self.features else 2 * HISTORY + 1, self.rows, self.columns
 
     @property
     def max_moves(self) -> int:

@@ -32,6 +32,7 @@ from alphazero.games.go.board import (
     BLACK,
     COLUMNS,
     EMPTY,
+    FEATURES,
     FRONT,
     HISTORY,
     KEY,
@@ -59,6 +60,7 @@ from alphazero.games.go.board import (
     situation,
     situation_of,
 )
+from alphazero.games.go.features import write_features
 from alphazero.utils.jit import inline_kernel, kernel
 
 
@@ -181,12 +183,17 @@ def wins_at_once(state: State) -> int:
 
 @kernel(OBSERVE_RULE)
 def observe(state: State, planes: Planes) -> None:
-    """Write AlphaGo Zero's planes: 8 positions, and ones everywhere when Black is to move.
+    """Write the planes of the option `features`: those of `features.py`, or AlphaGo Zero's.
+
+    AlphaGo Zero's are 8 positions, and ones everywhere when Black is to move.
 
     Planes 0 and 1 are own stones and the opponent's, planes 2 and 3 those of one move ago, and so
     on; zeros before the initial position. Silver et al., *Mastering the game of Go without human
     knowledge* (2017), Methods, "Neural network architecture".
     """
+    if state[FEATURES] != 0:
+        write_features(state, planes, _limit(state))
+        return
     columns, own = state[COLUMNS], state[PLY] % 2 + 1
     for age in range(HISTORY):
         mine, theirs = history_at(state, age, own), history_at(state, age, 3 - own)

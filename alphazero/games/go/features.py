@@ -1,0 +1,264 @@
+"""Planes of Go beyond AlphaGo Zero's: what a network otherwise has to compute from the stones.
+
+The choice follows KataGo (Wu 2019, arXiv:1902.10565, appendix A.1), without ladders. Planes 0 and 1
+are the stones of the player to move and the opponent's; the constants below number the others.
+
+Letters: N points with the walls around them, of which `point >> 2` is the number.
+"""
+
+import numpy as np
+from numba import types
+
+from alphazero.games.game import LAST, PLY, Planes, State
+from alphazero.games.go.board import (
+    BLACK,
+    COLUMNS,
+    EMPTY,
+    FRONT,
+    HEAD,
+    KOMI,
+    NEXT,
+    ROWS,
+    SUICIDE,
+    WALL,
+    WHITE,
+    bit_of,
+    captured_at,
+    has_liberty,
+    history_at,
+    is_repeated,
+    key_after,
+    point_at,
+    sections,
+    situation,
+)
+from alphazero.utils.arrays import Int64Array
+from alphazero.utils.bits import count_bits
+from alphazero.utils.jit import inline_kernel, kernel
+
+LIBERTY_PLANES = 2
+"""Three planes: the chains with 1, 2 and 3 liberties."""
+KO_PLANE = 5
+"""The points that the ko rule forbids to the player to move."""
+MOVE_PLANES = 6
+"""`RECENT` planes: the point of the last move, of the one before, and so on; a pass has none."""
+RECENT = 5
+ALIVE_PLANES = 11
+"""Two planes: the areas of the player to move and of the opponent that are unconditionally alive.
+These are chains alive by Benson's theorem, and the regions vital to one of them that no other chain
+borders on. The opponent can neither capture there nor live, even if the owner always passes."""
+PASSED_PLANE = 13
+"""Ones if the last move was a pass, so that a pass ends the game."""
+KOMI_PLANE = 14
+"""The compensation of the player to move, negative for Black, in units of `KOMI_UNIT` points."""
+MOVES_PLANE = 15
+"""The moves left before the limit ends the game, as a fraction of the limit."""
+BOARD_PLANE = 16
+"""Ones: the border of the board is where the network pads with zeros."""
+NUM_PLANES = 17
+
+KOMI_UNIT = 20
+"""KataGo's scale of komi, in points; a larger komi counts as this one."""
+
+
+@inline_kernel
+def _liberties(state: State, stone: int) -> int:
+    """Return the number of liberties of the chain of `stone`; 4 if it has more than 3."""
+    down, count, first, second, third = 4 * (state[COLUMNS] + 1), 0, 0, 0, 0
+    following = stone
+    while True:
+        for beside in (following - down, following - 4, following + 4, following + down):
+            if state[beside] < EMPTY or beside in (first, second, third):
+                continue
+            count += 1
+            if count == 4:
+                return count
+            first, second, third = beside, first, second
+        following = state[following + NEXT]
+        if following == stone:
+            return count
+
+
+@inline_kernel
+def _is_ko(state: State, lost: int, point: int, colour: int) -> bool:
+    """Whether only the ko rule forbids `colour` the empty `point`; `lost` is its `captured_at`."""
+    survives = has_liberty(state, point, colour)
+    # As in `legal`: only suicide, or a stone where one was lost, can repeat a position.
+    if state[SUICIDE] == 0 if not survives else not bit_of(state, lost, point):
+        return False
+    return is_repeated(state, situation(state, key_after(state, point, colour, survives), colour))
+
+
+@inline_kernel
+def _only_new_stone(state: State, colour: int, age: int) -> int:
+    """Return the number of the point of the only stone that `colour` got `age` moves ago, else 0.
+
+    A pass and suicide bring none; in a drawing, which has no earlier position, all are new.
+    """
+    now, before = history_at(state, age, colour), history_at(state, age + 1, colour)
+    found, one = 0, np.uint64(1)
+    for word in range(sections(state)[3]):
+        new = np.uint64(state[now + word] & ~state[before + word])
+        if new != np.uint64(0):
+            if found > 0 or new & (new - one) != np.uint64(0):
+                return 0
+            found = 64 * word + count_bits((new & (~new + one)) - one)
+    return found
+
+
+@inline_kernel
+def _find_regions(
+    state: State, colour: int, regions: Int64Array, waiting: Int64Array, vital: Int64Array
+) -> int:
+    """Number the regions that `colour`'s stones enclose; return how many there are.
+
+    Writes the number, from 1 on, of each point of a region to `regions` [N], else 0, and the heads
+    of the at most four chains to which region r is vital to `vital[4 * r:]`, filled up with 0. A
+    region is vital to a chain if each of its empty points is a liberty of the chain. Where suicide
+    is allowed, the opponent can empty its points too, so each of them must be beside the chain.
+    """
+    end, down, count = sections(state)[0], 4 * (state[COLUMNS] + 1), 0
+    for number in range(end >> 2):
+        regions[number] = 0
+    for start in range(FRONT, end, 4):
+        if state[start] == WALL or state[start] == colour or regions[start >> 2] > 0:
+            continue
+        count += 1
+        first, size, done, untried = 4 * count, 1, 0, True
+        regions[start >> 2], waiting[0] = count, start
+        for slot in range(first, first + 4):
+            vital[slot] = 0
+        while done < size:
+            point = waiting[done]
+            done += 1
+            up, left, right, below = point - down, point - 4, point + 4, point + down
+            for beside in (up, left, right, below):
+                if state[beside] != WALL and state[beside] != colour and regions[beside >> 2] == 0:
+                    regions[beside >> 2], waiting[size] = count, beside
+                    size += 1
+            if state[point] < EMPTY and state[SUICIDE] == 0:
+                continue
+            if not (untried or _is_vital(vital, count)):
+                continue
+            above = state[up + HEAD] if state[up] == colour else 0
+            before = state[left + HEAD] if state[left] == colour else 0
+            after = state[right + HEAD] if state[right] == colour else 0
+            under = state[below + HEAD] if state[below] == colour else 0
+            if untried:  # each chain once
+                untried = False
+                vital[first] = above
+                vital[first + 1] = before if before != above else 0
+                vital[first + 2] = after if after not in (above, before) else 0
+                vital[first + 3] = under if under not in (above, before, after) else 0
+            for slot in range(first, first + 4):
+                if vital[slot] not in (above, before, after, under):
+                    vital[slot] = 0
+    return count
+
+
+@inline_kernel
+def _is_vital(vital: Int64Array, region: int) -> bool:
+    """Whether `region` is vital to any chain."""
+    chains = vital[4 * region] | vital[4 * region + 1]
+    return chains | vital[4 * region + 2] | vital[4 * region + 3] > 0  # type: ignore[no-any-return]
+
+
+@inline_kernel
+def _count_vital(count: int, vital: Int64Array, lives: Int64Array) -> int:
+    """Write the number of each chain's vital regions to `lives` [N], by head; return the most."""
+    most = 0
+    for number in range(len(lives)):
+        lives[number] = 0
+    for slot in range(4, 4 * count + 4):
+        if vital[slot] > 0:
+            lives[vital[slot] >> 2] += 1
+            most = max(most, lives[vital[slot] >> 2])
+    return most
+
+
+@inline_kernel
+def _open_regions(
+    state: State, colour: int, regions: Int64Array, vital: Int64Array, lives: Int64Array
+) -> bool:
+    """Drop the vital regions beside a chain with less than two of them; return if there was one.
+
+    The opponent may capture such a chain and enter the region.
+    """
+    end, down, opened = sections(state)[0], 4 * (state[COLUMNS] + 1), False
+    for stone in range(FRONT, end, 4):
+        if state[stone] != colour or lives[state[stone + HEAD] >> 2] >= 2:
+            continue
+        for beside in (stone - down, stone - 4, stone + 4, stone + down):
+            region = regions[beside >> 2]
+            if region > 0 and _is_vital(vital, region):
+                opened = True
+                for slot in range(4 * region, 4 * region + 4):
+                    vital[slot] = 0
+    return opened
+
+
+@kernel(types.void(types.int64[::1], types.int64[::1]))
+def find_alive(state: State, owners: Int64Array) -> None:
+    """Write the colour whose unconditionally alive area a point belongs to, else 0, to `owners`.
+
+    `owners` [N]. Benson, *Life in the game of Go*, Information Sciences 10 (1976), 17-29: of all
+    chains and the regions between them, take away the chains with less than two vital regions, and
+    the regions that border on a chain taken away, until none is left to take away.
+    """
+    end = sections(state)[0]
+    size = end >> 2
+    regions, waiting = np.empty(size, np.int64), np.empty(size, np.int64)
+    vital, lives = np.empty(4 * size, np.int64), np.empty(size, np.int64)
+    for number in range(size):
+        owners[number] = 0
+    for colour in (BLACK, WHITE):
+        count = _find_regions(state, colour, regions, waiting, vital)
+        while _count_vital(count, vital, lives) >= 2:
+            if not _open_regions(state, colour, regions, vital, lives):
+                for point in range(FRONT, end, 4):
+                    number = point >> 2
+                    if state[point] == colour:
+                        alive = lives[state[point + HEAD] >> 2] >= 2
+                    else:
+                        alive = regions[number] > 0 and _is_vital(vital, regions[number])
+                    if alive:
+                        owners[number] = colour
+                break
+
+
+@kernel(types.void(types.int64[::1], types.float32[:, :, ::1], types.int64))
+def write_features(state: State, planes: Planes, limit: int) -> None:
+    """Write the `NUM_PLANES` planes of this module; the game ends after `limit` moves."""
+    rows, columns, own = state[ROWS], state[COLUMNS], state[PLY] % 2 + 1
+    lost, size = captured_at(state, own), sections(state)[0] >> 2
+    owners, liberties = np.empty(size, np.int64), np.empty(size, np.int64)
+    find_alive(state, owners)
+    planes[:PASSED_PLANE] = 0
+    for row in range(rows):
+        for column in range(columns):
+            point = point_at(state, row, column)
+            if state[point] < WALL and state[point + HEAD] == point:
+                liberties[point >> 2] = _liberties(state, point)
+    for row in range(rows):
+        for column in range(columns):
+            point = point_at(state, row, column)
+            if state[point] < WALL:
+                planes[0 if state[point] == own else 1, row, column] = 1
+                count = liberties[state[point + HEAD] >> 2]
+                if count < 4:
+                    planes[LIBERTY_PLANES + count - 1, row, column] = 1
+            elif _is_ko(state, lost, point, own):
+                planes[KO_PLANE, row, column] = 1
+            owner = owners[point >> 2]
+            if owner > 0:
+                planes[ALIVE_PLANES + (owner != own), row, column] = 1
+    for age in range(RECENT):
+        number = _only_new_stone(state, own if age % 2 else 3 - own, age)
+        if number > 0:
+            row, column = number // (columns + 1) - 1, number % (columns + 1) - 1
+            planes[MOVE_PLANES + age, row, column] = 1
+    komi = min(max(state[KOMI] / (2 * KOMI_UNIT), -1.0), 1.0)
+    planes[PASSED_PLANE] = state[LAST] == rows * columns
+    planes[KOMI_PLANE] = komi if own == WHITE else -komi
+    planes[MOVES_PLANE] = max(limit - state[PLY], 0) / limit
+    planes[BOARD_PLANE] = 1
