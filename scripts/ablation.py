@@ -315,6 +315,8 @@ GO_VARIANTS = {
     "win-draw-loss head": ["network.value_head=wdl"],
     "forced playouts": ["selfplay.forced_playouts=2.0"],
     "Gumbel search above PUCT": ["search.selection=gumbel_root"],
+    "convolutional heads": ["network.heads=convolutional"],
+    "liberties, ko, life and komi as planes": ["game.features=1"],
 }
 
 STUDIES = {

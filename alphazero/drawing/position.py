@@ -132,7 +132,7 @@ def _draw_values(canvas: Canvas, left: float, values: Mapping[str, float], playe
     for index, (name, value) in enumerate(values.items()):
         top, end = TOP + VALUE_HEIGHT * index, middle + value * VALUE_WIDTH / 2
         canvas.write(left, top, name, 15, colour=TEXT)
-        canvas.write(right, top, f"{value:+.2f}", 15, "ra", TEXT)
+        canvas.write(right, top, f"{value:+z.2f}", 15, "ra", TEXT)
         canvas.fill((left, top + 22, right, top + 38), BAR)
         canvas.fill((min(middle, end), top + 23, max(middle, end), top + 37), POLICY_COLOURS[index])
         canvas.fill((middle - 1, top + 19, middle + 1, top + 41), TEXT)

@@ -40,7 +40,7 @@ def search_comment(
     `value` is for the player who moves; `policy` [A] is the search policy, zeros if unknown;
     `visits` [A] are the root visits, if known.
     """
-    comment = f"win rate {win_rate(value):.0%} (value {value:+.2f})"
+    comment = f"win rate {win_rate(value):.0%} (value {value:+z.2f})"
     total = 0 if visits is None else int(visits.sum())
     if total:
         comment += f", {int(visits[action]):,} of {total:,} visits"

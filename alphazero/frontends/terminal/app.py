@@ -140,7 +140,7 @@ class Terminal:
         move = Text(f"{sign} plays {name}", PLAYERS[player])
         if result:
             simulations = f"{result.simulations:,} simulations"
-            move = Text.assemble(move, f" (value {result.value:+.2f} for {sign}, {simulations})")
+            move = Text.assemble(move, f" (value {result.value:+z.2f} for {sign}, {simulations})")
         console.print(move)
 
     def _result(self) -> Text:

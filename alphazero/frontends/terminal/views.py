@@ -76,9 +76,9 @@ def _table(*headings: str, left: Sequence[str]) -> Table:
 
 def _headline(console: PlainConsole, session: TerminalSession, result: SearchResult) -> str:
     """Describe the position's value and the simulations in one line of the terminal."""
-    network = f" (network alone {result.network_value:+.2f})" if session.has_network else ""
+    network = f" (network alone {result.network_value:+z.2f})" if session.has_network else ""
     line = (
-        f"  {sign_of(session.game_tree.to_play)}: value {result.value:+.2f}, win rate "
+        f"  {sign_of(session.game_tree.to_play)}: value {result.value:+z.2f}, win rate "
         f"{win_rate(result.value):.0%}{network}, {result.simulations:,} simulations"
     )
     return line[: console.width]
@@ -93,7 +93,7 @@ def candidates(console: PlainConsole, session: TerminalSession, result: SearchRe
             session.game.action_name(state, each.action),
             f"{each.visits:,}",
             f"{result.share(each):.1%}",
-            f"{each.value:+.2f}" if each.visits else "-",
+            f"{each.value:+z.2f}" if each.visits else "-",
             f"{each.prior:.1%}",
             _line(session.game, state, each.line),
             style="bold" if place == 0 else None,
@@ -121,7 +121,7 @@ def policy(console: PlainConsole, session: TerminalSession, result: SearchResult
             session.game.action_name(session.game_tree.state, each.action),
             f"{each.prior:>6.1%} {console.bar(each.prior, width)}",
             f"{share:>6.1%} {console.bar(share, width)}",
-            f"{each.value:+.2f}" if each.visits else "-",
+            f"{each.value:+z.2f}" if each.visits else "-",
         )
     return Group(_headline(console, session, result), table)
 
@@ -151,7 +151,7 @@ def tree(console: PlainConsole, session: TerminalSession, depth: int) -> Table:
             if below[:-1] == line:
                 player = to_play(state)
                 name = f"{'  ' * len(line)}{game.action_name(state, child.action)}"
-                value = f"{child.value:+.2f} for {sign_of(player)}"
+                value = f"{child.value:+z.2f} for {sign_of(player)}"
                 table.add_row(Text(name, PLAYERS[player]), f"{child.visits:,}", value)
                 add_rows(below, game.play(state, child.action))
 

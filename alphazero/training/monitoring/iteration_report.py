@@ -66,9 +66,9 @@ class IterationReport:
         if gate is not None:
             accepted = self.config.gate.accepts(gate.score, gate.verdict)
             verdict = "accepted" if accepted else "refused"
-            line += f"; gate {gate.score:.1%}, Elo {gate.elo:+.0f}, {verdict}"
+            line += f"; gate {gate.score:.1%}, Elo {gate.elo:+z.0f}, {verdict}"
         if "ladder/elo" in self.measured:
-            line += f"; Elo by anchors {self.measured['ladder/elo']:+.0f}"
+            line += f"; Elo by anchors {self.measured['ladder/elo']:+z.0f}"
         return line
 
     def _learned(self) -> str:
