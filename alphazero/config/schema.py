@@ -151,6 +151,14 @@ class NetworkConfig:
         at_most=4095,
         source="not in AGZ; Wu 2019 (arXiv:1902.10565), section 3.3; KataGo: 32 of 128 filters",
     )
+    initial: str = config_field(
+        "",
+        "checkpoint, or a run's folder for its best player, whose weights the run starts from, as "
+        "far as they fit: with `heads: convolutional` also one of another size of the board; "
+        "empty: untrained",
+        unit="path",
+        source="AGZ: untrained",
+    )
 
 
 @dataclass(frozen=True)
@@ -915,17 +923,16 @@ class Config:
 
     @property
     def networks(self) -> tuple[NetworkConfig, ...]:
-        """The shapes of the run's one or two networks, in order."""
-        growth = self.growth
+        """The shapes of the run's one or two networks, in order, without `initial`."""
+        growth, first = self.growth, replace(self.network, initial="")
         if growth.samples is None:
-            return (self.network,)
-        larger = replace(self.network, blocks=growth.blocks, filters=growth.filters)
-        return (self.network, larger)
+            return (first,)
+        return (first, replace(first, blocks=growth.blocks, filters=growth.filters))
 
     def network_at(self, positions: int) -> NetworkConfig:
         """Return the shape of the network that trains after `positions` self-play positions."""
         is_grown = self.growth.samples is not None and positions >= self.growth.samples
-        return self.networks[-1] if is_grown else self.network
+        return self.networks[-1 if is_grown else 0]
 
     def steps_due(self, positions: int) -> int:
         """Return the number of optimizer steps due after `positions` self-play positions."""

@@ -165,7 +165,7 @@ def check_entropy(data: RunData) -> str | None:
 def _replay_ratio_key(data: RunData) -> str:
     """Return the key of the replay ratio in effect, and its value."""
     config, positions = data.config, data.points("selfplay/positions")
-    has_grown = bool(positions) and config.network_at(int(positions[-1])) != config.network
+    has_grown = bool(positions) and config.network_at(int(positions[-1])) != config.networks[0]
     if has_grown and config.growth.replay_ratio is not None:
         return f"growth.replay_ratio, now {config.growth.replay_ratio:g}"
     return f"replay.ratio, now {config.replay.ratio:g}"

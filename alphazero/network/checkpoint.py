@@ -103,9 +103,11 @@ def save_checkpoint(path: Path | str, checkpoint: Checkpoint) -> str:
 def checkpoint_bytes(checkpoint: Checkpoint, name: str) -> bytes:
     """Return the bytes of a player's file; raise CheckpointError for `name` as `check_numbers`."""
     check_numbers(name, checkpoint.weights)
+    shape = dataclasses.asdict(checkpoint.network_settings)
+    del shape["initial"]  # the run's, not the network's
     player = {
         "game": {"name": checkpoint.game_name, "options": checkpoint.game_options},
-        "network": dataclasses.asdict(checkpoint.network_settings),
+        "network": shape,
         "step": checkpoint.step,
         "iteration": checkpoint.iteration,
         "rating": checkpoint.rating,

@@ -23,6 +23,7 @@ from alphazero.network.checkpoint import Checkpoint, load_checkpoint, save_check
 from alphazero.network.header import find_checkpoint
 from alphazero.network.inference import rows_in_match
 from alphazero.players.search_player import SearchPlayer
+from alphazero.utils.files import printable
 
 TREE_BYTES = 2 << 30
 """Memory limit, in bytes, of the trees of one player; only the part in use is touched."""
@@ -170,7 +171,10 @@ def describe(path: Path, checkpoint: Checkpoint) -> str:
         parts.append(f"{network.heads} heads")
     rating = "not measured"
     if checkpoint.rating is not None:
-        rating = f"Elo {checkpoint.rating:+z.0f}, where the run's untrained network has 0"
+        rating = f"Elo {checkpoint.rating:+z.0f}, where the run's first network has 0"
+
+    initial = details.get("initial")
+    start = f", from {printable(initial)}" if isinstance(initial, str) else ""
 
     def count(name: str) -> str:
         value = details.get(name)
@@ -182,7 +186,7 @@ def describe(path: Path, checkpoint: Checkpoint) -> str:
             f"game      {describe_game(checkpoint)}",
             f"network   {', '.join(parts)}, {weights:,} weights",
             f"trained   {count('games')} games, {count('positions')} positions, "
-            f"{checkpoint.step:,} steps, {checkpoint.iteration:,} iterations",
+            f"{checkpoint.step:,} steps, {checkpoint.iteration:,} iterations{start}",
             f"search    {search.simulations} simulations a move by {search.selection}"
             f"{' in a graph' * search.transpositions}, c_puct {search.c_puct}",
             f"strength  {rating}",

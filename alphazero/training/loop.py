@@ -28,6 +28,7 @@ from alphazero.network.inference import BatchedEvaluator
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet
 from alphazero.network.size_check import check_network_sizes
+from alphazero.network.transfer import load_initial
 from alphazero.records.game_record import NEVER_RESIGN, GameRecord
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import Batch, ReplayBuffer
@@ -70,7 +71,10 @@ def train(config: Config | Mapping[str, Any] | Path | str) -> Path:
         AlphaZeroError: when the run cannot start or continue; published iterations stay intact.
     """
     config = config_from(config)
-    _check(config, make_game(config.game.name, **config.game.options))
+    game = make_game(config.game.name, **config.game.options)
+    _check(config, game)
+    if config.network.initial:
+        load_initial(config.network.initial, ResNet.of(game, config.networks[0], None))
     return _train(run_folder(config), lambda: RunDirectory.create(config))
 
 

@@ -117,7 +117,8 @@ class RunDirectory:
             )
         run = cls(folder, config, state)
         positions = state.positions
-        same_network = before.network_at(positions) == config.network_at(positions)
+        same_network = before.network.initial == config.network.initial
+        same_network &= before.network_at(positions) == config.network_at(positions)
         if not (same_network and matches_run(run.load_best(), config)):
             raise RunError(
                 f"{printable(folder)}: the game and the network of a run cannot change; start a "
@@ -162,6 +163,7 @@ class RunDirectory:
                 "positions": state.positions,
                 "evaluations": state.evaluations,
                 "search": dataclasses.asdict(config.search),
+                **({"initial": Path(initial).name} if (initial := config.network.initial) else {}),
             },
         )
 

@@ -7,19 +7,27 @@ import numpy as np
 
 from alphazero.errors import RunError
 from alphazero.network.resnet import ResNet
+from alphazero.network.transfer import start_from
 from alphazero.training.learning.data_parallel import Group
 from alphazero.training.learning.learner import Learner
 from alphazero.training.random_streams import INITIALISE, stream
 from alphazero.training.run_directory import RunDirectory
+from alphazero.utils.files import printable
 
 
 def new_learner(run: RunDirectory, group: Group | None) -> Learner:
-    """Return an untrained learner for the network that the run has at its number of positions."""
+    """Return a learner for the network that the run has at its number of positions.
+
+    It is untrained, or at the run's start has the weights of `network.initial`.
+    """
     config, game = run.config, run.game
     rng = np.random.default_rng(stream(config, run.state.iteration, INITIALISE))
     shape = config.network_at(run.state.positions)
     network = ResNet.of(game, shape, int(rng.integers(2**31)))
-    start_step = 0 if shape == config.network else config.steps_due(config.growth.samples or 0)
+    if config.network.initial and not run.state.best:
+        transfer = start_from(config.network.initial, network)
+        print(f"starts from {printable(config.network.initial)}; {transfer}")
+    start_step = 0 if shape == config.networks[0] else config.steps_due(config.growth.samples or 0)
     return Learner(network, config.learner, config.inference.device, group, start_step)
 
 

@@ -1,0 +1,124 @@
+"""A new network's first weights from a checkpoint, part by part."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from alphazero.errors import ConfigError
+from alphazero.network.checkpoint import Checkpoint, load_checkpoint
+from alphazero.network.header import find_checkpoint
+from alphazero.network.resnet import ResNet
+from alphazero.utils.files import printable
+
+BLOCK = "block "
+
+
+@dataclass
+class Transfer:
+    """The parts of a network that a checkpoint's weights fit, and those that they do not."""
+
+    taken: list[str] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict)
+    """reasons by part"""
+    unused: list[str] = field(default_factory=list)
+    """parts that only the checkpoint has"""
+
+    def __str__(self) -> str:
+        parts_of = defaultdict(list)
+        for part, reason in self.refused.items():
+            parts_of[reason].append(part)
+        refused = [f"{_listed(parts)} ({reason})" for reason, parts in parts_of.items()]
+        return "; ".join(
+            [
+                f"taken: {_listed(self.taken)}",
+                *([f"not taken: {', '.join(refused)}"] if refused else []),
+                *([f"not in this network: {_listed(self.unused)}"] if self.unused else []),
+            ]
+        )
+
+
+def load_initial(path: str, network: ResNet) -> tuple[Checkpoint, Transfer]:
+    """Read the checkpoint of `network.initial`, and compare it with a network.
+
+    `network` is not changed, and may be on the "meta" device. `path` may be a run's folder.
+
+    Raises:
+        CheckpointError: for a file that is no checkpoint.
+        ConfigError: when no part of it fits.
+    """
+    checkpoint = load_checkpoint(find_checkpoint(Path(path)))
+    transfer = compare_parts(checkpoint.weights, network.state_dict())
+    if not transfer.taken:
+        raise ConfigError(f"network.initial: nothing of {printable(path)} fits: {transfer}")
+    return checkpoint, transfer
+
+
+@torch.no_grad()
+def start_from(path: str, network: ResNet) -> Transfer:
+    """Copy what fits of the checkpoint at `path` into a network; raise as `load_initial`.
+
+    Each part is taken as a whole or keeps its untrained weights. A new block of a longer tower is
+    the identity then, so a network with more blocks begins with the checkpoint's answers.
+    """
+    checkpoint, transfer = load_initial(path, network)
+    for name, weight in network.state_dict().items():
+        if part_of(name) in transfer.taken:
+            weight.copy_(checkpoint.weights[name])
+    return transfer
+
+
+def compare_parts(given: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> Transfer:
+    """Compare two networks' weights by name; a part fits if all its weights have equal shapes."""
+    theirs, transfer = _by_part(given), Transfer()
+    ours = _by_part(wanted)
+    for part, names in ours.items():
+        if part not in theirs:
+            transfer.refused[part] = "not there"
+        elif names != theirs[part]:
+            transfer.refused[part] = "of another kind there"
+        elif odd := [name for name in names if given[name].shape != wanted[name].shape]:
+            name = min(odd, key=lambda each: (-given[each].ndim, each))  # no bias, if possible
+            shapes = f"{list(given[name].shape)} there, {list(wanted[name].shape)} here"
+            transfer.refused[part] = f"{name} is {shapes}"
+        else:
+            transfer.taken.append(part)
+    unused = [part for part in theirs if part not in ours]
+    transfer.unused = sorted(unused, key=lambda part: (len(part), part))  # block 9, block 10
+    return transfer
+
+
+def part_of(name: str) -> str:
+    """Return the part of a network that a weight belongs to: `block 3`, `policy head`."""
+    if name.startswith("tower."):
+        return f"{BLOCK}{int(name.split('.')[1]) + 1}"
+    if name.startswith("policy_output.others."):
+        return "actions without a cell"
+    first = name.partition(".")[0]
+    return first if first == "stem" else f"{first.partition('_')[0]} head"
+
+
+def _by_part(weights: Iterable[str]) -> dict[str, set[str]]:
+    parts = defaultdict(set)
+    for name in weights:
+        parts[part_of(name)].add(name)
+    return parts
+
+
+def _listed(parts: Iterable[str]) -> str:
+    """Return `stem, blocks 1 to 3, policy head`: neighbouring blocks in one."""
+    words: list[str] = []
+    run: list[int] = []
+    for part in (*parts, ""):
+        number = int(part.removeprefix(BLOCK)) if part.startswith(BLOCK) else 0
+        if run and number != run[-1] + 1:
+            words.append(f"blocks {run[0]} to {run[-1]}" if run[1:] else f"{BLOCK}{run[0]}")
+            run = []
+        if number:
+            run.append(number)
+        elif part:
+            words.append(part)
+    return ", ".join(words) or "nothing"

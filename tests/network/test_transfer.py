@@ -1,0 +1,179 @@
+"""What a new network takes of a checkpoint, and a run that starts from one."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+import torch
+from helpers.commands import OnlyLine
+from helpers.tiny_run import ITERATIONS, fingerprint, tiny_config
+
+from alphazero.config.schema import NetworkConfig
+from alphazero.diagnostics.verify import verify
+from alphazero.errors import ConfigError, RunError
+from alphazero.games import make_game
+from alphazero.network.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from alphazero.network.resnet import ResNet
+from alphazero.network.transfer import load_initial, start_from
+from alphazero.players.checkpoint_player import describe
+from alphazero.training.loop import resume, train
+
+SETTINGS = NetworkConfig(
+    blocks=2,
+    filters=8,
+    policy_filters=3,
+    value_filters=4,
+    value_hidden=5,
+    heads="convolutional",
+    global_pooling=3,
+)
+GO_5 = {"rows": 5, "columns": 5}
+EVERYTHING = "taken: stem, blocks 1 to 2, policy head, actions without a cell, value head"
+
+
+def network_of(name: str, settings: NetworkConfig, seed: int, **options: int) -> ResNet:
+    """A network whose every weight was moved from its start."""
+    network = ResNet.of(make_game(name, **options), settings, seed)
+    generator = torch.Generator().manual_seed(seed)
+    for tensor in network.state_dict().values():
+        if tensor.is_floating_point():
+            tensor.add_(torch.rand(tensor.shape, generator=generator))
+    return network.eval()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A player of Go on 5 x 5."""
+    weights = network_of("go", SETTINGS, 1, **GO_5).state_dict()
+    path = tmp_path / "go_5x5.safetensors"
+    save_checkpoint(path, Checkpoint("go", GO_5, SETTINGS, weights, 7, 1))
+    return path
+
+
+def equal_parts(network: ResNet, path: Path) -> set[str]:
+    """Return the top-level modules of a network whose every weight is the checkpoint's."""
+    weights = load_checkpoint(path).weights
+    names = {name.split(".")[0] for name in network.state_dict()}
+    for name, tensor in network.state_dict().items():
+        if name not in weights or not torch.equal(tensor, weights[name]):
+            names.discard(name.split(".")[0])
+    return names
+
+
+def test_convolutional_heads_take_everything_from_another_size_of_the_board(path: Path) -> None:
+    network = network_of("go", SETTINGS, 2, rows=9, columns=9)
+    assert str(start_from(str(path), network)) == EVERYTHING
+    weights = load_checkpoint(path).weights
+    for name, tensor in network.state_dict().items():
+        assert torch.equal(tensor, weights[name])
+
+
+def test_dense_heads_are_not_taken_from_another_size_of_the_board(path: Path) -> None:
+    dense = dataclasses.replace(SETTINGS, heads="dense")
+    small = Checkpoint("go", GO_5, dense, network_of("go", dense, 1, **GO_5).state_dict(), 0, 0)
+    save_checkpoint(path, small)
+    network = network_of("go", dense, 2, rows=7, columns=7)
+    before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    assert str(start_from(str(path), network)) == (
+        "taken: stem, blocks 1 to 2; not taken: policy head (policy_output.weight is [26, 75] "
+        "there, [50, 147] here), value head (value_hidden.weight is [5, 100] there, [5, 196] here)"
+    )
+    assert equal_parts(network, path) == {"stem", "tower"}
+    for name, tensor in network.state_dict().items():
+        if name.startswith(("policy", "value")):
+            assert torch.equal(tensor, before[name])
+
+
+def test_of_another_game_what_fits_is_taken(path: Path) -> None:
+    """Hex has other planes and no pass, and its network here another value head."""
+    settings = dataclasses.replace(SETTINGS, value_head="wdl")
+    network = network_of("hex", settings, 2)
+    assert str(start_from(str(path), network)) == (
+        "taken: blocks 1 to 2, policy head; not taken: stem (stem.convolution.weight is "
+        "[8, 17, 3, 3] there, [8, 3, 3, 3] here), value head (value_output.weight is [1, 5] there, "
+        "[3, 5] here); not in this network: actions without a cell"
+    )
+    assert equal_parts(network, path) == {"tower", "policy_features", "policy_output"}
+
+
+def test_a_longer_tower_begins_with_the_answers_of_the_shorter_one(path: Path) -> None:
+    settings = dataclasses.replace(SETTINGS, blocks=4)
+    network = ResNet.of(make_game("go", **GO_5), settings, 2).eval()
+    told = str(start_from(str(path), network))
+    assert told == f"{EVERYTHING}; not taken: blocks 3 to 4 (not there)"
+    observations = torch.rand(3, 17, 5, 5, generator=torch.Generator().manual_seed(0))
+    for ours, theirs in zip(
+        network(observations), load_checkpoint(path).network()(observations), strict=True
+    ):
+        torch.testing.assert_close(ours, theirs)
+
+
+def test_a_block_of_another_kind_is_not_taken(path: Path) -> None:
+    settings = dataclasses.replace(SETTINGS, global_pooling=0, blocks=1)
+    _, transfer = load_initial(str(path), ResNet.of(make_game("go"), settings, None))
+    assert (
+        str(transfer) == f"{EVERYTHING.replace('blocks 1 to 2', 'block 1')}; not in this "
+        "network: block 2"
+    )
+    settings = dataclasses.replace(SETTINGS, global_pooling=0)
+    _, transfer = load_initial(str(path), ResNet.of(make_game("go"), settings, None))
+    assert transfer.refused == {"block 2": "of another kind there"}
+
+
+def test_where_nothing_fits_one_line_says_why(path: Path) -> None:
+    network = ResNet.of(make_game("connect_four"), NetworkConfig(), None)
+    with pytest.raises(ConfigError, match=r"nothing of .* fits: taken: nothing; not taken: stem "):
+        load_initial(str(path), network)
+
+
+# A run that starts from a checkpoint.
+
+HEADS = ("network.heads=convolutional", "network.policy_filters=4", "network.value_filters=4")
+LARGER = (
+    *("game.name=mnk", "game.rows=4", "game.columns=4", "game.length=3"),
+    *("run.name=larger", "run.keep_checkpoints=0"),
+)
+
+
+def test_a_run_goes_on_from_a_smaller_board_and_resumes_as_any_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = train(tiny_config(tmp_path / "small", *HEADS))
+    options = (*HEADS, *LARGER, f"network.initial={small}")
+    whole = train(tiny_config(tmp_path / "whole", *options))
+    said = capsys.readouterr().out
+    line = f"starts from {small}; taken: stem, block 1, policy head, value head"
+    assert said.splitlines().count(line) == 1
+    first = load_checkpoint(whole / "step-00000000.safetensors")
+    trained = load_checkpoint(small / "best.safetensors").weights
+    assert first.weights.keys() == trained.keys()
+    assert all(torch.equal(first.weights[name], trained[name]) for name in trained)
+    assert "iterations, from tiny\n" in describe(whole, first)
+    assert first.network_settings.initial == ""
+    assert not verify(whole).faults
+
+    broken = train(tiny_config(tmp_path / "broken", *options, "budget.iterations=2"))
+    small.rename(tmp_path / "elsewhere")  # a run does not need it again
+    with pytest.raises(RunError, match="the network of a run cannot change"):
+        resume(broken, [f"network.initial={tmp_path}/elsewhere"])
+    resume(broken, [f"budget.iterations={ITERATIONS}"])
+    assert "starts from" not in capsys.readouterr().out.split("resuming")[1]
+    expected, received = fingerprint(whole), fingerprint(broken)
+    for each in (expected, received):
+        del each["config.yaml"]
+    assert received == expected
+
+
+@pytest.mark.parametrize(
+    ("initial", "words"),
+    [
+        ("missing.safetensors", "missing.safetensors"),
+        (".", "holds no best.safetensors"),
+    ],
+)
+def test_an_initial_checkpoint_that_cannot_be_read_stops_the_run_before_it_writes(
+    initial: str, words: str, tmp_path: Path, only_line: OnlyLine
+) -> None:
+    command = ["train", "configs/tic_tac_toe.yaml", f"run.folder={tmp_path}/runs"]
+    assert words in only_line(*command, f"network.initial={tmp_path / initial}")
+    assert not (tmp_path / "runs").exists()
