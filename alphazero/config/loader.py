@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from alphazero.config.fields import Reader
+from alphazero.config.fields import Reader, dotted
 from alphazero.config.schema import (
     REMOVED_KEYS,
     SECTIONS,
@@ -90,7 +90,7 @@ def _read(document: Document, source: str, overrides: Sequence[str], default_nam
             reader.report(_given(reader, paths), message)
     # Importing games may compile for a minute: report other mistakes first.
     if not reader.wrong or "alphazero.games" in sys.modules:
-        _check_game(reader, config.game)
+        _check_game(reader, config)
     reader.finish()
     return config
 
@@ -134,19 +134,27 @@ def _read_game(reader: Reader, values: dict[str, Any]) -> GameConfig:
     return replace(reader.read(GameConfig, ("game",), named), options=options)
 
 
-def _check_game(reader: Reader, game: GameConfig) -> None:
-    """Create the game to check its name and options, unless reading them failed."""
+def _check_game(reader: Reader, config: Config) -> None:
+    """Check the game's name and options and what the network needs of it, if they could be read."""
+    game = config.game
     if any(path[:1] == ("game",) for path in reader.wrong):
         return
     from alphazero.games import make_game
 
     try:
-        make_game(game.name, **game.options)
+        made = make_game(game.name, **game.options)
     except GameError as error:
         message = "".join(c if c.isprintable() else " " for c in str(error))[:500]
         words = {("game", each): each for each in game.options} | {("game", "name"): game.name}
         named = [path for path in words if path in reader.overridden and words[path] in message]
         reader.report(named[0] if named else ("game",), message)
+        return
+    rules = {"ownership": ("owners", made.has_owners), "margin": ("margin", made.has_margin)}
+    path = ("network", "auxiliary")
+    for head, (rule, exists) in rules.items():
+        if head in config.network.auxiliary and not exists and path not in reader.wrong:
+            message = f"{quote(head)} needs the rule `{rule}`, which the game {game.name} lacks"
+            reader.report(path, f"{dotted(path)}: {message}")
 
 
 def _given(reader: Reader, paths: Sequence[KeyPath]) -> KeyPath:

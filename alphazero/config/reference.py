@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, get_args
 
 from alphazero.config.fields import GREATEST, REQUIRED, FieldInfo, config_fields, dotted, type_words
 from alphazero.config.loader import written
-from alphazero.config.schema import SECTIONS, Config, RayConfig
+from alphazero.config.schema import AUXILIARY_HEADS, SECTIONS, Config, RayConfig
 from alphazero.errors import ConfigError, did_you_mean
 from alphazero.utils import markdown
 
@@ -32,6 +32,11 @@ SPECIAL_SCHEMAS: dict[str, dict[str, Any]] = {
                 },
             },
         ]
+    },
+    "network.auxiliary": {
+        "type": "array",
+        "items": {"type": "string", "enum": list(AUXILIARY_HEADS)},
+        "uniqueItems": True,
     },
     "evaluation.anchors": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
 }

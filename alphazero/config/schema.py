@@ -25,6 +25,7 @@ GameOption = int | float | bool | str
 PRECISIONS = ("auto", "float32", "bfloat16")
 VALUE_HEADS = ("scalar", "wdl")
 HEADS = ("dense", "convolutional")
+AUXILIARY_HEADS = ("ownership", "margin", "reply", "short_term_value")
 SELECTIONS = ("puct", "gumbel", "gumbel_root")
 
 
@@ -73,6 +74,17 @@ class GameConfig:
         "name of the game; the section's other keys are the game's options, such as `rows: 6`",
     )
     options: dict[str, GameOption] = field(default_factory=dict)
+
+
+def check_heads(names: Any) -> tuple[str, ...]:
+    """Return a list of auxiliary heads as a tuple; raise WrongValueError for any other value."""
+    if not isinstance(names, list):
+        raise WrongValueError(f"expected a list of heads, got {describe_value(names)}")
+    for index, name in enumerate(names):
+        check_value(str, FieldInfo("a head", choices=AUXILIARY_HEADS), name)
+        if name in names[:index]:
+            raise WrongValueError(f"{quote(name)} appears twice")
+    return tuple(names)
 
 
 @dataclass(frozen=True)
@@ -158,6 +170,18 @@ class NetworkConfig:
         "empty: untrained",
         unit="path",
         source="AGZ: untrained",
+    )
+    auxiliary: tuple[str, ...] = config_field(
+        (),
+        "heads that training adds, and self-play does not compute: `ownership`, whose each cell "
+        "is at the end, and `margin`, by how much the game is won, for games with these rules; "
+        "`reply`, the opponent's next policy; `short_term_value`, the search's values a few moves "
+        "on",
+        kind="list of heads",
+        choices=AUXILIARY_HEADS,
+        read=lambda reader, path, value: check_heads(value),  # noqa: ARG005
+        source="not in AGZ; Wu 2019 (arXiv:1902.10565), sections 3.4 and 4.1; KataGo, "
+        "docs/KataGoMethods.md, Short-term Value and Score Targets",
     )
 
 
@@ -629,7 +653,8 @@ def _read_rates(reader: Reader, path: KeyPath, value: Any) -> tuple[RatePoint, .
 class LearnerConfig:
     """The optimizer of the loss (z - v)² - π·log p + c‖θ‖² (AGZ, equation 1).
 
-    With `network.value_head: wdl` a cross-entropy replaces the square.
+    With `network.value_head: wdl` a cross-entropy replaces the square. Each head in
+    `network.auxiliary` adds its loss, times its weight.
     """
 
     optimizer: str = config_field(
@@ -705,10 +730,40 @@ class LearnerConfig:
     precision: str = config_field(
         "auto", "number format of training; `auto` depends on the device", choices=PRECISIONS
     )
+    ownership_weight: float = config_field(
+        1.5,
+        "weight in the loss of the head `ownership`: the cross-entropy in nats, mean over the "
+        "cells",
+        at_least=0,
+        source="Wu 2019 (arXiv:1902.10565), appendix B: 1.5",
+    )
+    margin_weight: float = config_field(
+        0.02,
+        "weight in the loss of the head `margin`: -log of the normal density at the margin, nats",
+        at_least=0,
+        source="Wu 2019 (arXiv:1902.10565), appendix B: 0.02 for the cross-entropy of scores",
+    )
+    reply_weight: float = config_field(
+        0.15,
+        "weight in the loss of the head `reply`: the cross-entropy in nats",
+        at_least=0,
+        source="Wu 2019 (arXiv:1902.10565), section 3.4: 0.15",
+    )
+    short_term_value_weight: float = config_field(
+        0.72,
+        "weight in the loss of the head `short_term_value`: the cross-entropy of win and loss in "
+        "nats, summed over three horizons",
+        at_least=0,
+        source="KataGo, python/train.py: 1.2 x 0.6 for each horizon, as for the value itself",
+    )
 
     def rate_at(self, step: int) -> float:
         """Return the learning rate of optimizer step `step`, counted from 0."""
         return [point.rate for point in self.learning_rate if point.step <= step][-1]
+
+    def weight_of(self, head: str) -> float:
+        """Return the weight in the loss of an auxiliary head."""
+        return float(getattr(self, f"{head}_weight"))
 
 
 @dataclass(frozen=True)

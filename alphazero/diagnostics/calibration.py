@@ -132,7 +132,7 @@ def calibrate(
         [Pairing()] * NUM_RANDOM_GAMES,
         NUM_RANDOM_GAMES,
     )
-    replay = ReplayBuffer(game, config.replay)
+    replay = ReplayBuffer(game, config.replay, config.network.auxiliary)
     replay.add(1, GameBatch.of(game, records))
     moves = sum(len(record.actions) for record in records)
     learner = Learner(bench.network, config.learner, config.inference.device)

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from torch import Tensor
 
-from alphazero.config.fields import config_fields
-from alphazero.config.schema import NetworkConfig
+from alphazero.config.fields import WrongValueError, config_fields
+from alphazero.config.schema import NetworkConfig, check_heads
 from alphazero.errors import GameError
 from alphazero.games import make_game
 from alphazero.network.header import PLAYER_FORMAT, read_file, refuse
@@ -127,7 +127,7 @@ def read_checkpoint(data: bytes, name: str) -> Checkpoint:
     tensors, metadata = parse_tensors(data, name, PLAYER_FORMAT)
     try:
         checkpoint = _checkpoint_of(parse_object(metadata["player"]), tensors, name)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, WrongValueError) as error:
         refuse(name, f"its description of the player is unreadable ({error}); it is damaged")
     check_numbers(name, tensors)
     checkpoint._validated_network()
@@ -156,8 +156,10 @@ def _settings_of(values: dict[str, Any]) -> NetworkConfig:
 
     A setting that is newer than the file has its default, which keeps the old behaviour.
     """
-    settings = NetworkConfig(**values)
+    settings = NetworkConfig(**values | {"auxiliary": check_heads(values.get("auxiliary", []))})
     for each, kind, note in config_fields(NetworkConfig):
+        if note.read:  # checked above
+            continue
         value = typed(getattr(settings, each.name), kind)
         if kind is int and not (note.at_least or 0) <= value <= _WIDTH_LIMIT:
             raise ValueError(f"{each.name} = {value}")

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from alphazero.errors import ConfigError
 from alphazero.network.heads import ConvolutionalPolicy, scale_of_board
 from alphazero.network.inference import BatchedEvaluator, resolve_precision
+from alphazero.network.layers import ConvNorm
 from alphazero.network.quantization import (
     SIGNED_LEVELS,
     UNSIGNED_LEVELS,
@@ -24,7 +25,6 @@ from alphazero.network.quantization import (
     weight_ranges,
 )
 from alphazero.network.resnet import (
-    ConvNorm,
     GlobalPooling,
     ResidualBlock,
     ResNet,

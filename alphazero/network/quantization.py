@@ -17,7 +17,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from alphazero.network.resnet import ConvNorm, ResidualBlock, ResNet
+from alphazero.network.layers import ConvNorm
+from alphazero.network.resnet import ResidualBlock, ResNet
 
 UNSIGNED_LEVELS: Final = 256
 SIGNED_LEVELS: Final = 255

@@ -10,16 +10,19 @@ Shapes: B positions, C planes, H rows, W columns, A actions, F filters, G pooled
 
 import copy
 import math
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
-from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from alphazero.config.schema import NetworkConfig
 from alphazero.games.game import Game
+from alphazero.network.auxiliary_heads import PooledHead, make_heads
 from alphazero.network.heads import NUM_SUMMARIES, ConvolutionalPolicy, pool_board
+from alphazero.network.layers import ConvNorm
 from alphazero.utils.arrays import Float32Array
 
 HEAD_INIT_STD = 0.1
@@ -37,25 +40,6 @@ def check_observations(observations: Tensor | Float32Array, shape: tuple[int, in
             f"expected observations [B, C={planes}, H={height}, W={width}], "
             f"received {list(observations.shape)}"
         )
-
-
-class ConvNorm(nn.Module):
-    """A convolution without bias that keeps H and W, then batch normalisation."""
-
-    def __init__(self, inputs: int, outputs: int, kernel: int) -> None:
-        super().__init__()
-        self.convolution = nn.Conv2d(inputs, outputs, kernel, padding=kernel // 2, bias=False)
-        self.normalisation: nn.Module = nn.BatchNorm2d(outputs)
-
-    def forward(self, features: Tensor) -> Tensor:
-        """Map features [B, inputs, H, W] to [B, outputs, H, W]."""
-        return cast(Tensor, self.normalisation(self.convolution(features)))
-
-    def fold(self) -> None:
-        """Merge the normalisation, with its running statistics, into the convolution."""
-        if isinstance(self.normalisation, nn.BatchNorm2d):
-            self.convolution = fuse_conv_bn_eval(self.convolution, self.normalisation)
-            self.normalisation = nn.Identity()
 
 
 class SqueezeExcitation(nn.Module):
@@ -138,6 +122,8 @@ class NetworkOutput(NamedTuple):
     """float32 [B] in [-1, 1]"""
     outcome_logits: Tensor | None
     """float32 [B, 3] of win, draw and loss, from which the values come; None for a scalar head"""
+    auxiliary: Mapping[str, Tensor] = MappingProxyType({})
+    """float32 [B, ...] outputs of the auxiliary heads by name"""
 
 
 class ResNet(nn.Module):
@@ -198,6 +184,7 @@ class ResNet(nn.Module):
             self.value_hidden = nn.Linear(inputs, settings.value_hidden)
             outputs = 3 if settings.value_head == "wdl" else 1
             self.value_output = nn.Linear(settings.value_hidden, outputs)
+            self.auxiliary = make_heads(settings, cells, num_actions)  # last: drawn last
         if seed is not None:
             self.to_empty(device="cpu")
             generator = torch.Generator().manual_seed(seed) if isinstance(seed, int) else seed
@@ -216,13 +203,22 @@ class ResNet(nn.Module):
 
         `observations`: [B, C, H, W], each seen by the player to move.
         """
-        answers = self.forward_full(observations)
+        answers = self._play_heads(self._trunk(observations))
         return answers.policy_logits, answers.values
 
     def forward_full(self, observations: Tensor) -> NetworkOutput:
-        """Return all outputs: those of `forward`, and the outcome logits for the loss."""
+        """Return all outputs: those of `forward`, and what only the loss needs."""
+        trunk = self._trunk(observations)
+        auxiliary = {name: head(trunk) for name, head in self.auxiliary.items()}
+        return self._play_heads(trunk)._replace(auxiliary=auxiliary)
+
+    def _trunk(self, observations: Tensor) -> Tensor:
+        """Return the features [B, F, H, W] that all heads share."""
         check_observations(observations, self.observation_shape)
-        trunk = self.tower(relu(self.stem(observations), inplace=True))
+        return cast(Tensor, self.tower(relu(self.stem(observations), inplace=True)))
+
+    def _play_heads(self, trunk: Tensor) -> NetworkOutput:
+        """Return the outputs without those of the auxiliary heads."""
         policy = self.policy_features(trunk)
         if not isinstance(self.policy_output, ConvolutionalPolicy):
             policy = relu(policy, inplace=True).flatten(1).float()
@@ -244,6 +240,8 @@ class ResNet(nn.Module):
         for module in self.modules():
             if isinstance(module, SqueezeExcitation):
                 before_relu.append(module.squeeze)
+            elif isinstance(module, PooledHead):
+                before_relu.append(module.hidden)
             elif isinstance(module, nn.Conv2d):
                 nn.init.kaiming_normal_(module.weight, nonlinearity="relu", generator=generator)
             elif isinstance(module, nn.BatchNorm2d):

@@ -162,7 +162,7 @@ class Training:
         self.group = group
         self.learner = new_learner(run, group)
         self.schedule = StepSchedule(config, run.state)
-        self.replay = ReplayBuffer(self.game, config.replay)
+        self.replay = ReplayBuffer(self.game, config.replay, config.network.auxiliary)
         self.evaluation = Evaluation(self.game, config)
         self.best: BatchedEvaluator
         self.unfinished: list[GameRecord] = []

@@ -271,6 +271,46 @@ def test_settings_that_cannot_work_together_are_told(section: str, error: str) -
     assert error_of("\n".join([game, *rest])) == error
 
 
+@pytest.mark.parametrize(
+    ("heads", "error"),
+    [
+        (
+            "[ownership]",
+            "'ownership' needs the rule `owners`, which the game connect_four lacks",
+        ),
+        (
+            "[reply, margin]",
+            "'margin' needs the rule `margin`, which the game connect_four lacks",
+        ),
+        ("[reply, reply]", "'reply' appears twice"),
+        (
+            "[replies]",
+            "must be one of ownership, margin, reply, short_term_value, got 'replies'; "
+            "did you mean 'reply'?",
+        ),
+        ("[3]", "expected text, got 3; put it in quotes"),
+        ("reply", "expected a list of heads, got text 'reply'"),
+    ],
+)
+def test_wrong_auxiliary_heads_are_told_in_one_line(heads: str, error: str) -> None:
+    found = error_of(SMALLEST + f"network:\n  auxiliary: {heads}")
+    assert found == f"go.yaml:4: network.auxiliary: {error}"
+
+
+@pytest.mark.parametrize(
+    ("game", "heads"),
+    [
+        ("connect_four", ("reply", "short_term_value")),
+        ("hex", ("ownership",)),
+        ("othello", ("margin", "ownership")),
+        ("go", ("ownership", "margin", "reply", "short_term_value")),
+    ],
+)
+def test_auxiliary_heads_are_those_of_the_game(game: str, heads: tuple[str, ...]) -> None:
+    text = SMALLEST.replace("connect_four", game) + f"network: {{auxiliary: [{', '.join(heads)}]}}"
+    assert parse_config(text).network.auxiliary == heads
+
+
 def test_weight_decay_belongs_to_adamw() -> None:
     text = SMALLEST + "learner: {optimizer: adamw, weight_decay: 0.01}"
     assert parse_config(text).learner.weight_decay == 0.01
@@ -384,6 +424,8 @@ def test_a_wrong_override_is_told_as_it_was_typed(override: str, error: str) -> 
 
 
 def random_value(kind: Any, note: Any, source: random.Random) -> Any:
+    if note.choices and kind == tuple[str, ...]:
+        return tuple(source.sample(note.choices, source.randrange(4)))
     if note.choices:
         return source.choice(note.choices)
     if kind is bool:
@@ -409,7 +451,7 @@ def random_value(kind: Any, note: Any, source: random.Random) -> Any:
 @pytest.mark.parametrize("seed", range(40))
 def test_a_dumped_config_loads_back_equal(seed: int) -> None:
     source = random.Random(seed)
-    game = GameConfig("connect_four", source.choice([{}, {"rows": 5}, {"rows": 5, "columns": 6}]))
+    game = GameConfig("go", source.choice([{}, {"rows": 5}, {"rows": 5, "columns": 6}]))
     config = Config(game=game)
     for name, section in SECTIONS.items():
         if name == "game":

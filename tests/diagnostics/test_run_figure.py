@@ -52,7 +52,13 @@ ANCHORS = [
     "the best player's score against the anchors",
     "optimal moves in solved positions",
 ]
-ALWAYS = [panel.title for chapter in ("loss", "self-play", "speed") for panel in DASHBOARD[chapter]]
+AUXILIARY = "losses of the auxiliary heads"
+ALWAYS = [
+    panel.title
+    for chapter in ("loss", "self-play", "speed")
+    for panel in DASHBOARD[chapter]
+    if panel.title != AUXILIARY
+]
 MEASURED = ["evaluation.interval=1", "evaluation.games=2", "evaluation.anchors=[random, 'uct:4']"]
 
 
@@ -290,6 +296,7 @@ def test_tensorboard_is_not_told_of_what_a_run_never_measures(tmp_path: Path) ->
     assert charts() == [*GATES, *ALWAYS]
     assert charts("gate.games=0") == ALWAYS
     assert charts(*MEASURED) == [*ANCHORS[:2], *GATES, *ALWAYS]
+    assert set(charts("network.auxiliary=[reply]")) == {*GATES, *ALWAYS, AUXILIARY}
 
 
 def test_tensorboard_takes_the_layout_of_the_last_time_a_run_went_on(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import torch
 
 from alphazero.config.schema import LearnerConfig, NetworkConfig, RatePoint
 from alphazero.network.resnet import ResNet
+from alphazero.training.data.auxiliary_targets import Target
 from alphazero.training.data.replay_buffer import Batch
 from alphazero.training.learning.learner import Learner
 
@@ -42,6 +43,24 @@ def make_batch(size: int = 16, seed: int = 0) -> Batch:
         rng.dirichlet(np.ones(ACTIONS), size).astype(np.float32),
         rng.choice([-1, 0, 1], size).astype(np.float32),
     )
+
+
+def with_targets(batch: Batch, seed: int = 0) -> Batch:
+    """The batch with random targets of all auxiliary heads, some of them unknown."""
+    rng, size = np.random.default_rng(seed), len(batch.values)
+    values = {
+        "ownership": rng.choice([-1, 1], (size, SHAPE[1] * SHAPE[2])),
+        "margin": rng.integers(-9, 10, size),
+        "reply": rng.dirichlet(np.ones(ACTIONS), size),
+        "short_term_value": rng.uniform(-0.9, 0.9, (size, 3)),
+    }
+    known = {head: np.ones(size, np.float32) for head in values}
+    known["ownership"][::3] = known["margin"][::3] = known["reply"][1::4] = 0
+    values["reply"][1::4] = 0
+    targets = {
+        head: Target(numbers.astype(np.float32), known[head]) for head, numbers in values.items()
+    }
+    return batch._replace(auxiliary=targets)
 
 
 def make_learner(seed: int = 0, **changes: object) -> Learner:

@@ -107,6 +107,7 @@ OPTIONS = {
     "heads": "convolutional",
     "squeeze_excitation": 3,
     "global_pooling": 2,
+    "auxiliary": ("reply", "short_term_value"),
 }
 
 
@@ -134,6 +135,7 @@ def test_a_header_from_before_the_options_loads_as_the_network_that_was_then(pat
     assert loaded.network_settings == SETTINGS
     assert (SETTINGS.value_head, SETTINGS.squeeze_excitation) == ("scalar", 0)
     assert (SETTINGS.heads, SETTINGS.global_pooling) == ("dense", 0)
+    assert SETTINGS.auxiliary == ()
     loaded.network()
 
 
@@ -315,6 +317,11 @@ def test_weights_that_do_not_fit_the_game_are_refused(path: Path) -> None:
             "squeeze_excitation = -1",
         ),
         (lambda player, _: player["network"].update(global_pooling=4), "global_pooling = 4"),
+        (lambda player, _: player["network"].update(auxiliary=["reply"]), "lacks weight"),
+        (lambda player, _: player["network"].update(auxiliary=["repl"]), "unreadable"),
+        (lambda player, _: player["network"].update(auxiliary=[["reply"]]), "unreadable"),
+        (lambda player, _: player["network"].update(auxiliary="reply"), "unreadable"),
+        (lambda player, _: player["network"].update(auxiliary=["reply"] * 2), "appears twice"),
         (lambda player, _: player.update(step=1.5), "unreadable"),
         (lambda player, _: player.update(iteration=True), "unreadable"),
         (lambda player, _: player.update(rating="strong"), "unreadable"),

@@ -897,7 +897,31 @@ def test_a_run_with_every_option_resumes_to_the_very_same_files(tmp_path: Path) 
     whole = loop.train(tiny_config(tmp_path / "whole", *options))
     last = (whole / "replay/games-000004.npz").read_bytes()
     assert RESIGNED in GameBatch.from_bytes(make_game("tic_tac_toe"), last, "here").resignations
-    broken = loop.train(tiny_config(tmp_path / "broken", *options, "budget.iterations=2"))
+    _expect_the_same_after_a_resume(whole, tmp_path, options)
+
+
+def test_a_run_with_auxiliary_heads_resumes_to_the_very_same_files(tmp_path: Path) -> None:
+    options = [
+        "game.name=othello",
+        "game.size=4",
+        "network.auxiliary=[ownership, margin, reply, short_term_value]",
+        "selfplay.full_search_probability=0.5",
+        "selfplay.fast_simulations=2",
+        "selfplay.resign_enabled_fraction=0.6",
+        "selfplay.resign_threshold_max=0.1",
+        "selfplay.resign_false_positives=1.0",
+    ]
+    whole = loop.train(tiny_config(tmp_path / "whole", *options))
+    curves = scalar_log(whole)
+    for head in ("ownership", "margin", "reply", "short_term_value"):
+        assert [iteration for iteration, _ in curves[f"auxiliary/{head}"]] == [1, 2, 3, 4]
+    assert load_checkpoint(whole / "best.safetensors").network_settings.auxiliary[0] == "ownership"
+    _expect_the_same_after_a_resume(whole, tmp_path, options)
+
+
+def _expect_the_same_after_a_resume(whole: Path, place: Path, options: list[str]) -> None:
+    """Compare a run with one of the same options that was stopped after two iterations."""
+    broken = loop.train(tiny_config(place / "broken", *options, "budget.iterations=2"))
     loop.resume(broken, ["budget.iterations=4"])
     expected, received = fingerprint(whole), fingerprint(broken)
     for each in (expected, received):

@@ -5,8 +5,9 @@ Games are stored as moves and search policies; sampling computes observations by
 Letters: P positions (one per move), A actions, B batch, [C, H, W] observation.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,13 @@ from alphazero.config.schema import ReplayConfig
 from alphazero.errors import RunError
 from alphazero.games.compiled_rules import Rules, RulesType
 from alphazero.games.game import ONGOING, PLY, Game, State, value_of
+from alphazero.training.data.auxiliary_targets import (
+    GameEnds,
+    Target,
+    Targets,
+    TargetSource,
+    short_term_values,
+)
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.targets import integers_type, surprise_weights, value_targets
 from alphazero.utils.arrays import Float32Array, Float64Array, Int64Array
@@ -32,6 +40,22 @@ class Batch(NamedTuple):
     """[B, A] policy targets pi"""
     values: Float32Array
     """[B] value targets z, for the player to move; optionally mixed with search values"""
+    auxiliary: Targets = MappingProxyType({})
+    """targets of the auxiliary heads"""
+
+    def arrays(self) -> list[npt.NDArray[np.float32]]:
+        """Return all arrays in a fixed order, each with B rows."""
+        targets = (array for target in self.auxiliary.values() for array in target)
+        return [self.observations, self.policies, self.values, *targets]
+
+    @classmethod
+    def of_arrays(
+        cls, arrays: Sequence[npt.NDArray[np.float32]], heads: Iterable[str] = ()
+    ) -> "Batch":
+        """Return the batch with these `arrays`, and targets for auxiliary `heads`."""
+        observations, policies, values, *rest = arrays
+        pairs = map(Target, rest[::2], rest[1::2])
+        return cls(observations, policies, values, dict(zip(heads, pairs, strict=True)))
 
 
 @kernel(
@@ -100,14 +124,24 @@ class _Shard:
     """[P] value targets, for player 0"""
     trainable: Int64Array
     """Indices in `games` of the fully searched positions, which are trained on."""
+    ends: GameEnds | None
+    """for the heads `ownership` and `margin`"""
+    short_term: Float32Array | None
+    """[P, T] for the head `short_term_value`"""
+
+    def arrays(self) -> list[npt.NDArray[Any]]:
+        optional = [*(self.ends or ()), *(() if self.short_term is None else (self.short_term,))]
+        return [*self.games, self.results, self.trainable, *optional]
 
 
 class ReplayBuffer:
     """The newest games, one shard per iteration, and the replay window over their positions."""
 
-    def __init__(self, game: Game, settings: ReplayConfig) -> None:
+    def __init__(self, game: Game, settings: ReplayConfig, auxiliary: Sequence[str] = ()) -> None:
         self.game = game
         self.settings = settings
+        self.auxiliary = auxiliary
+        """the auxiliary heads whose targets batches have"""
         self.total_positions = 0
         """Positions ever added."""
         self._shards: list[_Shard] = []
@@ -139,8 +173,10 @@ class ReplayBuffer:
     def nbytes(self) -> int:
         """Memory in bytes of the games and of their concatenated arrays."""
         parts = [*self._arrays.values(), self._starts, self._iterations, self._trainable]
+        if self.auxiliary:
+            parts += [self._target_source.plies, self._target_source.games]
         for shard in self._shards:
-            parts += [*shard.games, shard.results, shard.trainable]
+            parts += shard.arrays()
         return sum(part.nbytes for part in parts)
 
     def add(self, iteration: int, games: GameBatch, total_positions: int | None = None) -> None:
@@ -196,9 +232,17 @@ class ReplayBuffer:
             symmetries,
             self._symmetries.actions,
             self._symmetries.cells,
-            *batch,
+            batch.observations,
+            batch.policies,
+            batch.values,
         )
-        return batch
+        if not self.auxiliary:
+            return batch
+        return batch._replace(
+            auxiliary=self._target_source.targets(
+                self.auxiliary, positions, self._symmetries, symmetries
+            )
+        )
 
     def mean_age(self, iteration: int) -> float:
         """Return the mean age of the window's positions at `iteration`, in iterations."""
@@ -231,7 +275,12 @@ class ReplayBuffer:
             games,
             value_targets(games, self.settings.deblunder_threshold),
             np.flatnonzero(games.policies.any(axis=1)),
+            GameEnds.of(self.game, games) if self._wants("ownership", "margin") else None,
+            short_term_values(self.game, games) if self._wants("short_term_value") else None,
         )
+
+    def _wants(self, *heads: str) -> bool:
+        return not set(heads).isdisjoint(self.auxiliary)
 
     def _join(self) -> None:
         shards = self._shards or [self._shard(0, GameBatch.of(self.game, []))]
@@ -250,6 +299,26 @@ class ReplayBuffer:
             [shard.trainable + begin for shard, begin in zip(shards, begins, strict=True)]
         )
         self._cumulated = None
+        if self.auxiliary:
+            self._target_source = self._join_targets(shards, lengths)
+
+    def _join_targets(self, shards: Sequence[_Shard], lengths: Int64Array) -> TargetSource:
+        """Join what the targets are made from; `lengths` [N] are those of all games."""
+        ends = [shard.ends for shard in shards if shard.ends is not None]
+        values = [shard.short_term for shard in shards if shard.short_term is not None]
+        return TargetSource(
+            np.arange(len(self._starts)) - self._starts,
+            np.repeat(np.arange(len(lengths)), lengths),
+            self._policies,
+            GameEnds(
+                self._joined("owners", np.int8, [each.owners for each in ends]),
+                self._joined("margins", np.float32, [each.margins for each in ends]),
+                self._joined("reached", np.bool_, [each.reached for each in ends]),
+            )
+            if ends
+            else None,
+            self._joined("short_term", np.float32, values) if values else None,
+        )
 
     def _joined(
         self, name: str, kind: type[np.generic], parts: Sequence[npt.NDArray[Any]]

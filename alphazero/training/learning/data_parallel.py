@@ -10,7 +10,7 @@ Letters: b positions of one process's part, [C, H, W] observation, A actions, F 
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Any, Final, cast
 
@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, distributed, nn
 
 from alphazero.errors import RunError
+from alphazero.training.data.auxiliary_targets import target_shapes
 from alphazero.training.data.replay_buffer import Batch
 
 BARRIER_TIMEOUT: Final = timedelta(days=7)
@@ -47,15 +48,21 @@ class Group:
         """Leader: send every process its part of a batch; return the leader's own."""
         self._announce(_STEP)
         parts = []
-        for array in batch:
+        for array in batch.arrays():
             pieces = list(torch.from_numpy(array).chunk(self.size))
             part = torch.empty_like(pieces[0])
             distributed.scatter(part, pieces, src=0)
             parts.append(part.numpy())
-        return Batch(*parts)
+        return Batch.of_arrays(parts, batch.auxiliary)
 
-    def receive(self, batch_size: int, observation: tuple[int, ...], actions: int) -> Batch | bool:
-        """Follower: return this process's part of the next batch.
+    def receive(
+        self,
+        batch_size: int,
+        observation: tuple[int, int, int],
+        actions: int,
+        heads: Sequence[str] = (),
+    ) -> Batch | bool:
+        """Follower: return this process's part of the next batch, with targets for `heads`.
 
         True: the leader has switched to another network. False: there are no more batches.
         """
@@ -65,9 +72,11 @@ class Group:
             return order.item() == _RENEW
         rows = batch_size // self.size
         parts = [torch.empty(rows, *observation), torch.empty(rows, actions), torch.empty(rows)]
+        for shape in target_shapes(heads, observation, actions).values():
+            parts += [torch.empty(rows, *shape), torch.empty(rows)]
         for part in parts:
             distributed.scatter(part, src=0)
-        return Batch(*(part.numpy() for part in parts))
+        return Batch.of_arrays([part.numpy() for part in parts], heads)
 
     def shutdown(self) -> None:
         """Leader: end the followers."""

@@ -2,7 +2,7 @@
 
 import copy
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -16,7 +16,13 @@ from alphazero.network.inference import resolve_device, resolve_precision
 from alphazero.network.resnet import ResNet
 from alphazero.training.data.replay_buffer import Batch
 from alphazero.training.learning.data_parallel import Group, share_normalisation
-from alphazero.training.learning.losses import Losses, StepLosses, losses, squared_norm
+from alphazero.training.learning.losses import (
+    Losses,
+    StepLosses,
+    auxiliary_losses,
+    losses,
+    squared_norm,
+)
 from alphazero.training.learning.muon import Muon
 
 SMALL_STEP = 10**9
@@ -45,6 +51,8 @@ class StepReport(NamedTuple):
     error: float
     gradient_norm: float
     learning_rate: float
+    auxiliary: Mapping[str, float]
+    """loss of each auxiliary head, mean over the positions with a known target; NaN for none"""
 
 
 class Learner:
@@ -117,7 +125,10 @@ class Learner:
             RunError: when the batch, the loss or the gradient is not finite; the weights (but
                 not the statistics of normalisation) are then still those before the step.
         """
-        for name, array in zip(Batch._fields, batch, strict=True):
+        names = ["observations", "policies", "values"]
+        for head in batch.auxiliary:
+            names += [f"{head} targets", f"{head} weights"]
+        for name, array in zip(names, batch.arrays(), strict=True):
             if not np.isfinite(array).all():
                 self._fail(f"a batch whose {name} are not finite")
         return self._step_on(batch if self.group is None else self.group.scatter(batch))
@@ -126,8 +137,9 @@ class Learner:
         """Do the leader's steps on this process's parts; return whether another network follows."""
         assert self.group is not None
         network, size = self.network, self.settings.batch_size
+        shape, actions = network.observation_shape, network.num_actions
         while True:
-            part = self.group.receive(size, network.observation_shape, network.num_actions)
+            part = self.group.receive(size, shape, actions, network.settings.auxiliary)
             if isinstance(part, bool):
                 return part
             self._step_on(part)
@@ -136,9 +148,11 @@ class Learner:
     def _step_on(self, batch: Batch) -> StepLosses:
         """Do one optimizer step on a batch, or on this process's part of it."""
         settings = self.settings
-        observations, policies, outcomes = (
-            torch.from_numpy(array).to(self.device) for array in batch
+        observations, policies, outcomes, *others = (
+            torch.from_numpy(array).to(self.device) for array in batch.arrays()
         )
+        pairs = zip(others[::2], others[1::2], strict=True)
+        targets = dict(zip(batch.auxiliary, pairs, strict=True))
         observations = observations.contiguous(memory_format=torch.channels_last)
         self.network.train()
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self._bfloat16):
@@ -146,20 +160,23 @@ class Learner:
         parts = losses(
             answers.policy_logits, answers.values, policies, outcomes, answers.outcome_logits
         )
+        extra = auxiliary_losses(answers.auxiliary, targets)
         l2 = settings.l2_penalty * squared_norm(self.network.parameters())
         self.network.zero_grad()
-        (parts.policy + parts.value).backward()  # type: ignore[no-untyped-call]
+        objective = self._with_auxiliary(parts.policy + parts.value, extra)
+        objective.backward()  # type: ignore[no-untyped-call]
+        parts = Losses(*(each.detach() for each in parts))
+        extra = {name: each.detach() for name, each in extra.items()}
         if self.group is not None:
-            parts = Losses(*(each.detach() for each in parts))
             gradients = [each.grad for each in self.network.parameters() if each.grad is not None]
-            self.group.average([*gradients, *parts])
+            self.group.average([*gradients, *parts, *extra.values()])
         if settings.optimizer != "sgd" and settings.l2_penalty > 0:
             for each in self.network.parameters():
                 assert each.grad is not None
                 each.grad.add_(each.detach(), alpha=2 * settings.l2_penalty)
         limit = settings.max_grad_norm or float("inf")
         norm = torch.nn.utils.clip_grad_norm_(self.network.parameters(), limit)
-        total = parts.policy.detach() + parts.value.detach() + l2
+        total = self._with_auxiliary(parts.policy + parts.value + l2, extra)
         if not bool(torch.isfinite(norm + total)):
             self._fail(
                 f"a loss of {total.item():g} (policy {parts.policy.item():g}, value "
@@ -173,13 +190,20 @@ class Learner:
         self._update_average()
         return {
             "total": total,
-            "policy": parts.policy.detach(),
-            "value": parts.value.detach(),
+            "policy": parts.policy,
+            "value": parts.value,
             "l2": l2,
-            "entropy": parts.entropy.detach(),
+            "entropy": parts.entropy,
             "error": parts.error,
             "gradient_norm": norm,
+            **extra,
         }
+
+    def _with_auxiliary(self, loss: Tensor, extra: StepLosses) -> Tensor:
+        """Add the losses of the auxiliary heads to a loss, times their weights."""
+        for head in self.network.settings.auxiliary:
+            loss = loss + self.settings.weight_of(head) * extra[f"{head}_loss"]
+        return loss
 
     @torch.no_grad()
     def _update_average(self) -> None:
@@ -198,15 +222,22 @@ class Learner:
     def train(self, batches: Iterable[Batch], earlier: Iterable[StepLosses] = ()) -> StepReport:
         """Do one step for each batch; return the means over these and the `earlier` steps."""
         reports = [*earlier, *(self.train_step(batch) for batch in batches)]
+
+        def mean(name: str) -> float:
+            if not reports:
+                return math.nan
+            return float(torch.stack([report[name] for report in reports]).double().mean())
+
         names = ("total", "policy", "value", "l2", "entropy", "error", "gradient_norm")
-        means = {
-            name: float(torch.stack([report[name] for report in reports]).double().mean())
-            if reports
-            else math.nan
-            for name in names
-        }
-        rate = self.settings.rate_at(max(self.step - 1, 0))
-        return StepReport(steps=len(reports), learning_rate=rate, **means)
+        return StepReport(
+            steps=len(reports),
+            learning_rate=self.settings.rate_at(max(self.step - 1, 0)),
+            auxiliary={
+                head: mean(f"{head}_loss") / known if (known := mean(f"{head}_known")) else math.nan
+                for head in self.network.settings.auxiliary
+            },
+            **{name: mean(name) for name in names},
+        )
 
     def state(self) -> dict[str, Tensor]:
         """Return copies of the weights and the optimizer state as named tensors."""

@@ -1,6 +1,9 @@
-"""The loss: (z - v)^2 - pi log p + c |theta|^2 (AlphaGo Zero, Nature 550, 2017, equation 1)."""
+"""The loss: (z - v)^2 - pi log p + c |theta|^2 (AlphaGo Zero, Nature 550, 2017, equation 1).
 
-from collections.abc import Iterable
+Each auxiliary head of the network adds its loss, times its weight.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 
 import torch
@@ -8,7 +11,7 @@ from torch import Tensor
 from torch.nn import functional
 
 StepLosses: TypeAlias = dict[str, Tensor]
-"""The figures of a step, as scalars by their names in `StepReport`."""
+"""The figures of a step, as scalars by their names in `StepReport` and `auxiliary_losses`."""
 
 
 class Losses(NamedTuple):
@@ -64,6 +67,60 @@ def losses(
         entropy=-(log_p.exp() * log_p).sum(dim=1).mean(),
         error=(outcomes - values).abs().mean().detach(),
     )
+
+
+def auxiliary_losses(
+    outputs: Mapping[str, Tensor], targets: Mapping[str, tuple[Tensor, Tensor]]
+) -> StepLosses:
+    """Return two figures for each auxiliary head of the network's `outputs` [B, ...].
+
+    `targets` are pairs of values [B, ...] and weights [B], see `Target`. `<head>_loss` is the loss
+    in nats; its mean is over the whole batch, where an unknown target has a loss of 0, so that each
+    known one counts the same in every batch. `<head>_known` is the share of known targets.
+    Wu 2019 (arXiv:1902.10565), sections 3.4 and 4.1 and appendix B, except for the margin, see
+    `MarginHead`.
+    """
+    found = {}
+    for head, output in outputs.items():
+        values, weights = targets[head]
+        found[f"{head}_loss"] = (weights * _POSITION_LOSSES[head](output, values)).mean()
+        found[f"{head}_known"] = weights.mean()
+    return found
+
+
+def _value_cross_entropy(logits: Tensor, values: Tensor) -> Tensor:
+    """Return the cross-entropy [B, n] of win and loss, where values -1 to 1 [B, n] are means."""
+    wins = (1 + values.clamp(-1, 1)) / 2
+    return functional.binary_cross_entropy_with_logits(logits, wins, reduction="none")
+
+
+def _ownership_loss(logits: Tensor, owners: Tensor) -> Tensor:
+    """Return the mean over the cells; a cell of nobody is each player's by half."""
+    return _value_cross_entropy(logits, owners).mean(dim=1)
+
+
+def _short_term_value_loss(logits: Tensor, values: Tensor) -> Tensor:
+    """Return the sum over the horizons."""
+    return _value_cross_entropy(logits, values).sum(dim=1)
+
+
+def _margin_loss(outputs: Tensor, margins: Tensor) -> Tensor:
+    """Return -log of the normal density with the mean and standard deviation `outputs` [B, 2]."""
+    mean, spread = outputs.unbind(1)
+    return functional.gaussian_nll_loss(mean, margins, spread**2, full=True, reduction="none")
+
+
+def _reply_loss(logits: Tensor, policies: Tensor) -> Tensor:
+    return -(policies * functional.log_softmax(logits, dim=1)).sum(dim=1)
+
+
+_POSITION_LOSSES: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "ownership": _ownership_loss,
+    "margin": _margin_loss,
+    "reply": _reply_loss,
+    "short_term_value": _short_term_value_loss,
+}
+"""The losses [B] of each head's outputs and target values."""
 
 
 def squared_norm(parameters: Iterable[Tensor]) -> Tensor:

@@ -62,6 +62,16 @@ DASHBOARD: Final[Mapping[str, tuple[Chart, ...]]] = {
             },
         ),
         Chart(
+            "losses of the auxiliary heads",
+            "nats",
+            {
+                "auxiliary/ownership": "ownership",
+                "auxiliary/margin": "margin",
+                "auxiliary/reply": "reply",
+                "auxiliary/short_term_value": "short-term value",
+            },
+        ),
+        Chart(
             "entropy of the policies",
             "nats",
             {"learner/policy_entropy": "network", "selfplay/search_entropy": "search"},
@@ -122,6 +132,7 @@ def tensorboard_layout(config: Config) -> Layout:
         "ladder": config.evaluation.anchors,
         "solved": config.evaluation.solved_positions_per_stage,
         "gate": config.gate.games,
+        "auxiliary": config.network.auxiliary,
     }
     absent = {prefix for prefix, setting in enabled.items() if not setting}
     return {

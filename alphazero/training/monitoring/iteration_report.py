@@ -119,6 +119,8 @@ class IterationReport:
                 "learner/learning_rate": steps.learning_rate,
                 "learner/gradient_norm": steps.gradient_norm,
             }
+            losses = {f"auxiliary/{head}": loss for head, loss in steps.auxiliary.items()}
+            figures |= {name: loss for name, loss in losses.items() if not math.isnan(loss)}
         if self.config.selfplay.resign_enabled_fraction:
             figures |= measure_resignation(games.finished, self.resign_below)
         if self.int8:

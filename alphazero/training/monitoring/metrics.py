@@ -14,12 +14,29 @@ class Metric(NamedTuple):
 
 
 METRICS: Mapping[str, Metric] = {
-    "loss/total": Metric("", "(z - v)² - π·log p + c‖θ‖², mean over the iteration's steps"),
+    "loss/total": Metric(
+        "",
+        "(z - v)² - π·log p + c‖θ‖², and weighted losses of auxiliary heads; mean over the "
+        "iteration's steps",
+    ),
     "loss/policy": Metric("nats", "-π·log p, cross-entropy of the network's policy"),
     "loss/value": Metric(
         "", "(z - v)², squared error of the value; with `value_head: wdl` a cross-entropy, nats"
     ),
     "loss/l2": Metric("", "c‖θ‖²"),
+    "auxiliary/ownership": Metric(
+        "nats", "cross-entropy of the head `ownership`, mean over cells; of games played to the end"
+    ),
+    "auxiliary/margin": Metric(
+        "nats",
+        "-log density of the head `margin` at the margin; of games played to the end",
+    ),
+    "auxiliary/reply": Metric(
+        "nats", "cross-entropy of the head `reply`; of positions whose next one was searched fully"
+    ),
+    "auxiliary/short_term_value": Metric(
+        "nats", "cross-entropy of the head `short_term_value`, sum over its three horizons"
+    ),
     "learner/policy_entropy": Metric("nats", "entropy of the network's policy; falls as it learns"),
     "learner/value_error": Metric("", "distance between z and v, mean"),
     "learner/unseen_value_loss": Metric(

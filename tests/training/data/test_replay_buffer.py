@@ -60,7 +60,7 @@ def plain_samples(game: Game, records: Sequence[GameRecord], symmetry: int = 0) 
 
 
 def keys(samples: Sequence[Sample] | Batch) -> list[bytes]:
-    rows = zip(*samples, strict=True) if isinstance(samples, Batch) else samples
+    rows = zip(*samples.arrays(), strict=True) if isinstance(samples, Batch) else samples
     return [
         seen.tobytes() + policy.tobytes() + str(int(value)).encode() for seen, policy, value in rows
     ]
@@ -99,7 +99,7 @@ def test_the_value_is_the_outcome_for_the_player_to_move():
     record = taught(actions, np.eye(9)[actions], 1)
     replay = filled(TIC_TAC_TOE, [[record]], window())
     batch = replay.sample(200, np.random.default_rng(0), False)
-    for seen, policy, value in zip(*batch, strict=True):
+    for seen, policy, value in zip(*batch.arrays(), strict=True):
         stones = int(seen[0].sum() + seen[1].sum())
         assert policy[actions[stones]] == 1
         assert value == (1 if stones % 2 == 0 else -1)

@@ -9,6 +9,7 @@ import torch
 from helpers.processes import together
 from helpers.tiny_run import YAML, manifest_of, torn_files
 
+from alphazero.config.schema import AUXILIARY_HEADS
 from alphazero.errors import RunError
 from alphazero.training.learning.data_parallel import Group
 
@@ -20,21 +21,31 @@ from alphazero.config.schema import LearnerConfig, NetworkConfig
 from alphazero.network.resnet import ResNet
 from alphazero.training.learning.learner import Learner
 from alphazero.training.learning.data_parallel import init_process_group
+from alphazero.training.data.auxiliary_targets import Target, target_shapes
 from alphazero.training.data.replay_buffer import Batch
 
 rng = np.random.default_rng(1)
+HEADS = tuple(sys.argv[3:])
 def batch():
     policies = rng.random((16, 9), np.float32)
+    shapes = target_shapes(HEADS, (3, 3, 3), 9)
     return Batch(
         rng.standard_normal((16, 3, 3, 3)).astype(np.float32),
         policies / policies.sum(1, keepdims=True),
         rng.choice([-1, 0, 1], 16).astype(np.float32),
+        {
+            head: Target(
+                rng.random((16, *shape), np.float32), (rng.random(16) < 0.6).astype(np.float32)
+            )
+            for head, shape in shapes.items()
+        },
     )
 batches = [batch() for _ in range(5)]
 def learner(group):
-    head, optimizer = sys.argv[1:]
+    head, optimizer = sys.argv[1:3]
     network = ResNet((3, 3, 3), 9, NetworkConfig(
-        blocks=2, filters=8, value_hidden=8, value_head=head, squeeze_excitation=2, global_pooling=2
+        blocks=2, filters=8, value_hidden=8, value_head=head, auxiliary=HEADS,
+        squeeze_excitation=2, global_pooling=2,
     ), 7)
     with torch.no_grad():
         for name, each in network.named_parameters():
@@ -66,18 +77,19 @@ torch.distributed.destroy_process_group()
 
 
 @pytest.mark.parametrize(
-    ("head", "optimizer"),
+    ("head", "optimizer", "auxiliary"),
     [
-        ("scalar", "sgd"),
-        pytest.param("wdl", "adamw", marks=pytest.mark.slow),
-        pytest.param("scalar", "muon", marks=pytest.mark.slow),
+        ("scalar", "sgd", ()),
+        ("scalar", "sgd", AUXILIARY_HEADS),
+        pytest.param("wdl", "adamw", ("reply",), marks=pytest.mark.slow),
+        pytest.param("scalar", "muon", (), marks=pytest.mark.slow),
     ],
 )
 def test_two_processes_learn_what_one_does_but_for_rounding(
-    tmp_path: Path, head: str, optimizer: str
+    tmp_path: Path, head: str, optimizer: str, auxiliary: tuple[str, ...]
 ) -> None:
     (tmp_path / "learning.py").write_text(LEARNING)
-    found = json.loads(together(["learning.py", head, optimizer], tmp_path)[0])
+    found = json.loads(together(["learning.py", head, optimizer, *auxiliary], tmp_path)[0])
     assert found["moved"] > 1e-2
     assert found["apart"] < 2e-5
     alone, shared = np.array(found["reports"])

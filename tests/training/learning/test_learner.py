@@ -19,12 +19,14 @@ from helpers.learners import (
     make_batch,
     make_learner,
     make_network,
+    with_targets,
 )
 from helpers.records import taught
 from torch import Tensor
 from torch.nn.functional import log_softmax
 
 from alphazero.config.schema import (
+    AUXILIARY_HEADS,
     BudgetConfig,
     Config,
     GameConfig,
@@ -34,6 +36,7 @@ from alphazero.config.schema import (
 )
 from alphazero.errors import RunError
 from alphazero.network.resnet import ResNet
+from alphazero.training.data.auxiliary_targets import Target
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import Batch, ReplayBuffer
 from alphazero.training.learning.learner import Learner
@@ -51,7 +54,7 @@ def full_gradient(network: ResNet, batch: Batch, c: float) -> list[Tensor]:
     twin = copy.deepcopy(network).train()
     for each in twin.parameters():
         each.grad = None
-    observations, policies, outcomes = map(torch.from_numpy, batch)
+    observations, policies, outcomes = map(torch.from_numpy, batch.arrays())
     logits, values = twin(observations)
     loss = torch.zeros(())
     for row in range(len(outcomes)):
@@ -211,9 +214,10 @@ def test_a_report_is_the_mean_over_its_steps():
 def test_no_batches_are_no_steps():
     learner = make_learner()
     before = parameters_of(learner)
-    steps, *means, rate = learner.train([])
+    steps, *means, rate, auxiliary = learner.train([])
     assert (steps, rate) == (0, 0.1)
     assert np.isnan(means).all(), "no mean of nothing"
+    assert auxiliary == {}
     assert learner.step == 0
     assert all(map(torch.equal, parameters_of(learner), before))
 
@@ -262,7 +266,107 @@ def test_each_option_of_the_network_learns_eight_samples_by_heart(
     assert last.error < 0.1
 
 
+def learner_with_heads(seed: int = 0, **changes: object) -> Learner:
+    """A learner whose network has every auxiliary head."""
+    network = make_network(seed, dataclasses.replace(NETWORK, auxiliary=AUXILIARY_HEADS))
+    return Learner(network, dataclasses.replace(PLAIN, **changes), "cpu")
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_auxiliary_heads_learn_eight_samples_by_heart(precision: str):
+    learner = learner_with_heads(
+        optimizer="adamw",
+        learning_rate=(RatePoint(0, 0.01),),
+        precision=precision,
+        margin_weight=1.0,
+    )
+    batch = with_targets(make_batch(8))
+    first = learner.train([batch])
+    learner.train([batch] * 300)
+    last = learner.train([batch] * 10)
+    assert first.auxiliary.keys() == set(AUXILIARY_HEADS)
+    assert last.auxiliary["ownership"] < 0.1
+    assert last.auxiliary["margin"] < first.auxiliary["margin"] - 2
+    reply, known = batch.auxiliary["reply"]
+    entropy = -(reply * np.log(np.maximum(reply, 1e-30))).sum() / known.sum()
+    assert last.auxiliary["reply"] < entropy + 0.1
+    wins = (1 + batch.auxiliary["short_term_value"].values) / 2
+    entropy = -(wins * np.log(wins) + (1 - wins) * np.log(1 - wins)).sum(axis=1).mean()
+    above = [each.auxiliary["short_term_value"] - entropy for each in (first, last)]
+    assert -1e-4 < above[1] < 0.5 * above[0]
+
+
+def test_the_total_loss_adds_the_weighted_losses_of_the_auxiliary_heads():
+    batch = with_targets(make_batch())
+    weights = {f"{head}_weight": 0.5 + index for index, head in enumerate(AUXILIARY_HEADS)}
+    report = learner_with_heads(**weights).train([batch])
+    shares = [target.weights.mean() for target in batch.auxiliary.values()]
+    extra = [report.auxiliary[head] for head in AUXILIARY_HEADS]
+    added = sum(
+        weight * share * loss
+        for weight, share, loss in zip(weights.values(), shares, extra, strict=True)
+    )
+    assert report.total == pytest.approx(report.policy + report.value + report.l2 + added)
+    alone = learner_with_heads(**dict.fromkeys(weights, 0.0)).train([batch])
+    assert alone.total == pytest.approx(alone.policy + alone.value + alone.l2)
+
+
+def test_auxiliary_heads_without_weight_leave_the_other_weights_as_without_heads():
+    batch = with_targets(make_batch())
+    nothing = {f"{head}_weight": 0.0 for head in AUXILIARY_HEADS}
+    plain, other = make_learner(), learner_with_heads(**nothing)
+    weights = plain.network.state_dict()
+    other.network.load_state_dict(other.network.state_dict() | weights)
+    plain.train([batch._replace(auxiliary={})] * 3)
+    other.train([batch] * 3)
+    found = other.network.state_dict()
+    for name, expected in plain.network.state_dict().items():
+        torch.testing.assert_close(found[name], expected)
+
+
+def test_no_target_is_known_and_the_loss_is_no_number():
+    batch = with_targets(make_batch())
+    unknown = {
+        head: Target(values, np.zeros_like(weights))
+        for head, (values, weights) in batch.auxiliary.items()
+    }
+    learner = learner_with_heads()
+    before = copy.deepcopy(learner.network.auxiliary)
+    report = learner.train([batch._replace(auxiliary=unknown)])
+    assert np.isnan(list(report.auxiliary.values())).all()
+    assert report.total == pytest.approx(report.policy + report.value + report.l2)
+    for one, two in zip(before.parameters(), learner.network.auxiliary.parameters(), strict=True):
+        assert torch.equal(one, two)
+
+
+@pytest.mark.parametrize("part", ["targets", "weights"])
+@pytest.mark.parametrize("head", AUXILIARY_HEADS)
+def test_targets_that_are_not_finite_stop_training(head: str, part: str):
+    batch = with_targets(make_batch())
+    target = batch.auxiliary[head]
+    (target.values if part == "targets" else target.weights).flat[3] = np.nan
+    with pytest.raises(RunError, match=f"a batch whose {head} {part} are not finite"):
+        learner_with_heads().train_step(batch)
+
+
 # State
+
+
+@pytest.mark.arithmetic
+@pytest.mark.parametrize("optimizer", ["sgd", "adamw", "muon"])
+def test_a_restored_learner_with_heads_goes_on_to_the_very_same_bits(optimizer: str):
+    settings = {"optimizer": optimizer, "l2_penalty": 1e-3, "ema_decay": 0.9}
+    batches = [with_targets(make_batch(seed=seed), seed) for seed in range(6)]
+    learner = learner_with_heads(**settings)
+    learner.train(batches[:3])
+    state = learner.state()
+    learner.train(batches[3:])
+    other = learner_with_heads(seed=1, **settings)
+    other.restore(state, 3)
+    other.train(batches[3:])
+    final, found = learner.state(), other.state()
+    assert found.keys() == final.keys()
+    assert all(torch.equal(found[name], final[name]) for name in final)
 
 
 @pytest.mark.arithmetic
@@ -322,7 +426,7 @@ def test_a_restored_learner_does_not_write_into_the_state_it_was_given():
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("field", Batch._fields)
+@pytest.mark.parametrize("field", ["observations", "policies", "values"])
 def test_a_batch_that_is_not_finite_stops_training_at_its_step(field: str, number: float):
     learner = make_learner(momentum=0.9)
     learner.train([make_batch(seed=seed) for seed in range(3)])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from alphazero.training.learning.losses import losses, win_draw_loss
+from alphazero.training.learning.losses import auxiliary_losses, losses, win_draw_loss
 
 
 def test_the_losses_are_those_computed_by_hand():
@@ -75,3 +75,41 @@ def test_very_sure_answers_give_finite_losses():
     assert float(parts.policy) == 5_000
     assert float(parts.value) == 4
     assert float(parts.entropy) == 0
+
+
+def test_the_auxiliary_losses_are_those_computed_by_hand():
+    # A logit of ln 3 is a probability of 3/4, one of -ln 3 of 1/4, one of 0 of 1/2.
+    three = np.log(3)
+    outputs = {
+        "ownership": np.array([[three, -three, 0.0], [three, 0.0, 0.0]]),
+        "margin": np.array([[4.0, 2.0], [0.0, 1.0]]),
+        "reply": np.log(np.array([[1, 2, 5], [7, 7, 7]])),
+        "short_term_value": np.array([[three, -three, 0.0], [0.0, 0.0, three]]),
+    }
+    targets = {
+        "ownership": (np.array([[1.0, 0.0, -1.0], [1.0, 1.0, 1.0]]), np.array([1.0, 0.0])),
+        "margin": (np.array([7.0, 50.0]), np.array([1.0, 0.0])),
+        "reply": (np.array([[0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]), np.array([1.0, 0.0])),
+        "short_term_value": (
+            np.array([[0.5, 1.0, -1.0], [0.0, 0.5, -1.0]]),
+            np.array([1.0, 1.0]),
+        ),
+    }
+    found = auxiliary_losses(
+        {head: torch.from_numpy(output) for head, output in outputs.items()},
+        {head: tuple(map(torch.from_numpy, target)) for head, target in targets.items()},
+    )
+    own, other = -np.log(3 / 4), -np.log(1 / 4)
+    cells = [own, (own + other) / 2, np.log(2)]
+    horizons = [0.75 * own + 0.25 * other, other, np.log(2), np.log(2), np.log(2), other]
+    expected = {
+        "ownership": sum(cells) / 3 / 2,
+        "margin": (np.log(2 * np.sqrt(2 * np.pi)) + 0.5 * (3 / 2) ** 2) / 2,
+        "reply": (0.5 * np.log(8) + 0.5 * np.log(4)) / 2,
+        "short_term_value": sum(horizons) / 2,
+    }
+    known = {"ownership": 0.5, "margin": 0.5, "reply": 0.5, "short_term_value": 1.0}
+    assert {name: float(each) for name, each in found.items()} == pytest.approx(
+        {f"{head}_loss": loss for head, loss in expected.items()}
+        | {f"{head}_known": share for head, share in known.items()}
+    )

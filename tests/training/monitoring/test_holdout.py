@@ -88,7 +88,7 @@ def test_looking_changes_neither_the_network_nor_what_is_drawn_from_the_window()
     for each in (window, again):
         each.add(2, random_games(3, 1))
     draws = [each.sample(16, np.random.default_rng(0), True) for each in (window, again)]
-    for one, other in zip(*draws, strict=True):
+    for one, other in zip(*(each.arrays() for each in draws), strict=True):
         assert np.array_equal(one, other)
 
 

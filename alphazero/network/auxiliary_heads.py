@@ -1,0 +1,153 @@
+"""Auxiliary heads: what a network learns beside policy and value, for better features.
+
+Self-play does not compute them. Wu 2019 (arXiv:1902.10565), sections 3.4 and 4.1; KataGo,
+docs/KataGoMethods.md, "Short-term Value and Score Targets".
+
+Shapes: B positions, C planes, H rows, W columns, A actions, F filters, T horizons.
+"""
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from alphazero.config.schema import NetworkConfig
+from alphazero.network.layers import ConvNorm
+from alphazero.utils.arrays import Float32Array
+
+if TYPE_CHECKING:
+    from alphazero.network.resnet import ResNet
+
+HEAD_FILTERS: Final = 32
+"""1x1 filters of the heads whose output is not a policy, as in KataGo's networks of 128 filters."""
+
+HORIZONS: Final = 3
+"""T, the short-term values."""
+
+LEAST_SPREAD: Final = 0.05
+"""The smallest standard deviation of a margin, in board widths: half a point on 9 x 9."""
+
+
+class PerCellHead(nn.Module):
+    """One logit for each cell; no weight depends on the size of the board."""
+
+    def __init__(self, filters: int) -> None:
+        super().__init__()
+        self.features = ConvNorm(filters, HEAD_FILTERS, 1)
+        self.output = nn.Linear(HEAD_FILTERS, 1)
+
+    def forward(self, trunk: Tensor) -> Tensor:
+        """Map the trunk [B, F, H, W] to logits float32 [B, H * W]."""
+        features = functional.relu(self.features(trunk), inplace=True)
+        logits: Tensor = self.output(features.permute(0, 2, 3, 1).float())
+        return logits.flatten(1).float()
+
+
+class PooledHead(nn.Module):
+    """Outputs of the means and maxima over the board; no weight depends on its size."""
+
+    def __init__(self, filters: int, hidden: int, outputs: int) -> None:
+        super().__init__()
+        self.features = ConvNorm(filters, HEAD_FILTERS, 1)
+        self.hidden = nn.Linear(2 * HEAD_FILTERS, hidden)
+        self.output = nn.Linear(hidden, outputs)
+
+    def forward(self, trunk: Tensor) -> Tensor:
+        """Map the trunk [B, F, H, W] to float32 [B, outputs]."""
+        features = functional.relu(self.features(trunk), inplace=True).float()
+        summary = torch.cat([features.mean((2, 3)), features.amax((2, 3))], 1)
+        outputs: Tensor = self.output(functional.relu(self.hidden(summary)))
+        return outputs.float()
+
+
+class MarginHead(PooledHead):
+    """The mean and the standard deviation of the margin.
+
+    KataGo learns a distribution over all scores beside them, with a weight for every score; its
+    search uses only mean and standard deviation, and so do people. Two numbers fit any game and
+    size of board. The head counts in board widths, which keeps its outputs near 1.
+    """
+
+    def __init__(self, filters: int, hidden: int) -> None:
+        super().__init__(filters, hidden, 2)
+
+    def forward(self, trunk: Tensor) -> Tensor:
+        """Map the trunk [B, F, H, W] to mean and standard deviation float32 [B, 2], in points."""
+        mean, spread = super().forward(trunk).unbind(1)
+        width = math.sqrt(trunk.shape[2] * trunk.shape[3])
+        return width * torch.stack([mean, functional.softplus(spread) + LEAST_SPREAD], 1)
+
+
+class ReplyHead(nn.Module):
+    """The opponent's policy after the best move, with AlphaGo Zero's policy head."""
+
+    def __init__(self, filters: int, policy_filters: int, cells: int, num_actions: int) -> None:
+        super().__init__()
+        self.features = ConvNorm(filters, policy_filters, 1)
+        self.output = nn.Linear(policy_filters * cells, num_actions)
+
+    def forward(self, trunk: Tensor) -> Tensor:
+        """Map the trunk [B, F, H, W] to logits float32 [B, A]."""
+        features = functional.relu(self.features(trunk), inplace=True).flatten(1).float()
+        logits: Tensor = self.output(features)
+        return logits.float()
+
+
+def make_heads(settings: NetworkConfig, cells: int, num_actions: int) -> nn.ModuleDict:
+    """Return the heads in `settings.auxiliary` by name; `cells` is H * W."""
+    filters, hidden = settings.filters, settings.value_hidden
+    makers: dict[str, Callable[[], nn.Module]] = {
+        "ownership": lambda: PerCellHead(filters),
+        "margin": lambda: MarginHead(filters, hidden),
+        "reply": lambda: ReplyHead(filters, settings.policy_filters, cells, num_actions),
+        "short_term_value": lambda: PooledHead(filters, hidden, HORIZONS),
+    }
+    return nn.ModuleDict({name: makers[name]() for name in settings.auxiliary})
+
+
+class AuxiliaryPredictions(NamedTuple):
+    """What the auxiliary heads say of B positions, for `to_play` of each; None: no such head."""
+
+    ownership: Float32Array | None
+    """[B, H * W] in [-1, 1]: 1 for cells that will be the player's, -1 for the opponent's"""
+    margin: Float32Array | None
+    """[B] by how much the player will win, mean"""
+    margin_spread: Float32Array | None
+    """[B] its standard deviation"""
+    reply: Float32Array | None
+    """[B, A] probabilities of the opponent's next move, after the player's"""
+    short_term_value: Float32Array | None
+    """[B, T] in [-1, 1]: the search's values a few moves on, the farthest horizon first"""
+
+
+@torch.inference_mode()
+def predict(network: "ResNet", observations: Float32Array) -> AuxiliaryPredictions:
+    """Return the auxiliary predictions for `observations` [B, C, H, W].
+
+    `network` is in evaluation mode, on any device and of any precision. This is for people: it
+    does not batch, and computes policy and value too.
+    """
+    weight = network.stem.convolution.weight
+    given = torch.from_numpy(np.ascontiguousarray(observations)).to(weight.device, weight.dtype)
+    found = network.forward_full(given).auxiliary
+    margins = found.get("margin")
+
+    def array(tensor: Tensor | None) -> Float32Array | None:
+        return None if tensor is None else tensor.float().cpu().numpy()
+
+    return AuxiliaryPredictions(
+        array(_value_of_logits(found.get("ownership"))),
+        array(None if margins is None else margins[:, 0]),
+        array(None if margins is None else margins[:, 1]),
+        array(torch.softmax(found["reply"], 1) if "reply" in found else None),
+        array(_value_of_logits(found.get("short_term_value"))),
+    )
+
+
+def _value_of_logits(logits: Tensor | None) -> Tensor | None:
+    """Return 2 p - 1 for the probabilities p of the logits."""
+    return None if logits is None else torch.tanh(logits / 2)

@@ -1,0 +1,242 @@
+"""Targets of the network's auxiliary heads, from recorded games.
+
+Wu 2019 (arXiv:1902.10565), sections 3.4 (the opponent's reply) and 4.1 (ownership and score);
+KataGo, docs/KataGoMethods.md, "Short-term Value and Score Targets".
+
+Letters: P positions (one per move), N games, A actions, B batch, T horizons.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from alphazero.games.compiled_rules import MARGIN_RULE, OWNERS_RULE, Rules, RulesType
+from alphazero.games.game import Game, Mask, State, Symmetries, value_of
+from alphazero.training.data.game_shard import RESIGNED, GameBatch
+from alphazero.utils.arrays import Float32Array, Float64Array, Int64Array
+from alphazero.utils.jit import kernel
+
+HORIZON_SHARES = (0.176, 0.056, 0.016)
+"""KataGo's factors of the board's cells in the horizons of the short-term values: 65, 21 and 7
+moves on 19 x 19, 15, 6 and 2 on 9 x 9 (`cpp/dataio/trainingwrite.cpp`)."""
+
+
+class Target(NamedTuple):
+    """The target of one auxiliary head for B positions."""
+
+    values: Float32Array
+    """[B, ...] for the player to move, see `target_shapes`"""
+    weights: Float32Array
+    """[B] 1 where the target is known, else 0"""
+
+
+Targets = Mapping[str, Target]
+"""The targets by the head's name, in the order of `network.auxiliary`."""
+
+
+def target_shapes(
+    heads: Sequence[str], observation_shape: tuple[int, int, int], num_actions: int
+) -> dict[str, tuple[int, ...]]:
+    """Return the shape of each head's target without the batch.
+
+    ownership [H * W]: 1 for cells that are the player's at the end, -1 for the opponent's, 0 for
+    nobody's; margin []: by how much the player won; reply [A]: the search policy of the next
+    position; short_term_value [T]: see `short_term_values`.
+    """
+    shapes: dict[str, tuple[int, ...]] = {
+        "ownership": (math.prod(observation_shape[1:]),),
+        "margin": (),
+        "reply": (num_actions,),
+        "short_term_value": (len(HORIZON_SHARES),),
+    }
+    return {head: shapes[head] for head in heads}
+
+
+class GameEnds(NamedTuple):
+    """The ends of games, as the rules `owners` and `margin` of the game tell them."""
+
+    owners: npt.NDArray[np.int8]
+    """[N, H * W] 1 for player 0, -1 for player 1, 0 for nobody; zeros for a resigned game"""
+    margins: Float32Array
+    """[N] for player 0; 0 for a resigned game"""
+    reached: npt.NDArray[np.bool_]
+    """[N] whether the game was played to its end, not resigned"""
+
+    @classmethod
+    def of(cls, game: Game, games: GameBatch) -> "GameEnds":
+        """Replay finished games to their ends."""
+        _, height, width = game.observation_shape
+        ends = cls(
+            np.zeros((len(games.lengths), height * width), np.int8),
+            np.zeros(len(games.lengths), np.float32),
+            games.resignations != RESIGNED,
+        )
+        _read_ends(
+            game.rules,
+            game.owners,
+            game.margin,
+            game.initial_state(),
+            games.actions.astype(np.int64),
+            games.lengths.astype(np.int64),
+            ends.reached,
+            ends.owners,
+            ends.margins,
+        )
+        return ends
+
+
+_integers, _floats = types.Array(types.int64, 1, "C"), types.Array(types.float32, 1, "C")
+
+
+@kernel(
+    types.void(
+        RulesType,
+        types.FunctionType(OWNERS_RULE),
+        types.FunctionType(MARGIN_RULE),
+        *(_integers,) * 3,
+        types.Array(types.boolean, 1, "C"),
+        types.Array(types.int8, 2, "C"),
+        _floats,
+    )
+)
+def _read_ends(
+    rules: Rules,
+    owners_rule: Any,
+    margin_rule: Any,
+    initial_state: State,
+    moves: Int64Array,
+    lengths: Int64Array,
+    reached: Mask,
+    owners: npt.NDArray[np.int8],
+    margins: Float32Array,
+) -> None:
+    begin = 0
+    for game in range(len(lengths)):
+        if reached[game]:
+            state = initial_state.copy()
+            for move in moves[begin : begin + lengths[game]]:
+                rules.play(state, move)
+            owners_rule(state, owners[game])
+            margins[game] = margin_rule(state)
+        begin += lengths[game]
+
+
+def short_term_values(game: Game, games: GameBatch) -> Float32Array:
+    """Return the short-term values of each position [P, T], for player 0.
+
+    Each is a mean of the search values from this position on, with weights that fall by a constant
+    factor per move: 1 / (1 + f H W) is the weight of the present one, f from `HORIZON_SHARES`. The
+    game's outcome takes the weight that is left at its end. KataGo has the same horizons and, like
+    it, this takes the values of fast searches too.
+    """
+    cells = math.prod(game.observation_shape[1:])
+    shares = np.array([1 / (1 + share * cells) for share in HORIZON_SHARES])
+    values = np.empty((len(games.actions), len(shares)), np.float32)
+    _average_later_values(
+        games.values,
+        games.lengths.astype(np.int64),
+        games.outcomes.astype(np.int64),
+        shares,
+        values,
+    )
+    return values
+
+
+@kernel(
+    types.void(
+        _floats,
+        *(_integers,) * 2,
+        types.Array(types.float64, 1, "C"),
+        types.Array(types.float32, 2, "C"),
+    )
+)
+def _average_later_values(
+    search_values: Float32Array,
+    lengths: Int64Array,
+    outcomes: Int64Array,
+    shares: Float64Array,
+    averages: Float32Array,
+) -> None:
+    """Write the short-term values for player 0 to `averages` [P, T], from each game's end back."""
+    begin = 0
+    for game in range(len(lengths)):
+        for horizon in range(len(shares)):
+            mean = float(outcomes[game])
+            for ply in range(lengths[game] - 1, -1, -1):
+                value = value_of(search_values[begin + ply], ply % 2)
+                mean += shares[horizon] * (value - mean)
+                averages[begin + ply, horizon] = mean
+        begin += lengths[game]
+
+
+class TargetSource(NamedTuple):
+    """What the targets of the positions of a window are made from; None for absent heads."""
+
+    plies: Int64Array
+    """[P] moves before each position"""
+    games: Int64Array
+    """[P] number of its game"""
+    policies: Float32Array
+    """[P, A] search policies; zeros for positions that were not searched fully"""
+    ends: GameEnds | None
+    short_term: Float32Array | None
+    """[P, T]"""
+
+    def targets(
+        self,
+        heads: Sequence[str],
+        positions: Int64Array,
+        symmetries: Symmetries,
+        chosen: Int64Array,
+    ) -> dict[str, Target]:
+        """Return the targets of `positions` [B], each under its `chosen` symmetry [B]."""
+        readers = {
+            "ownership": self._ownership,
+            "margin": self._margin,
+            "reply": self._reply,
+            "short_term_value": self._short_term_value,
+        }
+        images = {"ownership": symmetries.cells, "reply": symmetries.actions}
+        targets = {head: readers[head](positions) for head in heads}
+        for head in images.keys() & targets.keys():
+            values, weights = targets[head]
+            moved = np.empty_like(values)
+            np.put_along_axis(moved, images[head][chosen], values, 1)
+            targets[head] = Target(moved, weights)
+        return targets
+
+    def _signs(self, positions: Int64Array) -> Float32Array:
+        """Return the factor [B] from player 0's view to that of the player to move."""
+        signs = np.array([value_of(1, 0), value_of(1, 1)], np.float32)
+        return signs[self.plies[positions] % 2]
+
+    def _ownership(self, positions: Int64Array) -> Target:
+        assert self.ends is not None
+        games = self.games[positions]
+        owners = self.ends.owners[games] * self._signs(positions)[:, None]
+        return Target(owners, self.ends.reached[games].astype(np.float32))
+
+    def _margin(self, positions: Int64Array) -> Target:
+        assert self.ends is not None
+        games = self.games[positions]
+        margins = self.ends.margins[games] * self._signs(positions)
+        return Target(margins, self.ends.reached[games].astype(np.float32))
+
+    def _reply(self, positions: Int64Array) -> Target:
+        """Return the policies of the next positions.
+
+        A reply is unknown where the next position was not searched fully, or the game is over.
+        """
+        nexts = np.minimum(positions + 1, len(self.games) - 1)
+        follows = (nexts > positions) & (self.games[nexts] == self.games[positions])
+        policies = np.where(follows[:, None], self.policies[nexts], np.float32(0))
+        return Target(policies, np.asarray(policies.any(axis=1), np.float32))
+
+    def _short_term_value(self, positions: Int64Array) -> Target:
+        assert self.short_term is not None
+        values = self.short_term[positions] * self._signs(positions)[:, None]
+        return Target(values, np.ones(len(positions), np.float32))
