@@ -167,6 +167,9 @@ class Game(ABC):
     rule_functions: ClassVar[tuple[Any, Any, Any, Any]]
     """The compiled rules: legal, play, outcome, observe."""
 
+    observation_options: ClassVar[tuple[str, ...]] = ()
+    """The options that change nothing but the observation; the state does not hold them."""
+
     last_move_in_state_key: ClassVar[bool] = True
     """Whether the rest of a game can depend on the last move, such as a pass in Go."""
 
@@ -309,6 +312,15 @@ class Game(ABC):
     def options(self) -> dict[str, int]:
         """The game's parameters by name, as `make_game` takes them."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @property
+    def state_options(self) -> dict[str, int]:
+        """The options that follow the state's header: all but `observation_options`."""
+        return {
+            name: value
+            for name, value in self.options.items()
+            if name not in self.observation_options
+        }
 
     def legal_action_mask(self, state: State) -> Mask:
         """Return the legal actions, `bool [A]`."""

@@ -1273,8 +1273,8 @@ GAMES = (
     ),
     Mutation(
         "games/go/rules.py",
-        "if (passes and state[LAST] == action) or state[PLY] + 1 == _limit(state):",
-        "if passes or state[PLY] + 1 == _limit(state):",
+        "if (passes and state[LAST] == action) or state[PLY] + 1 == move_limit(state):",
+        "if passes or state[PLY] + 1 == move_limit(state):",
         "one pass ends the game",
         ("games/test_go.py::test_two_passes_in_a_row_end_the_game_and_two_of_one_player_do_not",),
     ),

@@ -252,7 +252,7 @@ def replays_a_game_from_its_move_names(trial: Trial) -> None:
 
 def stores_its_options_after_the_header(trial: Trial) -> None:
     """The options follow the header, so that one compilation serves every size."""
-    options = trial.game.options
+    options = trial.game.state_options
     for position in trial.positions():
         carried = position.state[HEADER : HEADER + len(options)].tolist()
         if carried != list(options.values()):

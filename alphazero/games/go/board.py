@@ -3,7 +3,7 @@
 A chain is a set of connected stones of one colour; its liberties are the empty points beside it.
 Chains are updated with every stone, so that the check of a move only needs its four neighbours.
 
-The state is one row. The header of `game.py` and the ten entries `ROWS` to `NEWEST` come first.
+The state is one row. The header of `game.py` and the nine entries `ROWS` to `NEWEST` come first.
 Then come four numbers for each point of the board, row by row from the top left, with walls above,
 below and left of the rows; the right neighbour of a row's last point is the next row's wall. A
 `point` is the index of the first of these numbers in the state:
@@ -27,11 +27,10 @@ import numpy as np
 from alphazero.games.game import HEADER, State
 from alphazero.utils.jit import inline_kernel
 
-ROWS, COLUMNS, KOMI, SUPERKO, SUICIDE, MOVES, FEATURES = range(HEADER, HEADER + 7)
-KEY, PREVIOUS, NEWEST = range(HEADER + 7, HEADER + 10)
+ROWS, COLUMNS, KOMI, SUPERKO, SUICIDE, MOVES, KEY, PREVIOUS, NEWEST = range(HEADER, HEADER + 9)
 """The game's options; then the key of the stones on the board, the key before the last move, and
 the ring index of the newest position."""
-FRONT = HEADER + 13
+FRONT = HEADER + 9
 """The first point; a multiple of 4, so that point >> 2 numbers the points."""
 
 HEAD, NEXT, LIBERTIES = 1, 2, 3
@@ -102,7 +101,7 @@ def as_liberty(point: int) -> int:
 
     A liberty beside several stones of the chain counts several times, so that adding or removing
     a stone is a single addition. The sums share one integer, with 11, 20 and 28 bits: enough for
-    19 x 19 with its 1,444 neighbours and numbers up to 423.
+    19 x 19 with its 1,444 neighbours and numbers up to 422.
     """
     number = point >> 2
     return (1 << 48) + (number << 28) + number * number

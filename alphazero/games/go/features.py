@@ -9,7 +9,7 @@ Letters: N points with the walls around them, of which `point >> 2` is the numbe
 import numpy as np
 from numba import types
 
-from alphazero.games.game import LAST, PLY, Planes, State
+from alphazero.games.game import LAST, OBSERVE_RULE, PLY, Planes, State
 from alphazero.games.go.board import (
     BLACK,
     COLUMNS,
@@ -32,6 +32,7 @@ from alphazero.games.go.board import (
     sections,
     situation,
 )
+from alphazero.games.go.rules import move_limit
 from alphazero.utils.arrays import Int64Array
 from alphazero.utils.bits import count_bits
 from alphazero.utils.jit import inline_kernel, kernel
@@ -226,10 +227,11 @@ def find_alive(state: State, owners: Int64Array) -> None:
                 break
 
 
-@kernel(types.void(types.int64[::1], types.float32[:, :, ::1], types.int64))
-def write_features(state: State, planes: Planes, limit: int) -> None:
-    """Write the `NUM_PLANES` planes of this module; the game ends after `limit` moves."""
+@kernel(OBSERVE_RULE)
+def observe_features(state: State, planes: Planes) -> None:
+    """Write the `NUM_PLANES` planes of this module."""
     rows, columns, own = state[ROWS], state[COLUMNS], state[PLY] % 2 + 1
+    limit = move_limit(state)
     lost, size = captured_at(state, own), sections(state)[0] >> 2
     owners, liberties = np.empty(size, np.int64), np.empty(size, np.int64)
     find_alive(state, owners)

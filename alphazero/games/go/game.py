@@ -33,14 +33,13 @@ from alphazero.games.game import (
 from alphazero.games.go.board import (
     EMPTY,
     FIRST_KEY,
-    FRONT,
     HISTORY,
     LONGEST_SIDE,
     SIMPLE,
     SITUATIONAL,
     WALL,
 )
-from alphazero.games.go.features import NUM_PLANES
+from alphazero.games.go.features import NUM_PLANES, observe_features
 from alphazero.games.go.rules import (
     from_stones,
     lead,
@@ -88,8 +87,13 @@ class Go(Game):
     moves: int = 0
     features: int = 0
 
-    rule_functions = (legal, play, outcome, observe)
     policy_planes = 1
+    observation_options = ("features",)
+
+    @property
+    def rule_functions(self) -> tuple[Any, Any, Any, Any]:  # type: ignore[override]
+        """The compiled rules: legal, play, outcome, observe."""
+        return legal, play, outcome, observe_features if self.features else observe
 
     def __post_init__(self) -> None:
         for option, least, most, unit in (
@@ -107,9 +111,7 @@ class Go(Game):
                 )
 
     def initial_state(self) -> State:
-        header = np.zeros(FRONT, np.int64)
-        entries = [0, ONGOING, -1, *self.options.values(), FIRST_KEY]
-        header[: len(entries)] = entries
+        header = [0, ONGOING, -1, *self.state_options.values(), FIRST_KEY, 0, 0]
         points = np.zeros((self.rows + 2, self.columns + 1, 4), np.int64)
         points[:, :, 0] = WALL
         inner = points[1:-1, 1:, 0]

@@ -32,7 +32,6 @@ from alphazero.games.go.board import (
     BLACK,
     COLUMNS,
     EMPTY,
-    FEATURES,
     FRONT,
     HISTORY,
     KEY,
@@ -60,7 +59,6 @@ from alphazero.games.go.board import (
     situation,
     situation_of,
 )
-from alphazero.games.go.features import write_features
 from alphazero.utils.jit import inline_kernel, kernel
 
 
@@ -112,7 +110,8 @@ def margin(state: State) -> float:
 
 
 @inline_kernel
-def _limit(state: State) -> int:
+def move_limit(state: State) -> int:
+    """Return the number of moves after which the game is over."""
     moves = state[MOVES]
     return moves if moves > 0 else 2 * state[ROWS] * state[COLUMNS]  # type: ignore[no-any-return]
 
@@ -165,7 +164,7 @@ def play(state: State, action: int) -> None:
         put_stone(state, point_at(state, action // columns, action % columns), colour)
     if state[SUPERKO] != SIMPLE:
         add_position(state, situation(state, state[KEY], colour))
-    if (passes and state[LAST] == action) or state[PLY] + 1 == _limit(state):
+    if (passes and state[LAST] == action) or state[PLY] + 1 == move_limit(state):
         state[OUTCOME] = _final_outcome(state)
     state[PLY] += 1
     state[LAST] = action
@@ -174,7 +173,7 @@ def play(state: State, action: int) -> None:
 @kernel(WINS_AT_ONCE_RULE)
 def wins_at_once(state: State) -> int:
     """Return whether a second pass wins; UNKNOWN at the limit of moves, where any move may."""
-    if state[PLY] + 1 == _limit(state):
+    if state[PLY] + 1 == move_limit(state):
         return UNKNOWN
     if state[LAST] != state[ROWS] * state[COLUMNS]:
         return 0
@@ -183,17 +182,12 @@ def wins_at_once(state: State) -> int:
 
 @kernel(OBSERVE_RULE)
 def observe(state: State, planes: Planes) -> None:
-    """Write the planes of the option `features`: those of `features.py`, or AlphaGo Zero's.
-
-    AlphaGo Zero's are 8 positions, and ones everywhere when Black is to move.
+    """Write AlphaGo Zero's planes: 8 positions, and ones everywhere when Black is to move.
 
     Planes 0 and 1 are own stones and the opponent's, planes 2 and 3 those of one move ago, and so
     on; zeros before the initial position. Silver et al., *Mastering the game of Go without human
     knowledge* (2017), Methods, "Neural network architecture".
     """
-    if state[FEATURES] != 0:
-        write_features(state, planes, _limit(state))
-        return
     columns, own = state[COLUMNS], state[PLY] % 2 + 1
     for age in range(HISTORY):
         mine, theirs = history_at(state, age, own), history_at(state, age, 3 - own)
