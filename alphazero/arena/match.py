@@ -158,7 +158,8 @@ class Match:
         for stored, loaded in zip(self._move_data, game.move_data, strict=True):
             stored[slot, :length] = loaded
         one = np.array([slot])
-        self.states[slot] = self.game.play(self.game.initial_state(), *map(int, game.actions))
+        first = game.variant(self.game).initial_state()
+        self.states[slot] = self.game.play(first, *map(int, game.actions))
         for player in self.players:
             player.load_games(one, self.states[one], game.actions.astype(np.int64))
         outcome = self.game.outcome(self.states[slot])

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from alphazero.config.fields import Reader, dotted
 from alphazero.config.schema import (
@@ -15,6 +15,7 @@ from alphazero.config.schema import (
     GameConfig,
     LearnerConfig,
     RayConfig,
+    VariedOptions,
 )
 from alphazero.config.strict_yaml import (
     Document,
@@ -27,6 +28,9 @@ from alphazero.config.strict_yaml import (
     yaml_scalar,
 )
 from alphazero.errors import ConfigError, GameError, did_you_mean
+
+if TYPE_CHECKING:
+    from alphazero.games.game import Game
 
 
 def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
@@ -135,7 +139,7 @@ def _read_game(reader: Reader, values: dict[str, Any]) -> GameConfig:
 
 
 def _check_game(reader: Reader, config: Config) -> None:
-    """Check the game's name and options and what the network needs of it, if they could be read."""
+    """Check the game, its varied options and the auxiliary heads, if they could be read."""
     game = config.game
     if any(path[:1] == ("game",) for path in reader.wrong):
         return
@@ -155,6 +159,28 @@ def _check_game(reader: Reader, config: Config) -> None:
         if head in config.network.auxiliary and not exists and path not in reader.wrong:
             message = f"{quote(head)} needs the rule `{rule}`, which the game {game.name} lacks"
             reader.report(path, f"{dotted(path)}: {message}")
+    _check_varied_options(reader, made, config.selfplay.varied_options or {})
+
+
+def _check_varied_options(reader: Reader, game: "Game", varied: VariedOptions) -> None:
+    """Check that the network sees each varied option, and that the game has its values."""
+    path = ("selfplay", "varied_options")
+    for option, limits in varied.items():
+        values = dict(zip(game.variable_options, game.variable_values, strict=True))
+        if option not in values:
+            can = ", ".join(game.variable_options) or "none"
+            reader.report(
+                path,
+                f"{dotted(path)}: {quote(option)} is no option of this game that its network "
+                f"sees (those are: {can})",
+            )
+            return
+        try:
+            for value in limits:
+                game.variant(tuple((values | {option: value}).values()))
+        except GameError as error:
+            reader.report(path, f"{dotted(path)}: {error}")
+            return
 
 
 def _given(reader: Reader, paths: Sequence[KeyPath]) -> KeyPath:
@@ -252,6 +278,9 @@ def written(value: Any) -> str:
     if isinstance(value, RayConfig):
         keys = [f"{each.name}: {written(getattr(value, each.name))}" for each in fields(value)]
         return f"{{ray: {{{', '.join(keys)}}}}}"
+    if isinstance(value, dict):
+        ranges = [f"{yaml_scalar(key)}: [{low}, {high}]" for key, (low, high) in value.items()]
+        return f"{{{', '.join(ranges)}}}"
     if not isinstance(value, tuple):
         return yaml_scalar(value)
     if not value or isinstance(value[0], str):

@@ -38,6 +38,15 @@ SPECIAL_SCHEMAS: dict[str, dict[str, Any]] = {
         "items": {"type": "string", "enum": list(AUXILIARY_HEADS)},
         "uniqueItems": True,
     },
+    "selfplay.varied_options": {
+        "type": ["object", "null"],
+        "additionalProperties": {
+            "type": "array",
+            "items": {"type": "integer"},
+            "minItems": 2,
+            "maxItems": 2,
+        },
+    },
     "evaluation.anchors": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
 }
 """The JSON schemas of keys that are not scalars."""

@@ -22,6 +22,7 @@ from alphazero.config.fields import (
 from alphazero.config.strict_yaml import KeyPath, describe_value, quote
 
 GameOption = int | float | bool | str
+VariedOptions = dict[str, tuple[int, int]]
 PRECISIONS = ("auto", "float32", "bfloat16")
 VALUE_HEADS = ("scalar", "wdl")
 HEADS = ("dense", "convolutional")
@@ -406,6 +407,23 @@ def _read_distributed(reader: Reader, path: KeyPath, value: Any) -> RayConfig | 
     return settings
 
 
+def _read_varied_options(_reader: Reader, _path: KeyPath, value: Any) -> VariedOptions | None:
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        raise WrongValueError(
+            f"expected null or {{option: [low, high]}}, got {describe_value(value)}"
+        )
+    for option, limits in value.items():
+        whole = isinstance(limits, list) and [type(each) for each in limits] == [int, int]
+        if not whole or limits[0] > limits[1] or max(map(abs, limits)) >= 2**31:
+            raise WrongValueError(
+                f"{quote(str(option))} needs [low, high], two whole numbers, the lower one first, "
+                f"got {describe_value(limits)}"
+            )
+    return {str(option): (low, high) for option, (low, high) in value.items()} or None
+
+
 @dataclass(frozen=True)
 class SelfplayConfig:
     """Games of the best network against itself."""
@@ -546,6 +564,15 @@ class SelfplayConfig:
         at_most=1000,
         source="AGZ: no openings; engine tournaments begin with balanced ones",
         formerly="random_start_choices",
+    )
+    varied_options: VariedOptions | None = config_field(  # noqa: RUF009  (as below)
+        None,
+        "options of the game drawn at random for each self-play game, evenly from low to high, "
+        "both included; the network must see them. In Go with `features: 1`, `{komi_half_points: "
+        "[9, 21]}`; gates and evaluations keep the value of the section `game`. null: none",
+        kind="null or {option: [low, high]}",
+        read=_read_varied_options,
+        source="AGZ: none; Wu 2019 (arXiv:1902.10565), appendix D: random komi",
     )
     distributed: RayConfig | None = config_field(  # noqa: RUF009  (a `config_field`, as everywhere; ruff cannot know)
         None,

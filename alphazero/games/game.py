@@ -17,9 +17,9 @@ from __future__ import annotations
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import Enum, auto
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -321,6 +321,28 @@ class Game(ABC):
             for name, value in self.options.items()
             if name not in self.observation_options
         }
+
+    @property
+    def variable_options(self) -> tuple[str, ...]:
+        """The options in which games of one network may differ, such as komi.
+
+        They change nothing but the initial state, and the observation shows them.
+        """
+        return ()
+
+    @property
+    def variable_values(self) -> tuple[int, ...]:
+        """The values of `variable_options`."""
+        return tuple(getattr(self, option) for option in self.variable_options)
+
+    def variant(self, values: Sequence[int]) -> Self:
+        """Return the game with other `values` of `variable_options`; with none, the game itself.
+
+        Raises GameError for a value out of its range.
+        """
+        if not values or tuple(values) == self.variable_values:
+            return self
+        return replace(self, **dict(zip(self.variable_options, values, strict=True)))
 
     def legal_action_mask(self, state: State) -> Mask:
         """Return the legal actions, `bool [A]`."""

@@ -28,6 +28,8 @@ class Pairing:
     """for use by the caller"""
     may_resign: bool = False
     """whether the players may resign; else they play to the end"""
+    options: tuple[int, ...] = ()
+    """values of the game's `variable_options`; empty: the game's own"""
 
 
 class MoveData(NamedTuple):
@@ -81,9 +83,13 @@ class GameRecord:
         """The data of the moves, without the games axis."""
         return MoveData(self.actions, self.policies, self.values, self.surprises, self.prospects)
 
+    def variant(self, game: Game) -> Game:
+        """Return `game` with the options of this record."""
+        return game.variant(self.pairing.options)
+
     def moves(self, game: Game) -> list[str]:
         """Return the moves in the game's notation."""
-        names, state = [], game.initial_state()
+        names, state = [], self.variant(game).initial_state()
         for action in self.actions:
             names.append(game.action_name(state, int(action)))
             state = game.play(state, int(action))
@@ -92,6 +98,7 @@ class GameRecord:
     def describe(self, game: Game) -> str:
         """Return the result, the moves and the last position as text."""
         result = describe_result(self.outcome, self.resigned, self.forfeit_reason)
+        game = self.variant(game)
         state = game.play(game.initial_state(), *map(int, self.actions))
         moves = " ".join(self.moves(game))
         return f"{result}, {len(self.actions)} moves\n{moves}\n{game.render(state)}"

@@ -47,7 +47,7 @@ class PlayedGame:
         """Return the game of a record; `names` and `player_hashes` are the match's players'."""
         first, second = record.pairing.players
         return cls(
-            game,
+            record.variant(game),
             (names[first], names[second]),
             tuple(map(int, record.actions)),
             record.outcome,

@@ -190,23 +190,41 @@ def make_selfplay_match(
         if settings.full_search_probability < 1
         else None,
     )
-    schedule = _pairings(settings, _random_openings(settings, search, rng), rng)
+    schedule = _pairings(game, settings, _random_openings(settings, search, rng), rng)
     return Match(game, [player], num_games, schedule, resign_below), search
 
 
 def _pairings(
-    settings: SelfplayConfig, openings: Iterator[tuple[int, ...]], rng: np.random.Generator
+    game: Game,
+    settings: SelfplayConfig,
+    openings: Iterator[Pairing],
+    rng: np.random.Generator,
 ) -> Iterator[Pairing]:
     resigning, opened = settings.resign_enabled_fraction, settings.random_opening_probability
     while True:
         may_resign = bool(resigning and rng.random() < resigning)
-        opening = next(openings) if opened and rng.random() < opened else ()
-        yield Pairing(opening=opening, may_resign=may_resign)
+        if opened and rng.random() < opened:
+            yield replace(next(openings), may_resign=may_resign)
+        else:
+            yield Pairing(may_resign=may_resign, options=_draw_options(game, settings, rng))
+
+
+def _draw_options(
+    game: Game, settings: SelfplayConfig, rng: np.random.Generator
+) -> tuple[int, ...]:
+    """Return random values of the game's variable options; empty if none varies."""
+    ranges = settings.varied_options
+    if not ranges:
+        return ()
+    return tuple(
+        int(rng.integers(ranges[option][0], ranges[option][1] + 1)) if option in ranges else value
+        for option, value in zip(game.variable_options, game.variable_values, strict=True)
+    )
 
 
 def _random_openings(
     settings: SelfplayConfig, search: NetworkSearch, rng: np.random.Generator
-) -> Iterator[tuple[int, ...]]:
+) -> Iterator[Pairing]:
     """Yield openings without end, each the most open of `random_opening_candidates` of its length.
 
     The most open one has the network's value nearest 0. Enough are drawn ahead to fill one batch of
@@ -214,10 +232,11 @@ def _random_openings(
     """
     game, choices = search.game, settings.random_opening_candidates
     ahead = max(search.rows // choices, 1) if choices > 1 else 1
-    first = game.initial_state()
     while True:
-        openings = []
+        openings, options = [], []
         for _ in range(ahead):
+            options.append(_draw_options(game, settings, rng))
+            first = game.variant(options[-1]).initial_state()
             moves = int(rng.integers(settings.random_opening_max_moves + 1))
             openings += [play_random_opening(game, first, moves, rng) for _ in range(choices)]
         chosen = np.zeros(ahead, np.int64)
@@ -225,4 +244,4 @@ def _random_openings(
             values = search.evaluate_states(np.stack([state for _, state in openings]))
             chosen = np.abs(values).reshape(ahead, choices).argmin(axis=1)
         for group, choice in enumerate(chosen.tolist()):
-            yield openings[group * choices + choice][0]
+            yield Pairing(opening=openings[group * choices + choice][0], options=options[group])

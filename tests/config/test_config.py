@@ -24,6 +24,7 @@ from alphazero.config.schema import (
     LearnerConfig,
     RatePoint,
     RayConfig,
+    VariedOptions,
 )
 from alphazero.config.strict_yaml import MAXIMUM_BYTES, Document, yaml_scalar
 from alphazero.errors import ConfigError, GameError
@@ -435,6 +436,8 @@ def random_value(kind: Any, note: Any, source: random.Random) -> Any:
         return source.choice(texts)
     if kind == RayConfig | None:
         return source.choice([None, RayConfig(actors=3), RayConfig(address="10.0.0.1:6379")])
+    if kind == VariedOptions | None:
+        return None  # not for this game; see `test_varied_options_...`
     if kind == tuple[str, ...]:
         return tuple(source.sample(texts, source.randrange(4)))
     if kind == tuple[RatePoint, ...]:
@@ -698,6 +701,41 @@ def test_every_default_of_workers_in_the_documentation_may_be_written_in_a_file(
     assert parse_config(SMALLEST + RAY % f"{{{keys}}}").selfplay.distributed == RayConfig()
     override = f"selfplay.distributed={{ray: {{{keys}}}}}"
     assert parse_config(SMALLEST, "x", [override]).selfplay.distributed == RayConfig()
+
+
+# --- options that self-play varies ---------------------------------------------------------------
+
+GO = "game: {name: go, rows: 5, columns: 5, features: 1}\nbudget: {iterations: 1}\n"
+
+
+def test_varied_options_survive_being_written_and_read() -> None:
+    assert parse_config(GO).selfplay.varied_options is None
+    assert parse_config(GO + "selfplay: {varied_options: {}}").selfplay.varied_options is None
+    text = "selfplay: {varied_options: {komi_half_points: [-3, 21]}}"
+    config = parse_config(GO + text)
+    assert config.selfplay.varied_options == {"komi_half_points": (-3, 21)}
+    assert parse_config(dump_config(config)) == config
+
+
+@pytest.mark.parametrize(
+    ("value", "complaint"),
+    [
+        ("3", "expected null or {option: [low, high]}, got 3"),
+        ("{komi_half_points: 3}", "needs [low, high], two whole numbers, the lower one first"),
+        ("{komi_half_points: [3, 1]}", "needs [low, high], two whole numbers, the lower one"),
+        ("{komi_half_points: [3, 1.5]}", "needs [low, high], two whole numbers"),
+        ("{komi_half_points: [0, 2000]}", "komi_half_points must be -1000 to 1000, got 2000"),
+        ("{rows: [5, 7]}", "'rows' is no option of this game that its network sees (those are: ko"),
+    ],
+)
+def test_wrong_varied_options_are_told_where_they_are(value: str, complaint: str) -> None:
+    assert complaint in error_of(f"{GO}selfplay:\n  varied_options: {value}\n")
+    assert complaint in error_of(GO, f"selfplay.varied_options={value}")
+
+
+def test_an_option_that_the_network_does_not_see_cannot_vary() -> None:
+    text = f"{GO}selfplay: {{varied_options: {{komi_half_points: [1, 3]}}}}"
+    assert "sees (those are: none)" in error_of(text, "game.features=0")
 
 
 @pytest.mark.parametrize(

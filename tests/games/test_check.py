@@ -542,6 +542,16 @@ BROKEN = {
         "knows_its_wins_at_once",
         "`wins_at_once` returns 0; expected 1",
     ),
+    "a variable option that no plane shows": (
+        with_attributes(variable_options=property(lambda self: ("length",))),
+        "varies_only_the_initial_state",
+        "the planes do not show the variable option length: they are equal with 3 and 2",
+    ),
+    "a variable option of the board": (
+        with_attributes(variable_options=property(lambda self: ("rows",))),
+        "varies_only_the_initial_state",
+        "with rows 2 the game has observation_shape (4, 2, 3); expected (4, 3, 3)",
+    ),
     "an answer about wins that is none": (
         with_attributes(wins_at_once=property(lambda self: answer_two)),
         "knows_its_wins_at_once",

@@ -36,6 +36,33 @@ class Mutation(NamedTuple):
         return source.replace(self.old, self.new)
 
 
+VARIED_OPTIONS = (
+    Mutation(
+        "arena/match.py",
+        "first = game.variant(self.game).initial_state()",
+        "first = self.game.initial_state()",
+        "a game of other options is played as that of the match",
+        ("training/test_selfplay.py::test_every_game_has_a_komi_of_its_own_by_which_it_ends",),
+    ),
+    Mutation(
+        "training/data/replay_buffer.py",
+        "state = first_states[firsts[position]].copy()",
+        "state = first_states[0].copy()",
+        "samples are replayed with the options of another game",
+        ("training/data/test_replay_buffer.py::test_each_game_is_replayed_with_its_own_options",),
+    ),
+    Mutation(
+        "training/data/game_shard.py",
+        "state = first_states[indices[game]].copy()",
+        "state = first_states[0].copy()",
+        "games from a file are checked with the options of another game",
+        (
+            "training/data/test_game_shard.py::"
+            "test_games_come_back_with_the_options_that_they_were_played_with",
+        ),
+    ),
+)
+
 NETWORK = (
     Mutation(
         "network/resnet.py",
@@ -1796,4 +1823,4 @@ SEARCH = (
     ),
 )
 
-MUTATIONS = (*NETWORK, *TRAINING, *PLAYERS, *GAMES, *SEARCH)
+MUTATIONS = (*VARIED_OPTIONS, *NETWORK, *TRAINING, *PLAYERS, *GAMES, *SEARCH)

@@ -1,5 +1,6 @@
 """Recorded games, drawn at random."""
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -45,6 +46,19 @@ def random_record(game: Game, rng: np.random.Generator, opening: int = 0) -> Gam
 def random_records(game: Game, count: int, seed: int = 0, opening: int = 0) -> list[GameRecord]:
     rng = np.random.default_rng(seed)
     return [random_record(game, rng, opening) for _ in range(count)]
+
+
+GO = make_game("go", rows=3, columns=3, features=1)
+
+
+def games_with_komi(*half_points: int) -> list[GameRecord]:
+    """Random games of Go on 3 x 3, each with a komi of its own."""
+    return [
+        dataclasses.replace(
+            random_records(GO.variant((komi,)), 1, seed)[0], pairing=Pairing(options=(komi,))
+        )
+        for seed, komi in enumerate(half_points)
+    ]
 
 
 def unfinished(record: GameRecord, moves: int) -> GameRecord:

@@ -218,6 +218,12 @@ CASES: dict[str, Case] = {
         {0, 1},
         (OPENINGS, "selfplay.games_per_iteration=30"),
     ),
+    "selfplay.varied_options": (
+        "{komi_half_points: [3, 3]}",
+        lambda played: {record.pairing.options for record in played.games},
+        {(3,)},
+        ("game.name=go", "game.rows=3", "game.columns=3", "game.features=1"),
+    ),
     "selfplay.random_opening_candidates": (
         "7",
         lambda played: {number % 7 for number in played.evaluated},

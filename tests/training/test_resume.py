@@ -927,3 +927,26 @@ def _expect_the_same_after_a_resume(whole: Path, place: Path, options: list[str]
     for each in (expected, received):
         del each["config.yaml"]
     assert received == expected
+
+
+def test_a_run_with_varied_komi_resumes_to_the_very_same_files(tmp_path: Path) -> None:
+    options = [
+        "game.name=go",
+        "game.rows=3",
+        "game.columns=3",
+        "game.features=1",
+        "selfplay.varied_options={komi_half_points: [-2, 4]}",
+        "selfplay.random_opening_probability=0.5",
+    ]
+    whole = loop.train(tiny_config(tmp_path / "whole", *options))
+    broken = loop.train(tiny_config(tmp_path / "broken", *options, "budget.iterations=2"))
+    loop.resume(broken, ["budget.iterations=4"])
+    expected, received = fingerprint(whole), fingerprint(broken)
+    for each in (expected, received):
+        del each["config.yaml"]
+    assert received == expected
+    game = make_game("go", rows=3, columns=3, features=1)
+    games = RunDirectory.open(whole).load_shard(4)
+    assert len(set(games.options[:, 0].tolist())) > 2
+    komi = games.records()[0].variant(game).options["komi_half_points"] / 2
+    assert f"KM[{komi:g}]" in (whole / "games/selfplay-000004.sgf").read_text()

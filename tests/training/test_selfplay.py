@@ -17,13 +17,14 @@ from helpers.tiny_run import tiny_config
 
 from alphazero.arena.match import Match
 from alphazero.config.schema import Config
-from alphazero.games import ONGOING
+from alphazero.games import ONGOING, make_game
 from alphazero.mcts.evaluator import Evaluator, UniformEvaluator
 from alphazero.mcts.kernels.transpositions import has_transpositions
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.players.base import Decisions
 from alphazero.players.search_player import SearchPlayer
 from alphazero.records.game_record import GameRecord, Pairing
+from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.selfplay import SelfPlayResult, make_selfplay_match, play_games
 from alphazero.utils.arrays import Float32Array, Int64Array
 
@@ -259,6 +260,58 @@ def test_of_several_random_openings_the_most_open_begins(
         mean = shares @ np.arange(length + 1)
         deviation = math.sqrt(shares @ (np.arange(length + 1) - mean) ** 2 / len(taken))
         assert abs(np.mean(taken) - mean) <= 4 * deviation + 1e-9
+
+
+# Options that vary
+
+GO = make_game("go", rows=3, columns=3, features=1)
+
+
+def go_games(seed: int = 0, workers: int = 1, **settings: object) -> SelfPlayResult:
+    config = make_config(games_per_iteration=30, **settings)
+    return play_games(GO, config, HashedEvaluator(GO), (seed,), (), workers)
+
+
+@pytest.mark.parametrize("opened", [0.0, 0.5])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_every_game_has_a_komi_of_its_own_by_which_it_ends(workers: int, opened: float) -> None:
+    settings = {
+        "varied_options": {"komi_half_points": (-2, 4)},
+        "random_opening_probability": opened,
+        "random_opening_candidates": 2,
+    }
+    games = go_games(3, workers, **settings)
+    drawn = Counter(record.pairing.options for record in games.finished)
+    assert set(drawn) == {(komi,) for komi in range(-2, 5)}
+    for record in games.finished:
+        (komi,) = record.pairing.options
+        game = record.variant(GO)
+        state = game.play(game.initial_state(), *record.actions.tolist())
+        assert (game.komi, game.outcome(state)) == (komi / 2, record.outcome)
+    again = go_games(3, workers, **settings)
+    assert [as_text(each) for each in again.finished] == [as_text(each) for each in games.finished]
+
+
+def test_a_game_under_way_keeps_its_komi() -> None:
+    config = make_config(varied_options={"komi_half_points": (-2, 4)}, parallel_games=12)
+    before = play_games(GO, config, HashedEvaluator(GO), (1,)).unfinished
+    data = GameBatch.of(GO, before).to_bytes()
+    loaded = GameBatch.from_bytes(GO, data, "here").records()
+    after = play_games(GO, config, HashedEvaluator(GO), (2,), before)
+    again = play_games(GO, config, HashedEvaluator(GO), (2,), loaded)
+    assert everything(after) == everything(again)
+    labelled = [
+        dataclasses.replace(record, pairing=dataclasses.replace(record.pairing, pair_id=label))
+        for label, record in enumerate(before, 1)
+    ]
+    after = play_games(GO, config, HashedEvaluator(GO), (2,), labelled)
+    found = {each.pairing.pair_id: each for each in (*after.finished, *after.unfinished)}
+    for record in labelled:
+        assert found[record.pairing.pair_id].pairing == record.pairing
+
+
+def test_without_varied_options_the_games_are_those_of_their_game() -> None:
+    assert {record.pairing.options for record in go_games().finished} == {()}
 
 
 @pytest.mark.parametrize("choices", [1, 3, 200])

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from alphazero.errors import GameError
-from alphazero.games.contract.guarded import Breach
+from alphazero.games.contract.guarded import Breach, rules_of
 from alphazero.games.contract.rules import Promise, expect_state
 from alphazero.games.contract.trial import Position, Trial
-from alphazero.games.game import HEADER, ONGOING, PLY, State
+from alphazero.games.game import HEADER, ONGOING, PLY, Game, State
 
 
 def observes_for_the_player_to_move(trial: Trial) -> None:
@@ -262,6 +262,40 @@ def stores_its_options_after_the_header(trial: Trial) -> None:
             )
 
 
+def varies_only_the_initial_state(trial: Trial) -> None:
+    """A game with another value of a variable option has equal sizes and rules; planes show it."""
+    game = trial.game
+    for option in game.variable_options:
+        if option not in game.options:
+            raise Breach(f"variable_options has {option!r}, which is no option of the game")
+        variant = _neighbour(game, option)
+        for what in ("observation_shape", "num_actions", "max_moves", "state_size"):
+            found, expected = getattr(variant, what), getattr(game, what)
+            if found != expected:
+                raise Breach(
+                    f"with {option} {getattr(variant, option)} the game has {what} {found}; "
+                    f"expected {expected} as with {getattr(game, option)}: the option is variable"
+                )
+        if rules_of(variant) != rules_of(game):
+            raise Breach(f"with another {option} the game has other rules; it cannot be variable")
+        if np.array_equal(
+            game.observe(game.initial_state()), variant.observe(variant.initial_state())
+        ):
+            raise Breach(
+                f"the planes do not show the variable option {option}: they are equal with "
+                f"{getattr(game, option)} and {getattr(variant, option)}"
+            )
+
+
+def _neighbour(game: Game, option: str) -> Game:
+    """Return the game with the next lower value of a variable option, else with the next higher."""
+    values = dict(zip(game.variable_options, game.variable_values, strict=True))
+    try:
+        return game.variant(tuple((values | {option: values[option] - 1}).values()))
+    except GameError:
+        return game.variant(tuple((values | {option: values[option] + 1}).values()))
+
+
 def refuses_illegal_actions(trial: Trial) -> None:
     """`Game.play` refuses an illegal action and names it."""
     game = trial.game
@@ -324,6 +358,7 @@ REST: tuple[Promise, ...] = (
     reads_its_own_action_names,
     replays_a_game_from_its_move_names,
     stores_its_options_after_the_header,
+    varies_only_the_initial_state,
     refuses_illegal_actions,
     does_not_change_given_states,
     can_be_copied_to_another_process,

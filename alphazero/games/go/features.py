@@ -51,15 +51,16 @@ borders on. The opponent can neither capture there nor live, even if the owner a
 PASSED_PLANE = 13
 """Ones if the last move was a pass, so that a pass ends the game."""
 KOMI_PLANE = 14
-"""The compensation of the player to move, negative for Black, in units of `KOMI_UNIT` points."""
+"""k / (`KOMI_SCALE` + |k|), where k is the komi of the player to move in points: -7.5 for Black. So
+every komi is within -1 and 1, and those near the fair one differ most."""
 MOVES_PLANE = 15
 """The moves left before the limit ends the game, as a fraction of the limit."""
 BOARD_PLANE = 16
 """Ones: the border of the board is where the network pads with zeros."""
 NUM_PLANES = 17
 
-KOMI_UNIT = 20
-"""KataGo's scale of komi, in points; a larger komi counts as this one."""
+KOMI_SCALE = 10
+"""Our choice; KataGo divides komi by 20, without a bound."""
 
 
 @inline_kernel
@@ -259,7 +260,7 @@ def observe_features(state: State, planes: Planes) -> None:
         if number > 0:
             row, column = number // (columns + 1) - 1, number % (columns + 1) - 1
             planes[MOVE_PLANES + age, row, column] = 1
-    komi = min(max(state[KOMI] / (2 * KOMI_UNIT), -1.0), 1.0)
+    komi = state[KOMI] / (2 * KOMI_SCALE + abs(state[KOMI]))
     planes[PASSED_PLANE] = state[LAST] == rows * columns
     planes[KOMI_PLANE] = komi if own == WHITE else -komi
     planes[MOVES_PLANE] = max(limit - state[PLY], 0) / limit

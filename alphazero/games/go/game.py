@@ -144,6 +144,10 @@ class Go(Game):
         return margin
 
     @property
+    def variable_options(self) -> tuple[str, ...]:
+        return ("komi_half_points",) if self.features else ()
+
+    @property
     def num_actions(self) -> int:
         return self.rows * self.columns + 1
 

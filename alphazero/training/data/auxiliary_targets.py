@@ -16,7 +16,7 @@ from numba import types
 
 from alphazero.games.compiled_rules import MARGIN_RULE, OWNERS_RULE, Rules, RulesType
 from alphazero.games.game import Game, Mask, State, Symmetries, value_of
-from alphazero.training.data.game_shard import RESIGNED, GameBatch
+from alphazero.training.data.game_shard import RESIGNED, GameBatch, initial_states
 from alphazero.utils.arrays import Float32Array, Float64Array, Int64Array
 from alphazero.utils.jit import kernel
 
@@ -79,7 +79,7 @@ class GameEnds(NamedTuple):
             game.rules,
             game.owners,
             game.margin,
-            game.initial_state(),
+            *initial_states(game, games.options),
             games.actions.astype(np.int64),
             games.lengths.astype(np.int64),
             ends.reached,
@@ -97,6 +97,7 @@ _integers, _floats = types.Array(types.int64, 1, "C"), types.Array(types.float32
         RulesType,
         types.FunctionType(OWNERS_RULE),
         types.FunctionType(MARGIN_RULE),
+        types.Array(types.int64, 2, "C"),
         *(_integers,) * 3,
         types.Array(types.boolean, 1, "C"),
         types.Array(types.int8, 2, "C"),
@@ -107,7 +108,8 @@ def _read_ends(
     rules: Rules,
     owners_rule: Any,
     margin_rule: Any,
-    initial_state: State,
+    first_states: State,
+    firsts: Int64Array,
     moves: Int64Array,
     lengths: Int64Array,
     reached: Mask,
@@ -117,7 +119,7 @@ def _read_ends(
     begin = 0
     for game in range(len(lengths)):
         if reached[game]:
-            state = initial_state.copy()
+            state = first_states[firsts[game]].copy()
             for move in moves[begin : begin + lengths[game]]:
                 rules.play(state, move)
             owners_rule(state, owners[game])

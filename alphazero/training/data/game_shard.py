@@ -6,14 +6,14 @@ Letters: P positions (one per move), A actions.
 import io
 import math
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import IO, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from alphazero.errors import RunError
+from alphazero.errors import GameError, RunError
 from alphazero.games.compiled_rules import Rules, RulesType
 from alphazero.games.game import ONGOING, PLY, Game, Mask, State, value_of
 from alphazero.records.game_record import GameRecord, Pairing
@@ -45,6 +45,8 @@ class GameBatch(NamedTuple):
     """[games] PLAYED_OUT, MAY_RESIGN or RESIGNED (by the player to move at the end)"""
     openings: npt.NDArray[np.int32]
     """[games] number of opening moves, drawn without a search"""
+    options: npt.NDArray[np.int32]
+    """[games, V] values of the game's V `variable_options`"""
 
     @classmethod
     def of(cls, game: Game, records: Sequence[GameRecord]) -> "GameBatch":
@@ -80,6 +82,7 @@ class GameBatch(NamedTuple):
                 np.int32,
             ),
             np.array([len(record.pairing.opening) for record in records], np.int32),
+            _table([record.pairing.options or game.variable_values for record in records], game),
         )
 
     def records(self) -> list[GameRecord]:
@@ -89,6 +92,7 @@ class GameBatch(NamedTuple):
                 Pairing(
                     opening=tuple(self.actions[end - length :][:opening].tolist()),
                     may_resign=bool(resignation != PLAYED_OUT),
+                    options=tuple(options.tolist()),
                 ),
                 self.actions[end - length : end],
                 self.policies[end - length : end],
@@ -98,8 +102,14 @@ class GameBatch(NamedTuple):
                 int(outcome),
                 bool(resignation == RESIGNED),
             )
-            for end, length, outcome, resignation, opening in zip(
-                ends, self.lengths, self.outcomes, self.resignations, self.openings, strict=True
+            for end, length, outcome, resignation, opening, options in zip(
+                ends,
+                self.lengths,
+                self.outcomes,
+                self.resignations,
+                self.openings,
+                self.options,
+                strict=True,
             )
         ]
 
@@ -108,6 +118,8 @@ class GameBatch(NamedTuple):
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w") as archive:
             for name, array in zip(self._fields, self, strict=True):
+                if name == "options" and not array.shape[1]:
+                    continue  # the game has none
                 part = io.BytesIO()
                 np.lib.format.write_array(part, np.ascontiguousarray(array), allow_pickle=False)
                 entry = zipfile.ZipInfo(f"{name}.npy")  # without a date: reproducible
@@ -127,13 +139,21 @@ class GameBatch(NamedTuple):
         games = None
         try:
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                has_openings = "openings.npy" in archive.namelist()
-                names = cls._fields if has_openings else cls._fields[:-1]  # older files have none
-                parts = [_open_array(archive, name) for name in names]
+                absent = {f"{name}.npy" for name in _ADDED} - set(archive.namelist())
+                parts = {
+                    name: _open_array(archive, name)
+                    for name in cls._fields
+                    if f"{name}.npy" not in absent
+                }
                 fault = _shape_mismatch(game, parts)
                 if not fault:
-                    arrays = list(map(_read_array, parts))
-                    games = cls(*arrays, *([] if has_openings else [np.zeros_like(arrays[-1])]))
+                    arrays = {name: _read_array(part) for name, part in parts.items()}
+                    number = len(arrays["lengths"])
+                    added = {
+                        "openings": np.zeros(number, np.int32),
+                        "options": _table([game.variable_values] * number, game),
+                    }
+                    games = cls(**(added | arrays))
         except Exception as error:  # zipfile, zlib and numpy raise many types
             message = " ".join(str(error).split())[:200]
             raise RunError(f"{source}: these are not recorded games ({message})") from error
@@ -142,6 +162,28 @@ class GameBatch(NamedTuple):
         if games is None or fault:
             raise RunError(f"{source}: these are not games of {game}: {fault}")
         return games
+
+
+_ADDED = ("openings", "options")
+"""Arrays that older files lack; `options` are also missing for a game without variable ones."""
+
+
+def _table(rows: Sequence[Sequence[int]], game: Game) -> npt.NDArray[np.int32]:
+    """Return `rows`, values of the game's V variable options, as an array [games, V]."""
+    return np.array(rows, np.int32).reshape(len(rows), len(game.variable_options))
+
+
+def initial_states(game: Game, options: npt.NDArray[np.int32]) -> tuple[State, Int64Array]:
+    """Return the different initial states [D, S] of games with `options` [games, V], D at least 1.
+
+    Also returns the index of each game's initial state, [games]. Raises GameError for options that
+    `game` cannot have.
+    """
+    if not options.size:
+        return game.initial_state()[None], np.zeros(len(options), np.int64)
+    rows, indices = np.unique(options, axis=0, return_inverse=True)
+    states = np.stack([game.variant(row).initial_state() for row in rows.tolist()])
+    return states, indices.reshape(-1).astype(np.int64)
 
 
 class _PackedArray(NamedTuple):
@@ -177,15 +219,13 @@ def _read_array(part: _PackedArray) -> npt.NDArray[Any]:
     return np.ascontiguousarray(array)
 
 
-def _shape_mismatch(game: Game, parts: Sequence[_PackedArray]) -> str:
+def _shape_mismatch(game: Game, parts: Mapping[str, _PackedArray]) -> str:
     """Describe the first array with a wrong type or shape for `game`; "" if all are right."""
-    moves, games = parts[0].shape[0], parts[GameBatch._fields.index("lengths")].shape[0]
-    counts = [moves] * 5 + [games] * 4
-    for name, part, count, example in zip(
-        GameBatch._fields, parts, counts, GameBatch.of(game, []), strict=False
-    ):
-        shape = count, *example.shape[1:]
-        if (part.shape, part.dtype) != (shape, example.dtype):
+    moves, games = parts["actions"].shape[0], parts["lengths"].shape[0]
+    counts = [moves] * 5 + [games] * 5
+    for name, count, example in zip(GameBatch._fields, counts, GameBatch.of(game, []), strict=True):
+        part, shape = parts.get(name), (count, *example.shape[1:])
+        if part is not None and (part.shape, part.dtype) != (shape, example.dtype):
             return (
                 f"expected {name} {example.dtype} {list(shape)}, "
                 f"received {part.dtype} {list(part.shape)}"
@@ -211,9 +251,14 @@ def _fault(game: Game, games: GameBatch) -> str:
         return "there are resignations of no known kind"
     if not ((games.openings >= 0) & (games.openings <= lengths)).all():
         return "there are openings longer than their games"
+    try:
+        first_states, indices = initial_states(game, games.options)
+    except GameError as error:
+        return f"there are options out of their range: {error}"
     wrong = _find_wrong(
         game.rules,
-        game.initial_state(),
+        first_states,
+        indices,
         games.actions.astype(np.int64),
         lengths,
         games.outcomes.astype(np.int64),
@@ -235,10 +280,11 @@ _ROUNDING = 1e-3
 _integers, _masks = types.Array(types.int64, 1, "C"), types.Array(types.boolean, 1, "C")
 
 
-@kernel(types.int64(RulesType, *(_integers,) * 4, _masks, _masks))
+@kernel(types.int64(RulesType, types.int64[:, ::1], *(_integers,) * 4, _masks, _masks))
 def _find_wrong(
     rules: Rules,
-    initial_state: State,
+    first_states: State,
+    indices: Int64Array,
     moves: Int64Array,
     lengths: Int64Array,
     outcomes: Int64Array,
@@ -247,11 +293,12 @@ def _find_wrong(
 ) -> int:
     """Replay the games; return the first with an illegal move or a wrong outcome, else -1.
 
+    Game g begins with `first_states[indices[g]]`.
     A resigned game must be ongoing by the rules, and lost for the player to move.
     """
     begin = 0
     for game in range(len(lengths)):
-        state = initial_state.copy()
+        state = first_states[indices[game]].copy()
         for move in moves[begin : begin + lengths[game]]:
             if not 0 <= move < len(mask) or rules.outcome(state) != ONGOING:
                 return game

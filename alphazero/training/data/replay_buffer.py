@@ -25,7 +25,7 @@ from alphazero.training.data.auxiliary_targets import (
     TargetSource,
     short_term_values,
 )
-from alphazero.training.data.game_shard import GameBatch
+from alphazero.training.data.game_shard import GameBatch, initial_states
 from alphazero.training.data.targets import integers_type, surprise_weights, value_targets
 from alphazero.utils.arrays import Float32Array, Float64Array, Int64Array
 from alphazero.utils.jit import kernel
@@ -61,6 +61,7 @@ class Batch(NamedTuple):
 @kernel(
     types.void(
         RulesType,
+        types.Array(types.int64, 2, "C"),
         *(integers_type,) * 3,
         types.Array(types.float64, 1, "C"),
         types.Array(types.float32, 2, "C"),
@@ -75,7 +76,8 @@ class Batch(NamedTuple):
 )
 def _fill(
     rules: Rules,
-    initial_state: State,
+    first_states: State,
+    firsts: Int64Array,
     moves: Int64Array,
     starts: Int64Array,
     results: Float64Array,
@@ -92,13 +94,14 @@ def _fill(
 ) -> None:
     """Replay the games to `positions` [B] and write each under its symmetry [B].
 
-    `starts` [P] is the first position of each position's game; `results` [P] are for player 0.
+    `starts` [P] is the first position of each position's game, which has the state
+    `first_states[firsts[p]]`; `results` [P] are for player 0.
     """
     _, channels, height, width = observations.shape
     planes = np.zeros((channels, height, width), np.float32)
     for row in range(len(positions)):
         position, symmetry = positions[row], symmetries[row]
-        state = initial_state.copy()
+        state = first_states[firsts[position]].copy()
         for move in range(starts[position], position):
             rules.play(state, moves[move])
         rules.observe(state, planes)
@@ -172,7 +175,8 @@ class ReplayBuffer:
     @property
     def nbytes(self) -> int:
         """Memory in bytes of the games and of their concatenated arrays."""
-        parts = [*self._arrays.values(), self._starts, self._iterations, self._trainable]
+        parts = [*self._arrays.values(), self._starts, self._firsts, self._first_states]
+        parts += [self._iterations, self._trainable]
         if self.auxiliary:
             parts += [self._target_source.plies, self._target_source.games]
         for shard in self._shards:
@@ -221,7 +225,8 @@ class ReplayBuffer:
         )
         _fill(
             self.game.rules,
-            self.game.initial_state(),
+            self._first_states,
+            self._firsts,
             self._moves,
             self._starts,
             self.value_targets,
@@ -293,6 +298,10 @@ class ReplayBuffer:
         self._surprises = self._joined("surprises", np.float32, [each.surprises for each in games])
         self.value_targets = self._joined("results", np.float64, [each.results for each in shards])
         self._starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
+        self._first_states, indices = initial_states(
+            self.game, np.concatenate([each.options for each in games])
+        )
+        self._firsts = np.repeat(indices, lengths)
         self._iterations = np.repeat([float(shard.iteration) for shard in shards], sizes)
         begins = np.cumsum(sizes) - sizes
         self._trainable: Int64Array = np.concatenate(

@@ -124,4 +124,4 @@ def entropies_of(policies: npt.NDArray[np.floating]) -> Float64Array:
 
 def state_after(game: Game, record: GameRecord, moves: int) -> State:
     """Return the state of a game after its first `moves` moves."""
-    return game.play(game.initial_state(), *map(int, record.actions[:moves]))
+    return game.play(record.variant(game).initial_state(), *map(int, record.actions[:moves]))

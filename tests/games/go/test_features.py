@@ -16,6 +16,11 @@ RULES = list(itertools.product((0, 1, 2), (0, 1)))
 """Every rule of ko with and without suicide."""
 
 
+def seen_komi(points: float) -> float:
+    """Return the value on the plane of komi for White."""
+    return points / (10 + abs(points))
+
+
 def expected_planes(twin: GoTwin) -> np.ndarray:
     """Return the planes [C, H, W] by the plain twin."""
     planes = np.zeros((features.NUM_PLANES, twin.rows, twin.columns), np.float32)
@@ -33,7 +38,7 @@ def expected_planes(twin: GoTwin) -> np.ndarray:
         for cell in alive_area_of(*size, stones, player, twin.suicide):
             planes[features.ALIVE_PLANES + place][cell] = 1
     planes[features.PASSED_PLANE] = twin.moves[-1:] == [twin.passing]
-    planes[features.KOMI_PLANE] = (1 if own else -1) * twin.komi_half_points / 2 / 20
+    planes[features.KOMI_PLANE] = (1 if own else -1) * seen_komi(twin.komi_half_points / 2)
     planes[features.MOVES_PLANE] = 1 - len(twin.moves) / twin.limit
     planes[features.BOARD_PLANE] = 1
     return planes
@@ -185,7 +190,7 @@ def test_what_is_alive_cannot_be_captured_while_its_owner_passes(suicide: int) -
 
 
 def test_komi_is_that_of_the_player_to_move_and_bounded() -> None:
-    for komi, seen in ((15, 0.375), (-4, -0.1), (200, 1), (-90, -1)):
+    for komi, seen in ((15, 7.5 / 17.5), (-4, -2 / 12), (200, 100 / 110), (0, 0)):
         game = Go(5, 5, komi_half_points=komi, features=1)
         first = game.initial_state()
         assert np.allclose(game.observe(first)[features.KOMI_PLANE], -seen)

@@ -13,7 +13,16 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from helpers.games import TIC_TAC_TOE
-from helpers.records import GAMES, drawn_games, random_records, taught, unfinished, window
+from helpers.records import (
+    GAMES,
+    GO,
+    drawn_games,
+    games_with_komi,
+    random_records,
+    taught,
+    unfinished,
+    window,
+)
 from helpers.tiny_run import tiny_config
 
 from alphazero.config.schema import ReplayConfig
@@ -42,7 +51,7 @@ def plain_samples(game: Game, records: Sequence[GameRecord], symmetry: int = 0) 
     cells, actions = game.symmetries().cells[symmetry], game.symmetries().actions[symmetry]
     samples = []
     for record in records:
-        state = game.initial_state()
+        state = record.variant(game).initial_state()
         for action, policy in zip(record.actions.tolist(), record.policies, strict=True):
             if policy.any():
                 seen = game.observe(state)
@@ -91,6 +100,15 @@ def test_symmetries_move_planes_and_policy_together_and_all_occur(name: str):
     )
     assert drawn == {key for each in expected for key in each}
     assert len(drawn) == kinds * len(expected[0])
+
+
+def test_each_game_is_replayed_with_its_own_options():
+    games = games_with_komi(15, -18, 5, 15, 40)
+    replay = filled(GO, [games[:2], games[2:]], window())
+    batch = replay.sample(600, np.random.default_rng(0), False)
+    expected = {(seen.tobytes(), value) for seen, _, value in plain_samples(GO, games)}
+    drawn = zip(batch.observations, batch.values.tolist(), strict=True)
+    assert {(seen.tobytes(), value) for seen, value in drawn} == expected
 
 
 def test_the_value_is_the_outcome_for_the_player_to_move():
