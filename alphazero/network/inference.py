@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from alphazero.errors import ConfigError, RunError
+from alphazero.network.auxiliary_heads import AuxiliaryPredictions, predict
 from alphazero.network.resnet import ResNet, check_observations, fold_batch_norm
 from alphazero.utils.arrays import Float32Array
 
@@ -139,6 +140,14 @@ class BatchedEvaluator(ABC):
             self._idle[size].append(batch)
         check_outputs(logits, values)
         return logits, values
+
+    def predict(self, observations: Float32Array) -> AuxiliaryPredictions:
+        """Return what the network's auxiliary heads say of `observations` [B, C, H, W].
+
+        This is for people: it does not batch, and computes by torch whatever evaluates.
+        """
+        check_observations(observations, self.observation_shape)
+        return predict(self._network, observations)
 
     def _checkout(self, size: int) -> BatchRunner:
         with suppress(IndexError):

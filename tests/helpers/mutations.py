@@ -1293,8 +1293,8 @@ GAMES = (
     ),
     Mutation(
         "games/go/rules.py",
-        "3 - 2 * reached if reached in (BLACK, WHITE) else 0",
-        "3 - 2 * reached if reached > 0 else 0",
+        "if reached in (BLACK, WHITE):",
+        "if reached > 0:",
         "neutral points belong to a player",
         ("games/test_go.py::test_the_board_is_counted_by_area",),
     ),

@@ -5,9 +5,11 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
+from helpers.networks import needs_openvino
 
 from alphazero.config.schema import AUXILIARY_HEADS, NetworkConfig
 from alphazero.network.auxiliary_heads import LEAST_SPREAD, predict
+from alphazero.network.openvino_evaluator import OpenVINOEvaluator
 from alphazero.network.resnet import ResNet, fold_batch_norm
 from alphazero.network.torch_evaluator import TorchEvaluator
 
@@ -95,13 +97,29 @@ def test_what_a_network_does_not_learn_it_does_not_predict(heads: tuple[str, ...
 def test_a_folded_network_of_any_precision_predicts_the_same() -> None:
     network = trained_like()
     expected = predict(network, OBSERVATIONS)
-    for other, tolerance in (
-        (fold_batch_norm(network), 1e-5),
-        (TorchEvaluator(network, "cpu", "float32")._network, 1e-5),
-        (TorchEvaluator(network, "cpu", "bfloat16")._network, 0.2),
+    for found, tolerance in (
+        (predict(fold_batch_norm(network), OBSERVATIONS), 1e-5),
+        (TorchEvaluator(network, "cpu", "float32").predict(OBSERVATIONS), 1e-5),
+        (TorchEvaluator(network, "cpu", "bfloat16").predict(OBSERVATIONS), 0.2),
     ):
-        for one, two in zip(predict(other, OBSERVATIONS), expected, strict=True):
+        for one, two in zip(found, expected, strict=True):
             assert np.allclose(one, two, rtol=tolerance, atol=tolerance)
+
+
+@needs_openvino
+def test_openvino_plays_without_the_heads_and_predicts_by_torch() -> None:
+    network = trained_like()
+    evaluator = OpenVINOEvaluator(network, "float32")
+    with torch.inference_mode():
+        expected = network(torch.from_numpy(OBSERVATIONS))
+    for one, two in zip(evaluator.evaluate(OBSERVATIONS), expected, strict=True):
+        assert np.allclose(one, two, rtol=1e-3, atol=1e-3)
+    for one, two in zip(
+        evaluator.predict(OBSERVATIONS), predict(network, OBSERVATIONS), strict=True
+    ):
+        assert np.allclose(one, two, rtol=1e-5, atol=1e-5)
+    with pytest.raises(ValueError, match="expected observations"):
+        evaluator.predict(OBSERVATIONS[:, :2])
 
 
 def test_heads_without_a_policy_have_no_weight_that_knows_the_board() -> None:

@@ -62,15 +62,52 @@ from alphazero.games.go.board import (
 from alphazero.utils.jit import inline_kernel, kernel
 
 
-@kernel(OWNERS_RULE)
-def owners(state: State, cells: Owners) -> None:
-    """Give each point to the colour whose area it is in, as Tromp and Taylor count.
+@inline_kernel
+def _walk_region(state: State, start: int, walked: Mask, waiting: State) -> tuple[int, int]:
+    """Walk the empty points connected to `start`; return their number and what borders on them.
+
+    They are written to the front of `waiting` and marked in `walked`. The borders are a sum of
+    BLACK and WHITE.
+    """
+    down = 4 * (state[COLUMNS] + 1)
+    walked[start], waiting[0], count, done, reached = True, start, 1, 0, 0
+    while done < count:
+        point = waiting[done]
+        done += 1
+        for beside in (point - down, point - 4, point + 4, point + down):
+            if state[beside] < WALL:
+                reached |= state[beside]
+            elif state[beside] >= EMPTY and not walked[beside]:
+                walked[beside], waiting[count] = True, beside
+                count += 1
+    return count, reached
+
+
+@kernel(types.int64(types.int64[::1]))
+def area(state: State) -> int:
+    """Return Black's area minus White's, in points, as Tromp and Taylor count.
 
     A colour's area is its stones and the empty points that reach only that colour over empty
     points. All stones count as alive. https://tromp.github.io/go.html
     """
+    end = sections(state)[0]
+    walked = np.zeros(end, np.bool_)
+    waiting = np.empty(end // 4, np.int64)
+    total = 0
+    for start in range(FRONT, end, 4):
+        if state[start] < WALL:
+            total += 3 - 2 * state[start]
+        elif state[start] >= EMPTY and not walked[start]:
+            count, reached = _walk_region(state, start, walked, waiting)
+            if reached in (BLACK, WHITE):
+                total += (3 - 2 * reached) * count
+    return total
+
+
+@kernel(OWNERS_RULE)
+def owners(state: State, cells: Owners) -> None:
+    """Give each point to the colour whose area it is in, see `area`."""
     end, columns = sections(state)[0], state[COLUMNS]
-    down = 4 * (columns + 1)
     walked = np.zeros(end, np.bool_)
     waiting = np.empty(end // 4, np.int64)
     for row in range(state[ROWS]):
@@ -79,28 +116,11 @@ def owners(state: State, cells: Owners) -> None:
             if state[start] < WALL:
                 cells[row * columns + column] = 3 - 2 * state[start]
             elif not walked[start]:
-                walked[start], waiting[0], count, done, reached = True, start, 1, 0, 0
-                while done < count:
-                    point = waiting[done]
-                    done += 1
-                    for beside in (point - down, point - 4, point + 4, point + down):
-                        if state[beside] < WALL:
-                            reached |= state[beside]
-                        elif state[beside] >= EMPTY and not walked[beside]:
-                            walked[beside], waiting[count] = True, beside
-                            count += 1
-                owner = 3 - 2 * reached if reached in (BLACK, WHITE) else 0
+                count, reached = _walk_region(state, start, walked, waiting)
                 for point in waiting[:count]:
                     line, place = divmod((point - FRONT) // 4, columns + 1)
+                    owner = 3 - 2 * reached if reached in (BLACK, WHITE) else 0
                     cells[(line - 1) * columns + place - 1] = owner
-
-
-@kernel(types.int64(types.int64[::1]))
-def area(state: State) -> int:
-    """Return Black's area minus White's, in points."""
-    cells = np.empty(state[ROWS] * state[COLUMNS], np.int8)
-    owners(state, cells)
-    return cells.sum()  # type: ignore[no-any-return]
 
 
 @kernel(MARGIN_RULE)

@@ -3,6 +3,7 @@
 Each auxiliary head of the network adds its loss, times its weight.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 
@@ -107,7 +108,7 @@ def _short_term_value_loss(logits: Tensor, values: Tensor) -> Tensor:
 def _margin_loss(outputs: Tensor, margins: Tensor) -> Tensor:
     """Return -log of the normal density with the mean and standard deviation `outputs` [B, 2]."""
     mean, spread = outputs.unbind(1)
-    return functional.gaussian_nll_loss(mean, margins, spread**2, full=True, reduction="none")
+    return spread.log() + (((margins - mean) / spread) ** 2 + math.log(2 * math.pi)) / 2
 
 
 def _reply_loss(logits: Tensor, policies: Tensor) -> Tensor:
