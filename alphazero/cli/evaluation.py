@@ -16,6 +16,7 @@ from alphazero.cli.argument_types import (
 from alphazero.cli.shared import (
     EXIT_INTERRUPTED,
     PLAYER,
+    agree_on_game,
     check_checkpoint_name,
     contest_arguments,
     named_game,
@@ -154,7 +155,7 @@ def match(options: argparse.Namespace) -> None:
 
     from alphazero.errors import PlayerError
     from alphazero.players.options import CheckpointOptions
-    from alphazero.players.registry import common_game, name_player
+    from alphazero.players.registry import name_player
     from alphazero.utils.files import check_writable
 
     players = [
@@ -175,10 +176,11 @@ def match(options: argparse.Namespace) -> None:
     from alphazero.arena.head_to_head import play_match
     from alphazero.arena.match import parallel_games_for, player_factory
     from alphazero.arena.openings import paired_openings
+    from alphazero.games.registry import write_game
     from alphazero.players.checkpoint_player import grades_of, save_grades
     from alphazero.records.game_files import check_savable, save_match
 
-    game = common_game(players, asked)
+    players, game = agree_on_game(players, asked)
     noted = players[0].options
     if options.annotate and not isinstance(noted, CheckpointOptions):
         raise PlayerError(f"--annotate copies a checkpoint, and {players[0].name} is none")
@@ -214,6 +216,8 @@ def match(options: argparse.Namespace) -> None:
     if isinstance(noted, CheckpointOptions) and options.annotate:
         changes = names[0].replace(noted.path, "").strip(":") or "as trained"
         line = f"{changes}, {summary}"
+        if players[0].transfer_note:
+            line += f", on {write_game(game)}"
         save_grades(noted.saved, [*grades_of(noted.saved.checkpoint), line], options.annotate)
 
 
@@ -264,7 +268,7 @@ def rate(options: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from alphazero.drawing.figures import check_figures, save_figure
-    from alphazero.players.registry import common_game, name_player
+    from alphazero.players.registry import name_player
     from alphazero.utils.files import check_writable, is_folder
 
     for text in options.players:
@@ -287,8 +291,9 @@ def rate(options: argparse.Namespace) -> int:
     if options.plot:
         check_minutes(minutes)
     anchor = anchor_index(specs, options.anchor)
+    specs, game = agree_on_game(specs, asked)
     tournament = Tournament(
-        common_game(specs, asked),
+        game,
         specs,
         options.games,
         options.opening_moves,

@@ -11,6 +11,7 @@ from alphazero.cli.argument_types import (
 )
 from alphazero.cli.shared import (
     PLAYER,
+    agree_on_game,
     named_game,
     player_arguments,
     thinking_arguments,
@@ -51,7 +52,7 @@ def play_arguments(parser: argparse.ArgumentParser) -> None:
 
 def play(options: argparse.Namespace) -> None:
     """Play in the terminal."""
-    from alphazero.players.registry import common_game, name_player
+    from alphazero.players.registry import name_player
     from alphazero.utils.files import check_readable, check_writable
 
     player = name_player(options.player, simulations=options.simulations, seconds=options.seconds)
@@ -73,7 +74,7 @@ def play(options: argparse.Namespace) -> None:
         own = asked or player.game
         opening = load_start_position(options.begin, options.after, own)
         asked = own or opening.game
-    game = common_game([player], asked)
+    (player,), game = agree_on_game([player], asked)
     if options.save:
         check_savable(options.save, game)
     session = TerminalSession(player, game, SIDES[options.side], opening)
@@ -165,14 +166,15 @@ def gtp_arguments(parser: argparse.ArgumentParser) -> None:
 
 def gtp(options: argparse.Namespace) -> None:
     """Serve a player over GTP."""
-    from alphazero.players.registry import common_game, name_player
+    from alphazero.players.registry import name_player
 
     player = name_player(options.player, simulations=options.simulations, seconds=options.seconds)
     asked = named_game(options)
 
     from alphazero.frontends.gtp.session import serve
 
-    serve(player, common_game([player], asked), options.ponder)
+    (player,), game = agree_on_game([player], asked)
+    serve(player, game, options.ponder)
 
 
 def gomocup_arguments(parser: argparse.ArgumentParser) -> None:

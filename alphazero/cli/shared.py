@@ -1,6 +1,8 @@
 """Arguments and exit codes shared by several commands."""
 
 import argparse
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +17,7 @@ from alphazero.utils.files import check_writable, printable
 
 if TYPE_CHECKING:
     from alphazero.games import Game
+    from alphazero.players.registry import PlayerSpec
 
 
 EXIT_INTERRUPTED = 130
@@ -26,6 +29,22 @@ def named_game(options: argparse.Namespace) -> "Game | None":
     from alphazero.games.registry import read_game
 
     return read_game(options.game) if options.game else None
+
+
+def agree_on_game(
+    players: Sequence["PlayerSpec"], asked: "Game | None"
+) -> tuple[list["PlayerSpec"], "Game"]:
+    """Return the players for the game asked for, if any, and the game that they share.
+
+    A checkpoint may play another size of its game; one line on stderr tells that it was not trained
+    there.
+    """
+    from alphazero.players.registry import common_game
+
+    seated = [player.on(asked) for player in players] if asked else list(players)
+    for note in {player.transfer_note for player in seated} - {None}:
+        print(note, file=sys.stderr)
+    return seated, common_game(seated, asked)
 
 
 def check_checkpoint_name(path: Path) -> None:
@@ -59,11 +78,12 @@ def config_file_arguments(parser: argparse.ArgumentParser, *, optional: bool = F
 
 
 def game_argument(parser: argparse.ArgumentParser) -> None:
-    """Add `--game`, for players that play any game."""
+    """Add `--game`, for players of any game or of any size of theirs."""
     parser.add_argument(
         "--game",
         metavar="NAME",
-        help="the game, for players of any game, as connect_four or mnk:rows=4,columns=4,length=3",
+        help="the game, for players of any game, as connect_four or mnk:rows=4,columns=4,length=3, "
+        "or another size of a checkpoint's own, where its heads are convolutional",
     )
 
 

@@ -16,7 +16,7 @@ from torch import Tensor
 from alphazero.config.fields import WrongValueError, config_fields
 from alphazero.config.schema import NetworkConfig, check_heads
 from alphazero.errors import GameError
-from alphazero.games import make_game
+from alphazero.games import Game, make_game
 from alphazero.network.header import PLAYER_FORMAT, read_file, refuse
 from alphazero.network.resnet import ResNet
 from alphazero.network.tensor_file import (
@@ -50,24 +50,26 @@ class Checkpoint:
     details: dict[str, JSON] = field(default_factory=dict)
     source: str = "this checkpoint"
 
-    def network(self) -> ResNet:
+    def network(self, game: Game | None = None) -> ResNet:
         """Return a new network with a copy of these weights, in evaluation mode.
+
+        `game` is the one to play, as another size of the board; default: that of training.
 
         Raises:
             CheckpointError: when the game is unknown or the weights do not fit it.
         """
-        network = self._validated_network()
+        network = self._validated_network(game)
         weights = {name: tensor.detach().clone() for name, tensor in self.weights.items()}
         network.load_state_dict(weights, assign=True)
         return network.eval()
 
-    def _validated_network(self) -> ResNet:
+    def _validated_network(self, game: Game | None = None) -> ResNet:
         """Return the network on the "meta" device, after checking that every weight fits it."""
         # Before anything is built: a header may ask for a billion blocks.
         if self.network_settings.blocks > len(self.weights):
             refuse(self.source, "it holds fewer weights than its network has blocks; it is damaged")
         try:
-            game = make_game(self.game_name, **self.game_options)
+            game = game or make_game(self.game_name, **self.game_options)
         except (GameError, TypeError, ValueError, OverflowError) as error:
             refuse(self.source, f"its game cannot be made here: {error}")
         network = ResNet.of(game, self.network_settings, None)

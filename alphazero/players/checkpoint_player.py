@@ -99,6 +99,19 @@ class CheckpointPlayer:
         )
         return SearchPlayer(search, seconds=seconds)
 
+    def on(self, game: Game) -> "CheckpointPlayer":
+        """Return the same player for other options of its game, such as another size of the board.
+
+        Raises:
+            CheckpointError: when its weights do not fit, as those of dense heads.
+        """
+        evaluator = make_evaluator(self.checkpoint.network(game), InferenceConfig())
+        return dataclasses.replace(self, game=game, evaluator=evaluator)
+
+    @property
+    def trained_game(self) -> Game:
+        return make_game(self.checkpoint.game_name, **self.checkpoint.game_options)
+
 
 def load_checkpoint_player(
     path: Path | str, inference: InferenceConfig | None = None

@@ -133,6 +133,16 @@ class CheckpointOptions(Options):
             )
         check_checkpoint(find_checkpoint(path))
 
+    def on(self, game: "Game") -> "CheckpointOptions":
+        """Return the options of the same player for another size of its game.
+
+        Raises:
+            CheckpointError: when its weights do not fit.
+        """
+        other = dataclasses.replace(self)
+        vars(other)["saved"] = self.saved.on(game)
+        return other
+
     def unlimited(self) -> "CheckpointOptions":
         endless = dataclasses.replace(self, simulations=None, seconds=UNLIMITED_SECONDS)
         vars(endless)["saved"] = self.saved  # avoids loading it twice

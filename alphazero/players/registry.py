@@ -30,7 +30,7 @@ from alphazero.config.fields import (
     config_fields,
     type_words,
 )
-from alphazero.errors import PlayerError, did_you_mean
+from alphazero.errors import CheckpointError, PlayerError, did_you_mean
 from alphazero.mcts.rollout_methods import METHODS, UNLIMITED, RolloutConfig
 from alphazero.players.options import (
     SEARCH_KEYS,
@@ -153,6 +153,41 @@ class PlayerSpec:
     @property
     def is_timed(self) -> bool:
         return self.options.is_timed
+
+    def on(self, game: "Game") -> "PlayerSpec":
+        """Return the player for `game`, which may be another size of its own one.
+
+        Raises:
+            PlayerError: when it does not play `game`.
+        """
+        from alphazero.games.registry import write_game
+
+        own = self.game
+        if own in (None, game):
+            return self
+        reason = "players need one game"
+        if isinstance(self.options, CheckpointOptions) and type(own) is type(game):
+            try:
+                return dataclasses.replace(self, options=self.options.on(game))
+            except CheckpointError:
+                reason = "its weights fit no other; with network.heads: convolutional they would"
+        assert own is not None
+        raise PlayerError(
+            f"{self.name} plays {write_game(own)}, but the game asked for is {write_game(game)}: "
+            f"{reason}"
+        )
+
+    @property
+    def transfer_note(self) -> str | None:
+        """A sentence about a checkpoint that plays another game than it was trained on."""
+        from alphazero.games.registry import write_game
+
+        if self.game is None or not isinstance(self.options, CheckpointOptions):
+            return None
+        trained = self.options.saved.trained_game
+        if trained == self.game:
+            return None
+        return f"{self.name} was trained on {write_game(trained)}, not on {write_game(self.game)}"
 
     def create(
         self, game: "Game", num_games: int = 1, rng: np.random.Generator | None = None

@@ -18,7 +18,7 @@ import torch
 from helpers.commands import exit_code
 from helpers.damage import flip_bit
 from helpers.paths import ROOT
-from helpers.players import TINY, saved_player
+from helpers.players import ANY_SIZE, TINY, saved_player
 from helpers.tiny_run import YAML, fingerprint, tiny_config
 from PIL import Image
 
@@ -110,14 +110,19 @@ def test_show_describes_a_checkpoint(player: Path, capsys: Capture) -> None:
 
 
 def test_show_names_the_options_of_the_network(tmp_path: Path, capsys: Capture) -> None:
-    options = {"value_head": "wdl", "squeeze_excitation": 6, "global_pooling": 2}
+    options = {
+        "value_head": "wdl",
+        "heads": "convolutional",
+        "squeeze_excitation": 6,
+        "global_pooling": 2,
+    }
     settings = dataclasses.replace(TINY, blocks=2, **options)
     path = saved_player(tmp_path / "player.safetensors", network=settings)
     assert exit_code("info", path) == 0
     (line,) = (each for each in capsys.readouterr().out.splitlines() if "blocks" in each)
     assert line.startswith(
         "network   2 blocks x 4 filters, squeeze-and-excitation 6, global pooling 2, "
-        "wdl value head, "
+        "wdl value head, convolutional heads, "
     )
 
 
@@ -333,6 +338,21 @@ def test_match_lets_any_two_players_play_and_saves_what_show_replays(
     results = [head.partition(": ")[2].partition(",")[0] for head in heads]
     firsts = results[::2].count("1-0") + results[1::2].count("0-1")
     assert firsts == won
+
+
+def test_match_lets_a_checkpoint_play_another_size_of_its_game_and_says_so(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    path = saved_player(tmp_path / "player.safetensors", network=ANY_SIZE)
+    noted = tmp_path / "noted.safetensors"
+    game = "tic_tac_toe:rows=4,columns=4"
+    command = ["match", path, "random", "--game", game, "--games", 2, "--annotate", noted]
+    assert exit_code(*command) == 0
+    said = capsys.readouterr()
+    assert said.err == f"{path} was trained on tic_tac_toe, not on {game}\n"
+    assert said.out.startswith(f"{path} against random: ")
+    assert exit_code("info", noted) == 0
+    assert capsys.readouterr().out.endswith(f", on {game}\n")
 
 
 def test_match_notes_its_result_in_a_copy_of_the_first_player(

@@ -1,6 +1,7 @@
 """Players made for tests."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from alphazero.utils.arrays import Int64Array
 from helpers.games import TIC_TAC_TOE
 
 TINY = NetworkConfig(blocks=1, filters=4, policy_filters=2, value_filters=1, value_hidden=4)
+ANY_SIZE = replace(TINY, heads="convolutional")
 
 
 def saved_player(
@@ -23,7 +25,7 @@ def saved_player(
 ) -> Path:
     """Write an untrained player whose search has 8 simulations, unless `details` say otherwise."""
     game = make_game(game_name)
-    weights = ResNet(game.observation_shape, game.num_actions, network, seed=3).state_dict()
+    weights = ResNet.of(game, network, seed=3).state_dict()
     details = {"search": {"simulations": 8}} | details
     save_checkpoint(path, Checkpoint(game_name, {}, network, weights, 12, 3, 25.0, details))
     return path

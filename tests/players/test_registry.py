@@ -5,15 +5,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from helpers.games import TIC_TAC_TOE
-from helpers.players import saved_player
+from helpers.players import ANY_SIZE, saved_player
 
 from alphazero.config.fields import config_field
 from alphazero.errors import CheckpointError, PlayerError
 from alphazero.games import ONGOING, make_game
 from alphazero.players import registry
 from alphazero.players.base import RandomPlayer
-from alphazero.players.options import Options
+from alphazero.players.options import CheckpointOptions, Options
 from alphazero.players.registry import PlayerKind, common_game, parse_player, usage
 from alphazero.players.search_player import SearchPlayer
 
@@ -209,6 +210,44 @@ def test_players_agree_on_the_one_game_that_any_of_them_plays(tmp_path: Path) ->
     ):
         with pytest.raises(PlayerError, match=said):
             common_game(players, game)
+
+
+LARGER = make_game("mnk", rows=4, columns=5, length=3)
+
+
+def test_convolutional_heads_play_other_sizes_of_their_game(tmp_path: Path) -> None:
+    path = saved_player(tmp_path / "three.safetensors", network=ANY_SIZE)
+    own = parse_player(str(path), simulations=20)
+    assert own.on(TIC_TAC_TOE) is own
+    assert own.transfer_note is None
+    spec = own.on(LARGER)
+    assert common_game([spec], LARGER) == spec.game == LARGER
+    assert (spec.name, spec.player_hash) == (own.name, own.player_hash)
+    assert spec.transfer_note == (
+        f"{path}:simulations=20 was trained on tic_tac_toe, not on tic_tac_toe:rows=4,columns=5"
+    )
+    for unlimited in (spec, dataclasses.replace(spec, options=spec.options.unlimited())):
+        assert isinstance(unlimited.options, CheckpointOptions)
+        network = unlimited.options.saved.checkpoint.network(LARGER)
+        observations = LARGER.observe(LARGER.from_text("a1 b2"))[None]
+        logits, values = unlimited.options.saved.evaluator.evaluate(observations)
+        with torch.no_grad():
+            expected = network(torch.from_numpy(observations))
+        np.testing.assert_allclose(logits, expected[0], atol=0.02)
+        np.testing.assert_allclose(values, expected[1], atol=0.02)
+    player = spec.create(LARGER)
+    assert LARGER.legal_action_mask(LARGER.initial_state())[player.choose(LARGER.initial_state())]
+    assert spec.on(TIC_TAC_TOE).transfer_note is None
+    assert parse_player("random").on(LARGER).transfer_note is None
+
+
+def test_dense_heads_and_other_games_are_refused_in_one_line(tmp_path: Path) -> None:
+    dense = parse_player(str(saved_player(tmp_path / "dense.safetensors")))
+    sized = parse_player(str(saved_player(tmp_path / "sized.safetensors", network=ANY_SIZE)))
+    with pytest.raises(PlayerError, match=r"its weights fit no other; with network.heads: conv"):
+        dense.on(LARGER)
+    with pytest.raises(PlayerError, match=r"plays tic_tac_toe, but .* hex: players need one game"):
+        sized.on(make_game("hex"))
 
 
 @pytest.mark.parametrize(

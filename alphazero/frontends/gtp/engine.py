@@ -1,11 +1,12 @@
 """The GTP engine, with the commands for setup, moves and time."""
 
 import dataclasses
+import sys
 import time
 from collections.abc import Callable
 from importlib.metadata import version
 
-from alphazero.errors import GameError
+from alphazero.errors import GameError, PlayerError
 from alphazero.frontends.analyzer import Analyzer
 from alphazero.frontends.clock import Clock, TimeSettings, expected_moves
 from alphazero.frontends.gtp.position import GtpPosition
@@ -52,17 +53,32 @@ class Engine:
             GtpError: when the player does not play it, or GTP cannot name its cells.
         """
         if game != self.game:
-            if self.spec.game is not None:
-                raise GtpError(f"this player plays {_difference(self.game, game)} only")
+            spec = self._spec_for(game)
             try:
-                self.position, self.analyzer = GtpPosition(game), Analyzer(self.spec, game)
+                self.position, self.analyzer = GtpPosition(game), Analyzer(spec, game)
             except GameError as error:
                 raise GtpError(str(error)) from None
+            self.spec = spec
         self.position = GtpPosition(game)
         self.analyzer.set_position([])
         self.handicap = 0
         if self.clocks:
             self.clocks = [Clock(clock.settings) for clock in self.clocks]
+
+    def _spec_for(self, game: Game) -> PlayerSpec:
+        """Return the player for another game; a checkpoint may play another size of the board."""
+        only = GtpError(f"this player plays {_difference(self.game, game)} only")
+        if self.spec.game is None:
+            return self.spec
+        if game.observation_shape == self.game.observation_shape:
+            raise only
+        try:
+            spec = self.spec.on(game)
+        except PlayerError:
+            raise only from None
+        if spec.transfer_note:
+            print(spec.transfer_note, file=sys.stderr)
+        return spec
 
     def sync(self, more: tuple[int, ...] = ()) -> None:
         """Set the analyzer to the position, after `more` moves if given."""

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from helpers.gtp_client import SlowClock, Talk, regress
 from helpers.paths import ROOT, TESTS
+from helpers.players import ANY_SIZE, saved_player
 
 from alphazero.arena.match import play_schedule
 from alphazero.arena.openings import paired_openings
@@ -263,6 +264,23 @@ def test_a_go_player_names_the_one_board_and_the_one_komi_that_it_plays(tmp_path
     path.write_text("(;GM[1]SZ[13];B[aa])")
     assert talk.ask(f"loadsgf {path}") == "? cannot load file: this player plays on 9 x 9 only\n\n"
     assert talk.ask("boardsize 9") == talk.ask("komi 7.5") == "=\n\n"
+
+
+def test_a_go_player_with_convolutional_heads_takes_any_board_and_tells_it_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = saved_player(tmp_path / "go.safetensors", "go", ANY_SIZE)
+    talk = Talk(str(path), "go")
+    assert talk.ask("boardsize 9") == "=\n\n"
+    assert not capsys.readouterr().err
+    assert talk.ask("boardsize 5") == "=\n\n"
+    told = capsys.readouterr().err
+    assert told == f"{path} was trained on go, not on go:rows=5,columns=5\n"
+    assert talk.ask("clear_board") == "=\n\n"
+    assert re.fullmatch(r"= ([A-E][1-5]|pass|PASS)\n\n", talk.ask("genmove b"))
+    assert talk.ask("komi 6.5") == "? this player plays with komi 7.5 only\n\n"
+    assert talk.ask("boardsize 9") == talk.ask("play b j9") == "=\n\n"
+    assert not capsys.readouterr().err
 
 
 def test_the_tree_follows_the_game_and_is_forgotten_with_what_is_taken_back() -> None:
