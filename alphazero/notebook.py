@@ -71,7 +71,7 @@ class Position:
             GameError: when the game is over.
             PlayerError: when the player plays another game.
         """
-        if player.search.game != self.game:
+        if not player.search.game.accepts(self.game):
             raise PlayerError(
                 f"the player plays {write_game(player.search.game)}, but this is a position of "
                 f"{write_game(self.game)}"

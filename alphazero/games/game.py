@@ -344,6 +344,17 @@ class Game(ABC):
             return self
         return replace(self, **dict(zip(self.variable_options, values, strict=True)))
 
+    def accepts(self, game: Game) -> bool:
+        """Whether a network trained on this game can play `game`.
+
+        `game` may differ in `observation_options`, since each player observes by its own rules, and
+        in this game's `variable_options`.
+        """
+        if type(game) is not type(self):
+            return False
+        free = (*self.observation_options, *self.variable_options)
+        return replace(game, **{option: getattr(self, option) for option in free}) == self
+
     def legal_action_mask(self, state: State) -> Mask:
         """Return the legal actions, `bool [A]`."""
         mask = np.zeros(self.num_actions, np.bool_)

@@ -146,6 +146,10 @@ class PlayerSpec:
     def game(self) -> "Game | None":
         return self.options.game
 
+    def plays(self, game: "Game") -> bool:
+        """Whether it plays `game`: any game, or one that its network accepts."""
+        return self.game is None or self.game.accepts(game)
+
     @property
     def player_hash(self) -> str:
         return self.options.player_hash
@@ -162,10 +166,9 @@ class PlayerSpec:
         """
         from alphazero.games.registry import write_game
 
-        own = self.game
-        if own in (None, game):
+        if self.plays(game):
             return self
-        reason = "players need one game"
+        own, reason = self.game, "players need one game"
         if isinstance(self.options, CheckpointOptions) and type(own) is type(game):
             try:
                 return dataclasses.replace(self, options=self.options.on(game))
@@ -194,7 +197,7 @@ class PlayerSpec:
     ) -> "Player":
         """Return a player for `num_games` games of `game`."""
         assert self.kind.build is not None, "the moves of a person come from a front end"
-        assert self.game in (None, game), "it plays another game"
+        assert self.plays(game), "it plays another game"
         return self.kind.build(game, self.options, num_games, rng or np.random.default_rng(0))
 
 
@@ -280,30 +283,33 @@ def name_checkpoint(text: str) -> CheckpointOptions:
 
 
 def common_game(specs: Iterable[PlayerSpec], game: "Game | None" = None) -> "Game":
-    """Return the game that all players share; `game` is the requested one, if any.
+    """Return the game that all players play; `game` is the requested one, if any.
+
+    Otherwise it is the first player's own game that all of them play.
 
     Raises:
         PlayerError: when they play different games, or none determines the game.
     """
     from alphazero.games.registry import game_names, write_game
 
-    chosen, whose = game, "the game asked for is"
-    for spec in specs:
-        own = spec.game
-        if own is not None and chosen not in (None, own):
-            assert chosen is not None
-            raise PlayerError(
-                f"{spec.name} plays {write_game(own)}, but {whose} {write_game(chosen)}: "
-                "players need one game"
-            )
-        if chosen is None:
-            chosen, whose = own, f"{spec.name} plays"
-    if chosen is None:
+    specs = list(specs)
+    choices = [(game, "the game asked for is")] if game is not None else []
+    choices = choices or [(each.game, f"{each.name} plays") for each in specs if each.game]
+    for choice, _ in choices:
+        if all(spec.plays(choice) for spec in specs):
+            return choice
+    if not choices:
         raise PlayerError(
             "these players play any game: name one, as with --game "
             f"{game_names()[0]} (known: {', '.join(game_names())})"
         )
-    return chosen
+    chosen, whose = choices[0]
+    spec = next(spec for spec in specs if not spec.plays(chosen))
+    assert spec.game is not None
+    raise PlayerError(
+        f"{spec.name} plays {write_game(spec.game)}, but {whose} {write_game(chosen)}: players "
+        "need one game"
+    )
 
 
 def _parse(text: str) -> tuple[PlayerKind, dict[str, Any]]:

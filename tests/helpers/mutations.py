@@ -45,6 +45,13 @@ VARIED_OPTIONS = (
         ("training/test_selfplay.py::test_every_game_has_a_komi_of_its_own_by_which_it_ends",),
     ),
     Mutation(
+        "games/game.py",
+        "free = (*self.observation_options, *self.variable_options)",
+        "free = (*game.observation_options, *game.variable_options)",
+        "a player that sees komi plays its own komi only",
+        ("players/test_registry.py::test_players_of_other_planes_and_other_komi_share_a_game",),
+    ),
+    Mutation(
         "training/data/replay_buffer.py",
         "state = first_states[firsts[position]].copy()",
         "state = first_states[0].copy()",

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from alphazero.config.schema import NetworkConfig
-from alphazero.games import ONGOING, Game, State, make_game
+from alphazero.games import ONGOING, Game, State
 from alphazero.games.game import PLY, to_play
+from alphazero.games.registry import read_game
 from alphazero.network.checkpoint import Checkpoint, save_checkpoint
 from alphazero.network.resnet import ResNet
 from alphazero.players.base import Decisions, Player
@@ -24,10 +25,12 @@ def saved_player(
     path: Path, game_name: str = "tic_tac_toe", network: NetworkConfig = TINY, **details: Any
 ) -> Path:
     """Write an untrained player whose search has 8 simulations, unless `details` say otherwise."""
-    game = make_game(game_name)
+    game = read_game(game_name)
+    name, _, given = game_name.partition(":")
     weights = ResNet.of(game, network, seed=3).state_dict()
     details = {"search": {"simulations": 8}} | details
-    save_checkpoint(path, Checkpoint(game_name, {}, network, weights, 12, 3, 25.0, details))
+    options = dict(game.options) if given else {}
+    save_checkpoint(path, Checkpoint(name, options, network, weights, 12, 3, 25.0, details))
     return path
 
 

@@ -9,14 +9,18 @@ import torch
 from helpers.games import TIC_TAC_TOE
 from helpers.players import ANY_SIZE, saved_player
 
+from alphazero.arena.match import play_schedule
 from alphazero.config.fields import config_field
 from alphazero.errors import CheckpointError, PlayerError
 from alphazero.games import ONGOING, make_game
+from alphazero.games.registry import read_game
+from alphazero.mcts.network_search import network_statistics
 from alphazero.players import registry
-from alphazero.players.base import RandomPlayer
+from alphazero.players.base import Player, RandomPlayer
 from alphazero.players.options import CheckpointOptions, Options
 from alphazero.players.registry import PlayerKind, common_game, parse_player, usage
 from alphazero.players.search_player import SearchPlayer
+from alphazero.records.game_record import Pairing
 
 
 @dataclasses.dataclass(frozen=True)
@@ -248,6 +252,41 @@ def test_dense_heads_and_other_games_are_refused_in_one_line(tmp_path: Path) -> 
         dense.on(LARGER)
     with pytest.raises(PlayerError, match=r"plays tic_tac_toe, but .* hex: players need one game"):
         sized.on(make_game("hex"))
+
+
+def test_players_of_other_planes_and_other_komi_share_a_game(tmp_path: Path) -> None:
+    """Each sees the positions by its own planes, with the komi of the game that is played."""
+    plain = parse_player(str(saved_player(tmp_path / "plain.safetensors", "go:rows=3,columns=3")))
+    text = "go:rows=3,columns=3,komi_half_points=3,features=1"
+    komi = parse_player(str(saved_player(tmp_path / "komi.safetensors", text)))
+    assert common_game([komi, plain]) == common_game([plain, komi]) == plain.game
+    assert common_game([komi], read_game("go:rows=3,columns=3,komi_half_points=5")).komi == 2.5
+    for players, game in (
+        ([plain], "go:rows=3,columns=3,komi_half_points=5"),
+        ([komi], "go:rows=4,columns=3,features=1"),
+        ([komi], "go:rows=3,columns=3,suicide=1"),
+    ):
+        with pytest.raises(PlayerError, match="players need one game"):
+            common_game(players, read_game(game))
+
+    game = read_game("go:rows=3,columns=3,komi_half_points=9")
+    state = game.play(game.initial_state(), 4)
+    player = komi.create(game)
+    assert isinstance(player, SearchPlayer)
+    player.choose(state)
+    network = network_statistics(
+        komi.game,
+        komi.options.saved.evaluator,
+        state[None],  # type: ignore[attr-defined]
+    )
+    roots = player.search.root_statistics(np.array([0]))
+    assert np.allclose(roots.priors, network.priors, atol=1e-5)
+
+    def both(num_games: int) -> list[Player]:
+        return [each.create(plain.game, num_games) for each in (plain, komi)]
+
+    records = play_schedule(plain.game, both, [Pairing((0, 1)), Pairing((1, 0))] * 2, 4)
+    assert all(record.outcome != ONGOING for record in records)
 
 
 @pytest.mark.parametrize(

@@ -945,6 +945,7 @@ def test_a_run_with_varied_komi_resumes_to_the_very_same_files(tmp_path: Path) -
     for each in (expected, received):
         del each["config.yaml"]
     assert received == expected
+    assert main(["verify", str(whole)]) == 0
     game = make_game("go", rows=3, columns=3, features=1)
     games = RunDirectory.open(whole).load_shard(4)
     assert len(set(games.options[:, 0].tolist())) > 2

@@ -67,9 +67,9 @@ class Engine:
 
     def _spec_for(self, game: Game) -> PlayerSpec:
         """Return the player for another game; a checkpoint may play another size of the board."""
-        only = GtpError(f"this player plays {_difference(self.game, game)} only")
-        if self.spec.game is None:
+        if self.spec.plays(game):
             return self.spec
+        only = GtpError(f"this player plays {_difference(self.game, game)} only")
         if game.observation_shape == self.game.observation_shape:
             raise only
         try:

@@ -76,6 +76,7 @@ class PlayerOption:
         return {
             "name": self.name,
             "game": write_game(game) if game else None,
+            "free_options": [*game.observation_options, *game.variable_options] if game else [],
             "searches": self.searches,
             "levels": [level.json(game) for level in self.levels],
             "default_level": self.levels.index(self.default_level),
@@ -120,7 +121,7 @@ class Catalog:
                 f"unknown player {name[:60]!a}{hint} (players: {', '.join(self.players)})"
             )
         own = player.spec.game
-        if own is not None and own != game:
+        if own is not None and not own.accepts(game):
             raise PlayerError(f"{name} plays {write_game(own)}, not {write_game(game)}")
         return player
 
@@ -129,7 +130,7 @@ class Catalog:
         suitable = [
             player
             for player in self.players.values()
-            if player.searches and player.spec.game in (None, game)
+            if player.searches and player.spec.plays(game)
         ]
         return next((player for player in suitable if player.spec.game is not None), suitable[-1])
 

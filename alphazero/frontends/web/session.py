@@ -271,7 +271,7 @@ class WebSession:
         self._set_tree(GameTree.of(played))
         self.recorded = dict(zip(self.game_tree.line, recorded or [], strict=False))
         self.sides = [
-            side if side.player is None or side.player.spec.game in (None, played.game) else Side()
+            side if side.player is None or side.player.spec.plays(played.game) else Side()
             for side in self.sides
         ]
         self._stay()

@@ -223,7 +223,8 @@ class SessionManager:
         options = self.catalog.analysis_player(game).spec.options
         network = None
         if isinstance(options, CheckpointOptions):
-            network = network_statistics(game, options.saved.evaluator, np.stack(unfinished))
+            saved = options.saved
+            network = network_statistics(saved.game, saved.evaluator, np.stack(unfinished))
         evaluations = []
         for ply in range(len(unfinished)):
             each: dict[str, Any] = dict.fromkeys(("policy", "value", "prior", "network_value"))

@@ -24,6 +24,7 @@ from alphazero.frontends.gtp import session
 from alphazero.frontends.gtp.protocol import GtpCommand, answer, read_command
 from alphazero.frontends.line_reader import Lines
 from alphazero.games import ONGOING, game_names, make_game
+from alphazero.games.go.board import KOMI
 from alphazero.games.registry import read_game
 from alphazero.players.base import Player, RandomPlayer
 from alphazero.players.gtp_player import GtpPlayer
@@ -281,6 +282,21 @@ def test_a_go_player_with_convolutional_heads_takes_any_board_and_tells_it_once(
     assert talk.ask("komi 6.5") == "? this player plays with komi 7.5 only\n\n"
     assert talk.ask("boardsize 9") == talk.ask("play b j9") == "=\n\n"
     assert not capsys.readouterr().err
+
+
+def test_a_go_player_that_sees_komi_plays_any_komi_and_handicap(tmp_path: Path) -> None:
+    path = saved_player(tmp_path / "go.safetensors", "go:rows=7,columns=7,features=1")
+    talk = Talk(str(path), "go:rows=7,columns=7,features=1")
+    assert talk.ask("play b D4") == talk.ask("komi 5.5") == "=\n\n"
+    assert talk.engine.position.state[KOMI] == 11
+    assert talk.ask("final_score") == "= B+43.5\n\n"
+    assert re.fullmatch(r"= ([A-G][1-7]|pass)\n\n", talk.ask("genmove w"))
+    assert "KM[5.5]" in talk.ask("printsgf")
+    assert talk.ask("boardsize 9") == ("? unacceptable size: this player plays on 7 x 7 only\n\n")
+    assert talk.ask("clear_board") == talk.ask("komi 0.5") == "=\n\n"
+    assert talk.ask("fixed_handicap 2") == "= C3 E5\n\n"
+    assert talk.engine.position.state[KOMI] == 1
+    assert re.fullmatch(r"= ([A-G][1-7]|pass)\n\n", talk.ask("genmove w"))
 
 
 def test_the_tree_follows_the_game_and_is_forgotten_with_what_is_taken_back() -> None:

@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.paths import CHECKPOINTS, TESTS
+from helpers.players import saved_player
 from helpers.web_client import SECONDS, Served, Visitor, serving
 
 from alphazero.arena.bradley_terry import Ratings
 from alphazero.arena.tournament import Standing, Tournament, save_csv, standings
 from alphazero.cli.main import EXIT_INTERRUPTED, main
-from alphazero.errors import AlphaZeroError, RunError
+from alphazero.errors import AlphaZeroError, PlayerError, RunError
 from alphazero.frontends.web import connection, search_pool, security, server, session_manager
 from alphazero.frontends.web.catalog import Catalog
 from alphazero.frontends.web.commands import COMMANDS
@@ -33,6 +34,7 @@ from alphazero.frontends.web.server import listen
 from alphazero.frontends.web.session import Side
 from alphazero.games import make_game
 from alphazero.games.game import ONGOING, Game, State, to_play
+from alphazero.games.registry import read_game
 from alphazero.mcts.evaluator import Evaluator, UniformEvaluator
 from alphazero.players.checkpoint_player import LEAVES_PER_BATCH
 from alphazero.players.options import CheckpointOptions
@@ -962,6 +964,18 @@ def test_a_checkpoint_is_known_by_its_content_or_its_path(tmp_path: Path) -> Non
         ("uct", ""),
         ("c:/x", "simulations=3"),
     ]
+
+
+def test_a_player_that_sees_komi_is_offered_for_any_komi(tmp_path: Path) -> None:
+    path = saved_player(tmp_path / "go.safetensors", "go:rows=3,columns=3,features=1")
+    catalog = Catalog([parse_player(str(path))])
+    told = catalog.json()["players"][0]
+    assert told["free_options"] == ["features", "komi_half_points"]
+    game = read_game("go:rows=3,columns=3,komi_half_points=5")
+    assert catalog.player("go", game).spec.name == str(path)
+    assert catalog.analysis_player(game).name == "go"
+    with pytest.raises(PlayerError, match=r"go plays go:rows=3,columns=3,features=1, not go"):
+        catalog.player("go", read_game("go"))
 
 
 def test_an_open_end_of_an_interval_is_null(

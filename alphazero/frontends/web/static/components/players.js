@@ -7,9 +7,22 @@ const CUSTOM = { simulations: "custom simulations", seconds: "custom seconds" };
 /** Initial number of "custom simulations". */
 const DEFAULT_SIMULATIONS = 100;
 
+/** Return a game's name and options, sorted and without some: "go:rows=7,komi_half_points=9" as
+ * "go,rows=7". */
+function without(game, options) {
+  const [name, given = ""] = game.split(":");
+  const kept = given.split(",").filter((each) => each && !options.includes(each.split("=")[0]));
+  return [name, ...kept.sort()].join();
+}
+
+/** Whether a player is made for a game, which may differ in options that its network sees. */
+function isMadeFor({ game, free_options: free }, other) {
+  return game !== null && without(game, free) === without(other, free);
+}
+
 /** Return the players that can play a game. */
 export function playersOf(setup, game) {
-  return setup.players.filter((player) => player.game === null || player.game === game);
+  return setup.players.filter((player) => player.game === null || isMadeFor(player, game));
 }
 
 /** Return a side with a player at its default level. */
@@ -128,7 +141,7 @@ export class Sides {
 /** Return the default sides: a person against the first suitable player of the game. */
 export function defaultSides(setup, game) {
   const players = playersOf(setup, game);
-  const player = players.find((one) => one.game === game) ?? players.find((one) => one.searches)
+  const player = players.find((one) => isMadeFor(one, game)) ?? players.find((one) => one.searches)
     ?? players[0];
   return [{ player: PERSON }, player ? defaultSide(player) : { player: PERSON }];
 }
