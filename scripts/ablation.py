@@ -311,12 +311,24 @@ GO_SMALL = [
 ]
 """Overrides that make the shipped configuration small: 7 x 7, one rate, no gate."""
 
+CONVOLUTIONAL = "network.heads=convolutional"
+FEATURES = "game.features=1"
+KOMI = "selfplay.varied_options={komi_half_points: [1, 21]}"
+AUXILIARY = "network.auxiliary=[ownership,margin,reply,short_term_value]"
+
 GO_VARIANTS = {
     "win-draw-loss head": ["network.value_head=wdl"],
     "forced playouts": ["selfplay.forced_playouts=2.0"],
     "Gumbel search above PUCT": ["search.selection=gumbel_root"],
-    "convolutional heads": ["network.heads=convolutional"],
-    "liberties, ko, life and komi as planes": ["game.features=1"],
+    "convolutional heads": [CONVOLUTIONAL],
+    "liberties, ko, life and komi as planes": [FEATURES],
+    "these planes, komi drawn from 0.5 to 10.5": [FEATURES, KOMI],
+    "ownership and margin": ["network.auxiliary=[ownership,margin]"],
+    "the opponent's reply": ["network.auxiliary=[reply]"],
+    "short-term values": ["network.auxiliary=[short_term_value]"],
+    "all four auxiliary heads": [AUXILIARY],
+    "all but komi": [CONVOLUTIONAL, FEATURES, AUXILIARY],
+    "all": [CONVOLUTIONAL, FEATURES, KOMI, AUXILIARY],
 }
 
 STUDIES = {
