@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from alphazero.config.schema import NetworkConfig
+from alphazero.network.heads import make_policy_head, policy_logits
 from alphazero.network.layers import ConvNorm
 from alphazero.utils.arrays import Float32Array
 
@@ -83,27 +84,32 @@ class MarginHead(PooledHead):
 
 
 class ReplyHead(nn.Module):
-    """The opponent's policy after the best move, with AlphaGo Zero's policy head."""
+    """The opponent's policy after the best move, with a head like that of the policy."""
 
-    def __init__(self, filters: int, policy_filters: int, cells: int, num_actions: int) -> None:
+    def __init__(
+        self, filters: int, policy_filters: int, cells: int, num_actions: int, planes: int
+    ) -> None:
         super().__init__()
-        self.features = ConvNorm(filters, policy_filters, 1)
-        self.output = nn.Linear(policy_filters * cells, num_actions)
+        self.features, self.output = make_policy_head(
+            filters, policy_filters, cells, num_actions, planes
+        )
 
     def forward(self, trunk: Tensor) -> Tensor:
         """Map the trunk [B, F, H, W] to logits float32 [B, A]."""
-        features = functional.relu(self.features(trunk), inplace=True).flatten(1).float()
-        logits: Tensor = self.output(features)
-        return logits.float()
+        return policy_logits(self.features(trunk), self.output)
 
 
-def make_heads(settings: NetworkConfig, cells: int, num_actions: int) -> nn.ModuleDict:
-    """Return the heads in `settings.auxiliary` by name; `cells` is H * W."""
+def make_heads(settings: NetworkConfig, cells: int, num_actions: int, planes: int) -> nn.ModuleDict:
+    """Return the heads in `settings.auxiliary` by name; `cells` is H * W.
+
+    `planes` is the number of planes of actions; with 0 the reply's head is dense.
+    """
     filters, hidden = settings.filters, settings.value_hidden
+    policy = settings.policy_filters, cells, num_actions, planes
     makers: dict[str, Callable[[], nn.Module]] = {
         "ownership": lambda: PerCellHead(filters),
         "margin": lambda: MarginHead(filters, hidden),
-        "reply": lambda: ReplyHead(filters, settings.policy_filters, cells, num_actions),
+        "reply": lambda: ReplyHead(filters, *policy),
         "short_term_value": lambda: PooledHead(filters, hidden, HORIZONS),
     }
     return nn.ModuleDict({name: makers[name]() for name in settings.auxiliary})

@@ -1,8 +1,8 @@
-"""Heads without a weight that knows the size of the board.
+"""Policy heads, and the pooling of heads without a weight that knows the size of the board.
 
 Source: KataGo, Wu 2019 (arXiv:1902.10565), section 3.3 and appendix A.
 
-Shapes: B positions, H rows, W columns, F filters, K planes of actions, E other actions.
+Shapes: B positions, H rows, W columns, F filters, K planes of actions, E other actions, A actions.
 """
 
 import math
@@ -11,6 +11,8 @@ from typing import Final
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
+
+from alphazero.network.layers import ConvNorm
 
 REFERENCE_WIDTH: Final = 14
 """KataGo's middle width: of boards from 9 to 19."""
@@ -62,3 +64,21 @@ class ConvolutionalPolicy(nn.Module):
         local = relu(local + self.bias(summary)[:, :, None, None])
         logits = self.planes(local.permute(0, 2, 3, 1)).permute(0, 3, 1, 2).flatten(1)
         return logits if self.others is None else torch.cat([logits, self.others(summary)], 1)
+
+
+def make_policy_head(
+    inputs: int, filters: int, cells: int, num_actions: int, planes: int
+) -> tuple[ConvNorm, nn.Module]:
+    """Return the features and the output of a policy head: convolutional, or dense if K is 0."""
+    if planes:
+        output = ConvolutionalPolicy(filters, planes, num_actions - planes * cells)
+        return ConvNorm(inputs, 2 * filters, 1), output
+    return ConvNorm(inputs, filters, 1), nn.Linear(filters * cells, num_actions)
+
+
+def policy_logits(features: Tensor, output: nn.Module) -> Tensor:
+    """Return logits float32 [B, A] of a policy head's normalised features."""
+    if not isinstance(output, ConvolutionalPolicy):
+        features = relu(features, inplace=True).flatten(1).float()
+    logits: Tensor = output(features)
+    return logits.float()

@@ -21,7 +21,7 @@ from torch.nn.functional import relu
 from alphazero.config.schema import NetworkConfig
 from alphazero.games.game import Game
 from alphazero.network.auxiliary_heads import PooledHead, make_heads
-from alphazero.network.heads import NUM_SUMMARIES, ConvolutionalPolicy, pool_board
+from alphazero.network.heads import NUM_SUMMARIES, make_policy_head, policy_logits, pool_board
 from alphazero.network.layers import ConvNorm
 from alphazero.utils.arrays import Float32Array
 
@@ -170,21 +170,15 @@ class ResNet(nn.Module):
                     for index in range(settings.blocks)
                 )
             )
-            filters, pools = settings.policy_filters, settings.heads == "convolutional"
-            self.policy_output: nn.Module
-            if pools and policy_planes:
-                self.policy_features = ConvNorm(settings.filters, 2 * filters, 1)
-                others = num_actions - policy_planes * cells
-                self.policy_output = ConvolutionalPolicy(filters, policy_planes, others)
-            else:
-                self.policy_features = ConvNorm(settings.filters, filters, 1)
-                self.policy_output = nn.Linear(filters * cells, num_actions)
+            pools = settings.heads == "convolutional"
+            policy = settings.policy_filters, cells, num_actions, policy_planes * pools
+            self.policy_features, self.policy_output = make_policy_head(settings.filters, *policy)
             self.value_features = ConvNorm(settings.filters, settings.value_filters, 1)
             inputs = settings.value_filters * (NUM_SUMMARIES if pools else cells)
             self.value_hidden = nn.Linear(inputs, settings.value_hidden)
             outputs = 3 if settings.value_head == "wdl" else 1
             self.value_output = nn.Linear(settings.value_hidden, outputs)
-            self.auxiliary = make_heads(settings, cells, num_actions)  # last: drawn last
+            self.auxiliary = make_heads(settings, *policy[1:])  # last: drawn last
         if seed is not None:
             self.to_empty(device="cpu")
             generator = torch.Generator().manual_seed(seed) if isinstance(seed, int) else seed
@@ -219,14 +213,11 @@ class ResNet(nn.Module):
 
     def _play_heads(self, trunk: Tensor) -> NetworkOutput:
         """Return the outputs without those of the auxiliary heads."""
-        policy = self.policy_features(trunk)
-        if not isinstance(self.policy_output, ConvolutionalPolicy):
-            policy = relu(policy, inplace=True).flatten(1).float()
         value = relu(self.value_features(trunk), inplace=True)
         pools = self.settings.heads == "convolutional"
         value = pool_board(value.float()) if pools else value.flatten(1).float()
         value = relu(self.value_hidden(value), inplace=True)
-        logits: Tensor = self.policy_output(policy).float()
+        logits = policy_logits(self.policy_features(trunk), self.policy_output)
         output: Tensor = self.value_output(value).float()
         if self.settings.value_head == "scalar":
             return NetworkOutput(logits, torch.tanh(output).squeeze(1), None)
