@@ -34,10 +34,12 @@ def config(options: argparse.Namespace) -> None:
         json_schema,
         keys_table,
     )
+    from alphazero.utils.shipped import shipped_configs
 
     overrides = [name for name in options.names if "=" in name]
     names = [name for name in options.names if "=" not in name]
-    files = [name for name in names if name.endswith((".yaml", ".yml"))]
+    shipped = shipped_configs()
+    files = [name for name in names if name.endswith((".yaml", ".yml")) or name in shipped]
     if options.json_schema:
         print(json.dumps(json_schema(), indent=2))
     elif options.markdown:

@@ -97,6 +97,13 @@ COMMANDS = (
         play.info_arguments,
     ),
     Command(
+        "players",
+        play.players,
+        "list the players that come with the package, by name",
+        "alphazero players",
+        play.players_arguments,
+    ),
+    Command(
         "replay",
         play.replay,
         "step through saved games",

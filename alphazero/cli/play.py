@@ -88,7 +88,7 @@ def serve_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         metavar="PLAYER",
         help=f"{PLAYER}; games of a run's folder can be looked at as well (default: every "
-        "checkpoint in ./checkpoints that can be read)",
+        "checkpoint in ./checkpoints that can be read, else the shipped players)",
     )
     parser.add_argument(
         "--ratings",
@@ -140,12 +140,14 @@ def serve(options: argparse.Namespace) -> None:
         ) from None
     from alphazero.frontends.web.catalog import Catalog
     from alphazero.frontends.web.ratings import RatingTable
+    from alphazero.utils.shipped import shipped_players
 
     specs = [parse_player(name) for name in options.players]
     if not options.players:
-        for path in sorted(Path("checkpoints").glob("*.safetensors")):
+        found = sorted(Path("checkpoints").glob("*.safetensors")) or shipped_players()
+        for player in map(str, found):
             try:
-                specs.append(parse_player(str(path)))
+                specs.append(parse_player(player))
             except AlphaZeroError as error:
                 print(f"left out: {error}", file=sys.stderr)
     named = map(Path, options.players)
@@ -219,6 +221,22 @@ def info(options: argparse.Namespace) -> None:
     from alphazero.players.checkpoint_player import describe
 
     print(describe(path, load_checkpoint(path)))
+
+
+def players_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `players`: none."""
+
+
+def players(_: argparse.Namespace) -> None:
+    """List the players that come with the package."""
+    from alphazero.network.checkpoint import load_checkpoint
+    from alphazero.players.checkpoint_player import summarize
+    from alphazero.utils.shipped import shipped_players
+
+    for name, path in shipped_players().items():
+        described = summarize(path, load_checkpoint(path)).replace("\n", "\n" + 15 * " ")
+        print(f"{name:14} {described}")
+    print("more of one: alphazero info NAME; the licence is the program's, MIT")
 
 
 def replay_arguments(parser: argparse.ArgumentParser) -> None:

@@ -28,14 +28,15 @@ from alphazero.config.strict_yaml import (
     yaml_scalar,
 )
 from alphazero.errors import ConfigError, GameError, did_you_mean
+from alphazero.utils.shipped import find_shipped, shipped_configs
 
 if TYPE_CHECKING:
     from alphazero.games.game import Game
 
 
 def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
-    """Load a YAML file with overrides; raise ConfigError."""
-    path = Path(path)
+    """Load a YAML file, or a shipped one by its name, with overrides; raise ConfigError."""
+    path = find_shipped(path, shipped_configs())
     document = parse_mapping(read_text(path), str(path))
     return _read(document, str(path), overrides, default_name=path.stem)
 

@@ -6,6 +6,7 @@ from typing import Any, Final, NoReturn, cast
 from alphazero.errors import CheckpointError, RunError
 from alphazero.utils.checked_json import parse_object, typed
 from alphazero.utils.files import explain_os_error, printable, read_limited, suggest_file
+from alphazero.utils.shipped import find_shipped, shipped_players
 
 PLAYER_FORMAT: Final = "alphazero-player"
 FORMAT_VERSION: Final = 1
@@ -18,11 +19,14 @@ _MESSAGE_LIMIT: Final = 400
 def find_checkpoint(path: Path) -> Path:
     """Return `path`, or the best player's checkpoint if `path` is a run's folder.
 
+    The name of a shipped player, as `connect_four`, is its file.
+
     Raises:
         CheckpointError: for a folder without one, and for a missing file with a similar name.
     """
-    best = path / "best.safetensors"
     try:
+        path = find_shipped(path, shipped_players())
+        best = path / "best.safetensors"
         if best.exists():
             return best
         if path.is_dir():

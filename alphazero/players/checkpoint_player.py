@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -166,6 +167,20 @@ def describe_game(checkpoint: Checkpoint) -> str:
     """Return the name and options of a checkpoint's game."""
     options = ", ".join(f"{name} {value}" for name, value in checkpoint.game_options.items())
     return checkpoint.game_name + (f" ({options})" if options else "")
+
+
+def summarize(path: Path, checkpoint: Checkpoint) -> str:
+    """Return two lines: game, network, size and training; the last measurement of strength."""
+    network = checkpoint.network_settings
+    evaluations = checkpoint.details.get("evaluations")
+    trained = f"{evaluations / 1e6:.1f} million" if isinstance(evaluations, int) else "unknown"
+    grades = grades_of(checkpoint)
+    strength = re.search(r"^.*?%\)?", grades[-1]) if grades else None
+    return (
+        f"{describe_game(checkpoint)}; {network.blocks} blocks x {network.filters} filters, "
+        f"{path.stat().st_size / 1e6:.1f} MB; {trained} evaluations\n"
+        f"{strength[0] if strength else 'strength not measured'}"
+    )
 
 
 def describe(path: Path, checkpoint: Checkpoint) -> str:

@@ -42,6 +42,7 @@ from alphazero.players.options import (
     RolloutOptions,
 )
 from alphazero.utils.files import printable, suggest_file
+from alphazero.utils.shipped import find_shipped, shipped_players
 
 if TYPE_CHECKING:
     from alphazero.games.game import Game
@@ -351,8 +352,9 @@ def _split_path(text: str) -> tuple[str, str]:
 
 
 def _exists(text: str) -> bool:
+    """Whether `text` is a path that exists, or the name of a shipped player."""
     try:
-        return bool(text) and Path(text).exists()
+        return bool(text) and find_shipped(text, shipped_players()).exists()
     except (OSError, ValueError):
         return False
 

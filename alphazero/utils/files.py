@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from alphazero.errors import RunError
+from alphazero.utils.shipped import shipped_configs, shipped_players
 
 TEMPORARY_SUFFIX: Final = ".temporary"
 """Suffix of unfinished files, which only a killed process leaves behind."""
@@ -173,12 +174,16 @@ def sha256_of(path: Path | str) -> str:
 def suggest_file(path: Path, suffix: str, home: str) -> str:
     """Return `; did you mean 'x'?` with a similar file name of that suffix, or an empty text.
 
-    Searches the folder of `path` and, if `path` is a bare name, the folder `home` too.
+    Searches the folder of `path` and, if `path` is a bare name, the folder `home` and the files
+    that come with the package too.
     """
-    folders = [path.parent, Path(home)] if path.parent == Path() else [path.parent]
-    near = {each.stem: each for folder in folders for each in folder.glob(f"*{suffix}")}
+    bare = path.parent == Path()
+    folders = [path.parent, Path(home)] if bare else [path.parent]
+    shipped = [*shipped_configs().values(), *shipped_players().values()] if bare else []
+    near = {file.stem: file.stem for file in shipped if file.suffix == suffix}
+    near |= {each.stem: str(each) for folder in folders for each in folder.glob(f"*{suffix}")}
     close = difflib.get_close_matches(path.stem, near, n=1)
-    return f"; did you mean {str(near[close[0]])!r}?" if close else ""
+    return f"; did you mean {near[close[0]]!r}?" if close else ""
 
 
 def printable(path: Path | str) -> str:

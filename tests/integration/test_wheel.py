@@ -1,0 +1,40 @@
+"""The built wheel, installed outside the clone."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from helpers.paths import ROOT
+
+
+@pytest.mark.slow
+def test_the_wheel_plays_trains_and_grades_by_name_in_an_empty_folder(tmp_path: Path) -> None:
+    pip = [sys.executable, "-m", "pip", "--quiet"]
+    wheels, installed, empty = (tmp_path / name for name in ("wheels", "installed", "empty"))
+    subprocess.run([*pip, "wheel", "--no-deps", "-w", wheels, ROOT], check=True)
+    (wheel,) = wheels.glob("*.whl")
+    assert wheel.stat().st_size < 20e6
+    subprocess.run([*pip, "install", "--no-deps", "--target", installed, wheel], check=True)
+    empty.mkdir()
+    environment = os.environ | {"PYTHONPATH": str(installed)}
+    budget = ["budget.iterations=1", "selfplay.games_per_iteration=8", "gate.games=0"]
+    for words, expected in (
+        (["players"], "connect_four"),
+        (["train", "nim", *budget], "iteration 1"),
+        (["grade", "tic_tac_toe", "--simulations", "0"], "of 13,306 positions optimal"),
+        (["match", "connect_four:simulations=4", "uct:10", "--games", "2"], "2 of 2 games"),
+        (["config", "connect_four"], "name: connect_four"),
+    ):
+        ended = subprocess.run(
+            [sys.executable, "-m", "alphazero", *words],
+            cwd=empty,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ended.returncode == 0, ended.stderr
+        assert expected in ended.stdout
+    assert (empty / "checkpoints" / "nim" / "best.safetensors").exists()
