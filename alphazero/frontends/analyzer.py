@@ -15,6 +15,12 @@ from alphazero.games.game import Game, State
 from alphazero.mcts.rollout_methods import UNLIMITED
 from alphazero.mcts.search import RootStatistics, TreeSearch
 from alphazero.players.base import Player
+from alphazero.players.end_prediction import (
+    EndPrediction,
+    PredictingNetwork,
+    network_of,
+    predict_end,
+)
 from alphazero.players.registry import PlayerSpec
 from alphazero.players.search_player import SearchPlayer
 from alphazero.utils.progress import do_nothing
@@ -58,6 +64,8 @@ class Analyzer:
         self.slot = np.array([slot])
         self.moves: list[int] | None = None
         """Moves of the player's current position; None if it has none."""
+        self._end: tuple[bytes, EndPrediction] | None = None
+        """The last predicted end, and its state."""
 
     @property
     def search(self) -> TreeSearch:
@@ -159,6 +167,18 @@ class Analyzer:
     def network_value(self) -> float:
         """The value of the bare network, or one rollout, of an evaluated position."""
         return self.search.root_network_value(int(self.slot[0]))
+
+    @property
+    def network(self) -> PredictingNetwork | None:
+        """The player's network; None without one."""
+        return network_of(self.player)
+
+    def predict_end(self, state: State) -> EndPrediction:
+        """Return how the game of `state` will end, by `predict_end`; the last one is kept."""
+        key = state.tobytes()
+        if self._end is None or self._end[0] != key:
+            self._end = key, predict_end(self.game, state, self.player)
+        return self._end[1]
 
     def candidates(self, state: State, lines: int = ALL_LINES) -> list[Candidate]:
         """Return the result for each legal move in `state`, best first.

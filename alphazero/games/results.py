@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Final
 
-from alphazero.games.game import ONGOING
+from alphazero.games.game import ONGOING, Game
+from alphazero.games.grid import SIGNS
+from alphazero.games.registry import name_of
 
 SCORES: Final = {1: "1-0", 0: "1/2-1/2", -1: "0-1", ONGOING: "*"}
 """Scores by outcome."""
@@ -14,6 +16,14 @@ WORDS: Final = {
     -1: "the second player won",
     ONGOING: "unfinished",
 }
+
+
+def describe_margin(game: Game, margin: float) -> str:
+    """Return player 0's `margin` as `B+3.5` in Go, else `X by 3.5`; rounded to a tenth."""
+    points = round(abs(margin), 1)
+    if name_of(game) == "go":
+        return f"{'B' if margin > 0 else 'W'}+{points:g}" if points else "0"
+    return f"{SIGNS[1 if margin > 0 else 2]} by {points:g}" if points else "even"
 
 
 def describe_result(

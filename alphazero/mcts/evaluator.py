@@ -95,6 +95,13 @@ class SymmetricEvaluator:
         return np.take_along_axis(logits, self._actions[symmetries], axis=1), values
 
 
+def innermost(evaluator: Evaluator) -> Evaluator:
+    """Return the network itself, without the evaluators of this module around it."""
+    while isinstance(evaluator, FixedBatches | SymmetricEvaluator):
+        evaluator = evaluator.evaluator
+    return evaluator
+
+
 def with_symmetries(
     game: Game, evaluator: Evaluator, symmetry: str, rng: np.random.Generator
 ) -> Evaluator:

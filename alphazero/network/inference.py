@@ -118,6 +118,8 @@ class BatchedEvaluator(ABC):
     def __init__(self, network: ResNet) -> None:
         self.observation_shape = network.observation_shape
         self.num_actions = network.num_actions
+        self.auxiliary_heads = tuple(network.auxiliary)
+        """names of the heads that `predict` computes"""
         self._network = fold_batch_norm(network)
         self._idle: defaultdict[int, list[BatchRunner]] = defaultdict(list)
         """runners that no thread uses, by batch size"""

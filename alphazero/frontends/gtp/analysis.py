@@ -2,8 +2,9 @@
 
 `info move D4 visits 836 winrate 4656 prior 839 lcb 4640 order 0 pv D4 Q16 ...` is Leela Zero's
 line, in ten-thousandths; KataGo's has fractions (KataGo, docs/GTP_Extensions.md; Sabaki,
-docs/guides/engine-analysis-integration.md). All values are for the player to move. KataGo's score
-and ownership are omitted: the network predicts only wins.
+docs/guides/engine-analysis-integration.md). All values are for the player to move, also the score
+and ownership, which only KataGo's lines have. They are the network's for the position, without a
+search and so the same for each move; without such heads they are left out.
 """
 
 import math
@@ -14,7 +15,8 @@ from typing import Final
 from alphazero.frontends.analyzer import Candidate
 from alphazero.frontends.gtp.engine import Engine, Handler
 from alphazero.frontends.gtp.protocol import GtpError, expect, read_colour, read_integer
-from alphazero.games.game import State, win_rate
+from alphazero.games.game import State, to_play, value_of, win_rate
+from alphazero.players.end_prediction import EndPrediction
 
 DEFAULT_INTERVAL: Final = 1.0
 """Default seconds between info lines."""
@@ -23,7 +25,6 @@ CONFIDENCE: Final = 1.96
 """Standard deviations of the lower confidence bound."""
 
 IGNORED_KEYS: Final = (
-    "ownership",
     "ownershipStdev",
     "movesOwnership",
     "movesOwnershipStdev",
@@ -46,6 +47,8 @@ class Request:
     """minimum number of reported moves, visited or not"""
     most: int = 10**9
     """maximum number of reported moves"""
+    ownership: bool = False
+    """whether KataGo's lines end with the ownership of each cell"""
 
 
 def read_request(arguments: list[str], to_play: int) -> Request:
@@ -55,6 +58,7 @@ def read_request(arguments: list[str], to_play: int) -> Request:
         GtpError: for other arguments.
     """
     rest, player, numbers = list(arguments), to_play, {"interval": 100, "minmoves": 0}
+    ownership = False
     if rest and not rest[0].isdigit() and rest[0].lower() in ("b", "w", "black", "white"):
         player = read_colour(rest.pop(0))
     if rest and rest[0].isdigit():
@@ -64,6 +68,8 @@ def read_request(arguments: list[str], to_play: int) -> Request:
     for name, value in zip(rest[::2], rest[1::2], strict=True):
         if name in ("interval", "minmoves", "maxmoves"):
             numbers[name] = read_integer(value, name)
+        elif name == "ownership":
+            ownership = value.lower() == "true"
         elif name not in IGNORED_KEYS:
             raise GtpError(f"not supported: {name[:20]!r}")
     return Request(
@@ -71,6 +77,7 @@ def read_request(arguments: list[str], to_play: int) -> Request:
         max(numbers["interval"], 1) / 100,
         numbers["minmoves"],
         numbers.get("maxmoves", Request.most),
+        ownership,
     )
 
 
@@ -79,13 +86,31 @@ def info_line(engine: Engine, state: State, request: Request, fractions: bool) -
     candidates = engine.analyzer.candidates(state)
     visited = sum(candidate.visits > 0 for candidate in candidates)
     reported = candidates[: min(max(visited, request.least), request.most)]
-    return " ".join(
-        _info(candidate, order, engine.position.vertices.names(state, candidate.line), fractions)
+    if not reported:
+        return ""
+    names, sign = engine.position.vertices.names, value_of(1, to_play(state))
+    end = engine.analyzer.predict_end(state) if fractions else EndPrediction()
+    score = _score(end, sign)
+    words = [
+        _info(candidate, order, names(state, candidate.line), fractions, score)
         for order, candidate in enumerate(reported)
-    )
+    ]
+    if request.ownership and end.ownership is not None:
+        words += ["ownership", *(f"{share:.6f}" for share in sign * end.ownership)]
+    return " ".join(words)
 
 
-def _info(candidate: Candidate, order: int, line: list[str], fractions: bool) -> str:
+def _score(end: EndPrediction, sign: int) -> list[str]:
+    """Return KataGo's words for the margin, for player 0 if `sign` is 1, else for player 1."""
+    if end.margin is None or end.margin_spread is None:
+        return []
+    lead = f"{sign * end.margin:.6f}"  # KataGo keeps scoreMean for older programs
+    return [f"scoreMean {lead} scoreStdev {end.margin_spread:.6f} scoreLead {lead}"]
+
+
+def _info(
+    candidate: Candidate, order: int, line: list[str], fractions: bool, score: list[str]
+) -> str:
     rate = win_rate(candidate.value)
     bound = lower_bound(rate, candidate.visits)
     shares = {"winrate": rate, "prior": candidate.prior, "lcb": bound}
@@ -94,7 +119,7 @@ def _info(candidate: Candidate, order: int, line: list[str], fractions: bool) ->
         shares = {"utility": candidate.value, **shares}
     for name, share in shares.items():
         words.append(f"{name} {share:.6f}" if fractions else f"{name} {round(10_000 * share)}")
-    return " ".join([*words, f"order {order} pv", *line])
+    return " ".join([*words, *score, f"order {order} pv", *line])
 
 
 def lower_bound(rate: float, visits: int) -> float:

@@ -9,7 +9,7 @@ from alphazero.errors import GameError, RunError
 from alphazero.frontends.gtp.engine import Engine, Handler, resized
 from alphazero.frontends.gtp.position import GtpPosition
 from alphazero.frontends.gtp.protocol import GtpError, expect, read_integer
-from alphazero.games.game import ONGOING
+from alphazero.games.game import ONGOING, value_of
 from alphazero.games.registry import name_of
 from alphazero.records.sgf import SIZE_LIMIT, read_sgf, write_sgf
 from alphazero.records.sgf_export import point_difference, points_of, result_of
@@ -40,15 +40,35 @@ def _score(position: GtpPosition) -> str:
 
 
 def _final_status_list(engine: Engine, arguments: list[str]) -> str:
-    """List the stones of a status, by chain: all are alive."""
+    """List the stones of a status, by chain.
+
+    Before the end of a game of Go, chains on cells that the network gives to the other colour are
+    dead. All others are alive; none are in seki, where by area scoring the stones count as alive.
+    """
     expect(arguments, 1, what="alive, dead or seki")
     if not engine.position.vertices.has_cells:
         raise GtpError(OUT_OF_GAME)
     if arguments[0] not in ("alive", "dead", "seki"):
         raise GtpError(f"invalid status {arguments[0][:20]!r}: expected alive, dead or seki")
     name = engine.position.vertices.cell_name
-    chains = _chains(engine.position) if arguments[0] == "alive" else []
+    chains = _chains_by_status(engine)[arguments[0]]
     return "\n".join(" ".join(map(name, chain)) for chain in chains)
+
+
+def _chains_by_status(engine: Engine) -> dict[str, list[list[int]]]:
+    position, chains = engine.position, _chains(engine.position)
+    ownership = None
+    if name_of(engine.game) == "go":
+        ownership = engine.analyzer.predict_end(position.state).ownership
+    if ownership is None:
+        return {"alive": chains, "dead": [], "seki": []}
+    stones = position.stones()
+    dead = [
+        chain
+        for chain in chains
+        if value_of(1, stones[chain[0]] - 1) * float(ownership[chain].mean()) < 0
+    ]
+    return {"alive": [each for each in chains if each not in dead], "dead": dead, "seki": []}
 
 
 def _chains(position: GtpPosition) -> list[list[int]]:

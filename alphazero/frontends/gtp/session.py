@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable
 
 from alphazero.errors import AlphaZeroError
-from alphazero.frontends.gtp import analysis, go_commands
+from alphazero.frontends.gtp import analysis, go_commands, raw_network
 from alphazero.frontends.gtp.analysis import (
     STREAMING_COMMANDS,
     STREAMING_MOVES,
@@ -20,7 +20,12 @@ from alphazero.frontends.line_reader import LONGEST, Lines, lines_of
 from alphazero.games.game import Game
 from alphazero.players.registry import PlayerSpec
 
-COMMANDS = {**ENGINE_COMMANDS, **go_commands.COMMANDS, **analysis.COMMANDS}
+COMMANDS = {
+    **ENGINE_COMMANDS,
+    **go_commands.COMMANDS,
+    **analysis.COMMANDS,
+    **raw_network.COMMANDS,
+}
 """Commands with an immediate reply, by name."""
 
 QUIT = "quit"

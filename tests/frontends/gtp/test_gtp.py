@@ -1,5 +1,6 @@
 """The Go Text Protocol, served: sessions as recorded, regression files, and whatever may come."""
 
+import dataclasses
 import functools
 import random
 import re
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 from helpers.gtp_client import SlowClock, Talk, regress
 from helpers.paths import ROOT, TESTS
-from helpers.players import ANY_SIZE, saved_player
+from helpers.players import ANY_SIZE, TINY, saved_player
 
 from alphazero.arena.match import play_schedule
 from alphazero.arena.openings import paired_openings
@@ -389,6 +390,105 @@ def test_a_request_that_is_not_understood_is_told(arguments: str, said: str) -> 
     talk = Talk("uct:5", "tic_tac_toe")
     assert talk.ask(f"lz-analyze {arguments}").startswith(f"? {said}")
     assert talk.ask("lz-analyze b 1 ownership true").startswith("=\n")
+
+
+GO_3X3 = "go:rows=3,columns=3,komi_half_points=1"
+
+
+def go_player(path: Path, *heads: str) -> str:
+    """Write an untrained player of Go with auxiliary heads."""
+    network = dataclasses.replace(TINY, auxiliary=heads)
+    return str(saved_player(path / f"{'_'.join(heads)}go.safetensors", GO_3X3, network))
+
+
+def numbers_after(word: str, said: str, count: int) -> list[float]:
+    words = said.split()
+    return [float(each) for each in words[words.index(word) + 1 :][:count]]
+
+
+def test_katagos_analysis_has_score_and_ownership_for_the_player_to_move(tmp_path: Path) -> None:
+    talk = Talk(go_player(tmp_path, "ownership", "margin"), GO_3X3)
+    for line, player in (("play b a1", 1), ("play w b2", 0)):
+        talk.ask(line)
+        end = talk.engine.analyzer.predict_end(talk.engine.position.state)
+        assert end.margin is not None
+        assert end.ownership is not None
+        sign = 1 if player == 0 else -1
+        said = talk.ask("kata-genmove_analyze " + "bw"[player] + " ownership true")
+        talk.ask("undo")
+        for info in said[: said.index("ownership")].split("info move ")[1:]:
+            assert numbers_after("scoreLead", info, 1) == [round(sign * end.margin, 6)]
+            assert numbers_after("scoreMean", info, 1) == [round(sign * end.margin, 6)]
+            assert numbers_after("scoreStdev", info, 1) == [round(end.margin_spread or 0, 6)]
+        found = numbers_after("ownership", said, 9)
+        assert found == pytest.approx(sign * end.ownership, abs=1e-6)
+    plain = talk.ask("kata-genmove_analyze b ownership false")
+    assert "scoreLead" in plain
+    assert "ownership" not in plain
+    assert "score" not in talk.ask("lz-genmove_analyze w ownership true")
+
+
+def test_what_the_network_does_not_predict_is_left_out_of_the_analysis(tmp_path: Path) -> None:
+    only_margin = Talk(go_player(tmp_path, "margin"), GO_3X3)
+    said = only_margin.ask("kata-genmove_analyze b ownership true")
+    assert "scoreLead" in said
+    assert "ownership" not in said
+    for player in (go_player(tmp_path), "uct:30"):
+        said = Talk(player, GO_3X3).ask("kata-genmove_analyze b ownership true")
+        assert "info move" in said
+        assert "score" not in said
+        assert "ownership" not in said
+
+
+def test_the_raw_network_is_told_for_white(tmp_path: Path) -> None:
+    talk = Talk(go_player(tmp_path, "ownership", "margin"), GO_3X3)
+    talk.ask("play b c3")
+    analyzer, state = talk.engine.analyzer, talk.engine.position.state
+    said, end, network = talk.ask("kata-raw-nn 0"), analyzer.predict_end(state), analyzer.network
+    assert said.startswith("= symmetry 0\n")
+    assert network is not None
+    assert end.margin is not None
+    assert end.ownership is not None
+    logits, values = network.evaluate(talk.engine.game.observe(state)[None])
+    assert numbers_after("whiteWin", said, 1)[0] == pytest.approx((1 + values[0]) / 2, abs=1e-6)
+    assert numbers_after("whiteLoss", said, 1)[0] == pytest.approx((1 - values[0]) / 2, abs=1e-6)
+    assert numbers_after("whiteLead", said, 1)[0] == pytest.approx(-end.margin, abs=1e-6)
+    assert numbers_after("whiteOwnership", said, 9) == pytest.approx(-end.ownership, abs=1e-6)
+    policy = numbers_after("policy", said, 9)
+    assert [cell for cell, share in enumerate(policy) if np.isnan(share)] == [2]  # C3 is taken
+    shares = np.exp(logits[0]) / np.exp(logits[0][[0, 1, *range(3, 10)]]).sum()
+    passing = numbers_after("policyPass", said, 1)[0]
+    legal = [*policy[:2], *policy[3:], passing]
+    assert legal == pytest.approx([*shares[:2], *shares[3:]], abs=1e-5)
+
+    plain = Talk(go_player(tmp_path), GO_3X3).ask("kata-raw-nn 0")
+    assert "whiteWin" in plain
+    assert not re.search("Lead|Score|Ownership", plain)
+    assert talk.ask("kata-raw-nn 3") == "? not supported: symmetry '3'; only 0\n\n"
+    assert talk.ask("kata-raw-nn").startswith("? expected a symmetry")
+    assert Talk("uct:5", GO_3X3).ask("kata-raw-nn 0").startswith("? not supported: this player has")
+
+
+def test_before_the_end_the_network_says_which_stones_are_dead(tmp_path: Path) -> None:
+    talk = Talk(go_player(tmp_path, "ownership"), GO_3X3)
+    for line in ("play b a1", "play w c3", "play b a2", "play w c1"):
+        talk.ask(line)
+    end = talk.engine.analyzer.predict_end(talk.engine.position.state)
+    assert end.ownership is not None
+    chains = {"A2 A1": [3, 6], "C3": [2], "C1": [8]}
+    signs = {"A2 A1": 1, "C3": -1, "C1": -1}
+    shares = {name: signs[name] * end.ownership[cells].mean() for name, cells in chains.items()}
+    alive, dead = (
+        set(talk.ask(f"final_status_list {status}")[2:].strip().splitlines())
+        for status in ("alive", "dead")
+    )
+    assert dead == {name for name, share in shares.items() if share < 0}
+    assert alive == chains.keys() - dead
+    assert talk.ask("final_status_list seki") == "=\n\n"
+    for line in ("play b pass", "play w pass"):
+        talk.ask(line)
+    assert talk.ask("final_status_list dead") == "=\n\n"
+    assert len(talk.ask("final_status_list alive").split()) == 5
 
 
 def test_players_without_a_tree_say_that_they_have_none() -> None:

@@ -1,0 +1,72 @@
+"""KataGo's `kata-raw-nn`: the network's outputs for the position, without a search.
+
+The values are for White, as the names say (KataGo, docs/GTP_Extensions.md). Those of heads that the
+network lacks are left out.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from alphazero.frontends.gtp.engine import Engine, Handler
+from alphazero.frontends.gtp.protocol import GtpError, expect
+from alphazero.games.game import value_of, win_rate
+from alphazero.utils.arrays import Float32Array
+
+
+def _raw_network(engine: Engine, arguments: list[str]) -> str:
+    """Return the network's win rate, margin, policy and ownership; symmetry 0 is the identity."""
+    expect(arguments, 1, what="a symmetry")
+    if arguments[0] != "0":
+        raise GtpError(f"not supported: symmetry {arguments[0][:20]!r}; only 0")
+    position, network = engine.position, engine.analyzer.network
+    if network is None:
+        raise GtpError("not supported: this player has no network")
+    if position.is_over or not position.vertices.has_cells:
+        raise GtpError("no evaluation: the game is over, or its moves are not cells")
+    planes = engine.analyzer.search.game.observe(position.state)[None]
+    logits, values = network.evaluate(planes)
+    black = win_rate(value_of(1, position.to_play) * float(values[0]))
+    lines = ["symmetry 0", f"whiteWin {1 - black:.6f}", f"whiteLoss {black:.6f}"]
+    lines.append(f"noResult {0:.6f}")
+    end = engine.analyzer.predict_end(position.state)
+    if end.margin is not None and end.margin_spread is not None:
+        lead, square = -end.margin, end.margin**2 + end.margin_spread**2
+        lines += [f"whiteLead {lead:.6f}", f"whiteScoreSelfplay {lead:.6f}"]
+        lines.append(f"whiteScoreSelfplaySq {square:.6f}")
+    cells, passing = _policy(engine, logits[0])
+    lines += ["policy", *_rows(engine, cells), f"policyPass {_word(passing)}"]
+    if end.ownership is not None:
+        lines += ["whiteOwnership", *_rows(engine, -end.ownership)]
+    return "\n".join(lines)
+
+
+def _policy(engine: Engine, logits: Float32Array) -> tuple[Float32Array, float]:
+    """Return the policy of each cell and of the pass, over legal moves; NaN for illegal ones."""
+    game, state = engine.game, engine.position.state
+    legal = np.flatnonzero(game.legal_action_mask(state))
+    shares = np.exp(logits[legal] - logits[legal].max())
+    shares /= shares.sum()
+    cells = np.full(game.observation_shape[1] * game.observation_shape[2], np.nan, np.float32)
+    passing = np.nan
+    for action, share in zip(legal.tolist(), shares.tolist(), strict=True):
+        cell = game.action_cell(state, action)
+        if cell is not None:
+            cells[cell] = share
+        elif action == engine.position.vertices.passing(state):
+            passing = share
+    return cells, passing
+
+
+def _rows(engine: Engine, cells: Float32Array) -> list[str]:
+    """Format numbers by cell, a line for each row from the top."""
+    columns = engine.position.vertices.columns
+    words: Sequence[str] = [_word(number) for number in cells.tolist()]
+    return [" ".join(words[start:][:columns]) for start in range(0, len(words), columns)]
+
+
+def _word(number: float) -> str:
+    return "NAN" if np.isnan(number) else f"{number:.6f}"
+
+
+COMMANDS: dict[str, Handler] = {"kata-raw-nn": _raw_network}
