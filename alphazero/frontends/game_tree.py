@@ -12,6 +12,7 @@ import numpy as np
 
 from alphazero.frontends.analyzer import ALL_LINES, Analyzer, Candidate
 from alphazero.games.game import ONGOING, PLY, Game, State, to_play, value_of
+from alphazero.players.end_prediction import NO_PREDICTION, EndPrediction
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf_export import search_comment, value_in
 
@@ -31,6 +32,8 @@ class SearchResult:
     """total visits of its moves"""
     candidates: list[Candidate]
     """all legal moves, best first"""
+    end: EndPrediction = NO_PREDICTION
+    """how the game will end, by the network's auxiliary heads"""
 
     @classmethod
     def of(cls, analyzer: Analyzer, state: State, lines: int = ALL_LINES) -> "SearchResult | None":
@@ -47,6 +50,7 @@ class SearchResult:
             analyzer.network_value,
             sum(candidate.visits for candidate in candidates),
             candidates,
+            analyzer.predict_end(state),
         )
 
     def share(self, candidate: Candidate) -> float:

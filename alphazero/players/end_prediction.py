@@ -4,7 +4,7 @@ The network's auxiliary heads predict it; in a finished position the rules say i
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -29,6 +29,9 @@ class EndPrediction:
     """by how much player 0 wins, in the game's points; None if unknown"""
     margin_spread: float | None = None
     """standard deviation of the margin; 0 where it is exact, None if unknown"""
+
+
+NO_PREDICTION: Final = EndPrediction()
 
 
 @runtime_checkable
@@ -59,7 +62,7 @@ def predict_end(game: Game, state: State, player: Player | None = None) -> EndPr
         return _exact_end(game, state)
     network = None if player is None else network_of(player)
     if network is None or not network.auxiliary_heads:
-        return EndPrediction()
+        return NO_PREDICTION
     assert isinstance(player, SearchPlayer), "it has a network"
     found = network.predict(player.search.game.observe(state)[None])  # it observes by its own rules
     sign = value_of(1, to_play(state))

@@ -16,7 +16,7 @@ from alphazero.frontends.analyzer import Candidate
 from alphazero.frontends.gtp.engine import Engine, Handler
 from alphazero.frontends.gtp.protocol import GtpError, expect, read_colour, read_integer
 from alphazero.games.game import State, to_play, value_of, win_rate
-from alphazero.players.end_prediction import EndPrediction
+from alphazero.players.end_prediction import NO_PREDICTION, EndPrediction
 
 DEFAULT_INTERVAL: Final = 1.0
 """Default seconds between info lines."""
@@ -89,7 +89,7 @@ def info_line(engine: Engine, state: State, request: Request, fractions: bool) -
     if not reported:
         return ""
     names, sign = engine.position.vertices.names, value_of(1, to_play(state))
-    end = engine.analyzer.predict_end(state) if fractions else EndPrediction()
+    end = engine.analyzer.predict_end(state) if fractions else NO_PREDICTION
     score = _score(end, sign)
     words = [
         _info(candidate, order, names(state, candidate.line), fractions, score)

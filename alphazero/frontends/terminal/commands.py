@@ -128,15 +128,17 @@ def describe_sides(session: TerminalSession) -> str:
 def draw(context: CommandContext, _: str = "") -> None:
     """Print the board and the graph of win rates."""
     session, here = context.session, context.session.game_tree.current
-    cell = None
-    if here.parent and here.action is not None:
-        cell = session.game.action_cell(here.parent.state, here.action)
+    cell = views.last_cell_of(session.game, here)
     context.console.print("", views.board(session.game, here.state, cell), "", sep="\n")
     player = int(session.sides == SIDES["second"])
     is_user = session.sides[0] != session.sides[1]
     graph = views.graph(context.console, session.rates(), player, is_user)
     if graph:
         context.console.print(graph)
+
+
+def _territory(context: CommandContext, _: str) -> None:
+    context.console.print("", views.territory(context.session), "", sep="\n")
 
 
 def _new(context: CommandContext, _: str) -> CommandResult:
@@ -191,6 +193,9 @@ COMMANDS: Final[dict[str, TerminalCommand]] = {
     "analyze": TerminalCommand("", "search and show the results, until Enter", _analyze),
     "policy": TerminalCommand("", "the moves of the network alone, beside the search's", _policy),
     "tree": TerminalCommand("[N]", "the most visited lines of the search, N moves deep", _tree),
+    "territory": TerminalCommand(
+        "", "the cells that each side will own, and the margin", _territory
+    ),
     "undo": TerminalCommand("[N]", "take back your last move and the reply, N times", _undo),
     "redo": TerminalCommand("[N]", "replay moves that were taken back", _redo),
     "line": TerminalCommand("", "the moves of the game, and the variations", _moves),

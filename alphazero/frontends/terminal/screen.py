@@ -14,6 +14,9 @@ from rich.live import Live
 PLAYERS: Final = ("bold red", "bold cyan")
 """Styles of the players: red and cyan differ for people with red-green colour blindness."""
 
+SHADES: Final = ("white on red", "black on cyan")
+"""Styles of the players' territory."""
+
 BLOCKS: Final = "▁▂▃▄▅▆▇█"
 DIGITS: Final = "0123456789"
 """One character for a number in [0, 1], with and without block characters."""

@@ -12,6 +12,7 @@ from alphazero.frontends.analyzer import Analyzer
 from alphazero.frontends.game_tree import PERSON, GameTree, SearchResult
 from alphazero.frontends.terminal.strength import Budget, budget_of, level_of, set_level
 from alphazero.games.game import Game, win_rate
+from alphazero.players.end_prediction import EndPrediction
 from alphazero.players.options import CheckpointOptions
 from alphazero.players.registry import PlayerSpec
 from alphazero.records.game_files import load_start_position
@@ -190,6 +191,10 @@ class TerminalSession:
         here.search_result = SearchResult.of(self.hint_analyzer(), here.state)
         assert here.search_result is not None, "it was not searched"
         return here.search_result
+
+    def predict_end(self) -> EndPrediction:
+        """Return how the game will end, by the rules or by the player's network."""
+        return self._opponent.predict_end(self.game_tree.state)
 
     def rates(self) -> list[float | None]:
         """Return the first player's win rate after each move, in [0, 1]; None if unknown.

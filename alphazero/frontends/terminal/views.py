@@ -10,15 +10,21 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from alphazero.frontends.game_tree import GameTree, SearchResult
-from alphazero.frontends.terminal.screen import PLAYERS, PlainConsole
+from alphazero.errors import PlayerError
+from alphazero.frontends.game_tree import GameNode, GameTree, SearchResult
+from alphazero.frontends.terminal.screen import PLAYERS, SHADES, PlainConsole
 from alphazero.frontends.terminal.session import TerminalSession
 from alphazero.games.game import Game, State, to_play, win_rate
 from alphazero.games.grid import SIGNS
+from alphazero.games.results import describe_margin
 from alphazero.mcts.search import ChildStatistics
+from alphazero.utils.arrays import Float32Array
 
 BAR = 16
 """Maximum width of a bar, in columns."""
+
+TERRITORY = 0.5
+"""Least ownership of a cell that is marked as territory."""
 
 
 def sign_of(player: int) -> str:
@@ -29,8 +35,14 @@ def sign_of(player: int) -> str:
 # --- the board -----------------------------------------------------------------------------------
 
 
-def board(game: Game, state: State, last_cell: int | None) -> Text:
-    """Draw the position; the last move is in brackets: [X]."""
+def board(
+    game: Game, state: State, last_cell: int | None, ownership: Float32Array | None = None
+) -> Text:
+    """Draw the position; the last move is in brackets: [X].
+
+    With `ownership` [H * W], for player 0, territory is marked: x or o on an empty cell, (X) or (O)
+    on a stone that the other side will own; it is shaded where the terminal has colours.
+    """
     rows, columns = game.observation_shape[1:]
     lines = [f"  {line} " for line in game.render(state).split("\n")]
     found = [_cells_in(line, columns) for line in lines]
@@ -43,13 +55,50 @@ def board(game: Game, state: State, last_cell: int | None) -> Text:
             is_last = cell == last_cell
             if is_last:
                 signs[place - 1], signs[place + 1] = "[", "]"
-            style = PLAYERS[sign - 1] if sign else "dim"
-            styles.append((style, place - is_last, place + 1 + is_last))
+            owner = 0 if ownership is None else _owner_of(float(ownership[cell]))
+            if owner and not sign:
+                signs[place] = SIGNS[owner].lower()
+            elif owner not in (0, sign) and not is_last:
+                signs[place - 1], signs[place + 1] = "(", ")"
+            if owner:
+                styles.append((SHADES[owner - 1], place - 1, place + 2))
+            else:
+                style = PLAYERS[sign - 1] if sign else "dim"
+                styles.append((style, place - is_last, place + 1 + is_last))
             cell += 1
         drawn.append(Text("".join(signs).rstrip()))
         for style, start, end in styles:
             drawn[-1].stylize(style, start, end)
     return Text("\n").join(drawn)
+
+
+def _owner_of(share: float) -> int:
+    """Return 1 for player 0's territory, 2 for player 1's, else 0."""
+    return 0 if abs(share) < TERRITORY else 1 if share > 0 else 2
+
+
+def territory(session: TerminalSession) -> Text:
+    """Draw the board with the territory that the rules or the network give to each side.
+
+    Raises:
+        PlayerError: when neither do.
+    """
+    game, here, end = session.game, session.game_tree.current, session.predict_end()
+    if end.ownership is None:
+        raise PlayerError(
+            "this player does not predict territory: its network has no ownership head"
+        )
+    margin = "" if end.margin is None else f"  margin {describe_margin(game, end.margin)}\n"
+    words = "  x, o: cells that X or O will own; (X), (O): stones that the other side will own"
+    drawing = board(game, here.state, last_cell_of(game, here), end.ownership)
+    return Text.assemble(drawing, "\n", margin, (words, "dim"))
+
+
+def last_cell_of(game: Game, node: GameNode) -> int | None:
+    """Return the cell of the move into a position; None without one."""
+    if node.parent is None or node.action is None:
+        return None
+    return game.action_cell(node.parent.state, node.action)
 
 
 def _cells_in(line: str, columns: int) -> list[int]:
@@ -77,9 +126,12 @@ def _table(*headings: str, left: Sequence[str]) -> Table:
 def _headline(console: PlainConsole, session: TerminalSession, result: SearchResult) -> str:
     """Describe the position's value and the simulations in one line of the terminal."""
     network = f" (network alone {result.network_value:+z.2f})" if session.has_network else ""
+    margin = ""
+    if result.end.margin is not None:
+        margin = f", {describe_margin(session.game, result.end.margin)}"
     line = (
         f"  {sign_of(session.game_tree.to_play)}: value {result.value:+z.2f}, win rate "
-        f"{win_rate(result.value):.0%}{network}, {result.simulations:,} simulations"
+        f"{win_rate(result.value):.0%}{network}{margin}, {result.simulations:,} simulations"
     )
     return line[: console.width]
 

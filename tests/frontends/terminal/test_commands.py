@@ -1,13 +1,16 @@
 """What can be done at the terminal besides making moves: looking, going back, saving."""
 
+import dataclasses
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from helpers.gtp_client import SlowClock
 from helpers.paths import TESTS
+from helpers.players import TINY, saved_player
 from helpers.terminal_client import BOTH, FIRST, SECOND, Stream, Talk, tables_in
 from rich.console import RenderableType
 
@@ -16,6 +19,7 @@ from alphazero.frontends.terminal.screen import PlainConsole
 from alphazero.games import game_names, make_game
 from alphazero.games.game import ONGOING
 from alphazero.games.registry import read_game
+from alphazero.games.results import describe_margin
 from alphazero.players.registry import parse_player
 from alphazero.records.game_files import load_played
 
@@ -430,3 +434,62 @@ def test_lines_of_a_hint_are_legal_games() -> None:
     for row in table:
         game.from_moves(["4", "4", *row.variation])
         assert row.variation[0] == row.move
+
+
+# --- territory -----------------------------------------------------------------------------------
+
+
+GO_3X3 = "go:rows=3,columns=3,komi_half_points=1"
+
+
+def go_talk(path: Path, words: list[str], heads: tuple[str, ...]) -> Talk:
+    network = dataclasses.replace(TINY, auxiliary=heads)
+    saved = saved_player(path / "go.safetensors", GO_3X3, network)
+    return Talk(GO_3X3, BOTH, words, player=parse_player(str(saved))).run()
+
+
+def test_territory_of_a_finished_game_is_that_of_the_rules() -> None:
+    talk = Talk(GO_3X3, BOTH, ["b2", "pass", "pass", "territory", "no"]).run()
+    assert answers(talk, "x, o: cells")[0].split("\n")[1:5] == [
+        "   3 x x x",
+        "   2 x X x",
+        "   1 x x x",
+        "     A B C",
+    ]
+    assert "  margin B+8.5" in talk.text
+    othello = make_game("othello")
+    state = othello.initial_state()
+    cells = np.zeros(64, np.float32)
+    cells[27], cells[28], cells[0], cells[1], cells[2] = 0.9, 0.9, 0.6, -0.6, 0.4
+    drawn = views.board(othello, state, None, cells).plain.split("\n")
+    assert drawn[1] == "   1 x o . . . . . ."
+    assert drawn[4] == "   4 . . .(O)X . . ."
+
+
+def test_territory_before_the_end_is_the_networks_and_the_margin_is_beside_the_win_rate(
+    tmp_path: Path,
+) -> None:
+    talk = go_talk(tmp_path, ["a1", "hint", "territory", "quit"], ("ownership", "margin"))
+    end = talk.session.predict_end()
+    assert end.margin is not None
+    margin = re.escape(describe_margin(talk.game, end.margin))
+    assert answers(talk, rf"win rate \d+% \(network alone [^)]*\), {margin}, 8 simulations")
+    assert answers(talk, rf"  margin {margin}\n  x, o: cells")
+    assert "no ownership head" not in talk.text
+
+
+def test_a_player_without_heads_says_that_it_predicts_no_territory(tmp_path: Path) -> None:
+    talk = go_talk(tmp_path, ["a1", "hint", "territory", "quit"], ())
+    assert "this player does not predict territory: its network has no ownership head" in talk.said
+    assert not answers(talk, r"B\+|W\+")
+
+
+@pytest.mark.usefixtures("xterm")
+def test_territory_is_shaded_where_there_are_colours() -> None:
+    game = read_game(GO_3X3)
+    state = game.from_text("b2")
+    shares = np.array([1, 1, 1, 1, 1, 1, -1, -1, 0], np.float32)
+    drawn = drawn_on(Stream(is_terminal=True), views.board(game, state, None, shares))
+    assert plain(drawn).split("\n")[:3] == ["   3 x x x", "   2 x X x", "   1 o o ."]
+    assert "41m" in drawn  # a red ground
+    assert "46m" in drawn  # a cyan one
