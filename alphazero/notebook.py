@@ -12,8 +12,10 @@ from alphazero.drawing.board import BoardDrawing, title_of
 from alphazero.drawing.canvas import MARGIN, Canvas
 from alphazero.drawing.position import DARK, draw_position
 from alphazero.errors import PlayerError
-from alphazero.games.game import Game
+from alphazero.games.game import ONGOING, Game
 from alphazero.games.registry import read_game, write_game
+from alphazero.games.results import describe_margin
+from alphazero.players.end_prediction import NO_PREDICTION, EndPrediction, predict_end
 from alphazero.players.search_player import SearchPlayer
 from alphazero.utils.arrays import Float64Array, Int64Array
 
@@ -32,15 +34,19 @@ class SearchResult:
     """in [-1, 1], after the search"""
     action: int
     """the player's move"""
+    end: EndPrediction = NO_PREDICTION
+    """how the game will end, by the network's auxiliary heads"""
 
 
 class Position:
     """A position of a game, with an optional search result."""
 
-    def __init__(self, game: Game | str, line: str = "") -> None:
+    def __init__(self, game: Game | str, line: str = "", *, territory: bool = False) -> None:
         """Play the moves of `line`, as in `Game.from_text`, from the initial position.
 
-        `game` may be a text: `NAME` or `NAME:option=value,...`.
+        `game` may be a text: `NAME` or `NAME:option=value,...`. With `territory`, pictures shade
+        the cells that each side will own: by the rules in a finished position, else by the network
+        of the player that thinks.
 
         Raises:
             GameError: for an unknown game or the first illegal move.
@@ -49,6 +55,7 @@ class Position:
         self.state = self.game.initial_state()
         self.last_cell: int | None = None
         """the cell where pictures mark the last move"""
+        self.territory = territory
         self.search_result: SearchResult | None = None
         for name in self.game.split_moves(line):
             self._make(name)
@@ -69,12 +76,17 @@ class Position:
 
         Raises:
             GameError: when the game is over.
-            PlayerError: when the player plays another game.
+            PlayerError: when the player plays another game, or does not predict a wanted territory.
         """
         if not player.search.game.accepts(self.game):
             raise PlayerError(
                 f"the player plays {write_game(player.search.game)}, but this is a position of "
                 f"{write_game(self.game)}"
+            )
+        end = predict_end(self.game, self.state, player)
+        if self.territory and end.ownership is None and not self._is_over:
+            raise PlayerError(
+                "this player does not predict territory: its network has no ownership head"
             )
         action = player.choose(self.state)
         roots = player.search.root_statistics(np.array([0]))
@@ -85,8 +97,13 @@ class Position:
             player.search.root_network_value(0),
             float(roots.values[0]),
             action,
+            end,
         )
         return searched
+
+    @property
+    def _is_over(self) -> bool:
+        return self.game.outcome(self.state) != ONGOING
 
     @property
     def title(self) -> str:
@@ -99,7 +116,7 @@ class Position:
         self.state = self.game.play(self.state, action)
 
     def _copy(self) -> "Position":
-        other = Position(self.game)
+        other = Position(self.game, territory=self.territory)
         other.state, other.last_cell = self.state, self.last_cell
         return other
 
@@ -109,8 +126,11 @@ class Position:
     def _repr_svg_(self) -> str:
         title, result = self.title, self.search_result
         if result is None:
-            canvas = Canvas()
-            BoardDrawing(self.game, MARGIN, MARGIN).draw(canvas, self.state, self.last_cell)
+            canvas, board = Canvas(), BoardDrawing(self.game, MARGIN, MARGIN)
+            board.draw(canvas, self.state, self.last_cell)
+            exact = predict_end(self.game, self.state).ownership
+            if self.territory and exact is not None:
+                board.shade_territory(canvas, exact)
             return canvas.svg(title, DARK)
         total = int(result.visits.sum())
         policies = {"prior, %": result.prior}
@@ -127,5 +147,9 @@ class Position:
             last_cell=self.last_cell,
             played=result.action,
             played_as=f"best move: {self.game.action_name(self.state, result.action)}",
+            ownership=result.end.ownership if self.territory else None,
+            notes=[]
+            if result.end.margin is None
+            else [f"expected margin: {describe_margin(self.game, result.end.margin)}"],
         )
         return picture.svg(title, DARK)

@@ -19,6 +19,7 @@ from alphazero.games.game import ONGOING, PLY, BoardStyle, Game, State, to_play
 from alphazero.games.grid import VERTEX_LETTERS, stones_by_player
 from alphazero.games.registry import write_game
 from alphazero.games.results import describe_result
+from alphazero.utils.arrays import Float32Array
 
 FIELD = Paint((233, 217, 186), "board-field")
 GRID = Paint((165, 142, 103), "board-line")
@@ -38,6 +39,10 @@ STONE = {
     BoardStyle.PILE: 0.38,
 }
 """A stone's radius, in cells."""
+TERRITORY = 0.4
+"""The side of a square of territory, in cells."""
+VISIBLE = 0.05
+"""Least ownership that is shaded."""
 PADDING = {
     BoardStyle.SQUARES: 0.0,
     BoardStyle.HOLES: 0.14,
@@ -184,6 +189,17 @@ class BoardDrawing:
         if last_cell is not None:
             ring = 0.5 * self.radius
             canvas.ring(*self.centres[last_cell], ring, MARK, max(0.06 * self.cell, 1.5))
+
+    def shade_territory(self, canvas: Canvas, ownership: Float32Array) -> None:
+        """Draw a square of the owner's colour on each cell, the more opaque the surer.
+
+        `ownership` [H * W] in [-1, 1], for player 0; squares lie on the stones too.
+        """
+        half = TERRITORY * self.cell / 2
+        for (x, y), share in zip(self.centres, ownership.tolist(), strict=True):
+            if abs(share) >= VISIBLE:
+                paint = STONES[0 if share > 0 else 1].with_opacity(min(abs(share), 1.0))
+                canvas.fill((x - half, y - half, x + half, y + half), paint)
 
     def frame(self, canvas: Canvas, cell: int) -> None:
         x, y = self.centres[cell]

@@ -1,17 +1,20 @@
 """The SVG of a board shows what the game's own text drawing shows, at places that make sense."""
 
+import dataclasses
 import itertools
 import math
 from collections.abc import Iterator
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from helpers.players import TINY, saved_player
 from PIL import ImageDraw
 
 import alphazero
 from alphazero.drawing.board import CELL, STONES, BoardDrawing, board_svg, geometry_of, labels_of
-from alphazero.drawing.canvas import Canvas
+from alphazero.drawing.canvas import MARGIN, Canvas
 from alphazero.drawing.position import DARK, board_at, draw_position
 from alphazero.errors import GameError, PlayerError
 from alphazero.games import game_names, make_game
@@ -19,6 +22,7 @@ from alphazero.games.game import BoardStyle, Game, State
 from alphazero.games.grid import read_drawing
 from alphazero.games.mnk import Mnk
 from alphazero.games.registry import read_game
+from alphazero.games.results import describe_margin
 from alphazero.players.registry import parse_player
 from alphazero.players.search_player import SearchPlayer
 
@@ -249,6 +253,67 @@ def test_a_position_shows_itself_with_what_a_player_found() -> None:
     assert "40 visits, %" in written
     assert f"best move: {search_result.action + 1}" in written
     assert found.play("1").search_result is None
+
+
+def squares(svg: str) -> list[tuple[float, float, str, float]]:
+    """Return the centre, the colour and the opacity of the squares of territory."""
+    return [
+        (
+            float(each.attrib["x"]) + float(each.attrib["width"]) / 2,
+            float(each.attrib["y"]) + float(each.attrib["height"]) / 2,
+            each.attrib["fill"],
+            float(each.attrib.get("fill-opacity", 1)),
+        )
+        for each in ElementTree.fromstring(svg).iter(f"{SVG}rect")
+        if "x" in each.attrib
+        and each.attrib["fill"] in {stone.code for stone in STONES}
+        and each.attrib["width"] == each.attrib["height"]
+    ]
+
+
+GO_3X3 = "go:rows=3,columns=3,komi_half_points=1"
+
+
+def test_the_territory_of_a_finished_position_is_that_of_the_rules() -> None:
+    line = "b1 b2 a2 c2 pass pass"
+    shaded = alphazero.Position(GO_3X3, line, territory=True)
+    board = BoardDrawing(shaded.game, MARGIN, MARGIN)
+    owned = {0: 0, 3: 1, 7: 1, 6: 1, 4: -1, 5: -1}
+    cells = np.zeros(9, np.int8)
+    shaded.game.owners(shaded.state, cells)
+    assert {cell: int(cells[cell]) for cell in owned} == owned
+    drawn = squares(shaded._repr_svg_())
+    assert {(round(x), round(y)): colour for x, y, colour, _ in drawn} == {
+        (round(x), round(y)): STONES[0 if owner > 0 else 1].code
+        for (x, y), owner in zip(board.centres, cells.tolist(), strict=True)
+        if owner
+    }
+    assert {opacity for *_, opacity in drawn} == {1.0}
+    assert squares(alphazero.Position(GO_3X3, line)._repr_svg_()) == []
+
+
+def test_a_position_shades_the_territory_that_the_network_predicts(tmp_path: Path) -> None:
+    network = dataclasses.replace(TINY, auxiliary=("ownership", "margin"))
+    path = saved_player(tmp_path / "a.safetensors", GO_3X3, network)
+    game, player = alphazero.load_player(path)
+    position = alphazero.Position(game, "b2", territory=True).think(player)
+    result = position.search_result
+    assert result is not None
+    assert result.end.ownership is not None
+    assert result.end.margin is not None
+    svg = position._repr_svg_()
+    visible = result.end.ownership[abs(result.end.ownership) >= 0.05]
+    assert [opacity for *_, opacity in squares(svg)] == pytest.approx(abs(visible), abs=0.005)
+    written = [text for text, _, _ in texts(svg)]
+    assert "territory" in written
+    assert f"expected margin: {describe_margin(game, result.end.margin)}" in written
+    plain = alphazero.Position(game, "b2").think(player)._repr_svg_()
+    assert squares(plain) == []
+    assert "territory" not in [text for text, _, _ in texts(plain)]
+
+    _, other = alphazero.load_player(saved_player(tmp_path / "b.safetensors", GO_3X3))
+    with pytest.raises(PlayerError, match="its network has no ownership head"):
+        alphazero.Position(game, "b2", territory=True).think(other)
 
 
 def test_a_position_says_what_is_wrong() -> None:
