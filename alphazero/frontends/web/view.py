@@ -13,6 +13,8 @@ from alphazero.frontends.web.session import WebSession
 from alphazero.games.game import ONGOING, Game, State, to_play, value_of
 from alphazero.games.grid import SIGNS, stones_by_player
 from alphazero.games.registry import write_game
+from alphazero.games.results import describe_margin
+from alphazero.players.end_prediction import EndPrediction, predict_end
 from alphazero.records.sgf_export import has_sgf
 
 PLAYER_SIGNS: Final = SIGNS[1], SIGNS[2]
@@ -46,6 +48,8 @@ def view_of(session: WebSession) -> Json:
         "signs": list(PLAYER_SIGNS),
         "status": _status(session),
         "source": headline(game_tree.source) if game_tree.source else None,
+        "has_territory": game.has_owners,
+        "end": _end(game, predict_end(game, here.state)),
         "over": game_tree.is_over,
         "resigned": game_tree.loser,
         "ply": here.ply,
@@ -79,6 +83,7 @@ def search_json(session: WebSession) -> Json | None:
         "network_value": result.network_value,
         "simulations": result.simulations,
         "per_second": session.per_second,
+        "end": _end(game, result.end),
         "candidates": [
             {
                 "action": each.action,
@@ -92,6 +97,21 @@ def search_json(session: WebSession) -> Json | None:
             }
             for index, each in enumerate(result.candidates)
         ],
+    }
+
+
+def _end(game: Game, end: EndPrediction) -> Json | None:
+    """Return how a game will end as JSON; None if nothing is known of it.
+
+    `margin` is a text or null, `ownership` a list by cell, for player 0, or null.
+    """
+    if end.margin is None and end.ownership is None:
+        return None
+    return {
+        "margin": None if end.margin is None else describe_margin(game, end.margin),
+        "ownership": None
+        if end.ownership is None
+        else [round(share, 3) for share in end.ownership.tolist()],
     }
 
 

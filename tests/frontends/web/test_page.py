@@ -228,6 +228,28 @@ def test_a_hint_shows_layers_candidates_and_a_line_on_the_board(visit: Any) -> N
     expect(page.locator("#status")).to_contain_text("X wins")
 
 
+def test_the_territory_of_a_finished_game_is_shaded_and_its_margin_told(visit: Any) -> None:
+    page = visit("go:rows=3,columns=3,komi_half_points=1")
+    paste(page, "b1 b2 a2 c2 pass pass")
+    squares = page.locator(".overlay rect")
+    page.get_by_label("Territory", exact=True).check(force=True)
+    # A1 is Black's, beside B1 and A2; the other empty cells touch both colours.
+    expect(squares).to_have_count(5)
+    owners = [each.get_attribute("class") for each in squares.all()]
+    assert [owners.count(f"territory {side}") for side in ("first", "second")] == [3, 2]
+    expect(cell(page, "A1")).to_have_attribute("aria-label", "A1, empty, 100 % X's")
+    expect(cell(page, "A3")).to_have_attribute("aria-label", "A3, empty, nobody's")
+    expect(page.locator("#caption")).to_have_text("The game is over: B+0.5.")
+    page.get_by_label("Plain").check(force=True)
+    expect(squares).to_have_count(0)
+
+
+def test_a_game_without_owners_has_no_territory_to_show(visit: Any) -> None:
+    page = visit("tic_tac_toe")
+    expect(page.locator("#territory")).to_be_hidden()
+    expect(page.get_by_label("Visits", exact=True)).to_be_checked()
+
+
 def colour_of(page: Page, name: str) -> tuple[int, ...]:
     """Return one of the page's named colours in its theme."""
     read = """name => {

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.paths import CHECKPOINTS, TESTS
-from helpers.players import saved_player
+from helpers.players import TINY, saved_player
 from helpers.web_client import SECONDS, Served, Visitor, serving
 
 from alphazero.arena.bradley_terry import Ratings
@@ -35,8 +35,10 @@ from alphazero.frontends.web.session import Side
 from alphazero.games import make_game
 from alphazero.games.game import ONGOING, Game, State, to_play
 from alphazero.games.registry import read_game
+from alphazero.games.results import describe_margin
 from alphazero.mcts.evaluator import Evaluator, UniformEvaluator
 from alphazero.players.checkpoint_player import LEAVES_PER_BATCH
+from alphazero.players.end_prediction import predict_end
 from alphazero.players.options import CheckpointOptions
 from alphazero.players.registry import PlayerSpec, parse_player
 from alphazero.records.jsonl import read_line
@@ -964,6 +966,35 @@ def test_a_checkpoint_is_known_by_its_content_or_its_path(tmp_path: Path) -> Non
         ("uct", ""),
         ("c:/x", "simulations=3"),
     ]
+
+
+@pytest.mark.parametrize("heads", [("ownership", "margin"), ("margin",), ()])
+def test_the_end_is_told_for_player_0_by_the_network_and_at_last_by_the_rules(
+    tmp_path: Path, heads: tuple[str, ...]
+) -> None:
+    name = "go:rows=3,columns=3,komi_half_points=1"
+    network = dataclasses.replace(TINY, auxiliary=heads)
+    spec = parse_player(str(saved_player(tmp_path / "go.safetensors", name, network)))
+    game = read_game(name)
+    with serving([spec]) as running, running.begin(name) as page:
+        page.do("move", action=0)
+        page.do("hint")
+        view = page.wait(lambda view: view["hint"])
+        own = predict_end(game, game.play(game.initial_state(), 0), spec.create(game))
+        end = view["search"]["end"]
+        assert view["has_territory"]
+        assert view["end"] is None
+        assert (end is None) == (not heads)
+        if own.margin is not None:
+            assert end["margin"] == describe_margin(game, own.margin)
+        if own.ownership is not None:
+            assert end["ownership"] == pytest.approx(own.ownership, abs=1e-3)
+        elif end is not None:
+            assert end["ownership"] is None
+        over = page.do("paste", moves="pass pass")
+        assert over["over"]
+        assert over["end"] == {"margin": "B+8.5", "ownership": [1.0] * 9}
+        assert page.do("new", game="tic_tac_toe")["has_territory"] is False
 
 
 def test_a_player_that_sees_komi_is_offered_for_any_komi(tmp_path: Path) -> None:

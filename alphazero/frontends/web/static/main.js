@@ -10,7 +10,7 @@ import {
 } from "./lib/dom.js";
 import { Graph } from "./components/value_graph.js";
 import { Moves } from "./components/move_list.js";
-import { searchResultOf } from "./components/search_result.js";
+import { endOf, searchResultOf } from "./components/search_result.js";
 import { Runs } from "./components/run_browser.js";
 import { Sides, defaultSides, playersOf } from "./components/players.js";
 import { followTheme } from "./lib/theme.js";
@@ -205,13 +205,19 @@ class Page {
   }
 
   showBoard() {
-    const layer = this.view.hint && this.layer === "off" ? "visits" : this.layer;
+    const chosen = this.chosenLayer();
+    const layer = this.view.hint && chosen === "off" ? "visits" : chosen;
     this.board.show(this.view, searchResultOf(this.view), layer, this.line);
+  }
+
+  /** Return the layer that the user chose, if the game has it. */
+  chosenLayer() {
+    return this.layer === "territory" && !this.view.has_territory ? "visits" : this.layer;
   }
 
   showSearch() {
     this.showBoard();
-    this.candidates.show(this.view, searchResultOf(this.view));
+    this.candidates.show(this.view, searchResultOf(this.view), endOf(this.view));
   }
 
   show() {
@@ -236,7 +242,9 @@ class Page {
     status.dataset.mover = view.over ? "" : view.to_play === 0 ? "first" : "second";
     status.classList.toggle("thinking", view.thinking || view.analyzing);
     setText(byId("ply"), `${view.ply} / ${view.moves.length}`);
-    for (const radio of byId("layers").elements) radio.checked = radio.value === this.layer;
+    const layer = this.chosenLayer();
+    byId("territory").hidden = !view.has_territory;
+    for (const radio of byId("layers").elements) radio.checked = radio.value === layer;
   }
 
   showButtons(view) {

@@ -4,7 +4,8 @@
 // from there ("roving tabindex").
 
 import { make, makeSvg, percent, reuseChildren, setAttribute, signed } from "../lib/dom.js";
-import { drawLayer, drawLine } from "./overlay.js";
+import { drawLayer, drawLine, drawTerritory } from "./overlay.js";
+import { endOf } from "./search_result.js";
 
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
@@ -27,16 +28,22 @@ export class Board {
     this.pointed = -1;
   }
 
-  /** Show a view, with `line` if given, else with `layer` of its search result ("off": none). */
+  /**
+   * Show a view, with `line` if given, else with `layer`: "territory", "off" for none, or that of
+   * its search result.
+   */
   show(view, result, layer, line) {
     this.view = view;
     this.drawPicture(view.board);
+    const ownership = layer === "territory" ? (endOf(view)?.ownership ?? []) : null;
     let shapes = [];
     if (line) shapes = drawLine(view.board, line);
+    else if (ownership) shapes = drawTerritory(view.board, ownership);
     else if (result && layer !== "off") shapes = drawLayer(view.board, result, layer);
     this.overlay.replaceChildren(...shapes);
     this.root.dataset.mover = view.to_play === 0 ? "first" : "second";
-    this.showCells(layer === "off" ? null : result);
+    if (ownership) this.showCells(territoryWords(ownership, view.signs));
+    else this.showCells(announcementsFor(layer === "off" ? null : result));
   }
 
   drawPicture({ svg, width, height }) {
@@ -48,13 +55,13 @@ export class Board {
     this.root.style.setProperty("--ratio", width / height);
   }
 
-  showCells(result) {
+  /** Place the buttons; `announcements` has more words for screen readers, by cell. */
+  showCells(announcements) {
     const { board, rows, columns, signs } = this.view;
     if (this.cells.children.length !== board.cells.length) {
       this.current = Math.floor(rows / 2) * columns + Math.floor(columns / 2);
     }
     reuseChildren(this.cells, board.cells.length, (index) => this.makeCell(index));
-    const announcements = announcementsFor(result);
     board.cells.forEach((cell, index) => {
       const button = this.cells.children[index];
       place(button, cell, board);
@@ -133,6 +140,14 @@ function place(button, { x, y }, { width, height, radius }) {
   button.style.top = `${(100 * (y - radius)) / height}%`;
   button.style.width = `${(200 * radius) / width}%`;
   button.style.height = `${(200 * radius) / height}%`;
+}
+
+/** Return the screen reader words of each cell: who will own it, and how surely. */
+function territoryWords(ownership, signs) {
+  const words = ownership.map((share) => (
+    share === 0 ? "nobody's" : `${percent(Math.abs(share))} ${signs[share > 0 ? 0 : 1]}'s`
+  ));
+  return new Map(words.map((word, cell) => [cell, [word]]));
 }
 
 /** Return the screen reader words of each cell: its visit share and value. */

@@ -38,7 +38,8 @@ export class Candidates {
     this.candidates = [];
   }
 
-  show(view, result) {
+  /** Show a search result, or null; `end` is how the game will end, or null. */
+  show(view, result, end) {
     setText(this.caption, captionFor(view, result));
     this.summaries.hidden = this.table.hidden = !result;
     const position = `${view.id} ${view.moves.slice(0, view.ply).map(({ name }) => name)}`;
@@ -47,7 +48,7 @@ export class Candidates {
     this.position = position;
     reuseChildren(this.rows, this.candidates.length, makeRow);
     this.candidates.forEach((candidate, index) => this.fill(this.rows.children[index], candidate));
-    if (result) this.compare(view, result);
+    if (result) this.compare(view, result, end);
   }
 
   /** Best first; but while a row has the mouse or the focus, rows keep their order. */
@@ -76,11 +77,12 @@ export class Candidates {
     setAttribute(lineCell, "title", moves);
   }
 
-  compare({ to_play, signs }, result) {
+  compare({ to_play, signs }, result, end) {
     const { value, network_value, candidates } = result;
     const sign = signs[to_play];
     const preferred = candidates.length > 0 ? bestByPrior(result).name : "";
-    this.network.show(network_value, `for ${sign}, would play ${preferred}`);
+    const margin = end?.margin ? `${end.margin} expected, ` : "";
+    this.network.show(network_value, `for ${sign}, ${margin}would play ${preferred}`);
     this.search.show(value, `for ${sign}, would play ${candidates[0]?.name ?? ""}`);
   }
 
@@ -149,6 +151,6 @@ function captionFor(view, result) {
     const speed = result.per_second ? `, ${count(result.per_second)} a second` : "";
     return `${count(result.simulations)} simulations${speed}`;
   }
-  if (view.over) return "The game is over.";
+  if (view.over) return view.end?.margin ? `The game is over: ${view.end.margin}.` : "The game is over.";
   return "No search here yet. Hint searches once; Analyze searches until you stop it.";
 }

@@ -5,6 +5,9 @@ import { makeSvg, percent, signed } from "../lib/dom.js";
 /** Smaller shares, which round to 0, get a small ring: a dot would look like a star point. */
 const MIN_NUMBERED_SHARE = 0.005;
 
+/** Least ownership that is shaded, as in pictures. */
+const MIN_SHADED_OWNERSHIP = 0.05;
+
 /** Return the shapes of `layer` of a search result; the best move has a ring. */
 export function drawLayer(board, result, layer) {
   const shapes = [];
@@ -27,6 +30,21 @@ export function drawLayer(board, result, layer) {
     shapes.push(makeSvg("circle", { class: tint, "fill-opacity": strength, ...attributes }));
     if (index === 0) shapes.push(makeSvg("circle", { class: "best", ...attributes }));
     shapes.push(makeText(x, y, text, board.radius, "number"));
+  });
+  return shapes;
+}
+
+/** Return a square for each cell that a side will own, the more opaque the surer. */
+export function drawTerritory(board, ownership) {
+  const half = board.radius * 0.42;
+  const shapes = [];
+  ownership.forEach((share, cell) => {
+    if (Math.abs(share) < MIN_SHADED_OWNERSHIP) return;
+    const { x, y } = board.cells[cell];
+    const side = share > 0 ? "first" : "second";
+    const place = { x: x - half, y: y - half, width: 2 * half, height: 2 * half };
+    const kind = { class: `territory ${side}`, "fill-opacity": Math.abs(share) };
+    shapes.push(makeSvg("rect", { ...kind, ...place }));
   });
   return shapes;
 }

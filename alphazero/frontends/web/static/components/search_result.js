@@ -16,6 +16,14 @@ export function searchResultOf(view) {
   return view.recorded ? fromRecord(view) : null;
 }
 
+/**
+ * Return how the game of a view will end, {margin, ownership}, each null if unknown: by the rules,
+ * else by the network that has searched; or null.
+ */
+export function endOf(view) {
+  return view.end ?? view.search?.end ?? null;
+}
+
 function fromRecord({ board, offboard_moves, recorded }) {
   const shares = new Map(recorded.policy ?? []);
   const priors = new Map(recorded.prior ?? []);
