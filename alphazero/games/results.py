@@ -19,11 +19,13 @@ WORDS: Final = {
 
 
 def describe_margin(game: Game, margin: float) -> str:
-    """Return player 0's `margin` as `B+3.5` in Go, else `X by 3.5`; rounded to a tenth."""
+    """Return player 0's `margin` to a tenth: `B+3.5` in Go, else `X by 3.5`; or `even`."""
     points = round(abs(margin), 1)
+    if not points:
+        return "even"
     if name_of(game) == "go":
-        return f"{'B' if margin > 0 else 'W'}+{points:g}" if points else "0"
-    return f"{SIGNS[1 if margin > 0 else 2]} by {points:g}" if points else "even"
+        return f"{'B' if margin > 0 else 'W'}+{points:g}"
+    return f"{SIGNS[1 if margin > 0 else 2]} by {points:g}"
 
 
 def describe_result(

@@ -70,7 +70,7 @@ def test_players_without_heads_predict_nothing(tmp_path: Path) -> None:
     [
         ("go", 3.4721, "B+3.5"),
         ("go", -12.0, "W+12"),
-        ("go", 0.01, "0"),
+        ("go", 0.01, "even"),
         ("othello", 3.4721, "X by 3.5"),
         ("othello", -12.0, "O by 12"),
         ("othello", -0.01, "even"),
