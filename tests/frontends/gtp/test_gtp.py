@@ -254,7 +254,7 @@ def test_a_checkpoint_plays_its_own_game_and_no_other() -> None:
 
 
 def test_a_go_player_names_the_one_board_and_the_one_komi_that_it_plays(tmp_path: Path) -> None:
-    talk = Talk(str(ROOT / "checkpoints/go_9x9.safetensors"), "go")
+    talk = Talk(str(saved_player(tmp_path / "go.safetensors", "go")), "go")
     refused = {
         "boardsize 13": "? unacceptable size: this player plays on 9 x 9 only\n\n",
         "rectangular_boardsize 9 7": "? unacceptable size: this player plays on 9 x 9 only\n\n",
