@@ -791,10 +791,10 @@ def test_a_path_that_is_nearly_one_that_exists_is_told_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "configs").mkdir()
-    (tmp_path / "configs/connect_four.yaml").write_text("game: {name: connect_four}\n")
+    (tmp_path / "configs/drop_four.yaml").write_text("game: {name: connect_four}\n")
     monkeypatch.chdir(tmp_path)
-    for typed in ("configs/connect_four.yml", "connect_four.yaml", "connect_four"):
-        with pytest.raises(ConfigError, match=r"did you mean 'configs/connect_four.yaml'\?$"):
+    for typed in ("configs/drop_four.yml", "drop_four.yaml", "drop_four"):
+        with pytest.raises(ConfigError, match=r"did you mean 'configs/drop_four.yaml'\?$"):
             load_config(typed)
     for typed in ("else/connect_four.yaml", "configs/else.yaml", "."):
         with pytest.raises(ConfigError) as caught:

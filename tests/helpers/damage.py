@@ -4,9 +4,9 @@ from pathlib import Path
 
 
 def flip_bit(path: Path) -> None:
-    """Flip a bit of the byte in the middle."""
+    """Flip a bit of the byte in the middle of the second half, behind any header."""
     data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 4
+    data[len(data) * 3 // 4] ^= 4
     path.write_bytes(data)
 
 

@@ -152,21 +152,21 @@ def test_a_path_that_does_not_exist_is_named_without_its_options(text: str) -> N
 
 @pytest.mark.parametrize(
     "typed",
-    ["checkpoints/conect_four.safetensors", "checkpoints/connect_four", "connect_four.safetensors"],
+    ["checkpoints/drop_for.safetensors", "checkpoints/drop_four", "drop_four.safetensors"],
 )
 def test_a_path_that_is_nearly_a_checkpoint_is_told_it(
     typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "checkpoints").mkdir()
-    saved_player(tmp_path / "checkpoints/connect_four.safetensors")
-    said = "; did you mean 'checkpoints/connect_four.safetensors'?"
+    saved_player(tmp_path / "checkpoints/drop_four.safetensors")
+    said = "; did you mean 'checkpoints/drop_four.safetensors'?"
     for text in (typed, f"{typed}:simulations=3", f"network:{typed}"):
         with pytest.raises(CheckpointError) as caught:
             parse_player(text)
         assert str(caught.value) == f"{typed}: no such file{said}"
-    with pytest.raises(PlayerError, match=r"^unknown player 'connect_four'; did you mean 'checkp"):
-        parse_player("connect_four")
+    with pytest.raises(PlayerError, match=r"^unknown player 'drop_four'; did you mean 'checkp"):
+        parse_player("drop_four")
 
 
 def test_each_spelling_seats_the_player_that_it_says(tmp_path: Path) -> None:
