@@ -67,11 +67,12 @@ class Ablation:
         def train_one(variant: str, seed: int) -> None:
             folder = self.run_of(variant, seed)
             command = [sys.executable, "-m", "alphazero", "train"]
+            overrides = [*self.shared, *self.variants[variant]]
             if holds_run(folder):
-                command += ["--resume", str(folder), *self.shared]  # the budget may have grown
+                command += ["--resume", str(folder), *overrides]  # the budget may have grown
             else:
                 own = [f"run.folder={self.folder}", f"run.name={folder.name}", f"run.seed={seed}"]
-                command += [str(self.config), *self.shared, *self.variants[variant], *own]
+                command += [str(self.config), *overrides, *own]
             ended = subprocess.run(command, check=False, capture_output=True, text=True)
             if ended.returncode:
                 raise RunError(f"{folder}: {(ended.stderr or ended.stdout).strip()[-500:]}")
@@ -299,6 +300,13 @@ GO_SMALL = [
     "run.keep_checkpoints=1",
     "game.rows=7",
     "game.columns=7",
+    "game.features=0",
+    "network.blocks=4",
+    "network.heads=dense",
+    "network.policy_filters=16",
+    "network.value_filters=16",
+    "network.auxiliary=[]",
+    "selfplay.varied_options=null",
     "selfplay.games_per_iteration=128",
     "selfplay.parallel_games=128",
     "selfplay.temperature_moves=10",
@@ -309,7 +317,8 @@ GO_SMALL = [
     "evaluation.anchors=[]",
     "budget.samples=null",
 ]
-"""Overrides that make the shipped configuration small: 7 x 7, one rate, no gate."""
+"""Overrides that make the shipped configuration small: 7 x 7, one rate, no gate. They also restore
+its values from before convolutional heads, planes of liberties, drawn komi and auxiliary heads."""
 
 CONVOLUTIONAL = "network.heads=convolutional"
 FEATURES = "game.features=1"

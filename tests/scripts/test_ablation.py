@@ -4,10 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from ablation import BASE, Ablation, Row, Trial, table
+from ablation import BASE, CONFIGS, STUDIES, Ablation, Row, Trial, table
 from helpers.tiny_run import YAML, files_of
 
 from alphazero.arena.elo import MatchResult
+from alphazero.config.loader import load_config
 from alphazero.errors import RunError
 from alphazero.games import make_game
 from alphazero.players.registry import parse_player
@@ -48,6 +49,25 @@ def test_variants_are_trained_once_and_compared_with_the_base(tmp_path: Path) ->
         assert 0 < network < 1
         assert 0 < search < 1
         assert 0 <= points <= 0.5, "the perfect player never loses"
+
+
+def test_a_run_that_goes_on_keeps_its_variant(tmp_path: Path) -> None:
+    ablation = tiny_ablation(tmp_path, "learner.search_value_weight=0.4")
+    ablation = replace(ablation, shared=["learner.search_value_weight=0.1", *ablation.shared])
+    ablation.train(2)
+    replace(ablation, shared=[*ablation.shared[:-1], "budget.iterations=2"]).train(2)
+    for variant, weight in ((BASE, 0.1), ("another one", 0.4)):
+        config = load_config(ablation.run_of(variant, 3) / "config.yaml")
+        assert config.budget.iterations == 2
+        assert config.learner.search_value_weight == weight
+
+
+def test_each_variant_of_a_study_differs_from_its_base() -> None:
+    for study in STUDIES.values():
+        small = [*study.small, "budget.evaluations=1"]
+        base = load_config(CONFIGS / study.config, small)
+        for name, changes in study.variants.items():
+            assert load_config(CONFIGS / study.config, [*small, *changes]) != base, name
 
 
 def test_a_run_that_fails_says_why(tmp_path: Path) -> None:
