@@ -42,8 +42,9 @@ def agree_on_game(
     from alphazero.players.registry import common_game
 
     seated = [player.on(asked) for player in players] if asked else list(players)
-    for note in {player.transfer_note for player in seated} - {None}:
-        print(note, file=sys.stderr)
+    for note in dict.fromkeys(player.transfer_note for player in seated):
+        if note:
+            print(note, file=sys.stderr)
     return seated, common_game(seated, asked)
 
 

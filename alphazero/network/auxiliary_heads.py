@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 HEAD_FILTERS: Final = 32
 """1x1 filters of the heads whose output is not a policy, as in KataGo's networks of 128 filters."""
 
-HORIZONS: Final = 3
-"""T, the short-term values."""
+HORIZON_SHARES: Final = (0.176, 0.056, 0.016)
+"""KataGo's factors of the board's cells in the T horizons of the short-term values: 65, 21 and 7
+moves on 19 x 19, 15, 6 and 2 on 9 x 9 (`cpp/dataio/trainingwrite.cpp`)."""
 
 LEAST_SPREAD: Final = 0.05
 """The smallest standard deviation of a margin, in board widths: half a point on 9 x 9."""
@@ -86,13 +87,9 @@ class MarginHead(PooledHead):
 class ReplyHead(nn.Module):
     """The opponent's policy after the best move, with a head like that of the policy."""
 
-    def __init__(
-        self, filters: int, policy_filters: int, cells: int, num_actions: int, planes: int
-    ) -> None:
+    def __init__(self, settings: NetworkConfig, cells: int, num_actions: int, planes: int) -> None:
         super().__init__()
-        self.features, self.output = make_policy_head(
-            filters, policy_filters, cells, num_actions, planes
-        )
+        self.features, self.output = make_policy_head(settings, cells, num_actions, planes)
 
     def forward(self, trunk: Tensor) -> Tensor:
         """Map the trunk [B, F, H, W] to logits float32 [B, A]."""
@@ -105,12 +102,11 @@ def make_heads(settings: NetworkConfig, cells: int, num_actions: int, planes: in
     `planes` is the number of planes of actions; with 0 the reply's head is dense.
     """
     filters, hidden = settings.filters, settings.value_hidden
-    policy = settings.policy_filters, cells, num_actions, planes
     makers: dict[str, Callable[[], nn.Module]] = {
         "ownership": lambda: PerCellHead(filters),
         "margin": lambda: MarginHead(filters, hidden),
-        "reply": lambda: ReplyHead(filters, *policy),
-        "short_term_value": lambda: PooledHead(filters, hidden, HORIZONS),
+        "reply": lambda: ReplyHead(settings, cells, num_actions, planes),
+        "short_term_value": lambda: PooledHead(filters, hidden, len(HORIZON_SHARES)),
     }
     return nn.ModuleDict({name: makers[name]() for name in settings.auxiliary})
 

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
+from alphazero.config.schema import NetworkConfig
 from alphazero.network.layers import ConvNorm
 
 REFERENCE_WIDTH: Final = 14
@@ -67,9 +68,10 @@ class ConvolutionalPolicy(nn.Module):
 
 
 def make_policy_head(
-    inputs: int, filters: int, cells: int, num_actions: int, planes: int
+    settings: NetworkConfig, cells: int, num_actions: int, planes: int
 ) -> tuple[ConvNorm, nn.Module]:
     """Return the features and the output of a policy head: convolutional, or dense if K is 0."""
+    inputs, filters = settings.filters, settings.policy_filters
     if planes:
         output = ConvolutionalPolicy(filters, planes, num_actions - planes * cells)
         return ConvNorm(inputs, 2 * filters, 1), output

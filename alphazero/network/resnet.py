@@ -171,14 +171,14 @@ class ResNet(nn.Module):
                 )
             )
             pools = settings.heads == "convolutional"
-            policy = settings.policy_filters, cells, num_actions, policy_planes * pools
-            self.policy_features, self.policy_output = make_policy_head(settings.filters, *policy)
+            actions = cells, num_actions, policy_planes if pools else 0
+            self.policy_features, self.policy_output = make_policy_head(settings, *actions)
             self.value_features = ConvNorm(settings.filters, settings.value_filters, 1)
             inputs = settings.value_filters * (NUM_SUMMARIES if pools else cells)
             self.value_hidden = nn.Linear(inputs, settings.value_hidden)
             outputs = 3 if settings.value_head == "wdl" else 1
             self.value_output = nn.Linear(settings.value_hidden, outputs)
-            self.auxiliary = make_heads(settings, *policy[1:])  # last: drawn last
+            self.auxiliary = make_heads(settings, *actions)  # last: drawn last
         if seed is not None:
             self.to_empty(device="cpu")
             generator = torch.Generator().manual_seed(seed) if isinstance(seed, int) else seed

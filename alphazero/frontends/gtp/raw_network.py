@@ -11,7 +11,8 @@ import numpy as np
 from alphazero.frontends.gtp.engine import Engine, Handler
 from alphazero.frontends.gtp.protocol import GtpError, expect
 from alphazero.games.game import value_of, win_rate
-from alphazero.utils.arrays import Float32Array
+from alphazero.mcts.network_search import network_statistics
+from alphazero.utils.arrays import Float32Array, Float64Array
 
 
 def _raw_network(engine: Engine, arguments: list[str]) -> str:
@@ -24,9 +25,9 @@ def _raw_network(engine: Engine, arguments: list[str]) -> str:
         raise GtpError("not supported: this player has no network")
     if position.is_over or not position.vertices.has_cells:
         raise GtpError("no evaluation: the game is over, or its moves are not cells")
-    planes = engine.analyzer.search.game.observe(position.state)[None]
-    logits, values = network.evaluate(planes)
-    black = win_rate(value_of(1, position.to_play) * float(values[0]))
+    own = engine.analyzer.search.game  # it observes by its own rules
+    roots = network_statistics(own, network, position.state[None])
+    black = win_rate(value_of(1, position.to_play) * float(roots.values[0]))
     lines = ["symmetry 0", f"whiteWin {1 - black:.6f}", f"whiteLoss {black:.6f}"]
     lines.append(f"noResult {0:.6f}")
     end = engine.analyzer.predict_end(position.state)
@@ -34,27 +35,24 @@ def _raw_network(engine: Engine, arguments: list[str]) -> str:
         lead, square = -end.margin, end.margin**2 + end.margin_spread**2
         lines += [f"whiteLead {lead:.6f}", f"whiteScoreSelfplay {lead:.6f}"]
         lines.append(f"whiteScoreSelfplaySq {square:.6f}")
-    cells, passing = _policy(engine, logits[0])
+    cells, passing = _policy(engine, roots.priors[0])
     lines += ["policy", *_rows(engine, cells), f"policyPass {_word(passing)}"]
     if end.ownership is not None:
         lines += ["whiteOwnership", *_rows(engine, -end.ownership)]
     return "\n".join(lines)
 
 
-def _policy(engine: Engine, logits: Float32Array) -> tuple[Float32Array, float]:
-    """Return the policy of each cell and of the pass, over legal moves; NaN for illegal ones."""
+def _policy(engine: Engine, priors: Float64Array) -> tuple[Float32Array, float]:
+    """Return the priors [A] of each cell and of the pass; NaN for illegal ones."""
     game, state = engine.game, engine.position.state
-    legal = np.flatnonzero(game.legal_action_mask(state))
-    shares = np.exp(logits[legal] - logits[legal].max())
-    shares /= shares.sum()
     cells = np.full(game.observation_shape[1] * game.observation_shape[2], np.nan, np.float32)
     passing = np.nan
-    for action, share in zip(legal.tolist(), shares.tolist(), strict=True):
+    for action in np.flatnonzero(game.legal_action_mask(state)).tolist():
         cell = game.action_cell(state, action)
         if cell is not None:
-            cells[cell] = share
+            cells[cell] = priors[action]
         elif action == engine.position.vertices.passing(state):
-            passing = share
+            passing = float(priors[action])
     return cells, passing
 
 

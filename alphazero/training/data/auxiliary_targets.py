@@ -16,13 +16,10 @@ from numba import types
 
 from alphazero.games.compiled_rules import MARGIN_RULE, OWNERS_RULE, Rules, RulesType
 from alphazero.games.game import Game, Mask, State, Symmetries, value_of
+from alphazero.network.auxiliary_heads import HORIZON_SHARES
 from alphazero.training.data.game_shard import RESIGNED, GameBatch, initial_states
 from alphazero.utils.arrays import Float32Array, Float64Array, Int64Array
 from alphazero.utils.jit import kernel
-
-HORIZON_SHARES = (0.176, 0.056, 0.016)
-"""KataGo's factors of the board's cells in the horizons of the short-term values: 65, 21 and 7
-moves on 19 x 19, 15, 6 and 2 on 9 x 9 (`cpp/dataio/trainingwrite.cpp`)."""
 
 
 class Target(NamedTuple):
