@@ -2,8 +2,9 @@
 
 numba's own file cache misses changes in a callee of another file, fails at every start after a
 truncated file, and runs machine code with a flipped bit. So the cache is in a private folder, named
-after a hash of this package's sources and of the versions of Python, numba and numpy, and each file
-ends with its SHA-256. A damaged cache is deleted with a warning, and compiled again.
+after a hash of the sources that kernels may depend on and of the versions of Python, numba and
+numpy, and each file ends with its SHA-256. A damaged cache is deleted with a warning, and compiled
+again.
 """
 
 import atexit
@@ -18,7 +19,7 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -34,13 +35,23 @@ _MONTH = 30 * 24 * 3600.0
 _DIGEST_BYTES = hashlib.sha256().digest_size
 
 
-def source_hash(package: Path) -> str:
-    """Return a hash of all `.py` files in `package` and the Python, numba and numpy versions."""
+def source_hash(package: Path, without: Collection[str] = ()) -> str:
+    """Return a hash of all `.py` files in `package` and the Python, numba and numpy versions.
+
+    The folders in `without` do not count.
+    """
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}".encode())
     for path in sorted(package.rglob("*.py")):
-        digest.update(path.relative_to(package).as_posix().encode() + b"\0")
-        digest.update(path.read_bytes() + b"\0")
+        name = path.relative_to(package)
+        if name.parts[0] not in without:
+            digest.update(name.as_posix().encode() + b"\0")
+            digest.update(path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
+
+
+def kernel_hash(package: Path) -> str:
+    """Return the hash of the sources that kernels may depend on: not `cli` and `frontends`."""
+    return source_hash(package, without=("cli", "frontends"))
 
 
 def _is_private(folder: Path) -> bool:
@@ -80,7 +91,7 @@ def cache_folder() -> Path:
     base = chosen or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "alphazero"
     try:
         parent = Path(base).expanduser()
-        folder = parent / f"kernels-{source_hash(Path(__file__).parents[1])}"
+        folder = parent / f"kernels-{kernel_hash(Path(__file__).parents[1])}"
         parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
         if not _is_private(folder) or _lets_others_replace(parent):

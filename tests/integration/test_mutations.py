@@ -16,7 +16,7 @@ import pytest
 from helpers.mutations import MUTATIONS, Mutation
 from helpers.paths import ROOT
 
-from alphazero.utils.jit import source_hash
+from alphazero.utils.jit import kernel_hash
 
 PARTS = (
     "arena",
@@ -126,7 +126,7 @@ class Bench:
     def _take_kernels(self, path: Path) -> None:
         """Give the copy with a bug in `path` the kernels that the bug cannot have changed."""
         self.cache.mkdir(mode=0o700)
-        place = self.cache / f"kernels-{source_hash(self.package)}"
+        place = self.cache / f"kernels-{kernel_hash(self.package)}"
         for kernels in self.sound.glob("kernels-*"):  # one, or none where the tests need none
             shutil.copytree(kernels, place, copy_function=os.link)
         for module in changed_by(self.package, path):

@@ -399,3 +399,20 @@ def test_the_hash_of_the_sources_sees_names_and_contents(tmp_path: Path) -> None
     (tmp_path / "c.py").touch()
     hashes.append(jit.source_hash(tmp_path))
     assert len(set(hashes)) == 4
+
+
+def test_kernels_depend_on_no_source_that_their_hash_leaves_out(tmp_path: Path) -> None:
+    (tmp_path / "cli").mkdir()
+    before = jit.kernel_hash(tmp_path)
+    (tmp_path / "cli" / "play.py").touch()
+    assert jit.kernel_hash(tmp_path) == before
+    left_out = re.compile(r"^ *(from|import) alphazero\.(cli|frontends)\b", re.MULTILINE)
+    compiled = re.compile(r"^ *@(jit\.|numba\.)?(\w+_)?(kernel|njit)\b", re.MULTILINE)
+    kernels = {
+        path.relative_to(SOURCES).parts[0]: left_out.search(text)
+        for path in SOURCES.rglob("*.py")
+        if compiled.search(text := path.read_text())
+    }
+    assert {"games", "mcts", "diagnostics"} <= set(kernels)
+    assert not {"cli", "frontends"} & set(kernels)
+    assert not any(kernels.values())
