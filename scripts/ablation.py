@@ -291,7 +291,6 @@ CONNECT_FOUR_VARIANTS = {
     "random symmetries at leaves": ["search.leaf_symmetry=random"],
     "averaged symmetries at leaves": ["search.leaf_symmetry=average"],
     "resignation": ["selfplay.resign_enabled_fraction=0.9"],
-    "surprise weighting": ["replay.policy_surprise_weight=0.5"],
     "int8 self-play": ["inference.selfplay_precision=int8"],
 }
 

@@ -38,10 +38,10 @@ DEFAULT_PARALLEL_GAMES = 256
 _floats = types.float32[::1]
 slots_type = types.int64[::1]
 _MoveDataType = types.NamedTuple(
-    [types.int32[:, ::1], types.float32[:, :, ::1], *(types.float32[:, ::1],) * 3], MoveData
+    [types.int32[:, ::1], types.float32[:, :, ::1], *(types.float32[:, ::1],) * 2], MoveData
 )
 _DecisionsType = types.NamedTuple(
-    [slots_type, slots_type, types.float32[:, ::1], *(_floats,) * 3], Decisions
+    [slots_type, slots_type, types.float32[:, ::1], *(_floats,) * 2], Decisions
 )
 
 
@@ -80,7 +80,6 @@ def _play_all(
         for each in range(decisions.policies.shape[1]):
             move_data.policies[slot, ply, each] = decisions.policies[index, each]
         move_data.values[slot, ply] = decisions.values[index]
-        move_data.surprises[slot, ply] = decisions.surprises[index % len(decisions.surprises)]
         prospect = decisions.prospects[index % len(decisions.prospects)]
         move_data.prospects[slot, ply] = prospect
         outcomes[index] = RESIGNED
@@ -124,7 +123,6 @@ class Match:
         self._move_data = MoveData(
             np.zeros(shape, np.int32),
             np.zeros((*shape, game.num_actions), np.float32),
-            np.zeros(shape, np.float32),
             np.zeros(shape, np.float32),
             np.zeros(shape, np.float32),
         )
@@ -233,7 +231,6 @@ class Match:
             self._move_data.actions[slot, :length].copy(),
             self._move_data.policies[slot, :length].copy(),
             self._move_data.values[slot, :length].copy(),
-            self._move_data.surprises[slot, :length].copy(),
             self._move_data.prospects[slot, :length].copy(),
             outcome,
             resigned,

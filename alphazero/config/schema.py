@@ -625,15 +625,6 @@ class ReplayConfig:
         source="Leela Chess Zero, rescorer, --deblunder; AGZ: 0, the outcome whatever was played",
         formerly="blunder",
     )
-    policy_surprise_weight: float = config_field(
-        0.0,
-        "share of a game's draws distributed in proportion to KL(search policy || network's "
-        "prior); the rest is distributed evenly",
-        at_least=0,
-        at_most=1,
-        source="KataGo, docs/KataGoMethods.md, Policy Surprise Weighting: 0.5; AGZ: 0",
-        formerly="surprise_weight",
-    )
 
 
 class RatePoint(NamedTuple):
@@ -1027,7 +1018,9 @@ class Config:
 SECTIONS: dict[str, Any] = get_type_hints(Config)
 
 REMOVED_KEYS: dict[KeyPath, Any] = {
+    ("replay", "policy_surprise_weight"): 0.0,
     ("replay", "repeats"): "keep",
+    ("replay", "surprise_weight"): 0.0,
     ("selfplay", "noise_shaped"): False,
     ("selfplay", "root_temperature"): 1.0,
 }

@@ -22,7 +22,7 @@ _NO_SLOTS = np.zeros(0, np.int64)
 
 
 class Decisions(NamedTuple):
-    """Finished moves. Players that do not search leave `surprises` and `prospects` out."""
+    """Finished moves. Players that do not search leave `prospects` out."""
 
     slots: Int64Array
     """[n]"""
@@ -32,8 +32,6 @@ class Decisions(NamedTuple):
     """[n, A] search policies; zeros where the policy is no training target"""
     values: npt.NDArray[np.float32]
     """[n] position values, for the player to move"""
-    surprises: npt.NDArray[np.float32] = _NO_SEARCH
-    """[n], or [1] for all: KL(search policy || network's prior), nats; 0 where `policies` is 0"""
     prospects: npt.NDArray[np.float32] = _NO_SEARCH
     """[n], or [1] for all: the larger of the position's value and its best action's value"""
 

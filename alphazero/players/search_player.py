@@ -7,7 +7,7 @@ import numpy as np
 from numba import types
 
 from alphazero.games.game import PLY, State
-from alphazero.mcts.move_selection import divergence, draw, temper
+from alphazero.mcts.move_selection import draw, temper
 from alphazero.mcts.search import RootStatistics, TreeSearch
 from alphazero.players.base import NOTHING, Decisions, Player
 from alphazero.utils.arrays import BoolArray, Float32Array, Float64Array, Int64Array
@@ -52,7 +52,7 @@ _RootStatisticsType = types.NamedTuple(
         types.boolean[::1],
         types.int64[::1],
         types.float32[:, ::1],
-        *(types.float32[::1],) * 3,
+        *(types.float32[::1],) * 2,
     )
 )
 def _choose_moves(
@@ -63,20 +63,15 @@ def _choose_moves(
     actions: Int64Array,
     targets: Float32Array,
     values: Float32Array,
-    surprises: Float32Array,
     prospects: Float32Array,
 ) -> None:
     """Draw an action at each of `roots`, at `temperatures` [n] and `points` [n] in [0, 1).
 
-    Writes the other fields of `Decisions`. Targets and surprises are 0 where `learns` [n] is False.
+    Writes the other fields of `Decisions`. Targets are 0 where `learns` [n] is False.
     """
     shares = np.empty(targets.shape[1])
     for row in range(len(actions)):
-        policy, prior, target = (
-            roots.move_policies[row],
-            roots.priors[row],
-            roots.policy_targets[row],
-        )
+        policy, target = roots.move_policies[row], roots.policy_targets[row]
         temper(policy, temperatures[row], shares)
         actions[row] = draw(shares, points[row] if temperatures[row] > 0 else 0.0)
         values[row] = roots.values[row]
@@ -85,7 +80,6 @@ def _choose_moves(
             most = action if policy[action] > policy[most] else most
         best = roots.action_values[row, most]
         prospects[row] = best if best > roots.values[row] else roots.values[row]
-        surprises[row] = divergence(target, prior) if learns[row] else 0.0
         for action in range(len(target)):
             targets[row, action] = target[action] if learns[row] else 0.0
 
@@ -155,7 +149,7 @@ class SearchPlayer(Player):
         early = self._plies[slots] < self.temperature.moves
         temperatures = np.where(early, self.temperature.early, self.temperature.late)
         targets = np.empty(roots.policy_targets.shape, np.float32)
-        values, surprises, prospects = np.empty((3, len(slots)), np.float32)
+        values, prospects = np.empty((2, len(slots)), np.float32)
         actions = np.empty(len(slots), np.int64)
         _choose_moves(
             roots,
@@ -165,7 +159,6 @@ class SearchPlayer(Player):
             actions,
             targets,
             values,
-            surprises,
             prospects,
         )
-        return Decisions(slots, actions, targets, values, surprises, prospects)
+        return Decisions(slots, actions, targets, values, prospects)

@@ -41,8 +41,6 @@ class MoveData(NamedTuple):
     """[T, length, A]"""
     values: Float32Array
     """[T, length]"""
-    surprises: Float32Array
-    """[T, length]"""
     prospects: Float32Array
     """[T, length]"""
 
@@ -58,8 +56,6 @@ class GameRecord:
     """[T, A] search policies; zeros if the policy is not a training target"""
     values: Float32Array
     """[T] search values for the player to move; zeros for opening moves"""
-    surprises: Float32Array
-    """[T] KL(search policy || network's prior), nats; 0 if the policy is not a training target"""
     prospects: Float32Array
     """[T] the larger of the value and the best action's value; zeros for opening moves"""
     outcome: int
@@ -76,12 +72,12 @@ class GameRecord:
         nothing = np.zeros(length, np.float32)
         policies = np.zeros((length, game.num_actions), np.float32)
         actions = np.array(pairing.opening, np.int32)
-        return cls(pairing, actions, policies, nothing, nothing, nothing, ONGOING)
+        return cls(pairing, actions, policies, nothing, nothing, ONGOING)
 
     @property
     def move_data(self) -> MoveData:
         """The data of the moves, without the games axis."""
-        return MoveData(self.actions, self.policies, self.values, self.surprises, self.prospects)
+        return MoveData(self.actions, self.policies, self.values, self.prospects)
 
     def variant(self, game: Game) -> Game:
         """Return `game` with the options of this record."""

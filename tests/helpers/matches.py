@@ -20,7 +20,6 @@ def as_text(record: GameRecord) -> tuple[object, ...]:
         record.actions.tolist(),
         record.policies.tolist(),
         record.values.tolist(),
-        record.surprises.tolist(),
         record.prospects.tolist(),
         record.outcome,
         record.resigned,

@@ -537,15 +537,6 @@ TRAINING = (
     ),
     Mutation(
         "training/data/targets.py",
-        "return (1 - share) + share * by_surprise",
-        "return share + (1 - share) * by_surprise",
-        "surprise has the share of the rest",
-        (
-            "training/data/test_replay_buffer.py::test_a_share_of_a_game_s_draws_follows_the_surprise_of_its_positions",
-        ),
-    ),
-    Mutation(
-        "training/data/targets.py",
         "games.values[:-1] + games.values[1:], 0)",
         "games.values[:-1] - games.values[1:], 0)",
         "blunders are looked for from one player's view",
@@ -943,16 +934,6 @@ PLAYERS = (
         (
             "players/test_search_player.py::"
             "test_only_full_searches_are_learned_from_and_they_are_as_many_as_asked",
-        ),
-    ),
-    Mutation(
-        "players/search_player.py",
-        "divergence(target, prior)",
-        "divergence(prior, target)",
-        "surprise is measured the other way round",
-        (
-            "players/test_search_player.py::"
-            "test_surprise_compares_the_search_with_the_network_s_prior_without_noise",
         ),
     ),
     Mutation(

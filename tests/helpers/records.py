@@ -29,15 +29,14 @@ def random_record(game: Game, rng: np.random.Generator, opening: int = 0) -> Gam
         policies.append(policy)
         actions.append(int(rng.choice(np.flatnonzero(mask))))
         state = game.play(state, actions[-1])
-    values, surprises, prospects = rng.uniform(-1, 1, (3, len(actions))).astype(np.float32)
-    for numbers in (values, surprises, prospects):
+    values, prospects = rng.uniform(-1, 1, (2, len(actions))).astype(np.float32)
+    for numbers in (values, prospects):
         numbers[:opening] = 0
     return GameRecord(
         Pairing(),
         np.array(actions, np.int32),
         np.array(policies, np.float32),
         values,
-        abs(surprises),
         np.maximum(values, prospects),
         game.outcome(state),
     )
@@ -68,19 +67,16 @@ def unfinished(record: GameRecord, moves: int) -> GameRecord:
         record.actions[:moves],
         record.policies[:moves],
         record.values[:moves],
-        record.surprises[:moves],
         record.prospects[:moves],
         ONGOING,
     )
 
 
 def taught(actions: Sequence[int], policies: Any, outcome: int) -> GameRecord:
-    """A game of these moves and search policies; all values and surprises are 0."""
+    """A game of these moves and search policies; all values are 0."""
     nothing = np.zeros(len(actions), np.float32)
     moves = np.array(actions, np.int32)
-    return GameRecord(
-        Pairing(), moves, np.array(policies, np.float32), nothing, nothing, nothing, outcome
-    )
+    return GameRecord(Pairing(), moves, np.array(policies, np.float32), nothing, nothing, outcome)
 
 
 def window(minimum: int = 1, maximum: int = 10**6, fraction: float = 1.0) -> ReplayConfig:

@@ -14,7 +14,7 @@ def record(seat: int, value: int, pair: int, actions: Sequence[int] = (0,)) -> G
     """A game that player 0 played as `seat`, with result `value` (+1, 0, -1) from its own view."""
     outcome = value if seat == 0 else -value
     moves = np.array(actions, np.int32)
-    return GameRecord(Pairing((seat, 1 - seat), (), pair), moves, NONE, NONE, NONE, NONE, outcome)
+    return GameRecord(Pairing((seat, 1 - seat), (), pair), moves, NONE, NONE, NONE, outcome)
 
 
 def match(*pairs: tuple[int, int]) -> list[GameRecord]:

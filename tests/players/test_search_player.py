@@ -14,7 +14,7 @@ from alphazero.config.schema import SearchConfig
 from alphazero.games import ONGOING, make_game
 from alphazero.mcts.evaluator import UniformEvaluator
 from alphazero.mcts.exploration import Exploration
-from alphazero.mcts.move_selection import kl_divergences, sample_actions
+from alphazero.mcts.move_selection import sample_actions
 from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.rollout_methods import UNLIMITED
 from alphazero.players import search_player as player_module
@@ -138,24 +138,6 @@ def test_quick_searches_have_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (noisy == full).all()
 
 
-def test_surprise_compares_the_search_with_the_network_s_prior_without_noise() -> None:
-    records, player = capped_games(0.5)
-    compared = 0
-    for record in records:
-        state = player.search.game.initial_state()
-        for ply, policy in enumerate(record.policies):
-            if policy.any():
-                legal = int(player.search.game.legal_action_mask(state).sum())
-                # The evaluator's priors are all alike: KL = log(legal) - entropy.
-                wanted = np.log(legal) + sum(p * np.log(p) for p in policy.tolist() if p)
-                assert record.surprises[ply] == pytest.approx(wanted, abs=1e-5)
-                compared += wanted > 0.01
-            else:
-                assert record.surprises[ply] == 0
-            state = player.search.game.play(state, int(record.actions[ply]))
-    assert compared > 50
-
-
 @pytest.mark.parametrize("selection", ["puct", "gumbel_root"])
 def test_decisions_are_what_the_functions_of_move_selection_say(selection: str) -> None:
     settings = SearchConfig(simulations=24, selection=selection, mcts_solver=True)
@@ -178,8 +160,6 @@ def test_decisions_are_what_the_functions_of_move_selection_say(selection: str) 
     )
     full = player._full
     assert 10 < full.sum() < 30
-    surprises = np.where(full, kl_divergences(roots.policy_targets, roots.priors), 0)
-    assert decided.surprises.tolist() == surprises.astype(np.float32).tolist()
     targets = np.where(full[:, None], roots.policy_targets, 0).astype(np.float32)
     assert decided.policies.tolist() == targets.tolist()
     assert decided.values.tolist() == roots.values.astype(np.float32).tolist()

@@ -259,7 +259,7 @@ def test_only_moves_of_players_who_search_have_comments() -> None:
     values, policies = np.array([0.0, 0.5, -0.5], np.float32), np.eye(9, dtype=np.float32)[actions]
     for seats, opening in (((0, 1), 1), ((1, 0), 0)):
         pairing = Pairing(seats, tuple(actions[:opening].tolist()))
-        record = GameRecord(pairing, actions, policies, values, values, values, -1, True)
+        record = GameRecord(pairing, actions, policies, values, values, -1, True)
         played = PlayedGame.of(HEX, record, ("searches", "does not"))
         said = commented(played, record, (True, False)).comments
         thinks = [ply >= opening and seats[ply % 2] == 0 for ply in range(3)]

@@ -36,7 +36,7 @@ def game_of(prospects: Sequence[float], outcome: int) -> GameRecord:
     """A game with these prospects; its moves do not matter."""
     numbers = np.array(prospects, np.float32)
     policies, moves = np.zeros((len(numbers), 9), np.float32), np.zeros(len(numbers), np.int32)
-    return GameRecord(Pairing(), moves, policies, numbers, numbers, numbers, outcome)
+    return GameRecord(Pairing(), moves, policies, numbers, numbers, outcome)
 
 
 def random_games(rng: np.random.Generator, count: int) -> list[GameRecord]:
@@ -158,10 +158,10 @@ def test_prospects_are_the_better_of_the_root_s_value_and_that_of_its_best_actio
     values, shares = np.array([0.1, 0.3, -0.7]), visits / 9
     shares[2] = 1 / 3
     roots = RootStatistics(visits, shares, action_values, shares, shares, values)
-    chosen, (found, surprises, prospects) = np.zeros(3, np.int64), np.zeros((3, 3), np.float32)
+    chosen, (found, prospects) = np.zeros(3, np.int64), np.zeros((2, 3), np.float32)
     once, all_learn = np.zeros(3), np.ones(3, np.bool_)
     targets = np.zeros((3, 3), np.float32)
-    _choose_moves(roots, once, once, all_learn, chosen, targets, found, surprises, prospects)
+    _choose_moves(roots, once, once, all_learn, chosen, targets, found, prospects)
     assert prospects.tolist() == np.float32([0.1, 0.4, -0.7]).tolist()
 
 

@@ -892,7 +892,6 @@ def test_a_run_with_every_option_resumes_to_the_very_same_files(tmp_path: Path) 
         "selfplay.resign_false_positives=1.0",
         "selfplay.resign_threshold_max=0.1",
         "replay.deblunder_threshold=0.3",
-        "replay.policy_surprise_weight=0.5",
     ]
     whole = loop.train(tiny_config(tmp_path / "whole", *options))
     last = (whole / "replay/games-000004.npz").read_bytes()

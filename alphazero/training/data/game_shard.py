@@ -33,8 +33,6 @@ class GameBatch(NamedTuple):
     """[P, A] policy targets; zeros for positions that are not trained on"""
     values: Float32Array
     """[P] search values, for the player to move"""
-    surprises: Float32Array
-    """[P] policy surprise KL(policy target || network's prior), nats"""
     prospects: Float32Array
     """[P] larger of the search value and the best action's value, for the player to move"""
     lengths: npt.NDArray[np.int32]
@@ -53,7 +51,7 @@ class GameBatch(NamedTuple):
         """Concatenate records; raise RunError if a search returned NaN or infinity."""
         for record in records:
             finite = np.isfinite(record.policies).all(axis=1)
-            for numbers in (record.values, record.surprises, record.prospects):
+            for numbers in (record.values, record.prospects):
                 finite &= np.isfinite(numbers)
             if not finite.all():
                 raise RunError(
@@ -66,7 +64,6 @@ class GameBatch(NamedTuple):
             np.concatenate([record.actions for record in parts]),
             np.concatenate([record.policies for record in parts]),
             np.concatenate([record.values for record in parts]),
-            np.concatenate([record.surprises for record in parts]),
             np.concatenate([record.prospects for record in parts]),
             np.array([len(record.actions) for record in records], np.int32),
             np.array([record.outcome for record in records], np.int32),
@@ -97,7 +94,6 @@ class GameBatch(NamedTuple):
                 self.actions[end - length : end],
                 self.policies[end - length : end],
                 self.values[end - length : end],
-                self.surprises[end - length : end],
                 self.prospects[end - length : end],
                 int(outcome),
                 bool(resignation == RESIGNED),
@@ -222,7 +218,7 @@ def _read_array(part: _PackedArray) -> npt.NDArray[Any]:
 def _shape_mismatch(game: Game, parts: Mapping[str, _PackedArray]) -> str:
     """Describe the first array with a wrong type or shape for `game`; "" if all are right."""
     moves, games = parts["actions"].shape[0], parts["lengths"].shape[0]
-    counts = [moves] * 5 + [games] * 5
+    counts = [moves] * 4 + [games] * 5
     for name, count, example in zip(GameBatch._fields, counts, GameBatch.of(game, []), strict=True):
         part, shape = parts.get(name), (count, *example.shape[1:])
         if part is not None and (part.shape, part.dtype) != (shape, example.dtype):
@@ -245,8 +241,6 @@ def _fault(game: Game, games: GameBatch) -> str:
     for name, numbers in (("values", games.values), ("prospects", games.prospects)):
         if not (np.abs(numbers) <= 1 + _ROUNDING).all():
             return f"there are {name} outside -1 to 1"
-    if not ((games.surprises >= 0) & np.isfinite(games.surprises)).all():
-        return "there are surprises that are no divergences"
     if not np.isin(games.resignations, (PLAYED_OUT, MAY_RESIGN, RESIGNED)).all():
         return "there are resignations of no known kind"
     if not ((games.openings >= 0) & (games.openings <= lengths)).all():

@@ -26,7 +26,7 @@ from alphazero.training.data.auxiliary_targets import (
     short_term_values,
 )
 from alphazero.training.data.game_shard import GameBatch, initial_states
-from alphazero.training.data.targets import integers_type, surprise_weights, value_targets
+from alphazero.training.data.targets import integers_type, value_targets
 from alphazero.utils.arrays import Float32Array, Float64Array, Int64Array
 from alphazero.utils.jit import kernel
 
@@ -151,8 +151,6 @@ class ReplayBuffer:
         self._arrays: dict[str, npt.NDArray[Any]] = {}
         """Reused buffers of the concatenated shards, by name."""
         self._symmetries = game.symmetries()
-        self._cumulated: Float64Array | None = None
-        """Cumulative weights of the window's positions; None until first used."""
         self._join()
 
     @property
@@ -262,17 +260,8 @@ class ReplayBuffer:
 
     def _draw(self, batch_size: int, rng: np.random.Generator) -> Int64Array:
         """Draw positions of the window, with replacement."""
-        newest, share = self._newest, self.settings.policy_surprise_weight
-        if not share:
-            return newest[rng.integers(0, len(newest), batch_size)]
-        if self._cumulated is None:
-            _, games = np.unique(self._starts[newest], return_inverse=True)
-            self._cumulated = np.cumsum(surprise_weights(self._surprises[newest], games, share))
-        points = rng.random(batch_size) * self._cumulated[-1]
-        drawn = np.searchsorted(self._cumulated, points, side="right")
-        # A point rounded up to the sum takes the last position.
-        positions: Int64Array = newest[np.minimum(drawn, len(newest) - 1)]
-        return positions
+        newest = self._newest
+        return newest[rng.integers(0, len(newest), batch_size)]
 
     def _shard(self, iteration: int, games: GameBatch) -> _Shard:
         return _Shard(
@@ -295,7 +284,6 @@ class ReplayBuffer:
         self._moves = self._joined("moves", np.int64, [each.actions for each in games])
         self._policies = self._joined("policies", np.float32, [each.policies for each in games])
         self._values = self._joined("values", np.float32, [each.values for each in games])
-        self._surprises = self._joined("surprises", np.float32, [each.surprises for each in games])
         self.value_targets = self._joined("results", np.float64, [each.results for each in shards])
         self._starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
         self._first_states, indices = initial_states(
@@ -307,7 +295,6 @@ class ReplayBuffer:
         self._trainable: Int64Array = np.concatenate(
             [shard.trainable + begin for shard, begin in zip(shards, begins, strict=True)]
         )
-        self._cumulated = None
         if self.auxiliary:
             self._target_source = self._join_targets(shards, lengths)
 

@@ -1,28 +1,13 @@
-"""Value targets and sampling weights of recorded positions."""
+"""Value targets of recorded positions."""
 
 import numpy as np
 from numba import types
 
 from alphazero.games.game import value_of
 from alphazero.training.data.game_shard import GameBatch
-from alphazero.utils.arrays import Float32Array, Float64Array, Int64Array
+from alphazero.utils.arrays import Float64Array
 
 integers_type = types.Array(types.int64, 1, "C")
-
-
-def surprise_weights(surprises: Float32Array, games: Int64Array, share: float) -> Float64Array:
-    """Return the sampling weight of each position [P], with mean 1 in each game.
-
-    `games` [P] is the game index of each position. A `share` of a game's weight is proportional to
-    the `surprises`, the rest uniform. KataGo, docs/KataGoMethods.md, "Policy Surprise Weighting";
-    we use the network's prior without noise, and draw with replacement instead of writing
-    positions repeatedly.
-    """
-    totals = np.bincount(games, surprises)
-    counts = np.bincount(games)
-    fair = np.divide(counts, totals, out=np.zeros(len(counts)), where=totals > 0)
-    by_surprise = np.where(totals[games] > 0, surprises * fair[games], 1.0)
-    return (1 - share) + share * by_surprise
 
 
 def value_targets(games: GameBatch, blunder: float) -> Float64Array:

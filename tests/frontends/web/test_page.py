@@ -52,9 +52,7 @@ class OneGame:
         nothing = np.zeros(3, np.float32)
         actions = np.array(moves, np.int32)
         values = np.array([0.5, -0.25, 0.75], np.float32)
-        self.record = GameRecord(
-            Pairing((0, 1)), actions, policies, values, nothing, nothing, ONGOING
-        )
+        self.record = GameRecord(Pairing((0, 1)), actions, policies, values, nothing, ONGOING)
 
     def iterations(self) -> list[tuple[int, str]]:
         return [(2, "gate"), (1, "selfplay")]

@@ -28,7 +28,7 @@ from alphazero.training.data.game_shard import MAY_RESIGN, PLAYED_OUT, RESIGNED,
 from alphazero.training.data.replay_buffer import ReplayBuffer
 
 
-@pytest.mark.parametrize("field", ["policies", "values", "surprises", "prospects"])
+@pytest.mark.parametrize("field", ["policies", "values", "prospects"])
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
 def test_a_search_that_answered_with_nan_or_infinity_is_not_stored(field: str, number: float):
     records = drawn_games(3)
@@ -49,7 +49,7 @@ def test_games_come_back_from_their_bytes_exactly(name: str):
         assert np.array_equal(before, after)
     for before, after in zip(records, again.records(), strict=True):
         assert before.outcome == after.outcome
-        for each in ("actions", "policies", "values", "surprises", "prospects"):
+        for each in ("actions", "policies", "values", "prospects"):
             assert np.array_equal(getattr(before, each), getattr(after, each))
 
 
@@ -264,12 +264,8 @@ FAULTS = {
     "a finished game called resigned": put("resignations", 2, RESIGNED),
     "a resignation that draws": resigned(0),
     "a resignation in a game under way": resigned(ONGOING),
-    "NaN as a surprise": put("surprises", 3, np.nan),
-    "infinite surprise": put("surprises", 3, np.inf),
-    "less than no surprise": put("surprises", 3, -0.1),
     "NaN as a prospect": put("prospects", 3, np.nan),
     "a prospect below minus one": put("prospects", 3, -1.5),
-    "fewer surprises": shorten("surprises"),
     "fewer prospects": shorten("prospects"),
     "fewer resignations": shorten("resignations"),
     "an opening longer than its game": put("openings", 2, 43),

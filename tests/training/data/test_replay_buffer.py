@@ -4,10 +4,8 @@ Letters: P positions, A actions, B batch, [C, H, W] observation.
 """
 
 import dataclasses
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -216,53 +214,6 @@ def test_symmetries_are_drawn_alike():
     assert statistic < 24.3  # chi-square with 7 degrees of freedom, 99.9 %
 
 
-# Weights
-
-
-def statistic_of(drawn: Sequence[bytes], expected: dict[bytes, float]) -> float:
-    """Chi-square of what was drawn, less its mean, in standard deviations."""
-    counts = Counter(drawn)
-    assert counts.keys() <= expected.keys()
-    total = sum(expected.values())
-    statistic = 0.0
-    for key, weight in expected.items():
-        mean = len(drawn) * weight / total
-        assert mean > 5, "too few draws to tell"
-        statistic += (counts[key] - mean) ** 2 / mean
-    freedom = len(expected) - 1
-    return float((statistic - freedom) / np.sqrt(2 * freedom))
-
-
-@pytest.mark.parametrize("share", [0.5, 0.9])
-def test_a_share_of_a_game_s_draws_follows_the_surprise_of_its_positions(share: float):
-    settings = dataclasses.replace(window(maximum=70), policy_surprise_weight=share)
-    records = random_records(TIC_TAC_TOE, 14, opening=2)
-    records.append(dataclasses.replace(records[3], surprises=np.zeros_like(records[3].surprises)))
-    samples = iter(keys(plain_samples(TIC_TAC_TOE, records)))
-    games = [
-        [
-            (next(samples), float(surprise))
-            for policy, surprise in zip(record.policies, record.surprises, strict=True)
-            if policy.any()
-        ]
-        for record in records
-    ]
-    first = sum(map(len, games)) - 70
-    expected: dict[bytes, float] = {}
-    for game in games:
-        inside, first = game[first:] if first > 0 else game, first - len(game)
-        total = sum(surprise for _, surprise in inside)
-        for key, surprise in inside:
-            weight = len(inside) * surprise / total if total else 1
-            expected[key] = expected.get(key, 0) + (1 - share) + share * weight
-    assert sum(expected.values()) == pytest.approx(70)
-    replay = filled(TIC_TAC_TOE, [records], settings)
-    drawn = keys(replay.sample(60_000, np.random.default_rng(1), augment=False))
-    assert abs(statistic_of(drawn, expected)) < 4
-    plain = filled(TIC_TAC_TOE, [records], window(maximum=70))
-    assert statistic_of(keys(plain.sample(60_000, np.random.default_rng(1), False)), expected) > 50
-
-
 # The window
 
 
@@ -326,9 +277,8 @@ def test_a_shard_without_searched_moves_does_no_harm():
     assert ReplayBuffer(TIC_TAC_TOE, window()).window == 0
 
 
-@pytest.mark.parametrize("options", [{}, {"policy_surprise_weight": 0.5}])
-def test_shards_that_come_back_from_the_disk_make_the_same_window(options: dict[str, Any]):
-    settings = dataclasses.replace(window(10, 400, 0.6), **options)
+def test_shards_that_come_back_from_the_disk_make_the_same_window():
+    settings = window(10, 400, 0.6)
     shards = [random_records(TIC_TAC_TOE, 9, seed) for seed in range(8)]
     before = ReplayBuffer(TIC_TAC_TOE, settings)
     for iteration, records in enumerate(shards, 1):
@@ -377,7 +327,7 @@ def test_the_target_is_mixed_from_the_outcome_and_the_value_of_the_search() -> N
     policies = np.eye(9, dtype=np.float32)[actions]
     replay = ReplayBuffer(game, config.replay)
     none = np.zeros(9, np.float32)
-    record = GameRecord(Pairing(), actions, policies, values, none, none, outcome)
+    record = GameRecord(Pairing(), actions, policies, values, none, outcome)
     replay.add(1, GameBatch.of(game, [record]))
     for mix in (0.0, 0.25, 1.0):
         batch = replay.sample(64, np.random.default_rng(0), augment=False, search_value_weight=mix)

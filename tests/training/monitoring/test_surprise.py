@@ -51,7 +51,7 @@ def record_of(game: Game, actions: list[int], policies: dict[int, dict[int, floa
     values = np.linspace(-0.8, 0.8, len(actions), dtype=np.float32)
     none = np.zeros(len(actions), np.float32)
     moves = np.array(actions, np.int32)
-    return GameRecord(Pairing(), moves, rows, values, none, none, game.outcome(state))
+    return GameRecord(Pairing(), moves, rows, values, none, game.outcome(state))
 
 
 def test_entropies_are_those_computed_by_hand() -> None:
