@@ -111,6 +111,13 @@ COMMANDS = (
         play.replay_arguments,
     ),
     Command(
+        "openings",
+        play.openings,
+        "count the moves that games made in a position, and their points",
+        "alphazero openings checkpoints/connect_four 44",
+        play.openings_arguments,
+    ),
+    Command(
         "plot",
         training.plot,
         "plot the curves of a run as one figure, as PNG and SVG",

@@ -267,3 +267,53 @@ def replay(options: argparse.Namespace) -> None:
 
     terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
     replay(load_played(options.games), options.number, input if terminal else None)
+
+
+PERIODS = 4
+"""Periods of a run into which `openings` divides its games."""
+
+
+def openings_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `openings`."""
+    parser.add_argument(
+        "games",
+        type=Path,
+        metavar="GAMES",
+        help="a run's folder, for its self-play games, or a file of games",
+    )
+    parser.add_argument(
+        "line",
+        nargs="*",
+        metavar="MOVE",
+        help="the moves to the position (default: the initial position)",
+    )
+
+
+def openings(options: argparse.Namespace) -> None:
+    """Count the moves of games in a position."""
+    from alphazero.utils.files import check_readable, is_folder, printable
+
+    name = printable(options.games)
+    if is_folder(options.games):
+        from tqdm import tqdm
+
+        from alphazero.diagnostics.run_archive import RunArchive
+        from alphazero.records.opening_explorer import in_periods
+
+        archive = RunArchive(options.games)
+        numbers = tqdm(archive.selfplay_iterations(), unit="iteration", leave=False, disable=None)
+        groups = in_periods({number: archive.selfplay_games(number) for number in numbers}, PERIODS)
+        game = archive.game
+    else:
+        check_readable(options.games)
+
+        from alphazero.records.game_files import load_played
+
+        games = load_played(options.games)
+        game, groups = games[0].game, {name: games}
+        if not all(game.accepts(each.game) for each in games):
+            raise AlphaZeroError(f"{name} holds different games; openings are of one game")
+
+    from alphazero.records.opening_explorer import explore
+
+    print(explore(game, groups, game.split_moves(" ".join(options.line))))

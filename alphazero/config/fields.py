@@ -1,6 +1,7 @@
 """Configuration keys as dataclass fields with unit, range and source, and their checks."""
 
 import dataclasses
+import functools
 import math
 import re
 import sys
@@ -133,6 +134,12 @@ def _wrong_type(kind: Any, value: Any) -> str:
     return f"expected {KIND_WORDS[kind]}, got {describe_value(value)}{hint}"
 
 
+@functools.cache
+def _tell_once(note: str) -> None:
+    """Print a note, unless this process has printed it: a run's file is read many times."""
+    print(note, file=sys.stderr)
+
+
 class Reader:
     """Builds sections from a document and collects all problems."""
 
@@ -165,8 +172,7 @@ class Reader:
         """Raise one ConfigError for all problems, by line; if none, print the renamed keys."""
         if not self.problems:
             if self.renamed:
-                changes = ", ".join(self.renamed)
-                print(f"{self.source}: keys have changed: {changes}", file=sys.stderr)
+                _tell_once(f"{self.source}: keys have changed: {', '.join(self.renamed)}")
             return
         texts = [problem.message for problem in sorted(self.problems, key=lambda p: p.line)]
         if len(texts) > MAXIMUM_PROBLEMS_SHOWN:

@@ -63,6 +63,19 @@ class RunArchive:
             self._read.move_to_end(key)
             return self._read[key]
 
+    def selfplay_iterations(self) -> list[int]:
+        """Return the iterations with self-play games, oldest first."""
+        return sorted(iteration for iteration, kind in self.iterations() if kind == SELFPLAY)
+
+    def selfplay_games(self, iteration: int) -> list[PlayedGame]:
+        """Return the self-play games of an iteration, without their policies."""
+        return [
+            each
+            if isinstance(each, PlayedGame)
+            else PlayedGame.of(self.game, each, ("best", "best"))
+            for each in self.games(iteration, SELFPLAY)
+        ]
+
     def _load(self, iteration: int, kind: str) -> list[GameRecord | PlayedGame]:
         if kind == SELFPLAY and iteration in (run := self._run()).state.shards:
             try:
