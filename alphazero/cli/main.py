@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-from alphazero.cli import configuration, evaluation, foundations, play, training
+from alphazero.cli import configuration, evaluation, export, foundations, play, training
 from alphazero.cli.argument_types import Parser
 from alphazero.cli.shared import EXIT_INTERRUPTED
 from alphazero.errors import AlphaZeroError, did_you_mean
@@ -102,6 +102,13 @@ COMMANDS = (
         "list the players that come with the package, by name",
         "alphazero players",
         play.players_arguments,
+    ),
+    Command(
+        "export",
+        export.export,
+        "write a player's network as ONNX, or a web page that plays without a server",
+        "alphazero export connect_four --onnx connect_four.onnx --precision int8",
+        export.export_arguments,
     ),
     Command(
         "replay",

@@ -24,6 +24,7 @@ from alphazero.config.strict_yaml import KeyPath, describe_value, quote
 GameOption = int | float | bool | str
 VariedOptions = dict[str, tuple[int, int]]
 PRECISIONS = ("auto", "float32", "bfloat16")
+BACKENDS = ("auto", "torch", "openvino", "onnxruntime")
 VALUE_HEADS = ("scalar", "wdl")
 HEADS = ("dense", "convolutional")
 AUXILIARY_HEADS = ("ownership", "margin", "reply", "short_term_value")
@@ -939,8 +940,9 @@ class InferenceConfig:
 
     backend: str = config_field(
         "auto",
-        "inference library; `auto`: OpenVINO on a CPU if it is installed, else torch",
-        choices=("auto", "torch", "openvino"),
+        "inference library; `auto`: on a CPU OpenVINO, or else ONNX Runtime, if installed; else "
+        "torch; the environment variable ALPHAZERO_BACKEND overrides it",
+        choices=BACKENDS,
     )
     device: str = config_field(
         "auto",

@@ -1,46 +1,88 @@
 """The choice of the evaluator: the fastest one that is installed for the device."""
 
+import os
 from typing import Final
 
-from alphazero.config.schema import InferenceConfig
+from alphazero.config.schema import BACKENDS, InferenceConfig
 from alphazero.errors import ConfigError
 from alphazero.network.inference import BatchedEvaluator, resolve_device
+from alphazero.network.onnx_evaluator import OnnxEvaluator
+from alphazero.network.onnx_graph import onnx_is_installed
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator, openvino_is_installed
 from alphazero.network.resnet import ResNet
 from alphazero.network.torch_evaluator import TorchEvaluator
 
+BACKEND_VARIABLE: Final = "ALPHAZERO_BACKEND"
+"""The environment variable that overrides `inference.backend` on this machine."""
+
+NAMES: Final = {"openvino": "OpenVINO", "onnxruntime": "ONNX Runtime", "torch": "torch"}
+
 
 def resolve_backend(settings: InferenceConfig) -> str:
-    """Return "torch" or "openvino"; raise ConfigError if the configured one cannot be used."""
-    on_cpu = resolve_device(settings.device) == "cpu"
-    if settings.backend == "openvino" and not (on_cpu and openvino_is_installed()):
-        why = "is not installed; use 'auto', or pip install 'alphazero[openvino]'"
-        if not on_cpu:
-            why = "computes on CPUs only; use 'auto', or inference.device=cpu"
-        raise ConfigError(f"inference.backend: OpenVINO {why}")
-    if settings.backend == "auto":
-        return "openvino" if on_cpu and openvino_is_installed() else "torch"
-    return settings.backend
+    """Return "openvino", "onnxruntime" or "torch": for "auto" the first of them that can be used.
+
+    Raises:
+        ConfigError: for one that cannot be used, or an unknown name in `BACKEND_VARIABLE`.
+    """
+    asked, where = _asked(settings)
+    if asked == "auto":
+        return next(name for name in NAMES if not _obstacle(name, settings))
+    if why := _obstacle(asked, settings):
+        raise ConfigError(f"{where}: {NAMES[asked]} {why}")
+    return asked
+
+
+def _asked(settings: InferenceConfig) -> tuple[str, str]:
+    """Return the backend asked for, and the key or variable that asks for it."""
+    forced = os.environ.get(BACKEND_VARIABLE)
+    if not forced:
+        return settings.backend, "inference.backend"
+    if forced not in BACKENDS:
+        raise ConfigError(
+            f"{BACKEND_VARIABLE}: unknown backend {forced[:40]!r}; expected one of "
+            f"{', '.join(BACKENDS)}"
+        )
+    return forced, BACKEND_VARIABLE
+
+
+def _obstacle(backend: str, settings: InferenceConfig) -> str:
+    """Return why `backend` cannot be used and what to do; an empty text if it can."""
+    if backend == "torch":
+        return ""
+    if resolve_device(settings.device) != "cpu":
+        return "computes on CPUs only; use 'auto', or inference.device=cpu"
+    if backend == "openvino" and not openvino_is_installed():
+        return "is not installed; use 'auto', or pip install 'alphazero[openvino]'"
+    if backend == "onnxruntime" and not onnx_is_installed():
+        return "is not installed; use 'auto', or pip install 'alphazero[onnx]'"
+    if backend == "onnxruntime" and settings.precision == "bfloat16":
+        return "computes in float32 only; use inference.precision=float32"
+    return ""
 
 
 def explain_backend(settings: InferenceConfig) -> str:
     """Return one line that names the backend, and a faster one if there is one."""
     int8 = settings.selfplay_precision == "int8"
-    if resolve_backend(settings) == "openvino":
-        return f"positions are evaluated by OpenVINO on the CPU{', in self-play in int8' * int8}"
-    device = resolve_device(settings.device)
-    line = f"positions are evaluated by torch on {'the CPU' if device == 'cpu' else device}"
+    backend, device = resolve_backend(settings), resolve_device(settings.device)
+    where = "the CPU" if device == "cpu" else device
+    line = f"positions are evaluated by {NAMES[backend]} on {where}"
+    if backend == "openvino":
+        return line + ", in self-play in int8" * int8
     if int8:
         line += ", in self-play too: int8 is computed by OpenVINO alone"
-    if device == "cpu" and settings.backend == "auto":
+    if backend == "torch" and device == "cpu" and _asked(settings)[0] == "auto":
         line += "; OpenVINO is not installed and would be faster: pip install 'alphazero[openvino]'"
+        line += ", or 'alphazero[onnx]' where it has no wheel"
     return line
 
 
 def make_evaluator(network: ResNet, settings: InferenceConfig) -> BatchedEvaluator:
     """Return a frozen copy of `network` that evaluates positions."""
-    if resolve_backend(settings) == "openvino":
-        return OpenVINOEvaluator(network, settings.precision)
+    match resolve_backend(settings):
+        case "openvino":
+            return OpenVINOEvaluator(network, settings.precision)
+        case "onnxruntime":
+            return OnnxEvaluator(network)
     return TorchEvaluator(network, settings.device, settings.precision)
 
 

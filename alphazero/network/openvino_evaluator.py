@@ -6,17 +6,17 @@ Shapes: B positions, C planes, H rows, W columns, A actions, F filters.
 import copy
 import functools
 from collections import defaultdict
+from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from alphazero.errors import ConfigError
-from alphazero.network.heads import ConvolutionalPolicy, scale_of_board
+from alphazero.network.graph import build_graph
 from alphazero.network.inference import BatchedEvaluator, resolve_precision
-from alphazero.network.layers import ConvNorm
 from alphazero.network.quantization import (
     SIGNED_LEVELS,
     UNSIGNED_LEVELS,
@@ -24,13 +24,7 @@ from alphazero.network.quantization import (
     measure_ranges,
     weight_ranges,
 )
-from alphazero.network.resnet import (
-    GlobalPooling,
-    ResidualBlock,
-    ResNet,
-    SqueezeExcitation,
-    check_observations,
-)
+from alphazero.network.resnet import ResNet, check_observations
 from alphazero.utils.arrays import Float32Array
 
 _PRECISIONS = {"float32": "f32", "bfloat16": "bf16"}
@@ -107,128 +101,88 @@ def _core() -> Any:
     return openvino.Core()
 
 
-@functools.cache
-def _ops() -> Any:
-    from openvino import opset13
-
-    return opset13
-
-
 _OVER_BOARD = np.array([2, 3])
+_WIN_LESS_LOSS = np.array([[1], [0], [-1]], np.float32)
 
 
-def _constant(tensor: Tensor) -> Any:
-    return _ops().constant(tensor.detach().float().numpy())
+class OpenVINOOps:
+    """The operations of OpenVINO, for `build_graph`."""
 
+    def __init__(self) -> None:
+        from openvino import opset13
 
-def _dense(features: Any, layer: nn.Linear) -> Any:
-    ops = _ops()
-    product = ops.matmul(features, _constant(layer.weight), False, True)
-    return ops.add(product, _constant(layer.bias.reshape(1, -1)))
+        self._ops: Any = opset13
 
+    def _constant(self, tensor: Tensor) -> Any:
+        return self._ops.constant(tensor.detach().float().numpy())
 
-def _flat(features: Any) -> Any:
-    """Reshape [B, F, H, W] to [B, F H W]."""
-    return _ops().reshape(features, np.array([0, -1]), True)
+    def _quantize(self, numbers: Any, greatest: Tensor, signed: bool) -> Any:
+        high = self._constant(greatest)
+        low = self._constant(-greatest if signed else torch.zeros_like(greatest))
+        levels = SIGNED_LEVELS if signed else UNSIGNED_LEVELS
+        return self._ops.fake_quantize(numbers, low, high, low, high, levels)
 
+    def convolve(
+        self, features: Any, weight: Tensor, bias: Tensor, greatest: Tensor | None = None
+    ) -> Any:
+        padding, kernel = [weight.shape[2] // 2] * 2, self._constant(weight)
+        if greatest is not None:  # OpenVINO compiles these to int8 kernels
+            features = self._quantize(features, greatest, signed=False)
+            kernel = self._quantize(kernel, weight_ranges(weight), signed=True)
+        convolved = self._ops.convolution(features, kernel, [1, 1], padding, padding, [1, 1])
+        return self.add(convolved, self._constant(bias.reshape(1, -1, 1, 1)))
 
-def _of_each_filter(numbers: Any) -> Any:
-    """Reshape [B, F] to [B, F, 1, 1]."""
-    return _ops().reshape(numbers, np.array([0, -1, 1, 1]), True)
+    def dense(self, features: Any, weight: Tensor, bias: Tensor) -> Any:
+        product = self._ops.matmul(features, self._constant(weight), False, True)
+        return self.add(product, self._constant(bias.reshape(1, -1)))
+
+    def relu(self, numbers: Any) -> Any:
+        return self._ops.relu(numbers)
+
+    def sigmoid(self, numbers: Any) -> Any:
+        return self._ops.sigmoid(numbers)
+
+    def tanh(self, numbers: Any) -> Any:
+        return self._ops.tanh(numbers)
+
+    def win_less_loss(self, logits: Any) -> Any:
+        shares, factors = self._ops.softmax(logits, 1), self._ops.constant(_WIN_LESS_LOSS)
+        return self._ops.matmul(shares, factors, False, False)
+
+    def add(self, one: Any, other: Any) -> Any:
+        return self._ops.add(one, other)
+
+    def multiply(self, one: Any, other: Any) -> Any:
+        return self._ops.multiply(one, other)
+
+    def scale(self, numbers: Any, factor: float) -> Any:
+        return self._ops.multiply(numbers, self._ops.constant(np.float32(factor)))
+
+    def means(self, features: Any) -> Any:
+        return self._ops.reduce_mean(features, _OVER_BOARD, False)
+
+    def maxima(self, features: Any) -> Any:
+        return self._ops.reduce_max(features, _OVER_BOARD, False)
+
+    def join(self, parts: Sequence[Any]) -> Any:
+        return self._ops.concat(list(parts), 1)
+
+    def split(self, features: Any, lengths: tuple[int, int]) -> tuple[Any, Any]:
+        first, second = self._ops.variadic_split(features, 1, np.array(lengths)).outputs()
+        return first, second
+
+    def flat(self, features: Any) -> Any:
+        return self._ops.reshape(features, np.array([0, -1]), True)
+
+    def of_each_filter(self, numbers: Any) -> Any:
+        return self._ops.reshape(numbers, np.array([0, -1, 1, 1]), True)
 
 
 def _graph(network: ResNet, size: int, ranges: Ranges) -> Any:
-    """Return a folded ResNet as an OpenVINO model of fixed batch size.
-
-    The twin of `ResNet.forward`, layer by layer; a test compares their outputs. Convolutions in
-    `ranges` round their inputs and weights; OpenVINO compiles these to int8 kernels.
-    """
+    """Return a folded network as an OpenVINO model of fixed batch size."""
     import openvino
+    from openvino import opset13
 
-    ops = _ops()
-
-    def quantize(numbers: Any, greatest: Tensor, signed: bool) -> Any:
-        high = _constant(greatest)
-        low = _constant(-greatest if signed else torch.zeros_like(greatest))
-        levels = SIGNED_LEVELS if signed else UNSIGNED_LEVELS
-        return ops.fake_quantize(numbers, low, high, low, high, levels)
-
-    def convolve(features: Any, layer: ConvNorm) -> Any:
-        convolution = layer.convolution
-        padding = list(cast(tuple[int, int], convolution.padding))
-        bias = cast(Tensor, convolution.bias).reshape(1, -1, 1, 1)
-        weight = _constant(convolution.weight)
-        if layer in ranges:
-            # The skip around the block uses the unrounded `features`: rounding them too is no
-            # faster and doubles the distance to the exact outputs, because the errors add up.
-            features = quantize(features, ranges[layer], signed=False)
-            weight = quantize(weight, weight_ranges(convolution.weight), signed=True)
-        convolved = ops.convolution(features, weight, [1, 1], padding, padding, [1, 1])
-        return ops.add(convolved, _constant(bias))
-
-    def excite(features: Any, layer: SqueezeExcitation) -> Any:
-        hidden = ops.relu(_dense(ops.reduce_mean(features, _OVER_BOARD, False), layer.squeeze))
-        return ops.multiply(features, _of_each_filter(ops.sigmoid(_dense(hidden, layer.excite))))
-
-    def pool(features: Any, layer: GlobalPooling) -> Any:
-        lengths = np.array([layer.dense.out_features, layer.pooled])
-        shifted, last = ops.variadic_split(features, 1, lengths).outputs()
-        pooled = ops.relu(last)
-        means, maxima = (
-            each(pooled, _OVER_BOARD, False) for each in (ops.reduce_mean, ops.reduce_max)
-        )
-        shifts = _dense(ops.concat([means, maxima], 1), layer.dense)
-        return ops.add(shifted, _of_each_filter(shifts))
-
-    def residual(features: Any, block: ResidualBlock) -> Any:
-        inner = convolve(features, block.first)
-        if block.pooling is not None:
-            inner = pool(inner, block.pooling)
-        change = convolve(ops.relu(inner), block.second)
-        if block.excitation is not None:
-            change = excite(change, block.excitation)
-        return ops.relu(ops.add(change, features))
-
-    observations = ops.parameter([size, *network.observation_shape], np.float32)
-    trunk = ops.relu(convolve(observations, network.stem))
-    for block in network.tower:
-        assert isinstance(block, ResidualBlock)
-        trunk = residual(trunk, block)
-    logits = _policy(network, convolve(trunk, network.policy_features))
-    values = _value(network, ops.relu(convolve(trunk, network.value_features)))
-    return openvino.Model([logits, values], [observations], "alphazero")
-
-
-def _pool_board(network: ResNet, features: Any) -> Any:
-    """The twin of `heads.pool_board`."""
-    ops, scale = _ops(), np.float32(scale_of_board(*network.observation_shape[1:]))
-    means = ops.reduce_mean(features, _OVER_BOARD, False)
-    maxima = ops.reduce_max(features, _OVER_BOARD, False)
-    return ops.concat([means, ops.multiply(means, ops.constant(scale)), maxima], 1)
-
-
-def _policy(network: ResNet, features: Any) -> Any:
-    """The logits of the normalised features of the policy head."""
-    ops, head = _ops(), network.policy_output
-    if not isinstance(head, ConvolutionalPolicy):
-        return _dense(_flat(ops.relu(features)), cast(nn.Linear, head))
-    lengths = np.array([head.filters, head.filters])
-    local, pooled = ops.variadic_split(features, 1, lengths).outputs()
-    summary = _pool_board(network, ops.relu(pooled))
-    local = ops.relu(ops.add(local, _of_each_filter(_dense(summary, head.bias))))
-    kernel = _constant(head.planes.weight[:, :, None, None])
-    planes = ops.convolution(local, kernel, [1, 1], [0, 0], [0, 0], [1, 1])
-    logits = _flat(ops.add(planes, _constant(head.planes.bias.reshape(1, -1, 1, 1))))
-    return logits if head.others is None else ops.concat([logits, _dense(summary, head.others)], 1)
-
-
-def _value(network: ResNet, features: Any) -> Any:
-    """The values [B, 1] of the features of the value head."""
-    ops, settings = _ops(), network.settings
-    pools = settings.heads == "convolutional"
-    inputs = _pool_board(network, features) if pools else _flat(features)
-    output = _dense(ops.relu(_dense(inputs, network.value_hidden)), network.value_output)
-    if settings.value_head == "scalar":
-        return ops.tanh(output)
-    win_less_loss = np.array([[1], [0], [-1]], np.float32)
-    return ops.matmul(ops.softmax(output, 1), ops.constant(win_less_loss), False, False)
+    observations = opset13.parameter([size, *network.observation_shape], np.float32)
+    outputs = build_graph(network, OpenVINOOps(), observations, ranges)
+    return openvino.Model(list(outputs), [observations], "alphazero")

@@ -6,32 +6,39 @@ greatest value seen on positions from play, with one range per tensor. Its weigh
 training of neural networks for efficient integer-arithmetic-only inference*, arXiv:1712.05877,
 sections 2.1 and 3; per channel: Krishnamoorthi, arXiv:1806.08342, section 3.)
 
-Shapes: B positions, C planes, H rows, W columns, F filters.
+Shapes: B positions, C planes, H rows, W columns, A actions, F filters.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, Self, cast
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from alphazero.config.schema import InferenceConfig
 from alphazero.network.layers import ConvNorm
 from alphazero.network.resnet import ResidualBlock, ResNet
+from alphazero.utils.arrays import Float32Array
 
 UNSIGNED_LEVELS: Final = 256
 SIGNED_LEVELS: Final = 255
 """-127 to 127: symmetric, so that 0 stays 0."""
 
+CALIBRATION: Final = 256
+"""Positions that set the ranges; a few hundred find the largest values well enough."""
+
 _LEAST: Final = 1e-6
 """The smallest range: an untrained block's weights are all 0."""
+
+Answers = tuple[Float32Array, Float32Array]
+"""Policy logits [B, A] and values [B]."""
 
 Ranges = Mapping[ConvNorm, Tensor]
 """The greatest input of each convolution to round, [1, 1, 1, 1]."""
 
 
-def measure_ranges(network: ResNet, observations: NDArray[np.float32]) -> Ranges:
+def measure_ranges(network: ResNet, observations: Float32Array) -> Ranges:
     """Return the greatest input of every convolution of the tower on `observations` [B, C, H, W].
 
     The tower is nearly all of the work; stem and heads are not rounded. `network` is folded.
@@ -59,3 +66,36 @@ def measure_ranges(network: ResNet, observations: NDArray[np.float32]) -> Ranges
 def weight_ranges(weight: Tensor) -> Tensor:
     """Return each channel's greatest absolute weight [F, 1, 1, 1]; `weight` is [F, ., ., .]."""
     return weight.abs().amax(dim=(1, 2, 3), keepdim=True).clamp_min(_LEAST)
+
+
+class QuantizationError(NamedTuple):
+    """The differences between the answers in int8 and the exact ones."""
+
+    agreement: float
+    """share of positions with the same best move"""
+    value_error: float
+    """mean absolute difference of the values"""
+
+    @classmethod
+    def between(cls, rounded: Answers, exact: Answers) -> Self:
+        """Compare the answers for the same positions, at least one.
+
+        The best move is the one with the greatest logit, legal or not: a network learns to give
+        illegal moves no probability.
+        """
+        same = rounded[0].argmax(axis=1) == exact[0].argmax(axis=1)
+        return cls(float(same.mean()), float(np.abs(rounded[1] - exact[1]).mean()))
+
+    def within(self, settings: InferenceConfig) -> bool:
+        return (
+            self.agreement >= settings.int8_min_agreement
+            and self.value_error <= settings.int8_max_value_error
+        )
+
+    def explain(self, settings: InferenceConfig) -> str:
+        """Return the differences and their limits."""
+        return (
+            f"int8 has {self.agreement:.1%} of the best moves (at least "
+            f"{settings.int8_min_agreement:.1%} wanted) and a value error of "
+            f"{self.value_error:.3f} (at most {settings.int8_max_value_error:.3f})"
+        )

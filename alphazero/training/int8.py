@@ -14,36 +14,12 @@ import numpy as np
 from alphazero.config.schema import InferenceConfig
 from alphazero.mcts.evaluator import Evaluator
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
+from alphazero.network.quantization import CALIBRATION, QuantizationError
 from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.utils.arrays import Float32Array
 
-CALIBRATION: Final = 256
-"""Positions that set the ranges; a few hundred find the largest values well enough."""
 CHECK: Final = 768
 """Positions that are compared: enough to measure a share of 0.99 to half a percent."""
-
-
-class QuantizationError(NamedTuple):
-    """The differences between two evaluators' results."""
-
-    agreement: float
-    """share of positions with the same best move"""
-    value_error: float
-    """mean absolute difference of the values"""
-
-    def within(self, settings: InferenceConfig) -> bool:
-        return (
-            self.agreement >= settings.int8_min_agreement
-            and self.value_error <= settings.int8_max_value_error
-        )
-
-    def explain_refusal(self, settings: InferenceConfig, precision: str) -> str:
-        """Return why self-play stays in the ordinary `precision`."""
-        return (
-            f"self-play stays in {precision}; int8 has {self.agreement:.1%} of the best moves (at "
-            f"least {settings.int8_min_agreement:.1%} wanted) and a value error of "
-            f"{self.value_error:.3f} (at most {settings.int8_max_value_error:.3f})"
-        )
 
 
 class QuantizedEvaluator(NamedTuple):
@@ -60,15 +36,9 @@ class QuantizedEvaluator(NamedTuple):
 def compare(
     evaluator: Evaluator, reference: Evaluator, observations: Float32Array
 ) -> QuantizationError:
-    """Compare two evaluators' results on `observations` [B, C, H, W], B above 0.
-
-    The best move is the one with the greatest logit, legal or not: a network learns to give
-    illegal moves no probability.
-    """
-    exact_logits, exact_values = reference.evaluate(observations)
-    logits, values = evaluator.evaluate(observations)
-    same = logits.argmax(axis=1) == exact_logits.argmax(axis=1)
-    return QuantizationError(float(same.mean()), float(np.abs(values - exact_values).mean()))
+    """Compare two evaluators' results on `observations` [B, C, H, W], B above 0."""
+    exact = reference.evaluate(observations)
+    return QuantizationError.between(evaluator.evaluate(observations), exact)
 
 
 def draw_positions(

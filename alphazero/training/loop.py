@@ -26,6 +26,7 @@ from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
 from alphazero.network.device_check import check_device
 from alphazero.network.inference import BatchedEvaluator
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
+from alphazero.network.quantization import QuantizationError
 from alphazero.network.resnet import ResNet
 from alphazero.network.size_check import check_network_sizes
 from alphazero.network.transfer import load_initial
@@ -33,7 +34,7 @@ from alphazero.records.game_record import NEVER_RESIGN, GameRecord
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import Batch, ReplayBuffer
 from alphazero.training.evaluation import Evaluation, Figures
-from alphazero.training.int8 import QuantizationError, quantize
+from alphazero.training.int8 import quantize
 from alphazero.training.learning.data_parallel import Group, init_process_group
 from alphazero.training.learning.learner import StepReport
 from alphazero.training.learning.losses import StepLosses
@@ -223,7 +224,7 @@ class Training:
         quantized = quantize(self.best, self.replay, settings, self._seed(CALIBRATE))
         self.int8 = quantized.comparison
         if self.int8 and quantized.calibration is None:
-            refusal = self.int8.explain_refusal(settings, self.best.precision)
+            refusal = f"self-play stays in {self.best.precision}; {self.int8.explain(settings)}"
             tqdm.write(f"iteration {self.run.state.iteration}: {refusal}", file=sys.stdout)
         return best._replace(evaluator=quantized.evaluator, calibration=quantized.calibration)
 

@@ -2,17 +2,31 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from alphazero.config.schema import NetworkConfig
+from alphazero.network.onnx_graph import onnx_is_installed
 from alphazero.network.openvino_evaluator import openvino_is_installed
-from alphazero.network.resnet import ResNet
+from alphazero.network.resnet import ResNet, fold_batch_norm
 
 needs_openvino = pytest.mark.skipif(not openvino_is_installed(), reason="OpenVINO not installed")
-
+needs_onnx = pytest.mark.skipif(not onnx_is_installed(), reason="ONNX not installed")
 
 SETTINGS = NetworkConfig(blocks=2, filters=16, value_hidden=8)
+
+OPTIONS: list[dict[str, str | int]] = [
+    {"value_head": "wdl"},
+    {"squeeze_excitation": 5},
+    {"global_pooling": 6},
+    {"heads": "convolutional"},
+    {"heads": "convolutional", "policy_planes": 1},
+    {"heads": "convolutional", "policy_planes": 2, "value_head": "wdl", "value_filters": 9},
+    {"value_head": "wdl", "squeeze_excitation": 5, "global_pooling": 6},
+]
+"""Options of the network that its twins in other libraries compute too."""
 
 
 def scrambled(policy_planes: int = 0, **options: str | int) -> ResNet:
@@ -29,3 +43,42 @@ def scrambled(policy_planes: int = 0, **options: str | int) -> ResNet:
                 noise = torch.randn(tensor.shape, generator=generator) * 0.1
                 tensor.add_(noise.abs() if name.endswith("running_var") else noise)
     return network.eval()
+
+
+def boards(count: int) -> np.ndarray:
+    """Return random planes [count, 3, 6, 7]."""
+    rng = np.random.default_rng(3)
+    return (rng.random((count, 3, 6, 7)) < 0.4).astype(np.float32)
+
+
+def rounded_to(numbers: torch.Tensor, low: torch.Tensor, high: torch.Tensor, steps: int):
+    """Return the nearest of `steps` + 1 evenly spaced numbers from `low` to `high`."""
+    width = (high - low) / steps
+    return torch.round((numbers.clamp(low, high) - low) / width) * width + low
+
+
+def plain_int8(network: ResNet, calibration: np.ndarray, observations: np.ndarray):
+    """The slow twin: the network in torch, each convolution of its tower rounded in words."""
+    network = fold_batch_norm(network)
+    greatest: dict[nn.Module, torch.Tensor] = {}
+    towers = [layer for block in network.tower for layer in (block.first, block.second)]
+
+    def note(layer: nn.Module, inputs: tuple[torch.Tensor]) -> None:
+        greatest[layer] = inputs[0].max()
+
+    def rounding(layer: nn.Module, inputs: tuple[torch.Tensor]) -> tuple[torch.Tensor]:
+        return (rounded_to(inputs[0], torch.tensor(0.0), greatest[layer], 255),)
+
+    with torch.no_grad():
+        hooks = [layer.register_forward_pre_hook(note) for layer in towers]
+        network(torch.from_numpy(calibration))
+        for hook in hooks:
+            hook.remove()
+        for layer in towers:
+            layer.register_forward_pre_hook(rounding)
+            weight = layer.convolution.weight
+            for channel in weight:
+                size = channel.abs().max()
+                channel.copy_(rounded_to(channel, -size, size, 254))
+        logits, values = network(torch.from_numpy(observations))
+    return logits.numpy(), values.numpy()

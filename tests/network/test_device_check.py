@@ -70,7 +70,7 @@ def new_network(seed: int = 0, **options: Any) -> ResNet:
 
 
 @pytest.mark.parametrize("precision", TOLERANCES)
-@pytest.mark.parametrize("backend", ["torch", "openvino"])
+@pytest.mark.parametrize("backend", ["torch", "openvino", "onnxruntime"])
 def test_healthy_backends_pass_with_new_and_trained_networks(backend: str, precision: str) -> None:
     if backend == "openvino" and not openvino_is_installed():
         pytest.skip("OpenVINO is not installed")

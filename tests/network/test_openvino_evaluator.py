@@ -6,31 +6,13 @@ import threading
 import numpy as np
 import pytest
 import torch
-from helpers.networks import needs_openvino, scrambled
-from torch import nn
+from helpers.networks import OPTIONS, boards, needs_openvino, plain_int8, scrambled
 
-from alphazero.config.schema import InferenceConfig, NetworkConfig
-from alphazero.errors import ConfigError, RunError
-from alphazero.network import backend
-from alphazero.network.backend import explain_backend, make_evaluator, resolve_backend
+from alphazero.config.schema import NetworkConfig
+from alphazero.errors import RunError
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator, OpenVINORunner
-from alphazero.network.resnet import ResNet, fold_batch_norm
+from alphazero.network.resnet import ResNet
 from alphazero.network.torch_evaluator import TorchEvaluator
-
-OPTIONS = [
-    {"value_head": "wdl"},
-    {"squeeze_excitation": 5},
-    {"global_pooling": 6},
-    {"heads": "convolutional"},
-    {"heads": "convolutional", "policy_planes": 1},
-    {"heads": "convolutional", "policy_planes": 2, "value_head": "wdl", "value_filters": 9},
-    {"value_head": "wdl", "squeeze_excitation": 5, "global_pooling": 6},
-]
-
-
-def boards(count: int) -> np.ndarray:
-    rng = np.random.default_rng(3)
-    return (rng.random((count, 3, 6, 7)) < 0.4).astype(np.float32)
 
 
 @needs_openvino
@@ -120,61 +102,7 @@ def test_wrong_shapes_are_shown() -> None:
         OpenVINOEvaluator(scrambled(), "float32").evaluate(np.zeros((1, 2, 6, 7), np.float32))
 
 
-def test_without_openvino_torch_serves_and_one_line_says_so(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(backend, "openvino_is_installed", lambda: False)
-    settings = InferenceConfig(device="cpu")
-    assert resolve_backend(settings) == "torch"
-    assert isinstance(make_evaluator(scrambled(), settings), TorchEvaluator)
-    line = explain_backend(settings)
-    assert "pip install 'alphazero[openvino]'" in line
-    assert "\n" not in line
-    with pytest.raises(ConfigError, match="OpenVINO is not installed"):
-        resolve_backend(InferenceConfig(device="cpu", backend="openvino"))
-
-
-@needs_openvino
-def test_with_openvino_it_is_chosen_on_a_cpu() -> None:
-    assert resolve_backend(InferenceConfig(device="cpu")) == "openvino"
-    assert isinstance(make_evaluator(scrambled(), InferenceConfig(device="cpu")), OpenVINOEvaluator)
-    assert resolve_backend(InferenceConfig(device="cpu", backend="torch")) == "torch"
-
-
 # Int8
-
-
-def rounded_to(numbers: torch.Tensor, low: torch.Tensor, high: torch.Tensor, steps: int):
-    """Return the nearest of `steps` + 1 evenly spaced numbers from `low` to `high`."""
-    width = (high - low) / steps
-    return torch.round((numbers.clamp(low, high) - low) / width) * width + low
-
-
-def plain_int8(network: ResNet, calibration: np.ndarray, observations: np.ndarray):
-    """The slow twin: the network in torch, each convolution of its tower rounded in words."""
-    network = fold_batch_norm(network)
-    greatest: dict[nn.Module, torch.Tensor] = {}
-    towers = [layer for block in network.tower for layer in (block.first, block.second)]
-
-    def note(layer: nn.Module, inputs: tuple[torch.Tensor]) -> None:
-        greatest[layer] = inputs[0].max()
-
-    def rounding(layer: nn.Module, inputs: tuple[torch.Tensor]) -> tuple[torch.Tensor]:
-        return (rounded_to(inputs[0], torch.tensor(0.0), greatest[layer], 255),)
-
-    with torch.no_grad():
-        hooks = [layer.register_forward_pre_hook(note) for layer in towers]
-        network(torch.from_numpy(calibration))
-        for hook in hooks:
-            hook.remove()
-        for layer in towers:
-            layer.register_forward_pre_hook(rounding)
-            weight = layer.convolution.weight
-            for channel in weight:
-                size = channel.abs().max()
-                channel.copy_(rounded_to(channel, -size, size, 254))
-        logits, values = network(torch.from_numpy(observations))
-    return logits.numpy(), values.numpy()
 
 
 @needs_openvino
@@ -238,28 +166,3 @@ def test_an_untrained_network_whose_blocks_are_all_zeros_can_be_rounded() -> Non
     rounded = evaluator.quantized(boards(8)).evaluate(boards(8))
     for expected, received in zip(exact, rounded, strict=True):
         np.testing.assert_allclose(received, expected, atol=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("chosen", "device", "installed", "told"),
-    [
-        ("auto", "cpu", False, "torch on the CPU, in self-play too: int8 is computed by OpenVINO"),
-        ("torch", "cpu", True, "torch on the CPU, in self-play too: int8 is computed by OpenVINO"),
-        ("auto", "cuda", True, "torch on cuda, in self-play too: int8 is computed by OpenVINO"),
-    ],
-)
-def test_int8_where_openvino_does_not_compute_is_left_out_and_told_in_one_line(
-    monkeypatch: pytest.MonkeyPatch, chosen: str, device: str, installed: bool, told: str
-) -> None:
-    monkeypatch.setattr(backend, "openvino_is_installed", lambda: installed)
-    monkeypatch.setattr(backend, "resolve_device", lambda _: device)
-    line = explain_backend(InferenceConfig(backend=chosen, selfplay_precision="int8"))
-    assert line.startswith(f"positions are evaluated by {told}")
-    assert ("pip install" in line) == (chosen == "auto" and device == "cpu")
-    assert "\n" not in line
-
-
-@needs_openvino
-def test_int8_in_self_play_is_told() -> None:
-    line = explain_backend(InferenceConfig(device="cpu", selfplay_precision="int8"))
-    assert line == "positions are evaluated by OpenVINO on the CPU, in self-play in int8"

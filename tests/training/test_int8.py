@@ -17,11 +17,12 @@ from alphazero.config.schema import InferenceConfig, ReplayConfig
 from alphazero.diagnostics.benchmark import benchmark
 from alphazero.network.checkpoint import load_checkpoint
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator
+from alphazero.network.quantization import QuantizationError
 from alphazero.network.resnet import ResNet
 from alphazero.training import loop, play_backend
 from alphazero.training.data.game_shard import GameBatch
 from alphazero.training.data.replay_buffer import ReplayBuffer
-from alphazero.training.int8 import QuantizationError, compare, draw_positions, quantize
+from alphazero.training.int8 import compare, draw_positions, quantize
 from alphazero.utils.arrays import Float32Array
 
 INT8 = "inference.selfplay_precision=int8"

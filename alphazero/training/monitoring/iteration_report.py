@@ -13,12 +13,12 @@ from PIL import Image
 from alphazero.arena.elo import MatchResult
 from alphazero.config.schema import Config
 from alphazero.games.game import Game
+from alphazero.network.quantization import QuantizationError
 from alphazero.records.game_record import GameRecord
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf_export import commented, has_sgf, to_sgf
 from alphazero.training.data.replay_buffer import ReplayBuffer
 from alphazero.training.evaluation import Figures
-from alphazero.training.int8 import QuantizationError
 from alphazero.training.learning.learner import StepReport
 from alphazero.training.manifest import RunState
 from alphazero.training.monitoring.surprise import SearchStatistics, most_surprising_position

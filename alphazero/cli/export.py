@@ -1,0 +1,70 @@
+"""The command that writes a player for other programs and for browsers."""
+
+import argparse
+from pathlib import Path
+
+from alphazero.errors import AlphaZeroError
+
+PRECISIONS = ("float32", "int8")
+
+
+def export_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `export`."""
+    parser.add_argument(
+        "player",
+        metavar="PLAYER",
+        help="a checkpoint, a run's folder for its best player, or the name of a shipped player",
+    )
+    parser.add_argument(
+        "--onnx",
+        type=Path,
+        metavar="FILE",
+        help="write the network as an ONNX model for any batch size; its metadata names the game, "
+        "the planes, the actions and the player",
+    )
+    parser.add_argument(
+        "--page",
+        type=Path,
+        metavar="FOLDER",
+        help="write a web page that plays in the browser: for a web host that serves files",
+    )
+    parser.add_argument(
+        "--runtime",
+        type=Path,
+        metavar="FOLDER",
+        help="with --page: copy onnxruntime-web from this npm folder, such as "
+        "node_modules/onnxruntime-web (default: the page loads it from cdn.jsdelivr.net)",
+    )
+    parser.add_argument(
+        "--precision",
+        choices=PRECISIONS,
+        default="float32",
+        help="number format of the model: float32 (default), or int8, the tower's convolutions as "
+        "in int8 self-play, for half the size",
+    )
+
+
+def export(options: argparse.Namespace) -> None:
+    """Export a player."""
+    from alphazero.players.registry import name_checkpoint
+    from alphazero.utils.files import check_writable, write_atomic
+
+    if options.onnx is None and options.page is None:
+        raise AlphaZeroError("name what to write: --onnx FILE, --page FOLDER or both")
+    if options.runtime is not None and options.page is None:
+        raise AlphaZeroError("--runtime belongs to --page FOLDER")
+    named = name_checkpoint(options.player)
+    if options.onnx:
+        check_writable(options.onnx)
+
+    from alphazero.network.checkpoint import load_checkpoint
+    from alphazero.network.header import find_checkpoint
+    from alphazero.network.onnx_export import export_model
+    from alphazero.utils.files import printable, sha256_of
+
+    path = find_checkpoint(Path(named.path))
+    model = export_model(load_checkpoint(path), sha256_of(path), options.precision)
+    if options.onnx:
+        write_atomic(options.onnx, model.data)
+        print(f"{printable(options.onnx)}: {len(model.data) / 1e6:.1f} MB, {options.precision}")
+    print(model.describe())

@@ -1,0 +1,185 @@
+"""A player's network as an ONNX file that explains itself, compared with torch before it is kept.
+
+Shapes: B positions, C planes, H rows, W columns, A actions.
+"""
+
+import dataclasses
+import inspect
+import json
+from importlib.metadata import version
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import torch
+
+from alphazero.config.schema import InferenceConfig
+from alphazero.errors import RunError
+from alphazero.games.game import Game
+from alphazero.games.registry import make_game, write_game
+from alphazero.network.checkpoint import Checkpoint
+from alphazero.network.onnx_evaluator import open_session
+from alphazero.network.onnx_graph import BATCH, INPUT, LOGITS, VALUES, onnx_bytes, require_onnx
+from alphazero.network.played_positions import played_positions
+from alphazero.network.quantization import CALIBRATION, QuantizationError, measure_ranges
+from alphazero.network.resnet import ResNet, fold_batch_norm
+from alphazero.utils.arrays import Float32Array
+from alphazero.utils.files import sha256_of
+from alphazero.utils.shipped import shipped_players
+
+ONNX_FORMAT: Final = "alphazero-onnx"
+FORMAT_VERSION: Final = 1
+
+POSITIONS: Final = 1000
+"""Positions on which a model is compared with torch."""
+
+TOLERANCE: Final = 1e-3
+"""Largest difference of a float32 logit or value from torch. The shipped players have 0.00003."""
+
+INT8_LIMITS: Final = InferenceConfig()
+"""The limits of int8 are those of self-play in int8."""
+
+
+class Comparison(NamedTuple):
+    """A model's answers compared with torch in float32."""
+
+    positions: int
+    logit_error: float
+    """largest absolute difference of a policy logit"""
+    value_error: float
+    """largest absolute difference of a value"""
+    int8: QuantizationError | None
+    """None for float32"""
+
+    @property
+    def good(self) -> bool:
+        if self.int8:
+            return self.int8.within(INT8_LIMITS)
+        return max(self.logit_error, self.value_error) <= TOLERANCE
+
+    def __str__(self) -> str:
+        limit = self.int8.explain(INT8_LIMITS) if self.int8 else f"at most {TOLERANCE:g} is allowed"
+        return (
+            f"on {self.positions:,} positions the largest difference from torch is "
+            f"{self.logit_error:.2g} in a policy logit and {self.value_error:.2g} in a value; "
+            f"{limit}"
+        )
+
+
+class OnnxModel(NamedTuple):
+    """A finished model."""
+
+    data: bytes
+    """the file's contents"""
+    inputs: dict[str, str]
+    """type and shape by name"""
+    outputs: dict[str, str]
+    metadata: dict[str, str]
+    comparison: Comparison
+
+    def describe(self) -> str:
+        """Return the names and shapes of inputs and outputs, and the comparison, in a few lines."""
+        tables = [("input ", self.inputs), ("output", self.outputs)]
+        lines = [f"{kind}  {name:14} {shape}" for kind, t in tables for name, shape in t.items()]
+        return "\n".join([*lines, f"planes  {self.metadata['planes']}", str(self.comparison)])
+
+
+def export_model(
+    checkpoint: Checkpoint,
+    sha256: str,
+    precision: str = "float32",
+    positions: int = POSITIONS,
+) -> OnnxModel:
+    """Return a player's network as an ONNX model; `sha256` is that of the player's file.
+
+    `precision` is "float32" or "int8". The ranges of int8 come from games that the network plays.
+
+    Raises:
+        ConfigError: when ONNX is not installed.
+        RunError: when the model's answers differ too much from torch on `positions` positions.
+    """
+    require_onnx()
+    game = make_game(checkpoint.game_name, **checkpoint.game_options)
+    network = fold_batch_norm(checkpoint.network())
+    rounds = precision == "int8"
+    played = played_positions(network, game, positions + CALIBRATION * rounds)
+    border = len(played) * CALIBRATION // (positions + CALIBRATION) if rounds else 0
+    ranges = measure_ranges(network, played[: max(border, 1)]) if rounds else {}
+    metadata = describe_player(checkpoint, game, sha256) | {"precision": precision}
+    data = onnx_bytes(network, ranges, metadata)
+    comparison = compare_with_torch(data, network, played[border:], rounds)
+    if not comparison.good:
+        raise RunError(f"the {precision} model was not written: {comparison}")
+    shape = ", ".join(map(str, game.observation_shape))
+    return OnnxModel(
+        data,
+        {INPUT: f"float32 [{BATCH}, {shape}]"},
+        {
+            LOGITS: f"float32 [{BATCH}, {game.num_actions}]",
+            VALUES: f"float32 [{BATCH}], from -1 to 1, for the player to move",
+        },
+        metadata,
+        comparison,
+    )
+
+
+@torch.inference_mode()
+def compare_with_torch(
+    data: bytes, network: ResNet, observations: Float32Array, rounded: bool
+) -> Comparison:
+    """Compare a model in ONNX Runtime with its folded network in torch, in float32.
+
+    `observations` [B, C, H, W], B above 0.
+    """
+    exact_logits, exact_values = (
+        answer.numpy() for answer in network(torch.from_numpy(observations))
+    )
+    logits, values = open_session(data).run([LOGITS, VALUES], {INPUT: observations})
+    return Comparison(
+        len(observations),
+        float(np.abs(logits - exact_logits).max()),
+        float(np.abs(values - exact_values).max()),
+        QuantizationError.between((logits, values), (exact_logits, exact_values))
+        if rounded
+        else None,
+    )
+
+
+def describe_player(checkpoint: Checkpoint, game: Game, sha256: str) -> dict[str, str]:
+    """Return the metadata of a model: texts, some of them JSON.
+
+    The licence is known for players that come with the package; others belong to their trainers.
+    """
+    start = game.initial_state()
+    names = [
+        game.action_name(start, action) if legal else None
+        for action, legal in enumerate(game.legal_action_mask(start))
+    ]
+    shipped = any(sha256_of(path) == sha256 for path in shipped_players().values())
+    network = dataclasses.asdict(checkpoint.network_settings)
+    del network["initial"]  # the run's, not the network's
+    facts: dict[str, Any] = {
+        "format": ONNX_FORMAT,
+        "format_version": FORMAT_VERSION,
+        "producer": f"alphazero {version('alphazero')}",
+        "license": "MIT" if shipped else "unspecified",
+        "player_sha256": sha256,
+        "game": write_game(game),
+        "game_options": game.options,
+        "planes": plane_names(game),
+        "observation_shape": game.observation_shape,
+        "num_actions": game.num_actions,
+        "first_actions": names,
+        "network": network,
+        "step": checkpoint.step,
+        "iteration": checkpoint.iteration,
+    }
+    return {
+        name: value if isinstance(value, str) else json.dumps(value)
+        for name, value in facts.items()
+    }
+
+
+def plane_names(game: Game) -> str:
+    """Return the planes of the observation in words, as the game's source has them."""
+    text = inspect.getdoc(type(game).observation_shape) or "not described"
+    return " ".join(text.split()).rstrip(".")

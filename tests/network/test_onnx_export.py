@@ -1,0 +1,129 @@
+"""A player as an ONNX file: it explains itself, and is refused where it differs from torch."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from helpers.networks import needs_onnx
+from helpers.paths import CHECKPOINTS
+
+from alphazero.config.schema import InferenceConfig, NetworkConfig
+from alphazero.errors import RunError
+from alphazero.games import make_game
+from alphazero.network import onnx_export
+from alphazero.network.checkpoint import Checkpoint, load_checkpoint
+from alphazero.network.onnx_evaluator import open_session
+from alphazero.network.onnx_export import TOLERANCE, export_model
+from alphazero.network.played_positions import played_positions
+from alphazero.network.resnet import ResNet, fold_batch_norm
+from alphazero.utils.files import sha256_of
+from alphazero.utils.shipped import shipped_players
+
+pytestmark = needs_onnx
+
+TIC_TAC_TOE = CHECKPOINTS / "tic_tac_toe.safetensors"
+
+
+def test_the_file_alone_tells_what_it_computes_and_whose_it_is() -> None:
+    import onnx
+
+    checkpoint = load_checkpoint(TIC_TAC_TOE)
+    model = export_model(checkpoint, sha256_of(TIC_TAC_TOE), positions=50)
+    read = onnx.load_from_string(model.data)
+    told = {each.key: each.value for each in read.metadata_props}
+    assert told["format"] == "alphazero-onnx"
+    assert told["format_version"] == "1"
+    assert told["player_sha256"] == sha256_of(TIC_TAC_TOE)
+    assert told["license"] == "MIT"
+    assert told["game"] == "tic_tac_toe"
+    assert json.loads(told["game_options"]) == {"rows": 3, "columns": 3, "length": 3}
+    assert told["planes"] == "Own stones, opponent's stones, last move, colour to move"
+    assert json.loads(told["num_actions"]) == 9
+    assert json.loads(told["first_actions"])[:4] == ["a3", "b3", "c3", "a2"]
+    assert json.loads(told["step"]) == checkpoint.step
+    assert json.loads(told["network"])["filters"] == checkpoint.network_settings.filters
+
+    def shapes(values: Any) -> dict[str, list[Any]]:
+        return {
+            each.name: [d.dim_param or d.dim_value for d in each.type.tensor_type.shape.dim]
+            for each in values
+        }
+
+    assert shapes(read.graph.input) == {"observations": ["batch", 4, 3, 3]}
+    assert shapes(read.graph.output) == {"policy_logits": ["batch", 9], "values": ["batch"]}
+    assert all(each.doc_string for each in [*read.graph.input, *read.graph.output])
+    kinds = {node.op_type for node in read.graph.node}
+    assert "BatchNormalization" not in kinds
+
+
+def test_the_licence_of_a_player_of_one_s_own_is_left_open() -> None:
+    model = export_model(load_checkpoint(TIC_TAC_TOE), 64 * "0", positions=10)
+    assert model.metadata["license"] == "unspecified"
+
+
+@pytest.mark.parametrize(("precision", "calibration"), [("float32", 0), ("int8", 256)])
+def test_the_difference_that_is_told_is_the_one_from_torch(
+    precision: str, calibration: int
+) -> None:
+    checkpoint = load_checkpoint(TIC_TAC_TOE)
+    told = export_model(checkpoint, "", precision, positions=300)
+    network, game = fold_batch_norm(checkpoint.network()), make_game("tic_tac_toe")
+    observations = played_positions(network, game, 300 + calibration)[calibration:]
+    with torch.no_grad():
+        exact = [output.numpy() for output in checkpoint.network()(torch.from_numpy(observations))]
+    received: Any = open_session(told.data).run(None, {"observations": observations})
+    largest = [np.abs(one - other).max() for one, other in zip(received, exact, strict=True)]
+    np.testing.assert_allclose(told.comparison[1:3], largest, rtol=1e-3, atol=2e-5)
+    assert (told.comparison.positions, len(observations)) == (300, 300)
+    if told.comparison.int8:
+        mean = np.abs(received[1] - exact[1]).mean()
+        assert told.comparison.int8.value_error == pytest.approx(mean, rel=1e-3)
+        assert 0.01 < largest[0] < 5
+    assert f"{told.comparison.logit_error:.2g} in a policy logit" in told.describe()
+
+
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+def test_a_model_that_differs_too_much_is_refused(
+    precision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(onnx_export, "TOLERANCE", 0.0)
+    strict = InferenceConfig(int8_min_agreement=1, int8_max_value_error=0)
+    monkeypatch.setattr(onnx_export, "INT8_LIMITS", strict)
+    with pytest.raises(RunError, match=f"the {precision} model was not written: on 60 positions"):
+        export_model(load_checkpoint(TIC_TAC_TOE), "", precision, positions=60)
+
+
+def test_a_game_with_few_positions_is_compared_on_those_it_has() -> None:
+    game = make_game("nim", heap=5)
+    settings = NetworkConfig(blocks=1, filters=8, value_hidden=8)
+    weights = ResNet.of(game, settings).state_dict()
+    checkpoint = Checkpoint("nim", {"heap": 5}, settings, weights, step=0, iteration=0)
+    for precision in ("float32", "int8"):
+        assert 1 <= export_model(checkpoint, "", precision).comparison.positions <= 5
+
+
+def test_the_positions_are_distinct_from_play_and_always_the_same() -> None:
+    checkpoint = load_checkpoint(TIC_TAC_TOE)
+    network, game = checkpoint.network(), make_game("tic_tac_toe")
+    positions = played_positions(network, game, 200)
+    assert len(np.unique(positions, axis=0)) == len(positions) == 200
+    np.testing.assert_array_equal(positions, played_positions(network, game, 200))
+    stones = positions[:, :2].sum(axis=(1, 2, 3))
+    assert stones.min() <= 2
+    assert stones.max() >= 7
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+@pytest.mark.parametrize("path", shipped_players().values(), ids=lambda path: Path(path).stem)
+def test_shipped_players_agree_with_torch_on_a_thousand_positions(
+    path: Path, precision: str
+) -> None:
+    model = export_model(load_checkpoint(path), sha256_of(path), precision)
+    print(f"{path.stem} {precision}, {len(model.data):,} bytes: {model.comparison}")
+    assert model.comparison.positions == 1000
+    if precision == "float32":
+        assert max(model.comparison[1:3]) < TOLERANCE / 10
