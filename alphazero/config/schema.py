@@ -946,8 +946,9 @@ class InferenceConfig:
     )
     device: str = config_field(
         "auto",
-        "device of self-play and training; `auto`: a GPU if there is one",
-        choices=("auto", "cpu", "cuda"),
+        "device of self-play and training; `auto`: a GPU if torch finds one and it passes a "
+        "self-check, else the CPU; `cuda`: of NVIDIA or AMD, `mps`: of Apple, `xpu`: of Intel",
+        choices=("auto", "cpu", "cuda", "mps", "xpu"),
     )
     precision: str = config_field(
         "auto", "number format of inference; `auto` depends on the device", choices=PRECISIONS

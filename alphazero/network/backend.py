@@ -5,7 +5,8 @@ from typing import Final
 
 from alphazero.config.schema import BACKENDS, InferenceConfig
 from alphazero.errors import ConfigError
-from alphazero.network.inference import BatchedEvaluator, resolve_device
+from alphazero.network.devices import resolve_device
+from alphazero.network.inference import BatchedEvaluator
 from alphazero.network.onnx_evaluator import OnnxEvaluator
 from alphazero.network.onnx_graph import onnx_is_installed
 from alphazero.network.openvino_evaluator import OpenVINOEvaluator, openvino_is_installed

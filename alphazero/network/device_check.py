@@ -69,8 +69,8 @@ def check_device(evaluator: Evaluator, network: ResNet, game: Game) -> DeviceChe
             answer.numpy() for answer in plain(torch.from_numpy(observations))
         )
     agreement = DeviceCheck(
-        _distance(logits, exact_logits),
-        _distance(values, exact_values),
+        relative_error(logits, exact_logits),
+        relative_error(values, exact_values),
         TOLERANCES[evaluator.precision],
     )
     if not max(agreement.policy, agreement.value) <= agreement.tolerance:
@@ -94,7 +94,7 @@ def fixed_positions(game: Game) -> Float32Array:
     return np.stack([seen[ply] for ply in np.unique(chosen)])
 
 
-def _distance(answers: Float32Array, exact: Float32Array) -> float:
+def relative_error(answers: Float32Array, exact: Float32Array) -> float:
     """Return the root mean square of the error, divided by that of `exact` about its mean.
 
     Both [B] or [B, A]. The mean is over positions, so that a part common to all of them, like a

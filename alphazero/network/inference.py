@@ -3,7 +3,6 @@
 Shapes: B positions, C planes, H rows, W columns, A actions.
 """
 
-import os
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterator
@@ -11,9 +10,8 @@ from contextlib import suppress
 from typing import Final, Protocol
 
 import numpy as np
-import torch
 
-from alphazero.errors import ConfigError, RunError
+from alphazero.errors import RunError
 from alphazero.network.auxiliary_heads import AuxiliaryPredictions, predict
 from alphazero.network.resnet import ResNet, check_observations, fold_batch_norm
 from alphazero.utils.arrays import Float32Array
@@ -28,8 +26,6 @@ BATCH_SIZES: Final = (
 
 LINE: Final = 16
 """Numbers of 32 bits in a cache line."""
-
-TYPES: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
 def padded_size(positions: int) -> int:
@@ -61,42 +57,6 @@ def check_outputs(logits: Float32Array, values: Float32Array) -> None:
             f"the network answered with NaN or infinity for {int((~good).sum())} of {len(good)} "
             f"positions; go on from the last good checkpoint, with a lower learning rate"
         )
-
-
-def resolve_device(device: str) -> str:
-    """Return a device that this torch can use ("auto" prefers CUDA), or raise ConfigError."""
-    if device == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        torch.empty(0, device=device)
-        usable = torch.device(device).type != "meta"
-    except (RuntimeError, AssertionError, NotImplementedError):
-        usable = False
-    if not usable:
-        raise ConfigError(f"device {device!r} is not usable by this torch; use 'auto' or 'cpu'")
-    return device
-
-
-def resolve_precision(precision: str, device: str) -> str:
-    """Return "float32" or "bfloat16" ("auto": bfloat16 if native), or raise ConfigError."""
-    if precision == "auto":
-        return "bfloat16" if _has_native_bfloat16(torch.device(device).type) else "float32"
-    if precision not in TYPES:
-        names = ", ".join(repr(name) for name in ("auto", *TYPES))
-        raise ConfigError(f"unknown precision {precision!r}; expected one of {names}")
-    return precision
-
-
-def _has_native_bfloat16(kind: str) -> bool:
-    """Whether the device multiplies bfloat16 matrices in hardware; False if unknown."""
-    if kind == "cuda":
-        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    allowed = os.environ.get("ONEDNN_MAX_CPU_ISA", "DEFAULT").upper()
-    if kind != "cpu" or not any(each in allowed for each in ("DEFAULT", "BF16", "FP16", "AMX")):
-        return False
-    # torch may lack these functions; without them support is unknown.
-    functions = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
-    return any(bool(getattr(torch.cpu, function, bool)()) for function in functions)
 
 
 class BatchRunner(Protocol):

@@ -15,8 +15,9 @@ import torch
 from torch import Tensor
 
 from alphazero.errors import ConfigError
+from alphazero.network.devices import resolve_precision
 from alphazero.network.graph import build_graph
-from alphazero.network.inference import BatchedEvaluator, resolve_precision
+from alphazero.network.inference import BatchedEvaluator
 from alphazero.network.quantization import (
     SIGNED_LEVELS,
     UNSIGNED_LEVELS,

@@ -9,14 +9,8 @@ from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
 from alphazero.network.cuda_graph import CudaGraphRunner
-from alphazero.network.inference import (
-    LINE,
-    TYPES,
-    BatchedEvaluator,
-    BatchRunner,
-    resolve_device,
-    resolve_precision,
-)
+from alphazero.network.devices import TYPES, resolve_device, resolve_precision
+from alphazero.network.inference import LINE, BatchedEvaluator, BatchRunner
 from alphazero.network.resnet import ResNet
 from alphazero.utils.arrays import Float32Array
 

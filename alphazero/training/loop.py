@@ -21,7 +21,12 @@ from alphazero.config.schema import Config
 from alphazero.games.contract.check import refuse_unsound
 from alphazero.games.game import Game
 from alphazero.games.registry import make_game
-from alphazero.network.backend import explain_backend, make_evaluator, num_selfplay_threads
+from alphazero.network.backend import (
+    explain_backend,
+    make_evaluator,
+    num_selfplay_threads,
+    resolve_backend,
+)
 from alphazero.network.checkpoint import Checkpoint, checkpoint_bytes
 from alphazero.network.device_check import check_device
 from alphazero.network.inference import BatchedEvaluator
@@ -101,6 +106,7 @@ def resume(folder: Path | str, overrides: Sequence[str] = ()) -> Path:
 def _check(config: Config, game: Game) -> None:
     refuse_unsound(game)
     check_network_sizes(config, game)
+    resolve_backend(config.inference)
 
 
 def _train(folder: Path, open_run: Callable[[], RunDirectory]) -> Path:

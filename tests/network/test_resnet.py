@@ -14,9 +14,9 @@ import torch
 from torch.nn import functional
 
 from alphazero.config.schema import InferenceConfig, NetworkConfig
-from alphazero.errors import ConfigError, RunError
+from alphazero.errors import RunError
 from alphazero.network import backend, torch_evaluator
-from alphazero.network.inference import BATCH_SIZES, padded_size, resolve_device, resolve_precision
+from alphazero.network.inference import BATCH_SIZES, padded_size
 from alphazero.network.resnet import GlobalPooling, ResNet, fold_batch_norm
 from alphazero.network.torch_evaluator import EagerRunner, TorchEvaluator
 from alphazero.utils.jobs import threads_per_evaluation
@@ -426,26 +426,6 @@ def test_batch_sizes_hold_what_they_are_asked_for_and_waste_less_than_half() -> 
         assert size in BATCH_SIZES
         assert count <= size < 2 * count or count == size
     assert padded_size(BATCH_SIZES[-1] + 1) == BATCH_SIZES[-1]
-
-
-def test_auto_takes_what_the_machine_does_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert resolve_device("auto") == ("cuda" if torch.cuda.is_available() else "cpu")
-    questions = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
-    for answer, precision in ((True, "bfloat16"), (False, "float32")):
-        for question in questions:
-            monkeypatch.setattr(torch.cpu, question, lambda answer=answer: answer, raising=False)
-        assert resolve_precision("auto", "cpu") == precision
-    for question in questions:
-        monkeypatch.delattr(torch.cpu, question)
-    assert resolve_precision("auto", "cpu") == "float32"
-
-
-def test_unknown_devices_and_precisions_are_told() -> None:
-    for device in ("gpu", "meta", "cuda:99", ""):
-        with pytest.raises(ConfigError, match="use 'auto' or 'cpu'"):
-            resolve_device(device)
-    with pytest.raises(ConfigError, match="'half'; expected one of 'auto', 'float32', 'bfloat16'"):
-        resolve_precision("half", "cpu")
 
 
 class Unrecordable:

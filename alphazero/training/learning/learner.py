@@ -12,7 +12,7 @@ from torch import Tensor
 
 from alphazero.config.schema import LearnerConfig
 from alphazero.errors import RunError
-from alphazero.network.inference import resolve_device, resolve_precision
+from alphazero.network.devices import resolve_device, resolve_precision
 from alphazero.network.resnet import ResNet
 from alphazero.training.data.replay_buffer import Batch
 from alphazero.training.learning.data_parallel import Group, share_normalisation
@@ -226,7 +226,8 @@ class Learner:
         def mean(name: str) -> float:
             if not reports:
                 return math.nan
-            return float(torch.stack([report[name] for report in reports]).double().mean())
+            # Apple's GPUs have no float64.
+            return float(torch.stack([report[name] for report in reports]).cpu().double().mean())
 
         names = ("total", "policy", "value", "l2", "entropy", "error", "gradient_norm")
         return StepReport(
