@@ -5,13 +5,14 @@ Tree search can be observed, stopped at any time and left to ponder; other playe
 
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from alphazero.errors import PlayerError
 from alphazero.games.game import Game, State
+from alphazero.mcts.network_search import NetworkSearch
 from alphazero.mcts.rollout_methods import UNLIMITED
 from alphazero.mcts.search import RootStatistics, TreeSearch
 from alphazero.players.base import Player
@@ -23,6 +24,7 @@ from alphazero.players.end_prediction import (
 )
 from alphazero.players.registry import PlayerSpec
 from alphazero.players.search_player import SearchPlayer
+from alphazero.utils.arrays import Float64Array, Int64Array
 from alphazero.utils.progress import do_nothing
 
 LONGEST_LINE = 16
@@ -41,6 +43,8 @@ class Candidate(NamedTuple):
     prior: float
     line: list[int]
     """most visited line, starting with the move"""
+    line_visits: Sequence[int] = ()
+    """visits of each move of the line; empty unless asked for"""
 
 
 class Analyzer:
@@ -59,11 +63,15 @@ class Analyzer:
         self.has_fixed_simulations = getattr(spec.options, "simulations", None) is not None
         """Whether the user set `simulations`, which then hold despite a clock."""
         self.seconds: float | None = getattr(spec.options, "seconds", None)
+        self.max_visits: int | None = None
+        """Limit of the root's visits, with those kept from earlier searches."""
         self.player: Player = player or without_limit(spec).create(game)
         self.game = game
         self.slot = np.array([slot])
         self.moves: list[int] | None = None
         """Moves of the player's current position; None if it has none."""
+        self._allowed: tuple[Int64Array, Float64Array] | None = None
+        """the moves of a restricted root, and its priors [A] over all moves"""
         self._end: tuple[bytes, EndPrediction] | None = None
         """The last predicted end, and its state."""
 
@@ -83,11 +91,38 @@ class Analyzer:
         """Whether it can be observed, stopped and left to ponder."""
         return isinstance(self.player, SearchPlayer)
 
-    def set_position(self, moves: list[int]) -> None:
-        """Set the position after `moves`, with an empty tree."""
-        state = self.game.play(self.game.initial_state(), *moves)
+    def take_limits(self, other: "Analyzer") -> None:
+        """Take over the limits of a move from another analyzer."""
+        self.simulations, self.seconds = other.simulations, other.seconds
+        self.has_fixed_simulations = other.has_fixed_simulations
+        self.max_visits = other.max_visits
+
+    def set_position(self, moves: list[int], state: State | None = None) -> None:
+        """Set the position after `moves`, with an empty tree.
+
+        `state` is this position, if known. Searches need only the state, not the moves.
+        """
+        if state is None:
+            state = self.game.play(self.game.initial_state(), *moves)
         self.player.load_games(self.slot, state[None], np.array(moves, np.int64))
-        self.moves = list(moves)
+        self.moves, self._allowed = list(moves), None
+
+    def restrict(self, actions: list[int]) -> None:
+        """Search only `actions`, legal ones, until a position is set.
+
+        The position must be evaluated, and not searched: by `begin(0)` and `end`.
+        """
+        policy, allowed = self.policy, np.array(actions, np.int64)
+        assert policy is not None, "the position is evaluated"
+        self.search.restrict_root(int(self.slot[0]), allowed)
+        self.moves, self._allowed = None, (allowed, policy)
+
+    def clear_cache(self) -> None:
+        """Forget the tree and the network's evaluations."""
+        if self.moves is not None:
+            self.set_position(self.moves)
+        if isinstance(self.player, SearchPlayer) and isinstance(self.player.search, NetworkSearch):
+            self.player.search.clear_cache()
 
     def sync(self, moves: list[int]) -> None:
         """Advance to the position after `moves`, keeping the subtree; else set it."""
@@ -128,6 +163,9 @@ class Analyzer:
             seconds = self.seconds
         elif not self.has_fixed_simulations:
             simulations = None
+        if self.max_visits is not None:
+            kept = 0 if self.roots is None else int(self.roots.visits.sum())
+            simulations = min(simulations or UNLIMITED, max(self.max_visits - kept, 1))
         deadline = np.inf if seconds is None else time.monotonic() + seconds
         self.begin(simulations)
         while not self.search.has_finished:
@@ -188,8 +226,10 @@ class Analyzer:
         roots = self.roots
         if roots is None:
             return []
-        legal = np.flatnonzero(self.game.legal_action_mask(state))
-        order = np.lexsort((-roots.priors[0, legal], -roots.visits[0, legal]))
+        legal, priors = np.flatnonzero(self.game.legal_action_mask(state)), roots.priors[0]
+        if self._allowed is not None:
+            legal, priors = self._allowed
+        order = np.lexsort((-priors[legal], -roots.visits[0, legal]))
         order = order[np.argsort(-roots.move_policies[0, legal[order]], kind="stable")]
         values = np.where(roots.visits[0] > 0, roots.action_values[0], roots.values[0])
         return [
@@ -197,13 +237,29 @@ class Analyzer:
                 action,
                 int(roots.visits[0, action]),
                 float(values[action]),
-                float(roots.priors[0, action]),
+                float(priors[action]),
                 self.search.principal_variation(int(self.slot[0]), action, LONGEST_LINE)
-                if place < lines
+                if place < lines and roots.visits[0, action]
                 else [action],
             )
             for place, action in enumerate(map(int, legal[order]))
         ]
+
+    @property
+    def policy(self) -> Float64Array | None:
+        """The network's prior of each move [A], uniform without one; None before an evaluation."""
+        if self._allowed is not None:
+            return self._allowed[1]
+        roots = self.roots
+        return None if roots is None else roots.priors[0]
+
+    def line_visits(self, line: list[int]) -> list[int]:
+        """Return the visits of each move of a line from the position."""
+        visits = []
+        for ply, action in enumerate(line):
+            branches = self.search.children_of(int(self.slot[0]), line[:ply])
+            visits += [branch.visits for branch in branches if branch.action == action]
+        return visits
 
 
 def without_limit(spec: PlayerSpec) -> PlayerSpec:

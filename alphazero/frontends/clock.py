@@ -1,10 +1,12 @@
 """Time management: GTP clocks, divided among the moves to come.
 
 Overtime is none, Canadian (`stones` moves per period) or byo-yomi (`periods` of one move each).
+Fischer's clock has none, but adds an increment after each move.
 *Specification of the Go Text Protocol, version 2, draft 2*, section 4.2; kgsGtp's documentation for
-`kgs-time_settings`.
+`kgs-time_settings`; KataGo, docs/GTP_Extensions.md, for `kata-time_settings`.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -33,6 +35,12 @@ class TimeSettings:
     """moves per Canadian period"""
     periods: int = 0
     """number of byo-yomi periods, each renewed if its move is in time; 0 for Canadian"""
+    increment: float = 0.0
+    """seconds added after each move"""
+    main_limit: float = math.inf
+    """maximum main time, in seconds, after an increment"""
+    move_limit: float = math.inf
+    """maximum seconds per move"""
 
 
 class Clock:
@@ -67,7 +75,7 @@ class Clock:
             self.stones -= 1
             if self.stones == 0:
                 self._enter_overtime()
-        self.left = max(0.0, self.left)
+        self.left = min(max(0.0, self.left + settings.increment), settings.main_limit)
 
     def budget(self, moves_left: int) -> float:
         """Return the seconds for the next move, with `moves_left` own moves to come."""
@@ -75,11 +83,12 @@ class Clock:
         if not self.stones:
             # At least the time per move of overtime.
             seconds = max(self.left / moves, settings.period / max(1, settings.stones))
+            seconds = min(seconds + settings.increment, max(seconds, self.left))
         elif settings.periods:
             seconds = self.left
         else:
             seconds = self.left / self.stones
-        return max(MIN_SECONDS, CAUTION * seconds - MARGIN)
+        return max(MIN_SECONDS, CAUTION * min(seconds, settings.move_limit) - MARGIN)
 
     def _enter_overtime(self) -> None:
         settings = self.settings

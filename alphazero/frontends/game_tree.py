@@ -15,6 +15,7 @@ from alphazero.games.game import ONGOING, PLY, Game, State, to_play, value_of
 from alphazero.players.end_prediction import NO_PREDICTION, EndPrediction
 from alphazero.records.played_game import PlayedGame
 from alphazero.records.sgf_export import search_comment, value_in
+from alphazero.utils.arrays import Float64Array
 
 PERSON: Final = "person"
 """Name of a human player in files."""
@@ -34,23 +35,37 @@ class SearchResult:
     """all legal moves, best first"""
     end: EndPrediction = NO_PREDICTION
     """how the game will end, by the network's auxiliary heads"""
+    policy: Float64Array | None = field(default=None, compare=False)
+    """[A] the network's prior of each move, uniform without a network"""
 
     @classmethod
-    def of(cls, analyzer: Analyzer, state: State, lines: int = ALL_LINES) -> "SearchResult | None":
+    def of(
+        cls,
+        analyzer: Analyzer,
+        state: State,
+        lines: int = ALL_LINES,
+        *,
+        line_visits: bool = False,
+    ) -> "SearchResult | None":
         """Return the analyzer's result for `state`, its position; None if it was never searched.
 
-        `lines` is as in `Analyzer.candidates`.
+        `lines` is as in `Analyzer.candidates`; `line_visits` adds the visits of their moves.
         """
         roots = analyzer.roots if analyzer.searches else None
         if roots is None:
             return None
         candidates = analyzer.candidates(state, lines)
+        if line_visits:
+            candidates = [
+                each._replace(line_visits=analyzer.line_visits(each.line)) for each in candidates
+            ]
         return cls(
             float(roots.values[0]),
             analyzer.network_value,
             sum(candidate.visits for candidate in candidates),
             candidates,
             analyzer.predict_end(state),
+            analyzer.policy,
         )
 
     def share(self, candidate: Candidate) -> float:

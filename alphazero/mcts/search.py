@@ -165,6 +165,18 @@ class TreeSearch(ABC):
         """Return the evaluator's value of an evaluated root (exact if solved), for its player."""
         return float(self._trees_per_thread[0].nodes[slot, 0]["value"])
 
+    def restrict_root(self, slot: int, actions: Int64Array) -> None:
+        """Search only `actions` [n], legal ones, at the evaluated, unvisited root of `slot`.
+
+        This holds until `reset`. A move of the slot must be followed by `reset`.
+        """
+        for trees in self._trees_per_thread:
+            block = _edges_of(trees, slot, 0)
+            kept = block[np.isin(block["action"], actions)]
+            kept["prior"] /= max(kept["prior"].sum(), np.finfo(np.float32).tiny)
+            block[: len(kept)] = kept
+            trees.nodes["edge_count"][slot, 0] = len(kept)
+
     def principal_variation(self, slot: int, action: int, length: int = 8) -> list[int]:
         """Return the most visited line that starts with `action`, of at most `length` moves.
 

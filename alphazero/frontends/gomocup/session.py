@@ -19,9 +19,10 @@ from importlib.metadata import version
 from typing import Final
 
 from alphazero.errors import AlphaZeroError, GameError, PlayerError
+from alphazero.frontends.game_options import resized
 from alphazero.frontends.gomocup.board import BLOCKS, Board, BoardBlock, two_numbers
 from alphazero.frontends.gomocup.match_settings import MatchSettings
-from alphazero.frontends.gtp.engine import Engine, resized
+from alphazero.frontends.gtp.engine import Engine
 from alphazero.frontends.gtp.protocol import GtpError, read_integer
 from alphazero.frontends.line_reader import LONGEST, Lines, lines_of
 from alphazero.games.game import ONGOING

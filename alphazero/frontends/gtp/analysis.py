@@ -1,39 +1,37 @@
-"""Search results for GTP controllers: info lines and maps.
+"""Search results for GTP controllers: info lines.
 
 `info move D4 visits 836 winrate 4656 prior 839 lcb 4640 order 0 pv D4 Q16 ...` is Leela Zero's
 line, in ten-thousandths; KataGo's has fractions (KataGo, docs/GTP_Extensions.md; Sabaki,
 docs/guides/engine-analysis-integration.md). All values are for the player to move, also the score
-and ownership, which only KataGo's lines have. They are the network's for the position, without a
-search and so the same for each move; without such heads they are left out.
+and ownership, which only KataGo's lines have.
 """
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from alphazero.frontends.analyzer import Candidate
-from alphazero.frontends.gtp.engine import Engine, Handler
-from alphazero.frontends.gtp.protocol import GtpError, expect, read_colour, read_integer
-from alphazero.games.game import State, to_play, value_of, win_rate
-from alphazero.players.end_prediction import NO_PREDICTION, EndPrediction
+import numpy as np
+
+from alphazero.frontends.game_tree import SearchResult
+from alphazero.frontends.gtp.engine import Engine
+from alphazero.frontends.gtp.protocol import GtpError, read_colour, read_integer
+from alphazero.frontends.katago.report import move_info, ownership, root_info
+from alphazero.games.game import State, to_play
+from alphazero.records.gtp_notation import PASS
 
 DEFAULT_INTERVAL: Final = 1.0
 """Default seconds between info lines."""
-
-CONFIDENCE: Final = 1.96
-"""Standard deviations of the lower confidence bound."""
 
 IGNORED_KEYS: Final = (
     "ownershipStdev",
     "movesOwnership",
     "movesOwnershipStdev",
-    "pvVisits",
     "pvEdgeVisits",
-    "rootInfo",
     "noResultValue",
 )
 """KataGo options that are accepted and ignored."""
+
+LEELA_ZERO_KEYS: Final = ("winrate", "prior", "lcb")
+"""The shares in Leela Zero's line."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +47,36 @@ class Request:
     """maximum number of reported moves"""
     ownership: bool = False
     """whether KataGo's lines end with the ownership of each cell"""
+    root: bool = False
+    """whether they tell the result of the position itself"""
+    line_visits: bool = False
+    """whether they tell the visits of each move of a line"""
+    allowed: frozenset[str] | None = None
+    """names of the only moves to search, in lower case"""
+    avoided: frozenset[str] = frozenset()
+    """names of moves not to search, in lower case"""
+
+    def actions(self, engine: Engine, state: State) -> list[int] | None:
+        """Return the legal actions to search in `state`; None for all.
+
+        Raises:
+            GtpError: for a name that is no move of the board, or when no legal move is left.
+        """
+        if self.allowed is None and not self.avoided:
+            return None
+        vertices = engine.position.vertices
+        for name in (self.allowed or frozenset()) | self.avoided:
+            if vertices.cell(name) is None and name != PASS:
+                raise GtpError(f"invalid vertex {name[:20]!r}")
+        actions = [
+            action
+            for action in np.flatnonzero(engine.game.legal_action_mask(state)).tolist()
+            if (name := vertices.name(state, action).lower()) not in self.avoided
+            and (self.allowed is None or name in self.allowed)
+        ]
+        if not actions:
+            raise GtpError("no legal move is left to search")
+        return actions
 
 
 def read_request(arguments: list[str], to_play: int) -> Request:
@@ -58,18 +86,30 @@ def read_request(arguments: list[str], to_play: int) -> Request:
         GtpError: for other arguments.
     """
     rest, player, numbers = list(arguments), to_play, {"interval": 100, "minmoves": 0}
-    ownership = False
+    flags = dict.fromkeys(("ownership", "rootInfo", "pvVisits"), False)
+    lists: dict[str, frozenset[str]] = {}
     if rest and not rest[0].isdigit() and rest[0].lower() in ("b", "w", "black", "white"):
         player = read_colour(rest.pop(0))
     if rest and rest[0].isdigit():
         numbers["interval"] = read_integer(rest.pop(0), "an interval")
-    if len(rest) % 2:
-        raise GtpError(f"{rest[-1][:20]!r} needs a value")
-    for name, value in zip(rest[::2], rest[1::2], strict=True):
+    while rest:
+        name = rest.pop(0)
+        if name in ("allow", "avoid"):
+            if len(rest) < 3:
+                raise GtpError(f"{name} needs a color, vertices with commas, and a depth")
+            colour, names, depth = rest[:3]
+            del rest[:3]
+            read_integer(depth, "a depth", 1)  # only the position itself is restricted
+            if read_colour(colour) == player:
+                lists[name] = lists.get(name, frozenset()) | set(names.lower().split(","))
+            continue
+        if not rest:
+            raise GtpError(f"{name[:20]!r} needs a value")
+        value = rest.pop(0)
         if name in ("interval", "minmoves", "maxmoves"):
             numbers[name] = read_integer(value, name)
-        elif name == "ownership":
-            ownership = value.lower() == "true"
+        elif name in flags:
+            flags[name] = value.lower() == "true"
         elif name not in IGNORED_KEYS:
             raise GtpError(f"not supported: {name[:20]!r}")
     return Request(
@@ -77,112 +117,55 @@ def read_request(arguments: list[str], to_play: int) -> Request:
         max(numbers["interval"], 1) / 100,
         numbers["minmoves"],
         numbers.get("maxmoves", Request.most),
-        ownership,
+        flags["ownership"],
+        flags["rootInfo"],
+        flags["pvVisits"],
+        lists.get("allow"),
+        lists.get("avoid", frozenset()),
     )
 
 
 def info_line(engine: Engine, state: State, request: Request, fractions: bool) -> str:
     """Format the search result for `state`, best move first; empty without a result."""
-    candidates = engine.analyzer.candidates(state)
-    visited = sum(candidate.visits > 0 for candidate in candidates)
-    reported = candidates[: min(max(visited, request.least), request.most)]
+    visits = fractions and request.line_visits
+    result = SearchResult.of(engine.analyzer, state, line_visits=visits)
+    if result is None:
+        return ""
+    visited = sum(candidate.visits > 0 for candidate in result.candidates)
+    reported = result.candidates[: min(max(visited, request.least), request.most)]
     if not reported:
         return ""
-    names, sign = engine.position.vertices.names, value_of(1, to_play(state))
-    end = engine.analyzer.predict_end(state) if fractions else NO_PREDICTION
-    score = _score(end, sign)
+    vertices, player = engine.position.vertices, to_play(state)
+    write = _fractions if fractions else _ten_thousandths
     words = [
-        _info(candidate, order, names(state, candidate.line), fractions, score)
+        "info " + write(move_info(vertices, state, result, candidate, order, player))
         for order, candidate in enumerate(reported)
     ]
-    if request.ownership and end.ownership is not None:
-        words += ["ownership", *(f"{share:.6f}" for share in sign * end.ownership)]
+    if fractions and request.root:
+        words.append("rootInfo " + _fractions(root_info(engine.game, state, result, player)))
+    shares = ownership(result.end, player)
+    if fractions and request.ownership and shares is not None:
+        words += ["ownership", *(f"{share:.6f}" for share in shares)]
     return " ".join(words)
 
 
-def _score(end: EndPrediction, sign: int) -> list[str]:
-    """Return KataGo's words for the margin, for player 0 if `sign` is 1, else for player 1."""
-    if end.margin is None or end.margin_spread is None:
-        return []
-    lead = f"{sign * end.margin:.6f}"  # KataGo keeps scoreMean for older programs
-    return [f"scoreMean {lead} scoreStdev {end.margin_spread:.6f} scoreLead {lead}"]
+def _fractions(info: dict[str, Any]) -> str:
+    """Write KataGo's names and values."""
+    words = []
+    for name, value in info.items():
+        if isinstance(value, list):
+            words += [name, *map(str, value)]
+        else:
+            words += [name, f"{value:.6f}" if isinstance(value, float) else str(value)]
+    return " ".join(words)
 
 
-def _info(
-    candidate: Candidate, order: int, line: list[str], fractions: bool, score: list[str]
-) -> str:
-    rate = win_rate(candidate.value)
-    bound = lower_bound(rate, candidate.visits)
-    shares = {"winrate": rate, "prior": candidate.prior, "lcb": bound}
-    words = [f"info move {line[0]} visits {candidate.visits}"]
-    if fractions:
-        shares = {"utility": candidate.value, **shares}
-    for name, share in shares.items():
-        words.append(f"{name} {share:.6f}" if fractions else f"{name} {round(10_000 * share)}")
-    return " ".join([*words, *score, f"order {order} pv", *line])
+def _ten_thousandths(info: dict[str, Any]) -> str:
+    """Write Leela Zero's line, with shares in ten-thousandths."""
+    shares = " ".join(f"{name} {round(10_000 * info[name])}" for name in LEELA_ZERO_KEYS)
+    line = " ".join(info["pv"])
+    return f"move {info['move']} visits {info['visits']} {shares} order {info['order']} pv {line}"
 
-
-def lower_bound(rate: float, visits: int) -> float:
-    """Return the lower confidence bound of a win rate, with each visit counted as a game.
-
-    The bound is rough: a simulation is weaker evidence than a game, but its values vary less.
-    """
-    return max(0.0, rate - CONFIDENCE * math.sqrt(rate * (1 - rate) / max(visits, 1)))
-
-
-def _prior_map(engine: Engine, arguments: list[str]) -> str:
-    """Return the network's prior of each cell, in [0, 1]."""
-    return _map(engine, arguments, lambda candidate: f"{candidate.prior:.3f}", "0")
-
-
-def _value_map(engine: Engine, arguments: list[str]) -> str:
-    """Return the value of each visited move, in [-1, 1], for the player to move."""
-    return _map(engine, arguments, lambda candidate: f"{candidate.value:.3f}", "0")
-
-
-def _visit_map(engine: Engine, arguments: list[str]) -> str:
-    return _map(engine, arguments, lambda candidate: str(candidate.visits), '""')
-
-
-def _map(
-    engine: Engine, arguments: list[str], write: Callable[[Candidate], str], nothing: str
-) -> str:
-    """Format a board of words; search first if the position was never evaluated."""
-    expect(arguments, 0)
-    position, vertices = engine.position, engine.position.vertices
-    if position.is_over or not vertices.has_cells:
-        raise GtpError("no map: the game is over, or its moves are not cells")
-    engine.sync()
-    if engine.analyzer.roots is None:
-        engine.think(None)
-    words = [nothing] * (vertices.rows * vertices.columns)
-    for candidate in engine.analyzer.candidates(position.state):
-        cell = engine.game.action_cell(position.state, candidate.action)
-        if cell is not None:
-            words[cell] = write(candidate)
-    rows = [words[row * vertices.columns :][: vertices.columns] for row in range(vertices.rows)]
-    return "\n" + "\n".join(map(" ".join, rows))
-
-
-MAPS = {
-    "alphazero-prior_map": ("dboard", "Prior", _prior_map),
-    "alphazero-value_map": ("dboard", "Value", _value_map),
-    "alphazero-visit_map": ("sboard", "Visits", _visit_map),
-}
-"""GoGui maps by command: type, label and handler."""
-
-
-def _gogui_analyze_commands(_: Engine, arguments: list[str]) -> str:
-    """List the maps for GoGui: type/label/command."""
-    expect(arguments, 0)
-    return "\n".join(f"{kind}/{label}/{word}" for word, (kind, label, _) in MAPS.items())
-
-
-COMMANDS: dict[str, Handler] = {
-    "gogui-analyze_commands": _gogui_analyze_commands,
-    **{word: handler for word, (_, _, handler) in MAPS.items()},
-}
-"""The non-streaming commands of this module."""
 
 STREAMING_COMMANDS: Final = {"analyze": False, "lz-analyze": False, "kata-analyze": True}
 """Commands that analyze until the next line, and whether they write fractions."""

@@ -1,6 +1,5 @@
 """The GTP engine, with the commands for setup, moves and time."""
 
-import dataclasses
 import sys
 import time
 from collections.abc import Callable
@@ -9,6 +8,7 @@ from importlib.metadata import version
 from alphazero.errors import GameError, PlayerError
 from alphazero.frontends.analyzer import Analyzer
 from alphazero.frontends.clock import Clock, TimeSettings, expected_moves
+from alphazero.frontends.game_options import player_on, resized, with_komi
 from alphazero.frontends.gtp.position import GtpPosition
 from alphazero.frontends.gtp.protocol import (
     GtpError,
@@ -18,13 +18,10 @@ from alphazero.frontends.gtp.protocol import (
     read_number,
 )
 from alphazero.games.game import Game
-from alphazero.games.registry import game_names, make_game, name_of, write_game
+from alphazero.games.registry import game_names, make_game, name_of
 from alphazero.players.registry import PlayerSpec
 from alphazero.records.gtp_notation import PASS, RESIGN, normalize_name
 from alphazero.utils.progress import do_nothing
-
-KGS_SYSTEMS = {"none": 0, "absolute": 1, "byoyomi": 3, "canadian": 3}
-"""Systems of `kgs-time_settings` and the number of their arguments."""
 
 
 class Engine:
@@ -38,6 +35,8 @@ class Engine:
         """clocks of player 0 and 1; None without time limits"""
         self.handicap = 0
         """Number of handicap moves at the start of the game."""
+        self.ponders = False
+        """Whether it searches on after its move, until the next line."""
         self.has_controller_left: Callable[[float], bool] = lambda _: False
         """Whether the input ended during a search that started at this time."""
         self.begin(game)
@@ -53,32 +52,40 @@ class Engine:
             GtpError: when the player does not play it, or GTP cannot name its cells.
         """
         if game != self.game:
-            spec = self._spec_for(game)
             try:
-                self.position, self.analyzer = GtpPosition(game), Analyzer(spec, game)
-            except GameError as error:
+                spec = player_on(self.spec, self.game, game)
+                position, analyzer = GtpPosition(game), Analyzer(spec, game)
+            except (GameError, PlayerError) as error:
                 raise GtpError(str(error)) from None
-            self.spec = spec
+            if spec.transfer_note and spec is not self.spec:
+                print(spec.transfer_note, file=sys.stderr)
+            analyzer.take_limits(self.analyzer)
+            self.spec, self.position, self.analyzer = spec, position, analyzer
         self.position = GtpPosition(game)
         self.analyzer.set_position([])
         self.handicap = 0
         if self.clocks:
             self.clocks = [Clock(clock.settings) for clock in self.clocks]
 
-    def _spec_for(self, game: Game) -> PlayerSpec:
-        """Return the player for another game; a checkpoint may play another size of the board."""
-        if self.spec.plays(game):
-            return self.spec
-        only = GtpError(f"this player plays {_difference(self.game, game)} only")
-        if game.observation_shape == self.game.observation_shape:
-            raise only
+    def change(self, game: Game) -> None:
+        """Go on with the moves so far in a game with other options, such as komi.
+
+        Raises:
+            GtpError: as `begin`, and when the moves break the new rules.
+        """
+        steps, handicap, clocks = self.position.steps, self.handicap, self.clocks
         try:
-            spec = self.spec.on(game)
-        except PlayerError:
-            raise only from None
-        if spec.transfer_note:
-            print(spec.transfer_note, file=sys.stderr)
-        return spec
+            game.play(game.initial_state(), *self.position.moves)
+        except GameError:
+            raise GtpError("the moves so far break these rules; clear the board first") from None
+        self.begin(game)
+        for step in steps:
+            self.position.make(step)
+        self.handicap, self.clocks = handicap, clocks
+
+    def set_clocks(self, settings: TimeSettings | None) -> None:
+        """Give both players a new clock; None for no time limits."""
+        self.clocks = None if settings is None else [Clock(settings), Clock(settings)]
 
     def sync(self, more: tuple[int, ...] = ()) -> None:
         """Set the analyzer to the position, after `more` moves if given."""
@@ -142,32 +149,13 @@ Handler = Callable[[Engine, list[str]], str]
 """Returns the reply to a command, or raises GtpError."""
 
 
-def resized(game: Game, rows: int, columns: int) -> Game:
-    """Return the game with another board size.
-
-    Raises:
-        GtpError: when there is no such board.
-    """
-    sizes = {"rows": rows, "columns": columns}
-    if game.observation_shape[1:] == (rows, columns):
-        return game
-    if "size" in game.options and rows == columns:
-        sizes = {"size": rows}
-    try:
-        if sizes.keys() <= game.options.keys():
-            return dataclasses.replace(game, **sizes)
-    except GameError as error:
-        raise GtpError(str(error)) from None
-    raise GtpError("this game has no board of this size")
-
-
 def _boardsize(engine: Engine, arguments: list[str]) -> str:
     """Set the board size, square or columns and rows, and clear the board."""
     expect(arguments, 1, 2, "the board's size")
     sizes = [read_integer(text, "a size", 1) for text in arguments]
     try:
         engine.begin(resized(engine.game, sizes[-1], sizes[0]))
-    except GtpError as error:
+    except (GtpError, GameError) as error:
         raise GtpError(f"unacceptable size: {error}") from None
     return ""
 
@@ -181,21 +169,14 @@ def _clear_board(engine: Engine, arguments: list[str]) -> str:
 def _komi(engine: Engine, arguments: list[str]) -> str:
     """Set the komi; a no-op for games without one."""
     expect(arguments, 1, what="a number")
-    points = read_number(arguments[0], "komi", least=-1000)
-    own = getattr(engine.game, "komi", points)
-    if points == own:
-        return ""
-    if 2 * points != int(2 * points):
-        raise GtpError("komi must be a multiple of a half")
-    steps = engine.position.steps
-    try:
-        options = engine.game.options | {"komi_half_points": int(2 * points)}
-        engine.begin(type(engine.game)(**options))
-    except GameError as error:
-        raise GtpError(str(error)) from None
-    for step in steps:
-        engine.position.make(step)
+    engine.change(with_komi(engine.game, read_number(arguments[0], "komi", least=-1000)))
     return ""
+
+
+def _get_komi(engine: Engine, arguments: list[str]) -> str:
+    """Return the komi; 0 for games without one."""
+    expect(arguments, 0)
+    return f"{getattr(engine.game, 'komi', 0):g}"
 
 
 def _play(engine: Engine, arguments: list[str]) -> str:
@@ -252,22 +233,7 @@ def _time_settings(engine: Engine, arguments: list[str]) -> str:
     main, period = (read_number(text, "a time") for text in arguments[:2])
     stones = read_integer(arguments[2], "stones")
     endless = period > 0 and stones == 0
-    _set_clocks(engine, None if endless else TimeSettings(main, period, stones))
-    return ""
-
-
-def _kgs_time_settings(engine: Engine, arguments: list[str]) -> str:
-    system, numbers = (arguments or [""])[0], arguments[1:]
-    if system not in KGS_SYSTEMS:
-        raise GtpError(f"expected one of {', '.join(KGS_SYSTEMS)}, got {system[:20]!r}")
-    if len(numbers) != KGS_SYSTEMS[system]:
-        raise GtpError(f"{system} takes {KGS_SYSTEMS[system]} numbers, got {len(numbers)}")
-    main, period = ([read_number(text, "a time") for text in numbers[:2]] + [0.0, 0.0])[:2]
-    count = read_integer(numbers[2], "stones or periods", 1) if len(numbers) == 3 else 0
-    settings = TimeSettings(main, period, stones=count)
-    if system == "byoyomi":
-        settings = TimeSettings(main, period, stones=1, periods=count)
-    _set_clocks(engine, None if system == "none" else settings)
+    engine.set_clocks(None if endless else TimeSettings(main, period, stones))
     return ""
 
 
@@ -278,7 +244,7 @@ def _time_left(engine: Engine, arguments: list[str]) -> str:
     left, stones = read_number(arguments[1], "a time"), read_integer(arguments[2], "stones")
     if engine.clocks is None:
         # Without time settings, the time left is all main time.
-        _set_clocks(engine, TimeSettings(left))
+        engine.set_clocks(TimeSettings(left))
         assert engine.clocks
     engine.clocks[player].set(left, stones)
     return ""
@@ -292,6 +258,7 @@ COMMANDS: dict[str, Handler] = {
     "rectangular_boardsize": _boardsize,
     "clear_board": _clear_board,
     "komi": _komi,
+    "get_komi": _get_komi,
     "play": _play,
     "genmove": _genmove,
     "reg_genmove": _reg_genmove,
@@ -300,29 +267,13 @@ COMMANDS: dict[str, Handler] = {
     "list_games": _list_games,
     "set_game": _set_game,
     "time_settings": _time_settings,
-    "kgs-time_settings": _kgs_time_settings,
     "time_left": _time_left,
 }
-
-
-def _difference(own: Game, wanted: Game) -> str:
-    """Name a property of `own` that `wanted` does not have."""
-    _, rows, columns = own.observation_shape
-    if wanted.observation_shape[1:] != (rows, columns):
-        return f"on {columns} x {rows}"
-    komi = getattr(own, "komi", None)
-    if komi != getattr(wanted, "komi", None):
-        return f"with komi {komi:g}"
-    return write_game(own)
 
 
 def _constant(text: str, arguments: list[str]) -> str:
     expect(arguments, 0)
     return text
-
-
-def _set_clocks(engine: Engine, settings: TimeSettings | None) -> None:
-    engine.clocks = None if settings is None else [Clock(settings), Clock(settings)]
 
 
 def _games(engine: Engine) -> list[str]:

@@ -6,7 +6,8 @@ Other games support what applies to them, and reply `not supported for this game
 from pathlib import Path
 
 from alphazero.errors import GameError, RunError
-from alphazero.frontends.gtp.engine import Engine, Handler, resized
+from alphazero.frontends.game_options import resized
+from alphazero.frontends.gtp.engine import Engine, Handler
 from alphazero.frontends.gtp.position import GtpPosition
 from alphazero.frontends.gtp.protocol import GtpError, expect, read_integer
 from alphazero.games.game import ONGOING, value_of

@@ -10,9 +10,10 @@ import numpy as np
 
 from alphazero.frontends.gtp.engine import Engine, Handler
 from alphazero.frontends.gtp.protocol import GtpError, expect
+from alphazero.frontends.katago.report import policy
 from alphazero.games.game import value_of, win_rate
 from alphazero.mcts.network_search import network_statistics
-from alphazero.utils.arrays import Float32Array, Float64Array
+from alphazero.utils.arrays import Float32Array
 
 
 def _raw_network(engine: Engine, arguments: list[str]) -> str:
@@ -35,25 +36,11 @@ def _raw_network(engine: Engine, arguments: list[str]) -> str:
         lead, square = -end.margin, end.margin**2 + end.margin_spread**2
         lines += [f"whiteLead {lead:.6f}", f"whiteScoreSelfplay {lead:.6f}"]
         lines.append(f"whiteScoreSelfplaySq {square:.6f}")
-    cells, passing = _policy(engine, roots.priors[0])
+    cells, passing = policy(position.vertices, position.state, roots.priors[0])
     lines += ["policy", *_rows(engine, cells), f"policyPass {_word(passing)}"]
     if end.ownership is not None:
         lines += ["whiteOwnership", *_rows(engine, -end.ownership)]
     return "\n".join(lines)
-
-
-def _policy(engine: Engine, priors: Float64Array) -> tuple[Float32Array, float]:
-    """Return the priors [A] of each cell and of the pass; NaN for illegal ones."""
-    game, state = engine.game, engine.position.state
-    cells = np.full(game.observation_shape[1] * game.observation_shape[2], np.nan, np.float32)
-    passing = np.nan
-    for action in np.flatnonzero(game.legal_action_mask(state)).tolist():
-        cell = game.action_cell(state, action)
-        if cell is not None:
-            cells[cell] = priors[action]
-        elif action == engine.position.vertices.passing(state):
-            passing = float(priors[action])
-    return cells, passing
 
 
 def _rows(engine: Engine, cells: Float32Array) -> list[str]:

@@ -5,7 +5,13 @@ import time
 from collections.abc import Callable, Iterable
 
 from alphazero.errors import AlphaZeroError
-from alphazero.frontends.gtp import analysis, go_commands, raw_network
+from alphazero.frontends.gtp import (
+    go_commands,
+    gogui,
+    katago_commands,
+    raw_network,
+    time_commands,
+)
 from alphazero.frontends.gtp.analysis import (
     STREAMING_COMMANDS,
     STREAMING_MOVES,
@@ -17,20 +23,25 @@ from alphazero.frontends.gtp.engine import COMMANDS as ENGINE_COMMANDS
 from alphazero.frontends.gtp.engine import Engine
 from alphazero.frontends.gtp.protocol import GtpCommand, GtpError, answer, expect, read_command
 from alphazero.frontends.line_reader import LONGEST, Lines, lines_of
-from alphazero.games.game import Game
+from alphazero.games.game import Game, State
 from alphazero.players.registry import PlayerSpec
 
 COMMANDS = {
     **ENGINE_COMMANDS,
     **go_commands.COMMANDS,
-    **analysis.COMMANDS,
+    **time_commands.COMMANDS,
+    **katago_commands.COMMANDS,
     **raw_network.COMMANDS,
+    **gogui.COMMANDS,
 }
 """Commands with an immediate reply, by name."""
 
 QUIT = "quit"
 
-WORDS = [*COMMANDS, *STREAMING_COMMANDS, *STREAMING_MOVES, "list_commands", "known_command", QUIT]
+OWN = ["list_commands", "known_command", "stop", QUIT]
+"""Commands that the session answers itself."""
+
+WORDS = [*COMMANDS, *STREAMING_COMMANDS, *STREAMING_MOVES, *OWN]
 
 IDLE = 0.05
 """Seconds between polls for input when a search has nothing left to do."""
@@ -60,14 +71,14 @@ class GtpSession:
         self.lines = Lines(lines, _is_quit)
         engine.has_controller_left = self.lines.ended_since
         self.say = say
-        self.ponder = ponder
+        engine.ponders = ponder
         self._own_move = -1
         """The number of moves right after the engine's last move."""
 
     def run(self) -> None:
         """Answer lines until the end of the input or `quit`."""
         while True:
-            if self.ponder:
+            if self.engine.ponders:
                 self._ponder()
             line = self.lines.next()
             if line is None or not self.take(line):
@@ -102,6 +113,10 @@ class GtpSession:
         if word == "list_commands":
             expect(arguments, 0)
             return "\n".join(WORDS)
+        if word == "stop":
+            expect(arguments, 0)
+            self._own_move = -1  # ends pondering, until the engine's next move
+            return ""
         if word == QUIT:
             return ""
         if word not in COMMANDS:
@@ -115,7 +130,9 @@ class GtpSession:
         passes = engine.position.passes_before(request.player)
         search = analyzer.search
         engine.sync(passes)
-        report = self._reporter(request, passes, fractions)
+        state = self.engine.game.play(engine.position.state, *passes)
+        self._restrict(request, state)
+        report = self._reporter(request, state, fractions)
         self.say(f"={command.number}\n")
         analyzer.begin()
         while not self.lines.is_waiting(IDLE if search.has_finished else 0.0):
@@ -131,18 +148,28 @@ class GtpSession:
         request = read_request(command.arguments, engine.position.to_play)
         passes = engine.position.passes_before(request.player)
         _ = engine.analyzer.search  # raises when the player has no search
-        report = self._reporter(request, passes, fractions)
+        state = engine.game.play(engine.position.state, *passes)
+        if request.actions(engine, state) is not None:
+            raise GtpError("not supported: allow and avoid for a move; analyze with them")
+        report = self._reporter(request, state, fractions)
         self.say(f"={command.number}\n")
         step = engine.choose(request.player, report)
         if step:
             report(last=True)
         self.say(f"play {engine.make(step)}\n\n")
 
-    def _reporter(
-        self, request: Request, passes: tuple[int, ...], fractions: bool
-    ) -> Callable[..., None]:
+    def _restrict(self, request: Request, state: State) -> None:
+        """Search only the moves asked for, if any, in the analyzer's position `state`."""
+        actions, analyzer = request.actions(self.engine, state), self.engine.analyzer
+        if actions is not None:
+            assert analyzer.moves is not None, "a position is set"
+            analyzer.set_position(analyzer.moves)
+            analyzer.begin(0)
+            analyzer.end()
+            analyzer.restrict(actions)
+
+    def _reporter(self, request: Request, state: State, fractions: bool) -> Callable[..., None]:
         """Return a function that writes an info line when one is due, or when `last`."""
-        state = self.engine.game.play(self.engine.position.state, *passes)
         due = time.monotonic() + request.interval
 
         def report(last: bool = False) -> None:

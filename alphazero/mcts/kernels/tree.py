@@ -78,7 +78,9 @@ ROW = np.dtype([("slot", np.int32), ("leaf", np.int32)])
 
 
 class Trees(NamedTuple):
-    """The arrays of all trees. Only kernels write to them, apart from the request fields."""
+    """The arrays of all trees. Only kernels write to them, apart from the request fields and
+    `TreeSearch.restrict_root`.
+    """
 
     slots: RecordArray
     """[G] of SLOT"""

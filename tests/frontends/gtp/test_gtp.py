@@ -380,8 +380,12 @@ def test_analysis_tells_what_the_search_has_found() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("b 10 avoid", "'avoid' needs a value"),
-        ("b 10 avoid b", "not supported: 'avoid'"),
+        ("b 10 minmoves", "'minmoves' needs a value"),
+        ("b 10 fly b", "not supported: 'fly'"),
+        ("b 10 avoid b", "avoid needs a color, vertices with commas, and a depth"),
+        ("b 10 avoid b d9 1", "invalid vertex 'd9'"),
+        ("b 10 allow b pass 1", "no legal move is left to search"),
+        ("b 10 allow b a1 0", "a depth must be an integer of at least 1"),
         ("w 10", "illegal move: it is black's turn"),
         ("b interval x", "interval must be an integer"),
     ],
@@ -519,25 +523,6 @@ def test_a_move_found_before_the_first_interval_is_told_of_once(word: str) -> No
     assert talk.ask(f"{word} w 100000 maxmoves 2").count("info move") == 2
 
 
-def test_maps_show_the_search_cell_by_cell() -> None:
-    talk = Talk("uct:90", "tic_tac_toe")
-    listed = talk.ask("gogui-analyze_commands")[2:].split()
-    assert [line.split("/")[0] for line in listed] == ["dboard", "dboard", "sboard"]
-    talk.ask("play b B2")
-    boards = {}
-    for line in listed:
-        rows = talk.ask(line.split("/")[-1]).strip("=\n").split("\n")
-        boards[line.split("/")[1]] = [row.split(" ") for row in rows]
-        assert [len(row) for row in boards[line.split("/")[1]]] == [3, 3, 3]
-    priors = np.array(boards["Prior"], float)
-    assert priors[1, 1] == 0
-    assert priors.sum() == pytest.approx(1, abs=0.01)
-    assert np.abs(np.array(boards["Value"], float)).max() <= 1
-    assert boards["Visits"][1][1] == '""'
-    visits = [int(word) for row in boards["Visits"] for word in row if word != '""']
-    assert sum(visits) == 90
-
-
 def test_a_player_that_ponders_thinks_while_nothing_is_asked() -> None:
     def lines(talk: Talk) -> Iterator[str]:
         yield "genmove b"
@@ -560,6 +545,10 @@ def test_a_player_that_ponders_thinks_while_nothing_is_asked() -> None:
         ("kgs-time_settings byoyomi 0 2 3", 1.0, 2.0),
         ("kgs-time_settings canadian 0 100 50", 1.0, 2.0),
         ("kgs-time_settings absolute 30", 0.5, 5.0),
+        ("kata-time_settings fischer 0 3", 0.0, 0.15),
+        ("kata-time_settings fischer 30 3", 3.0, 8.0),
+        ("kata-time_settings fischer-capped 30 3 -1 1.5", 1.0, 1.5),
+        ("kata-time_settings byoyomi 0 2.5 3", 1.5, 2.5),
         ("time_left b 3 2", 1.0, 1.5),
         ("time_left b 0 0", 0.0, 0.15),
     ],
@@ -617,6 +606,54 @@ def test_games_are_loaded_from_sgf_and_printed(tmp_path: Path) -> None:
     path.write_text("(;GM[11]SZ[5];B[a1])")
     assert "this is Hex (GM[11]), not go:" in talk.ask(f"loadsgf {path}")
     assert ";W[cc];B[dd];W[]" in talk.ask("printsgf")
+
+
+def test_moves_to_search_can_be_allowed_and_avoided_for_one_analysis() -> None:
+    talk = Talk("uct:300", "tic_tac_toe")
+    for line in ("play b a1", "play w b2", "play b a2", "play w c3"):
+        talk.ask(line)
+
+    def searched(options: str) -> set[str]:
+        lines = kept_talking(watched := Talk("uct:300", "tic_tac_toe"), *steps(options))
+        watched.session.lines = Lines(lines)
+        return set(re.findall(r"info move (\S+) visits [1-9]", watched.run()))
+
+    def steps(options: str) -> list[tuple[str, str]]:
+        moves = ["play b a1", "play w b2", "play b a2", "play w c3"]
+        analysis = (f"kata-analyze b 1 {options}", r"=\n(info .*\n){3}")
+        return [*((move, "=") for move in moves), analysis, ("name", "=")]
+
+    assert searched("") == {"A3", "B1", "B3", "C1", "C2"}
+    assert searched("avoid b A3,b1 1") == {"B3", "C1", "C2"}
+    assert searched("avoid b a3 1 avoid b C2 50 avoid w b1 1") == {"B1", "B3", "C1"}
+    assert searched("allow b c1,c2 1") == {"C1", "C2"}
+    talk.ask("kata-analyze b allow b c1 1")
+    said = talk.ask("kata-genmove_analyze b avoid b b1 1")
+    assert said.startswith("? not supported: allow and avoid for a move")
+    assert talk.ask("genmove b") == "= A3\n\n"  # the restriction is over
+
+
+def test_an_analysis_tells_the_root_and_the_visits_of_each_line() -> None:
+    talk = Talk("uct:300", "connect_four")
+    talk.ask("reg_genmove b")
+    roots = talk.engine.analyzer.roots
+    assert roots is not None
+    said = talk.ask("kata-analyze b pvVisits true rootInfo true")
+    infos = said.split("rootInfo")[0].split("info move ")[1:]
+    assert len(infos) == 7
+    for info in infos:
+        line, visits = info.split(" pv ")[1].split(" pvVisits ")
+        counted = list(map(int, visits.split()))
+        assert len(counted) == len(line.split())
+        assert counted == sorted(counted, reverse=True)
+        assert counted[0] == int(numbers_after("visits", info, 1)[0])
+    root = said.split("rootInfo ")[1]
+    assert numbers_after("visits", root, 1) == [300]
+    assert numbers_after("winrate", root, 1)[0] == pytest.approx(
+        (1 + roots.values[0]) / 2, abs=1e-6
+    )
+    assert " currentPlayer B " in f" {root}"
+    assert "rootInfo" not in talk.ask("lz-analyze b rootInfo true")
 
 
 PLAUSIBLE = f"""

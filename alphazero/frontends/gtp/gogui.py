@@ -1,0 +1,160 @@
+"""The search and the network as GoGui draws them on its board.
+
+`gogui-analyze_commands` lists a line `type/label/command` for each. A `dboard` holds numbers, drawn
+as black squares if positive and white ones if negative; an `sboard` holds texts, a `cboard` holds
+colours; `gfx` is a list of drawing commands (GoGui, *Analyze Commands*).
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from alphazero.frontends.game_tree import SearchResult
+from alphazero.frontends.gtp.engine import Engine, Handler
+from alphazero.frontends.gtp.protocol import GtpError, expect
+from alphazero.frontends.katago.report import ownership
+from alphazero.games.game import to_play, value_of, win_rate
+from alphazero.records.gtp_notation import COLOURS
+
+MAX_MOVES: Final = 10
+"""Maximum moves labelled by `alphazero-gfx`."""
+
+
+def _prior_map(engine: Engine) -> str:
+    """Return the network's prior of each cell, in [0, 1]."""
+    return _map(engine, lambda result, place: f"{result.candidates[place].prior:.3f}", "0")
+
+
+def _value_map(engine: Engine) -> str:
+    """Return the value of each visited move, in [-1, 1], for the player to move."""
+    return _map(engine, lambda result, place: f"{result.candidates[place].value:.3f}", "0")
+
+
+def _visit_map(engine: Engine) -> str:
+    return _map(engine, lambda result, place: str(result.candidates[place].visits), '""')
+
+
+def _policy_colours(engine: Engine) -> str:
+    """Return a colour for each cell, the redder the higher the network's prior."""
+    return _map(engine, lambda result, place: _red(result.candidates[place].prior), '""')
+
+
+def _win_rate_map(engine: Engine) -> str:
+    """Return the win rate of each visited move for the player to move, in percent."""
+
+    def write(result: SearchResult, place: int) -> str:
+        candidate = result.candidates[place]
+        return f"{100 * win_rate(candidate.value):.0f}" if candidate.visits else '""'
+
+    return _map(engine, write, '""')
+
+
+def _ownership_map(engine: Engine) -> str:
+    """Return whose each cell will be: 1 for black, -1 for white."""
+    position = engine.position
+    shares = ownership(engine.analyzer.predict_end(position.state), 0)
+    if shares is None:
+        raise GtpError("not supported: this player predicts no ownership")
+    return _rows(engine, [f"{share:.3f}" for share in shares])
+
+
+def _drawing(engine: Engine) -> str:
+    """Return the search: win rates in percent, shares of visits as colours, the best line."""
+    position, vertices, result = engine.position, engine.position.vertices, _result(engine)
+    colours = [COLOURS[to_play(position.state)][0], COLOURS[1 - to_play(position.state)][0]]
+    labels, lines = [], []
+    for candidate in result.candidates[:MAX_MOVES]:
+        if not candidate.visits or _cell(engine, candidate.action) is None:
+            continue
+        name = vertices.name(position.state, candidate.action)
+        lines.append(f"COLOR {_red(result.share(candidate))} {name}")
+        labels.append(f"{name} {100 * win_rate(candidate.value):.0f}")
+    if labels:
+        lines.append(f"LABEL {' '.join(labels)}")
+    best = vertices.names(position.state, result.candidates[0].line)
+    steps = [f"{colours[ply % 2]} {name}" for ply, name in enumerate(best)]
+    return "\n".join([*lines, f"VAR {' '.join(steps)}", f"TEXT {_headline(engine, result)}"])
+
+
+def _win_rate(engine: Engine) -> str:
+    return _headline(engine, _result(engine))
+
+
+def _headline(engine: Engine, result: SearchResult) -> str:
+    """Return one line: win rate for black, expected margin, visits."""
+    black = win_rate(value_of(1, to_play(engine.position.state)) * result.value)
+    margin = "" if result.end.margin is None else f"margin {result.end.margin:+.1f}, "
+    return f"black {100 * black:.1f} %, {margin}{result.simulations} visits"
+
+
+def _red(share: float) -> str:
+    """Return a colour between white and red."""
+    rest = round(255 * (1 - min(max(share, 0.0), 1.0)))
+    return f"#ff{rest:02x}{rest:02x}"
+
+
+def _result(engine: Engine) -> SearchResult:
+    """Return the result for the position; search first if it was never evaluated."""
+    position = engine.position
+    if position.is_over or not position.vertices.has_cells:
+        raise GtpError("no map: the game is over, or its moves are not cells")
+    engine.sync()
+    if engine.analyzer.roots is None:
+        engine.think(None)
+    result = SearchResult.of(engine.analyzer, position.state)
+    assert result is not None, "the position is evaluated"
+    return result
+
+
+def _cell(engine: Engine, action: int) -> int | None:
+    return engine.game.action_cell(engine.position.state, action)
+
+
+def _map(engine: Engine, write: Callable[[SearchResult, int], str], nothing: str) -> str:
+    """Format a board of words, those of the moves with a cell and `nothing` elsewhere."""
+    result, vertices = _result(engine), engine.position.vertices
+    words = [nothing] * (vertices.rows * vertices.columns)
+    for place, candidate in enumerate(result.candidates):
+        cell = _cell(engine, candidate.action)
+        if cell is not None:
+            words[cell] = write(result, place)
+    return _rows(engine, words)
+
+
+def _rows(engine: Engine, words: list[str]) -> str:
+    """Format a word for each cell, a line for each row from the top."""
+    columns = engine.position.vertices.columns
+    rows = [words[start:][:columns] for start in range(0, len(words), columns)]
+    return "\n" + "\n".join(map(" ".join, rows))
+
+
+DRAWINGS: Final[dict[str, tuple[str, str, Callable[[Engine], str]]]] = {
+    "alphazero-gfx": ("gfx", "Search", _drawing),
+    "alphazero-win_rate": ("string", "Win Rate", _win_rate),
+    "alphazero-prior_map": ("dboard", "Prior", _prior_map),
+    "alphazero-policy_colors": ("cboard", "Policy Colors", _policy_colours),
+    "alphazero-value_map": ("dboard", "Value", _value_map),
+    "alphazero-win_rate_map": ("sboard", "Win Rates", _win_rate_map),
+    "alphazero-visit_map": ("sboard", "Visits", _visit_map),
+    "alphazero-ownership_map": ("dboard", "Ownership", _ownership_map),
+}
+"""Drawings by command: GoGui's type, label and function."""
+
+
+def _handler(draw: Callable[[Engine], str]) -> Handler:
+    def answer(engine: Engine, arguments: list[str]) -> str:
+        expect(arguments, 0)
+        return draw(engine)
+
+    return answer
+
+
+def _list(_: Engine, arguments: list[str]) -> str:
+    """List the drawings for GoGui."""
+    expect(arguments, 0)
+    return "\n".join(f"{kind}/{label}/{word}" for word, (kind, label, _) in DRAWINGS.items())
+
+
+COMMANDS: dict[str, Handler] = {
+    "gogui-analyze_commands": _list,
+    **{word: _handler(draw) for word, (_, _, draw) in DRAWINGS.items()},
+}

@@ -1,0 +1,1 @@
+"""KataGo's names for rules and analyses, and its JSON analysis engine."""
