@@ -62,7 +62,7 @@ class OnnxOps:
         (name,) = self._node(kind, *inputs, **attributes)
         return name
 
-    def constant(self, numbers: npt.NDArray[Any]) -> str:
+    def constant(self, numbers: npt.NDArray[Any] | np.generic) -> str:
         """Add a constant; return its name."""
         from onnx import numpy_helper
 
