@@ -47,24 +47,36 @@ def export_arguments(parser: argparse.ArgumentParser) -> None:
 def export(options: argparse.Namespace) -> None:
     """Export a player."""
     from alphazero.players.registry import name_checkpoint
-    from alphazero.utils.files import check_writable, write_atomic
+    from alphazero.utils.files import check_writable, printable, sha256_of, write_atomic
 
     if options.onnx is None and options.page is None:
         raise AlphaZeroError("name what to write: --onnx FILE, --page FOLDER or both")
     if options.runtime is not None and options.page is None:
         raise AlphaZeroError("--runtime belongs to --page FOLDER")
     named = name_checkpoint(options.player)
+    if named.changes:
+        raise AlphaZeroError(f"a network has no search: leave out {', '.join(named.changes)}")
     if options.onnx:
         check_writable(options.onnx)
 
+    from alphazero.frontends.static_page.runtime import read_runtime
+    from alphazero.frontends.static_page.writer import check_rules, page_files, write_page
     from alphazero.network.checkpoint import load_checkpoint
     from alphazero.network.header import find_checkpoint
     from alphazero.network.onnx_export import export_model
-    from alphazero.utils.files import printable, sha256_of
 
     path = find_checkpoint(Path(named.path))
-    model = export_model(load_checkpoint(path), sha256_of(path), options.precision)
+    checkpoint = load_checkpoint(path)
+    if options.page:
+        check_rules(checkpoint)
+    if options.runtime:
+        read_runtime(options.runtime)  # fails here, before the model is made
+    model = export_model(checkpoint, sha256_of(path), options.precision)
     if options.onnx:
         write_atomic(options.onnx, model.data)
         print(f"{printable(options.onnx)}: {len(model.data) / 1e6:.1f} MB, {options.precision}")
+    if options.page:
+        size = write_page(options.page, page_files(checkpoint, model, options.runtime))
+        page = printable(options.page)
+        print(f"{page}: {size / 1e6:.1f} MB; look at it: python -m http.server --directory {page}")
     print(model.describe())

@@ -98,6 +98,7 @@ def board_svg(
     return canvas.svg(title_of(game, state))
 
 
+@functools.lru_cache(maxsize=64)
 def geometry_of(game: Game) -> Geometry:
     """Return the positions of the cells in `board_svg`."""
     board = BoardDrawing(game)
@@ -314,6 +315,20 @@ def labels_of(game: Game) -> Labels:
         if names and all(_name(labels, cell, columns) == name for cell, name in names.items()):
             return labels
     return Labels()
+
+
+@functools.lru_cache(maxsize=64)
+def cell_labels(game: Game) -> tuple[str, ...]:
+    """Return a name for each cell, row by row: as its move, or `column 1, row 1` from below."""
+    _, rows, columns = game.observation_shape
+    names = labels_of(game)
+    return tuple(
+        names.columns[column] + names.rows[row]
+        if names.columns and names.rows
+        else f"column {column + 1}, row {rows - row}"
+        for row in range(rows)
+        for column in range(columns)
+    )
 
 
 def _labellings(rows: int, columns: int) -> Iterator[Labels]:

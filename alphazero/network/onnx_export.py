@@ -17,7 +17,7 @@ from alphazero.errors import RunError
 from alphazero.games.game import Game
 from alphazero.games.registry import make_game, write_game
 from alphazero.network.checkpoint import Checkpoint
-from alphazero.network.onnx_evaluator import open_session
+from alphazero.network.onnx_evaluator import OnnxEvaluator, open_session
 from alphazero.network.onnx_graph import BATCH, INPUT, LOGITS, VALUES, onnx_bytes, require_onnx
 from alphazero.network.played_positions import played_positions
 from alphazero.network.quantization import CALIBRATION, QuantizationError, measure_ranges
@@ -101,7 +101,8 @@ def export_model(
     game = make_game(checkpoint.game_name, **checkpoint.game_options)
     network = fold_batch_norm(checkpoint.network())
     rounds = precision == "int8"
-    played = played_positions(network, game, positions + CALIBRATION * rounds)
+    evaluator = OnnxEvaluator(network)
+    played = played_positions(evaluator, game, positions + CALIBRATION * rounds)
     border = len(played) * CALIBRATION // (positions + CALIBRATION) if rounds else 0
     ranges = measure_ranges(network, played[: max(border, 1)]) if rounds else {}
     metadata = describe_player(checkpoint, game, sha256) | {"precision": precision}

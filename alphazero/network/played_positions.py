@@ -6,10 +6,9 @@ Shapes: B positions, C planes, H rows, W columns.
 from typing import Final
 
 import numpy as np
-import torch
 
 from alphazero.games.game import ONGOING, Game
-from alphazero.network.resnet import ResNet
+from alphazero.network.inference import BatchedEvaluator
 from alphazero.utils.arrays import Float32Array
 
 GAMES: Final = 16
@@ -22,8 +21,9 @@ MAX_ROUNDS: Final = 2_000
 """Moves of each game at most; small games do not have as many positions as asked for."""
 
 
-@torch.inference_mode()
-def played_positions(network: ResNet, game: Game, wanted: int, seed: int = 0) -> Float32Array:
+def played_positions(
+    evaluator: BatchedEvaluator, game: Game, wanted: int, seed: int = 0
+) -> Float32Array:
     """Return `wanted` distinct observations [B, C, H, W] in a random order, always the same.
 
     There are fewer if the game has no more, but at least one.
@@ -39,8 +39,8 @@ def played_positions(network: ResNet, game: Game, wanted: int, seed: int = 0) ->
         before = len(seen)
         seen |= {each.tobytes(): each for each in observations}
         idle = idle + 1 if len(seen) == before else 0
-        logits, _ = network(torch.from_numpy(observations))
-        for index, (state, scores) in enumerate(zip(states, logits.numpy(), strict=True)):
+        logits, _ = evaluator.evaluate(observations)
+        for index, (state, scores) in enumerate(zip(states, logits, strict=True)):
             mask = game.legal_action_mask(state)
             weights = np.where(mask, np.exp(scores - scores[mask].max(), dtype=np.float64), 0.0)
             if rng.random() < RANDOM_SHARE:

@@ -15,10 +15,10 @@ from alphazero.errors import RunError
 from alphazero.games import make_game
 from alphazero.network import onnx_export
 from alphazero.network.checkpoint import Checkpoint, load_checkpoint
-from alphazero.network.onnx_evaluator import open_session
+from alphazero.network.onnx_evaluator import OnnxEvaluator, open_session
 from alphazero.network.onnx_export import TOLERANCE, export_model
 from alphazero.network.played_positions import played_positions
-from alphazero.network.resnet import ResNet, fold_batch_norm
+from alphazero.network.resnet import ResNet
 from alphazero.utils.files import sha256_of
 from alphazero.utils.shipped import shipped_players
 
@@ -70,8 +70,8 @@ def test_the_difference_that_is_told_is_the_one_from_torch(
 ) -> None:
     checkpoint = load_checkpoint(TIC_TAC_TOE)
     told = export_model(checkpoint, "", precision, positions=300)
-    network, game = fold_batch_norm(checkpoint.network()), make_game("tic_tac_toe")
-    observations = played_positions(network, game, 300 + calibration)[calibration:]
+    evaluator, game = OnnxEvaluator(checkpoint.network()), make_game("tic_tac_toe")
+    observations = played_positions(evaluator, game, 300 + calibration)[calibration:]
     with torch.no_grad():
         exact = [output.numpy() for output in checkpoint.network()(torch.from_numpy(observations))]
     received: Any = open_session(told.data).run(None, {"observations": observations})
@@ -106,11 +106,11 @@ def test_a_game_with_few_positions_is_compared_on_those_it_has() -> None:
 
 
 def test_the_positions_are_distinct_from_play_and_always_the_same() -> None:
-    checkpoint = load_checkpoint(TIC_TAC_TOE)
-    network, game = checkpoint.network(), make_game("tic_tac_toe")
-    positions = played_positions(network, game, 200)
+    evaluator = OnnxEvaluator(load_checkpoint(TIC_TAC_TOE).network())
+    game = make_game("tic_tac_toe")
+    positions = played_positions(evaluator, game, 200)
     assert len(np.unique(positions, axis=0)) == len(positions) == 200
-    np.testing.assert_array_equal(positions, played_positions(network, game, 200))
+    np.testing.assert_array_equal(positions, played_positions(evaluator, game, 200))
     stones = positions[:, :2].sum(axis=(1, 2, 3))
     assert stones.min() <= 2
     assert stones.max() >= 7

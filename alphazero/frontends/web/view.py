@@ -1,11 +1,10 @@
 """The view of a session as JSON: the board, the line of moves, search results."""
 
-import functools
 from typing import Any, Final
 
 import numpy as np
 
-from alphazero.drawing.board import Geometry, board_svg, geometry_of, labels_of
+from alphazero.drawing.board import board_svg, cell_labels, geometry_of
 from alphazero.frontends.game_tree import GameNode
 from alphazero.frontends.terminal.replay_viewer import headline
 from alphazero.frontends.web.search_pool import MAX_LINES
@@ -147,7 +146,7 @@ def _moves(session: WebSession) -> list[Json]:
 
 def _board(game: Game, node: GameNode) -> Json:
     """Return the drawing of a position, and its cells row by row."""
-    geometry, labels = _layout(game)
+    geometry, labels = geometry_of(game), cell_labels(game)
     last = None
     if node.parent is not None and node.action is not None:
         last = game.action_cell(node.parent.state, node.action)
@@ -174,21 +173,6 @@ def _board(game: Game, node: GameNode) -> Json:
             for cell, (x, y) in enumerate(geometry.centres)
         ],
     }
-
-
-@functools.lru_cache(maxsize=64)
-def _layout(game: Game) -> tuple[Geometry, tuple[str, ...]]:
-    """Return the geometry of a board and the names of its cells."""
-    _, rows, columns = game.observation_shape
-    names = labels_of(game)
-    labels = []
-    for row in range(rows):
-        for column in range(columns):
-            if names.columns and names.rows:
-                labels.append(names.columns[column] + names.rows[row])
-            else:
-                labels.append(f"column {column + 1}, row {rows - row}")
-    return geometry_of(game), tuple(labels)
 
 
 def _line(game: Game, state: State, actions: list[int]) -> list[Json]:

@@ -1,0 +1,164 @@
+// The page: one game of a person against the player, whose search runs in a worker.
+
+import { Board } from "./components/board.js";
+import { byId, make, percent, press, setEnabled, setText, title } from "./lib/dom.js";
+import { followTheme } from "./lib/theme.js";
+import { nameOf, viewOf } from "./position.js";
+import { ONGOING, makeGame, valueOf } from "./rules.js";
+
+/** Simulations a move; 0 is the network alone. */
+const LEVELS = [0, 25, 100, 400, 1600];
+const USUAL_LEVEL = 100;
+
+/** Least simulations of a hint. */
+const HINT = 400;
+
+class Table {
+  constructor(player) {
+    this.player = player;
+    this.game = makeGame(player.game);
+    this.board = new Board(byId("board"), ([{ action }]) => this.playOwn(action));
+    this.request = 0;
+    this.ready = false;
+    this.worker = new Worker("worker.js", { type: "module" });
+    this.worker.onmessage = ({ data }) => this.onMessage(data);
+    this.worker.onerror = ({ message }) => this.onMessage({ fault: message ?? "no worker" });
+    this.worker.postMessage({ load: player });
+    this.begin();
+  }
+
+  get state() {
+    return this.states.at(-1);
+  }
+
+  get over() {
+    return this.state.outcome !== ONGOING;
+  }
+
+  get ownTurn() {
+    return !this.over && this.state.ply % 2 === this.side;
+  }
+
+  begin() {
+    this.side = Number(byId("side").value);
+    this.moves = [];
+    this.states = [this.game.initialState()];
+    this.showChance(null);
+    this.goOn();
+  }
+
+  /** Show the position; ask the player for its move if it is its turn. */
+  goOn() {
+    this.request += 1; // ends a search that runs
+    this.hint = null;
+    this.searching = !this.ownTurn && !this.over;
+    if (this.over) this.showChance(valueOf(this.state.outcome, this.side));
+    if (this.searching) this.ask(Number(byId("level").value));
+    this.show();
+  }
+
+  ask(simulations) {
+    this.worker.postMessage({ id: this.request, moves: this.moves, simulations });
+  }
+
+  play(action) {
+    this.moves = [...this.moves, action];
+    this.states.push(this.game.play(this.state, action));
+    this.goOn();
+  }
+
+  playOwn(action) {
+    if (this.ownTurn) this.play(action);
+  }
+
+  undo() {
+    do {
+      this.states.pop();
+      this.moves = this.moves.slice(0, -1);
+    } while (!this.ownTurn);
+    this.showChance(null);
+    this.goOn();
+  }
+
+  askHint() {
+    this.request += 1;
+    this.searching = true;
+    this.ask(Math.max(HINT, Number(byId("level").value)));
+    this.show();
+  }
+
+  onMessage({ ready, fault, id, done, simulations, perSecond, value, candidates }) {
+    if (fault !== undefined) {
+      setText(byId("message"), `The player does not run: ${fault}`);
+      this.searching = false;
+    } else if (ready) {
+      this.ready = true;
+    } else if (id === this.request) {
+      this.searching = !done;
+      const speed = simulations > 0 ? `, ${Math.round(perSecond).toLocaleString("en")} a second` : "";
+      const searched = `${simulations.toLocaleString("en")} simulations${speed}`;
+      this.showChance(this.ownTurn ? value : -value, searched);
+      if (this.ownTurn) this.hint = { candidates: candidates.map((one) => this.placed(one)) };
+      else if (done) this.answer(candidates[0].action);
+    }
+    this.show();
+  }
+
+  answer(action) {
+    setText(byId("spoken"), `It plays ${nameOf(this.player, this.game, this.state, action)}`);
+    this.play(action);
+  }
+
+  placed(candidate) {
+    return { ...candidate, cell: this.game.cellOf(this.state, candidate.action) };
+  }
+
+  /** Show the person's win chance for a value in [-1, 1], draws counted half; null is unknown. */
+  showChance(value, searched = "") {
+    const share = value === null ? 0.5 : (1 + value) / 2;
+    setText(byId("chance"), value === null ? "–" : percent(share));
+    byId("chance-bar").style.width = `${100 * share}%`;
+    setText(byId("caption"), searched || "Draws count half.");
+  }
+
+  show() {
+    const view = viewOf(this.player, this.game, this.state, this.ownTurn);
+    this.board.show(view, this.hint, this.hint ? "visits" : "off");
+    const status = byId("status");
+    status.dataset.mover = this.over ? "" : ["first", "second"][this.state.ply % 2];
+    status.classList.toggle("thinking", this.searching);
+    setText(byId("status-text"), this.words());
+    const undoable = this.moves.length > (this.side === 1 ? 1 : 0);
+    setEnabled(byId("undo"), undoable);
+    setEnabled(byId("hint"), this.ownTurn && this.ready && !this.searching);
+    document.documentElement.dataset.state = this.searching ? "searching" : "waiting";
+  }
+
+  words() {
+    if (this.over) {
+      const result = valueOf(this.state.outcome, this.side);
+      return ["You lose", "A draw", "You win"][result + 1];
+    }
+    if (this.searching && !this.ready) return "Loading the player";
+    if (this.ownTurn) return this.searching ? "Looking for a hint" : "Your move";
+    return this.searching ? "It thinks" : "It cannot move";
+  }
+}
+
+async function start() {
+  followTheme(byId("theme"));
+  const levels = LEVELS.map((count) => [count, count === 0 ? "no search" : `${count} simulations`]);
+  byId("level").append(...levels.map(([value, text]) => make("option", { value }, text)));
+  byId("level").value = USUAL_LEVEL;
+  const player = await (await fetch("player.json")).json();
+  document.title = title(player.game.name);
+  setText(byId("game-title"), title(player.game.name));
+  setText(byId("about"), player.about);
+  const table = new Table(player);
+  press(byId("new-game"), () => table.begin());
+  press(byId("undo"), () => table.undo());
+  press(byId("hint"), () => table.askHint());
+  byId("side").addEventListener("change", () => table.begin());
+}
+
+start().catch((error) => setText(byId("message"), `The page does not start: ${error.message}`));

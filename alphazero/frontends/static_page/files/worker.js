@@ -1,0 +1,75 @@
+// The search, off the page's thread. It gets {load: player} once, then {id, moves, simulations}; it
+// sends {ready}, {id, done, simulations, perSecond, value, candidates} and {fault}.
+
+import { loadNetwork } from "./network.js";
+import { makeGame } from "./rules.js";
+import { Search } from "./search.js";
+
+/** Milliseconds between two reports of a search. */
+const REPORT = 200;
+
+let evaluate;
+let game;
+let search;
+let played = [];
+let newest = 0;
+let running = Promise.resolve();
+
+const channel = new MessageChannel();
+
+/** Let messages arrive, so that a later request can end this search. A timer waits for 4 ms. */
+function nextTask() {
+  return new Promise((resolve) => {
+    channel.port1.onmessage = resolve;
+    channel.port2.postMessage(null);
+  });
+}
+
+async function load(player) {
+  evaluate = await loadNetwork(player);
+  game = makeGame(player.game);
+  search = new Search(game, player.search, player.leaves);
+  await evaluate(new Float32Array(player.leaves * search.planeSize)); // the first call is slow
+  postMessage({ ready: true });
+}
+
+/** Take the search to a position; its tree stays if the moves go on from the last one. */
+function goTo(moves) {
+  const known = played.every((action, index) => moves[index] === action);
+  if (!known) search.reset(game.initialState());
+  for (const action of moves.slice(known ? played.length : 0)) search.advance(action);
+  played = moves;
+}
+
+async function run({ id, moves, simulations }) {
+  if (id !== newest) return;
+  goTo(moves);
+  search.begin(simulations);
+  const begin = performance.now();
+  let reported = begin;
+  const report = (done) => {
+    const simulated = simulations - search.remaining;
+    const perSecond = (1000 * simulated) / (performance.now() - begin);
+    const { value, candidates } = search;
+    postMessage({ id, done, simulations: simulated, perSecond, value, candidates });
+  };
+  while (!search.isDone && id === newest) {
+    const planes = search.select();
+    if (planes.length > 0) {
+      const { logits, values } = await evaluate(planes);
+      search.answer(logits, values);
+    }
+    await nextTask();
+    if (performance.now() - reported > REPORT && search.root !== null) {
+      reported = performance.now();
+      report(false);
+    }
+  }
+  if (id === newest) report(true);
+}
+
+onmessage = ({ data }) => {
+  newest = data.id ?? newest;
+  const task = data.load ? () => load(data.load) : () => run(data);
+  running = running.then(task).catch((error) => postMessage({ fault: error.message }));
+};

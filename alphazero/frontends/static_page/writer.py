@@ -1,0 +1,113 @@
+"""Writes the page of a player: its sources, its model, and what the page knows of the player."""
+
+import json
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final
+
+from alphazero.drawing.board import board_svg, cell_labels, geometry_of
+from alphazero.errors import GameError
+from alphazero.frontends.static_page.runtime import HOST, addresses, read_runtime
+from alphazero.games import Game, make_game
+from alphazero.games.connect_four import ConnectFour
+from alphazero.games.grid import SIGNS
+from alphazero.games.mnk import Mnk
+from alphazero.games.registry import write_game
+from alphazero.network.checkpoint import Checkpoint
+from alphazero.network.onnx_export import OnnxModel
+from alphazero.players.checkpoint_player import LEAVES_PER_BATCH, search_settings
+from alphazero.utils.files import path_errors, write_atomic
+
+RULES: Final[dict[type[Game], str]] = {ConnectFour: "connect_four", Mnk: "mnk"}
+"""Games with rules in files/rules.js, and their names there."""
+
+SHARED: Final = (
+    *("style.css", "icon.svg", "lib/dom.js", "lib/theme.js"),
+    *("components/board.js", "components/overlay.js", "components/search_result.js"),
+)
+"""Files of the page of `alphazero serve` that this page uses too."""
+
+SEARCH_KEYS: Final = ("c_puct", "c_puct_base", "fpu", "fpu_reduction")
+"""Settings of the player's search that the page's search has."""
+
+
+def check_rules(checkpoint: Checkpoint) -> Game:
+    """Return the game of a player; raise GameError if it has no rules in JavaScript."""
+    game = make_game(checkpoint.game_name, **checkpoint.game_options)
+    if type(game) not in RULES:
+        raise GameError(
+            f"{write_game(game)} has no rules in JavaScript: a page plays connect_four, and mnk "
+            "with gomoku and tic_tac_toe, on boards of any size"
+        )
+    return game
+
+
+def page_files(
+    checkpoint: Checkpoint, model: OnnxModel, runtime: Path | None = None
+) -> dict[str, bytes]:
+    """Return the files of a player's page by path.
+
+    `runtime` is a folder of onnxruntime-web to copy; without it the page loads the runtime from
+    `HOST`.
+
+    Raises:
+        GameError: when the game has no rules in JavaScript.
+        RunError: when `runtime` lacks a file, or has it in another version.
+    """
+    game = check_rules(checkpoint)
+    sources = resources.files("alphazero.frontends")
+    own = sources / "static_page" / "files"
+    files = {each.name: each.read_bytes() for each in own.iterdir() if each.is_file()}
+    files |= {name: (sources / "web" / "static" / name).read_bytes() for name in SHARED}
+    if runtime is not None:
+        copied = read_runtime(runtime)
+        files |= {f"runtime/{name}": data for name, data in copied.items()}
+    facts = describe_player(checkpoint, game, model)
+    facts["runtime"] = addresses(HOST if runtime is None else "runtime/")
+    files["player.json"] = json.dumps(facts, indent=1).encode()
+    files["model.onnx"] = model.data
+    return dict(sorted(files.items()))
+
+
+def describe_player(checkpoint: Checkpoint, game: Game, model: OnnxModel) -> dict[str, Any]:
+    """Return what the page knows of the player, as JSON."""
+    geometry, settings = geometry_of(game), search_settings(checkpoint)
+    network = checkpoint.network_settings
+    return {
+        "game": {"name": write_game(game), "rules": RULES[type(game)], **game.options},
+        "style": game.board_style.name.lower(),
+        "signs": list(SIGNS[1:]),
+        "board": {
+            "svg": board_svg(game, game.initial_state()),
+            "width": geometry.width,
+            "height": geometry.height,
+            "radius": geometry.radius,
+            "cells": [
+                {"x": x, "y": y, "label": label}
+                for (x, y), label in zip(geometry.centres, cell_labels(game), strict=True)
+            ],
+        },
+        "search": {key: getattr(settings, key) for key in SEARCH_KEYS},
+        "leaves": LEAVES_PER_BATCH,
+        "shape": list(game.observation_shape),
+        "model": {"url": "model.onnx"},
+        "about": (
+            f"A network of {network.blocks} blocks of {network.filters} filters, after "
+            f"{checkpoint.step:,} steps of training, in {model.metadata['precision']}, with a tree "
+            f"search by PUCT. SHA-256 {model.metadata['player_sha256'][:16]}."
+        ),
+    }
+
+
+def write_page(folder: Path, files: dict[str, bytes]) -> int:
+    """Write the files of a page; return their bytes. Other files in the folder stay.
+
+    Raises:
+        RunError: when a file or folder cannot be written.
+    """
+    for name, data in files.items():
+        path = folder / name
+        with path_errors("write", path.parent):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(path, data)
+    return sum(map(len, files.values()))
