@@ -4,6 +4,7 @@ import argparse
 import functools
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 from alphazero.cli.argument_types import (
     positive_number,
@@ -19,9 +20,12 @@ from alphazero.cli.shared import (
     agree_on_game,
     check_checkpoint_name,
     contest_arguments,
+    json_argument,
     named_game,
+    print_result,
 )
 from alphazero.utils.machine import usable_cores
+from alphazero.utils.progress import progress_bar
 
 
 def grade_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,12 +64,11 @@ def grade_arguments(parser: argparse.ArgumentParser) -> None:
         help="write a copy of the checkpoint that holds the results, for `alphazero info`, to a "
         ".safetensors file, which is replaced if it exists",
     )
+    json_argument(parser)
 
 
 def grade(options: argparse.Namespace) -> int:
     """Grade a checkpoint."""
-    from tqdm import tqdm
-
     from alphazero.errors import PlayerError
     from alphazero.players.registry import name_checkpoint
     from alphazero.utils.files import check_readable, is_folder
@@ -84,6 +87,7 @@ def grade(options: argparse.Namespace) -> int:
     from alphazero.arena.grade import grade
     from alphazero.arena.solved_positions import position_files, read_positions, solved_positions
     from alphazero.players.checkpoint_player import save_grades
+    from alphazero.utils.json_lines import plain
 
     saved = named.saved
     game = saved.game
@@ -98,13 +102,15 @@ def grade(options: argparse.Namespace) -> int:
         make_player = functools.partial(saved.create, simulations=simulations)
         for name, solution in sets:
             total = len(solution.states)
-            with tqdm(total=total, unit="position", leave=False, disable=None) as bar:
+            with progress_bar(total, "position") as bar:
                 result = grade(game, make_player, solution, workers=usable_cores(), show=bar.update)
             heading = f"{name}, {simulations} simulations"
             grades.append(f"{heading}: {result}")
-            print(grades[-1])
+            text = grades[-1]
             if result.first_mistake and not options.positions:
-                print(f"the first mistake:\n{result.first_mistake}")
+                text += f"\nthe first mistake:\n{result.first_mistake}"
+            asked = {"checkpoint": saved.path, "set": name, "simulations": simulations}
+            print_result(options, text, **asked, **plain(result))
             if result.share < options.min_accuracy:
                 low.append(heading)
     if options.save:
@@ -146,12 +152,12 @@ def match_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="seconds after which a GTP program without an answer loses the game (default: 300)",
     )
+    json_argument(parser)
 
 
 def match(options: argparse.Namespace) -> None:
     """Play a match."""
     import numpy as np
-    from tqdm import tqdm
 
     from alphazero.errors import PlayerError
     from alphazero.players.options import CheckpointOptions
@@ -179,6 +185,7 @@ def match(options: argparse.Namespace) -> None:
     from alphazero.games.registry import write_game
     from alphazero.players.checkpoint_player import grades_of, save_grades
     from alphazero.records.game_files import check_savable, save_match
+    from alphazero.utils.json_lines import plain
 
     players, game = agree_on_game(players, asked)
     noted = players[0].options
@@ -188,7 +195,7 @@ def match(options: argparse.Namespace) -> None:
         check_savable(options.save, game)
     rng, workers = np.random.default_rng(options.seed), usable_cores()
     schedule = paired_openings(game, options.games, options.opening_moves, rng)
-    with tqdm(total=options.games, unit="game", leave=False, disable=None) as bar:
+    with progress_bar(options.games, "game") as bar:
         result, records = play_match(
             game,
             player_factory(game, players, rng),
@@ -203,13 +210,24 @@ def match(options: argparse.Namespace) -> None:
     if options.opening_moves:
         opening = f"openings of {options.opening_moves} random moves"
     summary = f"against {names[1]}: {result}, from {opening}"
-    print(f"{names[0]} {summary}")
-    for number, record in enumerate(records, 1):
-        if record.forfeit_reason:
-            loser = record.pairing.players[0 if record.outcome < 0 else 1]
-            print(f"game {number}: {names[loser]} lost by adjudication: {record.forfeit_reason}")
+    forfeits = [
+        Forfeit(number, names[each.pairing.players[each.outcome > 0]], each.forfeit_reason)
+        for number, each in enumerate(records, 1)
+        if each.forfeit_reason
+    ]
+    lines = [f"{names[0]} {summary}", *map(str, forfeits)]
     if options.sprt:
-        print(options.sprt.describe(records))
+        lines.append(options.sprt.describe(records))
+    print_result(
+        options,
+        "\n".join(lines),
+        game=write_game(game),
+        players=names,
+        opening_moves=options.opening_moves,
+        seed=options.seed,
+        **plain(result),
+        forfeits=forfeits,
+    )
     if options.save:
         searched = players[0].options.has_search, players[1].options.has_search
         save_match(options.save, game, records, names, searched)
@@ -219,6 +237,17 @@ def match(options: argparse.Namespace) -> None:
         if players[0].transfer_note:
             line += f", on {write_game(game)}"
         save_grades(noted.saved, [*grades_of(noted.saved.checkpoint), line], options.annotate)
+
+
+class Forfeit(NamedTuple):
+    """A game that a player lost otherwise than by the rules."""
+
+    game: int
+    player: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"game {self.game}: {self.player} lost by adjudication: {self.reason}"
 
 
 def rate_arguments(parser: argparse.ArgumentParser) -> None:
@@ -261,12 +290,11 @@ def rate_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="draw a run's ratings over time, as PNG or SVG by its suffix",
     )
+    json_argument(parser)
 
 
 def rate(options: argparse.Namespace) -> int:
     """Rate players by a tournament."""
-    from tqdm import tqdm
-
     from alphazero.drawing.figures import check_figures, save_figure
     from alphazero.players.registry import name_player
     from alphazero.utils.files import check_writable, is_folder
@@ -284,6 +312,8 @@ def rate(options: argparse.Namespace) -> int:
     from alphazero.arena.tournament import Tournament, save_csv, standings, table
     from alphazero.diagnostics.run_history import anchor_index, expand_players
     from alphazero.diagnostics.run_pictures import check_minutes, draw_progress
+    from alphazero.games.registry import write_game
+    from alphazero.utils.json_lines import plain
 
     specs, minutes = expand_players(
         options.players, options.checkpoints, options.simulations, options.seconds
@@ -302,7 +332,7 @@ def rate(options: argparse.Namespace) -> int:
         options.folder,
     )
     try:
-        with tqdm(total=tournament.missing, unit="game", leave=False, disable=None) as bar:
+        with progress_bar(tournament.missing, "game") as bar:
             tournament.play(usable_cores(), bar.update)
     except KeyboardInterrupt:
         kept = "nothing was kept; with --folder FOLDER the same command can go on"
@@ -311,7 +341,16 @@ def rate(options: argparse.Namespace) -> int:
         print(f"\nstopped; {kept}", file=sys.stderr)
         return EXIT_INTERRUPTED
     rows, ratings = standings(tournament, anchor)
-    print(table(rows, ratings, tournament.counted))
+    print_result(
+        options,
+        table(rows, ratings, tournament.counted),
+        game=write_game(game),
+        anchor=specs[anchor].name,
+        games=len(tournament.counted),
+        advantage=ratings.advantage,
+        draws=ratings.draws,
+        players=[plain(row) | {"minutes": minutes.get(row.name)} for row in rows],
+    )
     if options.csv:
         save_csv(options.csv, rows, {"minutes": minutes})
     if options.plot:
@@ -335,8 +374,6 @@ def solve_arguments(parser: argparse.ArgumentParser) -> None:
 
 def solve(options: argparse.Namespace) -> None:
     """Solve a position."""
-    from tqdm import tqdm
-
     from alphazero.games.registry import read_game
 
     game = read_game(options.game)
@@ -346,6 +383,6 @@ def solve(options: argparse.Namespace) -> None:
 
     solver = solver_for(game)
     total = solver.default_node_limit if options.positions is None else options.positions
-    with tqdm(total=total, unit="position", unit_scale=True, leave=False, disable=None) as bar:
+    with progress_bar(total, "position", unit_scale=True) as bar:
         found = solve_position(solver, state, total, bar.update)
     print(describe(game, state, found))

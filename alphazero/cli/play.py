@@ -12,8 +12,10 @@ from alphazero.cli.argument_types import (
 from alphazero.cli.shared import (
     PLAYER,
     agree_on_game,
+    json_argument,
     named_game,
     player_arguments,
+    print_result,
     thinking_arguments,
 )
 from alphazero.errors import AlphaZeroError
@@ -201,6 +203,7 @@ def info_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "checkpoint", type=Path, metavar="CHECKPOINT", help="a checkpoint, or the folder of a run"
     )
+    json_argument(parser)
 
 
 def info(options: argparse.Namespace) -> None:
@@ -218,9 +221,10 @@ def info(options: argparse.Namespace) -> None:
     check_checkpoint(path)
 
     from alphazero.network.checkpoint import load_checkpoint
-    from alphazero.players.checkpoint_player import describe
+    from alphazero.players.checkpoint_player import describe, facts
 
-    print(describe(path, load_checkpoint(path)))
+    checkpoint = load_checkpoint(path)
+    print_result(options, describe(path, checkpoint), **facts(path, checkpoint))
 
 
 def players_arguments(parser: argparse.ArgumentParser) -> None:

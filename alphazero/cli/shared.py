@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from alphazero.cli.argument_types import (
     config_file,
@@ -55,6 +55,25 @@ def check_checkpoint_name(path: Path) -> None:
             f"cannot write {printable(path)}: a checkpoint needs a name that ends in .safetensors"
         )
     check_writable(path)
+
+
+def json_argument(parser: argparse.ArgumentParser) -> None:
+    """Add `--json`."""
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print one JSON object a line on standard output, for programs",
+    )
+
+
+def print_result(options: argparse.Namespace, text: object, **fields: Any) -> None:
+    """Print a result: as text, or with `--json` its fields, as by `plain`, in one line."""
+    if options.json:
+        from alphazero.utils.json_lines import to_json
+
+        print(to_json(fields))
+    else:
+        print(text)
 
 
 PLAYER = (

@@ -1,9 +1,13 @@
 """Commands that train a player and inspect a run."""
 
 import argparse
+import contextlib
+import os
 import shlex
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from alphazero.cli.argument_types import (
     calibration_seconds,
@@ -14,9 +18,12 @@ from alphazero.cli.argument_types import (
 from alphazero.cli.shared import (
     EXIT_INTERRUPTED,
     config_file_arguments,
+    json_argument,
+    print_result,
 )
 from alphazero.errors import AlphaZeroError
 from alphazero.utils.machine import usable_cores
+from alphazero.utils.progress import Observer, no_observer, progress_bar, without_bars
 
 
 def train_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +32,10 @@ def train_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resume", type=Path, metavar="RUN", help="the folder of the run to resume"
     )
+    parser.add_argument(
+        "--quiet", action="store_true", help="print nothing but errors and the last line"
+    )
+    json_argument(parser)
 
 
 def train(options: argparse.Namespace) -> int:
@@ -48,24 +59,51 @@ def train(options: argparse.Namespace) -> int:
     else:
         raise AlphaZeroError("name a YAML file, as in configs/, or a run's folder with --resume")
     try:
-        from alphazero.training.loop import resume, train
+        with _output_of(options) as observe:
+            from alphazero.training.loop import resume, train
 
-        if options.resume:
-            resume(folder, overrides)
-        else:
-            train(config)
+            if options.resume:
+                resume(folder, overrides, observe)
+            else:
+                train(config, observe)
     except KeyboardInterrupt:
         again = f"go on with: alphazero train --resume {shlex.quote(str(folder))}"
         if not holds_run(folder):
             again = "nothing was saved yet, so begin again with the same command"
         print(f"\nstopped; {again}", file=sys.stderr)
         return EXIT_INTERRUPTED
+    if options.json:
+        return 0
     from alphazero.diagnostics.run_history import describe_stages, stage_seconds
 
-    if spent := stage_seconds(folder):
+    if not options.quiet and (spent := stage_seconds(folder)):
         print(f"time of the run: {describe_stages(spent)}")
     print(f"done; play it with: alphazero play {shlex.quote(str(folder))}")
     return 0
+
+
+@contextlib.contextmanager
+def _output_of(options: argparse.Namespace) -> Iterator[Observer]:
+    """Yield what receives the events of a training, and redirect what it prints.
+
+    With `--json` events go to standard output and all text to standard error, with `--quiet` the
+    text is dropped.
+    """
+    from alphazero.utils.json_lines import to_json
+
+    stdout = sys.stdout
+
+    def write(event: dict[str, Any]) -> None:
+        print(to_json(event), file=stdout, flush=True)
+
+    with contextlib.ExitStack() as stack:
+        if options.quiet:
+            nowhere = stack.enter_context(Path(os.devnull).open("w", encoding="utf-8"))
+            stack.enter_context(contextlib.redirect_stdout(nowhere))
+            stack.enter_context(without_bars())
+        elif options.json:
+            stack.enter_context(contextlib.redirect_stdout(sys.stderr))
+        yield write if options.json else no_observer
 
 
 def plot_arguments(parser: argparse.ArgumentParser) -> None:
@@ -142,13 +180,13 @@ def bench_arguments(parser: argparse.ArgumentParser) -> None:
         help="numbers of threads to compare, with --evaluator (default: 1, one per core, two per "
         "core)",
     )
+    json_argument(parser)
 
 
 def bench(options: argparse.Namespace) -> None:
     """Measure self-play."""
-    from tqdm import tqdm
-
     from alphazero.config.loader import load_config
+    from alphazero.utils.json_lines import plain
 
     config = load_config(options.config, options.overrides)
     cores, num_games = config.run.threads or usable_cores(), config.selfplay.parallel_games
@@ -163,26 +201,26 @@ def bench(options: argparse.Namespace) -> None:
     if options.profile:
         from alphazero.diagnostics.search_profile import MOMENTS, profile
 
-        with tqdm(total=MOMENTS, unit="moment", leave=False, disable=None) as bar:
-            print(profile(config, options.seconds, bar.update))
+        with progress_bar(MOMENTS, "moment") as bar:
+            measured: Any = profile(config, options.seconds, bar.update)
     elif options.evaluator:
         from alphazero.diagnostics.host_benchmark import ROUNDS, benchmark_host
 
         rates, latency = options.evaluator
         counts = options.workers or sorted({min(n, num_games) for n in (1, cores, 2 * cores)})
         total = len(counts) * (len(rates) + 1) * ROUNDS
-        with tqdm(total=total, unit="measurement", leave=False, disable=None) as bar:
+        with progress_bar(total, "measurement") as bar:
             measured = benchmark_host(
                 config, counts, rates, latency, cores, options.seconds, bar.update
             )
-        print(measured)
     else:
         from alphazero.diagnostics.benchmark import ROUNDS, benchmark
         from alphazero.network.backend import num_selfplay_threads
 
         workers = num_selfplay_threads(config.inference, cores, num_games)
-        with tqdm(total=ROUNDS + 1, unit="round", leave=False, disable=None) as bar:
-            print(benchmark(config, options.seconds, workers, bar.update))
+        with progress_bar(ROUNDS + 1, "round") as bar:
+            measured = benchmark(config, options.seconds, workers, bar.update)
+    print_result(options, measured, game=config.game.name, **plain(measured))
 
 
 def plan_arguments(parser: argparse.ArgumentParser) -> None:
@@ -201,12 +239,11 @@ def plan_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="approximate duration of the measurement, 60 at most (default: 40)",
     )
+    json_argument(parser)
 
 
 def plan(options: argparse.Namespace) -> None:
     """Forecast a run, or compare a forecast with a run."""
-    from tqdm import tqdm
-
     from alphazero.config.loader import load_config
     from alphazero.training.manifest import check_run
 
@@ -218,14 +255,17 @@ def plan(options: argparse.Namespace) -> None:
         config = load_config(options.config, options.overrides)
 
     from alphazero.diagnostics.calibration import PARTS, calibrate
-    from alphazero.diagnostics.forecast import compare, describe, measure_run
+    from alphazero.diagnostics.forecast import compare, compared, describe, expected, measure_run
 
     past = measure_run(options.against) if options.against else None
     config = past.config if past else config
     cores = config.run.threads or usable_cores()
-    with tqdm(total=PARTS, unit="part", leave=False, disable=None) as bar:
+    with progress_bar(PARTS, "part") as bar:
         measured = calibrate(config, cores, options.seconds, bar.update)
-    print(compare(past, measured) if past else describe(config, measured))
+    if past:
+        print_result(options, compare(past, measured), **compared(past, measured))
+    else:
+        print_result(options, describe(config, measured), **expected(config, measured))
 
 
 def doctor_arguments(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from alphazero.config.schema import BudgetConfig, Config
 from alphazero.diagnostics.calibration import Calibration
@@ -156,12 +156,34 @@ def bottleneck(measured: Calibration) -> str:
     return f"the CPU, whose trees are {1 - inside:.0%} of playing, not the GPU"
 
 
+def cases(config: Config, measured: Calibration) -> dict[str, Forecast]:
+    """Return the forecasts for three lengths of games, by name."""
+    random = measured.random_length
+    lengths = {
+        "shorter": SHORT_GAME_FACTOR * random,
+        "as random": random,
+        "longest": float(measured.longest),
+    }
+    return {name: forecast(config, measured, length) for name, length in lengths.items()}
+
+
+def expected(config: Config, measured: Calibration) -> dict[str, Any]:
+    """Return a forecast as values: what `describe` says."""
+    return {
+        "game": config.game.name,
+        "self_play": measured.self_play,
+        "step_seconds": measured.step_seconds,
+        "gate_simulations_per_second": measured.gate_simulations,
+        "games_are": cases(config, measured),
+        "bottleneck": bottleneck(measured),
+        "suggested": suggest(config, measured),
+    }
+
+
 def describe(config: Config, measured: Calibration) -> str:
     """Return a forecast as text: a table by the length of games, and advice."""
-    random = measured.random_length
-    lengths = SHORT_GAME_FACTOR * random, random, float(measured.longest)
-    columns = [forecast(config, measured, length) for length in lengths]
-    expected, rates = columns[1], measured.self_play
+    named = cases(config, measured)
+    columns, rates = list(named.values()), measured.self_play
     advice = " ".join(f"{key}={value}" for key, value in suggest(config, measured).items())
     lines = [
         f"measured in {measured.seconds:.0f} s, untrained; backend {rates.backend}",
@@ -176,14 +198,14 @@ def describe(config: Config, measured: Calibration) -> str:
         * (measured.step_positions < config.learner.batch_size),
         f"gate                {measured.gate_simulations:,.0f} simulations/s",
         "",
-        "games are           " + _row(("shorter", "as random", "longest")),
+        "games are           " + _row(named),
         "moves of a game     " + _row(f"{each.length:,.1f}" for each in columns),
         *(
             f"{name:20}" + _row(f"{_figures(each)[name]:,.{places}f}" for each in columns)
             for name, places in ROWS.items()
         ),
         "",
-        f"time                {describe_stages(expected.seconds)}",
+        f"time                {describe_stages(named['as random'].seconds)}",
         f"bottleneck          {bottleneck(measured)}",
         f"suggested           {advice}",
         *(
@@ -270,11 +292,7 @@ def compare(past: MeasuredRun, measured: Calibration) -> str:
     One assumes the length of random games, as before the run, the other the actual length: its
     errors are errors of the rates.
     """
-    config = dataclasses.replace(past.config, budget=BudgetConfig(iterations=past.iterations))
-    plans = [
-        _figures(forecast(config, measured, length))
-        for length in (measured.random_length, past.length)
-    ]
+    plans = _plans_of(past, measured)
     lines = [
         f"measured in {measured.seconds:.0f} s, untrained; games had {past.length:.1f} moves, "
         f"random ones have {measured.random_length:.1f}",
@@ -289,3 +307,25 @@ def compare(past: MeasuredRun, measured: Calibration) -> str:
             cells += [f"{plan[name]:,.{places}f}", f"{plan[name] / took - 1:+.0%}"]
         lines.append(f"{name:20}" + _row(cells))
     return "\n".join(lines)
+
+
+def compared(past: MeasuredRun, measured: Calibration) -> dict[str, Any]:
+    """Return what `compare` says as values."""
+    random, known = _plans_of(past, measured)
+    return {
+        "game": past.config.game.name,
+        "iterations": past.iterations,
+        "length": past.length,
+        "run": past.figures,
+        "forecast": random,
+        "length_known": known,
+    }
+
+
+def _plans_of(past: MeasuredRun, measured: Calibration) -> list[dict[str, float]]:
+    """Return the forecasts for games as long as random ones, and as long as the run's."""
+    config = dataclasses.replace(past.config, budget=BudgetConfig(iterations=past.iterations))
+    return [
+        _figures(forecast(config, measured, length))
+        for length in (measured.random_length, past.length)
+    ]

@@ -221,3 +221,21 @@ def describe(path: Path, checkpoint: Checkpoint) -> str:
             *(f"graded    {line}" for line in grades_of(checkpoint)),
         ]
     )
+
+
+def facts(path: Path, checkpoint: Checkpoint) -> dict[str, Any]:
+    """Return what `describe` says, as values; None where it is unknown."""
+    details = checkpoint.details
+    return {
+        "file": path,
+        "game": checkpoint.game_name,
+        "game_options": checkpoint.game_options,
+        "network": checkpoint.network_settings,
+        "weights": sum(tensor.numel() for tensor in checkpoint.weights.values()),
+        "steps": checkpoint.step,
+        "iterations": checkpoint.iteration,
+        **{name: details.get(name) for name in ("games", "positions", "evaluations", "initial")},
+        "search": search_settings(checkpoint),
+        "rating": checkpoint.rating,
+        "grades": grades_of(checkpoint),
+    }

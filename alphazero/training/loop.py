@@ -5,7 +5,6 @@ Silver et al., *Mastering the game of Go without human knowledge*, Nature 550 (2
 
 import contextlib
 import dataclasses
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -13,7 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from tqdm import tqdm
 
 from alphazero.arena.elo import MatchResult
 from alphazero.config.loader import config_from, dump_config
@@ -50,6 +48,7 @@ from alphazero.training.monitoring.dashboard import tensorboard_layout
 from alphazero.training.monitoring.holdout import holdout_value_loss
 from alphazero.training.monitoring.iteration_report import IterationReport, save_samples
 from alphazero.training.monitoring.tensorboard import TensorBoardWriter
+from alphazero.training.monitoring.time_left import StageBar, TimeLeft
 from alphazero.training.play_backend import (
     GateResult,
     LocalBackend,
@@ -65,13 +64,14 @@ from alphazero.training.selfplay import SelfPlayResult
 from alphazero.utils.files import printable
 from alphazero.utils.jobs import threads_per_evaluation
 from alphazero.utils.machine import usable_cores
-from alphazero.utils.progress import Progress
+from alphazero.utils.progress import Observer, Progress, no_observer, progress_bar, say
 
 
-def train(config: Config | Mapping[str, Any] | Path | str) -> Path:
+def train(config: Config | Mapping[str, Any] | Path | str, observe: Observer = no_observer) -> Path:
     """Train a new run until its budget is spent; return its folder.
 
     `config` is a configuration, its sections as nested dicts, or the path of a YAML file.
+    `observe` receives each event of `alphazero train --json`.
 
     Raises:
         AlphaZeroError: when the run cannot start or continue; published iterations stay intact.
@@ -81,13 +81,15 @@ def train(config: Config | Mapping[str, Any] | Path | str) -> Path:
     _check(config, game)
     if config.network.initial:
         load_initial(config.network.initial, ResNet.of(game, config.networks[0], None))
-    return _train(run_folder(config), lambda: RunDirectory.create(config))
+    return _train(run_folder(config), lambda: RunDirectory.create(config), observe)
 
 
-def resume(folder: Path | str, overrides: Sequence[str] = ()) -> Path:
+def resume(
+    folder: Path | str, overrides: Sequence[str] = (), observe: Observer = no_observer
+) -> Path:
     """Continue an interrupted run, or one whose budget `overrides` enlarge; return its folder.
 
-    On the same machine the result equals that of an uninterrupted run.
+    On the same machine the result equals that of an uninterrupted run. `observe` is as in `train`.
 
     Raises:
         AlphaZeroError: when there is nothing to resume, or as in `train`.
@@ -100,7 +102,7 @@ def resume(folder: Path | str, overrides: Sequence[str] = ()) -> Path:
         _check(run.config, run.game)
         return run
 
-    return _train(folder, open_run)
+    return _train(folder, open_run, observe)
 
 
 def _check(config: Config, game: Game) -> None:
@@ -109,30 +111,30 @@ def _check(config: Config, game: Game) -> None:
     resolve_backend(config.inference)
 
 
-def _train(folder: Path, open_run: Callable[[], RunDirectory]) -> Path:
+def _train(folder: Path, open_run: Callable[[], RunDirectory], observe: Observer) -> Path:
     """Train the run in `folder`; several processes under torchrun share the learner's steps."""
     group = init_process_group()
     if group and group.rank:
         follow_leader(group, folder)
     else:
         with locked(folder):
-            _train_opened(open_run(), group)
+            _train_opened(open_run(), group, observe)
     return folder
 
 
-def _train_opened(run: RunDirectory, group: Group | None) -> None:
+def _train_opened(run: RunDirectory, group: Group | None, observe: Observer) -> None:
     backend, folder = explain_backend(run.config.inference), printable(run.folder)
     verb = "resuming" if run.state.iteration else "training into"
     parent = printable(run.folder.parent)
-    print(f"{verb} {folder}; watch with: tensorboard --logdir {parent}")
-    print(backend)
+    say(f"{verb} {folder}; watch with: tensorboard --logdir {parent}")
+    say(backend)
+    observe({"event": "start", **_progress_of(run), "backend": backend})
     threads = run.config.run.threads or usable_cores()
     with threads_per_evaluation(threads), Training(run, threads, group) as training:
         if run.budget_is_spent():
-            tqdm.write(
+            say(
                 f"its budget is spent, at iteration {run.state.iteration:,}; to go on, enlarge it, "
-                "as with budget.iterations=...",
-                file=sys.stdout,
+                "as with budget.iterations=..."
             )
         else:
             layout = tensorboard_layout(run.config)
@@ -140,8 +142,28 @@ def _train_opened(run: RunDirectory, group: Group | None) -> None:
                 run.folder / "tensorboard", run.state.iteration, layout
             ) as curves:
                 while not run.budget_is_spent():
-                    training.iterate(curves)
+                    figures = training.iterate(curves)
+                    observe({"event": "iteration", **_progress_of(run), "metrics": figures})
     run.clean_up()
+    observe({"event": "end", **_progress_of(run)})
+
+
+def _progress_of(run: RunDirectory) -> dict[str, Any]:
+    """Return the fields of every event."""
+    state = run.state
+    return {
+        "run": str(run.folder),
+        "game": run.config.game.name,
+        "iteration": state.iteration,
+        "games": state.games,
+        "positions": state.positions,
+        "evaluations": state.evaluations,
+        "steps": state.step,
+        "seconds": state.seconds,
+        "best": state.best,
+        "budget_spent": run.budget_share(),
+        "seconds_left": run.seconds_left(),
+    }
 
 
 class PendingGate(NamedTuple):
@@ -175,6 +197,7 @@ class Training:
         self.unfinished: list[GameRecord] = []
         self.resign_below = NEVER_RESIGN
         self.seconds: dict[str, float] = {"save": 0.0}
+        self.time_left = TimeLeft()
         self.int8: QuantizationError | None = None
         """int8 compared with the ordinary precision in this iteration, if it was tried"""
         self.examined: Figures = {}
@@ -190,10 +213,11 @@ class Training:
         if group is not None:
             group.sync_followers()
 
-    def iterate(self, curves: TensorBoardWriter) -> None:
-        """Run one iteration and publish its result."""
-        state = self.run.state
+    def iterate(self, curves: TensorBoardWriter) -> Figures:
+        """Run one iteration and publish its result; return its metrics."""
+        state, left = self.run.state, self.run.seconds_left()
         state.iteration += 1
+        self.time_left.begin_iteration(self._stages(), left)
         for stage in ("gate", "measure"):
             self.seconds.pop(stage, None)
         before = state.positions
@@ -201,8 +225,22 @@ class Training:
         self.store_games(games)
         steps = self.learn(before)
         result = self.gate() if steps.steps or self.challenge else None
-        self.report(curves, games, steps, result, self.evaluate())
+        figures = self.report(curves, games, steps, result, self.evaluate())
         self.publish()
+        return figures
+
+    def _stages(self) -> list[str]:
+        """Return the stages that this iteration will have, as far as that is known."""
+        iteration, gate = self.run.state.iteration, self.config.gate
+        plays_gate = self.challenge or (gate.games and iteration % gate.interval == 0)
+        measures = self.evaluation.due(iteration)
+        return [
+            "play",
+            "learn",
+            *["gate"] * bool(plays_gate),
+            *["measure"] * bool(measures),
+            "save",
+        ]
 
     def play(self) -> SelfPlayResult:
         """Play the best player against itself."""
@@ -231,7 +269,7 @@ class Training:
         self.int8 = quantized.comparison
         if self.int8 and quantized.calibration is None:
             refusal = f"self-play stays in {self.best.precision}; {self.int8.explain(settings)}"
-            tqdm.write(f"iteration {self.run.state.iteration}: {refusal}", file=sys.stdout)
+            say(f"iteration {self.run.state.iteration}: {refusal}")
         return best._replace(evaluator=quantized.evaluator, calibration=quantized.calibration)
 
     def store_games(self, games: SelfPlayResult) -> None:
@@ -333,8 +371,8 @@ class Training:
         steps: StepReport,
         result: MatchResult | None,
         strength: Figures,
-    ) -> None:
-        """Write the iteration's metrics, and print one line about it."""
+    ) -> Figures:
+        """Write the iteration's metrics, print one line about it, and return the curves' values."""
         state = self.run.state
         texts = {"selfplay/sample_game": save_samples(self.run, "selfplay", games.finished)}
         if state.iteration == 1:
@@ -351,14 +389,12 @@ class Training:
             replay=self.replay,
             seconds=self.seconds,
         )
+        figures = report.figures()
         curves.write(
-            state.iteration,
-            report.figures(),
-            texts,
-            report.histograms(),
-            report.pictures(self.game),
+            state.iteration, figures, texts, report.histograms(), report.pictures(self.game)
         )
-        tqdm.write(report.line(), file=sys.stdout)
+        say(report.line())
+        return figures
 
     def save(self) -> None:
         """Publish this iteration: a resumed run starts with the next one."""
@@ -377,11 +413,10 @@ class Training:
             return
         self.learner = new_learner(self.run, self.group)
         self.learner.step = state.step
-        tqdm.write(
+        say(
             f"iteration {state.iteration}: from now on a network of {after.blocks} x "
             f"{after.filters} learns; that of {before.blocks} x {before.filters} plays on until "
-            "a gate accepts the new one",
-            file=sys.stdout,
+            "a gate accepts the new one"
         )
         self.save()
         if self.group is not None:
@@ -406,7 +441,7 @@ class Training:
         """Make `network` the best player, after a check that the device computes it correctly."""
         self.best = make_evaluator(network, self.config.inference)
         agreement = check_device(self.best, network, self.game)
-        tqdm.write(f"self-check: {agreement}", file=sys.stdout)
+        say(f"self-check: {agreement}")
 
     def _best_snapshot(self) -> NetworkSnapshot:
         name = self.run.state.best
@@ -437,9 +472,17 @@ class Training:
     @contextlib.contextmanager
     def _stage(self, name: str, total: int, unit: str) -> Iterator[Any]:
         begin = time.monotonic()
-        iteration = self.run.state.iteration
-        title = f"iteration {iteration} {name:5}"
-        with tqdm(range(total), title, unit=unit, leave=False, disable=None) as bar:
+        title = f"iteration {self.run.state.iteration:,} {name}"
+        self.time_left.begin(name)
+        with progress_bar(
+            total,
+            unit,
+            iterable=range(total),
+            desc=title,
+            factory=StageBar,
+            time_left=self.time_left,
+        ) as bar:
             yield bar
         self.seconds[name] = time.monotonic() - begin
+        self.time_left.end(name, self.seconds[name])
         self.run.state.seconds += self.seconds[name]

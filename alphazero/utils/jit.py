@@ -29,6 +29,8 @@ import numpy as np
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from tqdm import tqdm
 
+from alphazero.utils.progress import shows_bars
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _MONTH = 30 * 24 * 3600.0
@@ -151,6 +153,8 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
     bar: "tqdm[Any] | None" = None
     compiled = 0
     """kernels that this process has compiled"""
+    seconds = 0.0
+    """of compiling them"""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
@@ -159,19 +163,23 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         found = super().load_overload(sig, target_context)
-        if found is None and sys.stderr is not None and sys.stderr.isatty():
+        if found is None and shows_bars():
             self.bar = tqdm(
-                desc=f"compiling for later starts too: {self._py_func.__name__}",
-                initial=_KernelCache.compiled,
-                unit="kernel",
+                desc=f"first start: compiling kernel {_KernelCache.compiled + 1} for later starts "
+                f"too, {self._py_func.__name__}",
+                bar_format="{desc} [{elapsed}]",
                 leave=False,
+                delay=1e-9,  # else it is drawn before its start is set
             )
+            self.bar.start_t -= _KernelCache.seconds
+            self.bar.refresh()
         return found
 
     def finish(self) -> None:
         if self.bar is not None:
-            self.bar.close()
+            _KernelCache.seconds = self.bar.format_dict["elapsed"]
             _KernelCache.compiled += 1
+            self.bar.close()
 
 
 @contextmanager

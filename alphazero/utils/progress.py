@@ -1,15 +1,67 @@
-"""Progress reports of long work, and a call that does nothing."""
+"""Progress of long work: bars on a terminal, lines above them, and events for programs."""
 
-from collections.abc import Callable
-from typing import TypeAlias
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 Progress: TypeAlias = Callable[[int], object]
 """Receives the number of units of work just done; a tqdm bar's `update` is one."""
+
+Observer: TypeAlias = Callable[[dict[str, Any]], object]
+"""Receives an event as a dict: its kind as `event`, and its fields."""
+
+
+class _Bars:
+    hidden = False
+    """Whether bars are invisible on a terminal too."""
 
 
 def no_progress(_: int) -> None:
     """Ignore progress."""
 
 
+def no_observer(_: dict[str, Any]) -> None:
+    """Ignore an event."""
+
+
 def do_nothing() -> None:
     """Ignore a call."""
+
+
+def progress_bar(total: int, unit: str, **options: Any) -> "tqdm[Any]":
+    """Return a tqdm bar on standard error, or an invisible one where that is no terminal.
+
+    `options` are tqdm's; `factory` is another class of bars.
+    """
+    from tqdm import tqdm
+
+    factory = options.pop("factory", tqdm)
+    hidden = _Bars.hidden or None  # None: tqdm asks whether there is a terminal
+    bar: tqdm[Any] = factory(total=total, unit=unit, leave=False, disable=hidden, **options)
+    return bar
+
+
+def shows_bars() -> bool:
+    """Whether bars are visible."""
+    return not _Bars.hidden and sys.stderr is not None and sys.stderr.isatty()
+
+
+@contextmanager
+def without_bars() -> Iterator[None]:
+    """Hide all bars in the block."""
+    before, _Bars.hidden = _Bars.hidden, True
+    try:
+        yield
+    finally:
+        _Bars.hidden = before
+
+
+def say(text: str) -> None:
+    """Print a line on standard output, above the bar if one is shown."""
+    from tqdm import tqdm
+
+    tqdm.write(text, file=sys.stdout)

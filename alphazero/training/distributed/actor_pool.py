@@ -22,8 +22,6 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol, TypeAlias
 
-from tqdm import tqdm
-
 from alphazero.config.schema import Config, RayConfig
 from alphazero.errors import AlphaZeroError, RunError
 from alphazero.games.game import Game
@@ -34,7 +32,7 @@ from alphazero.training.play_backend import GateResult, NetworkSnapshot, SelfPla
 from alphazero.training.selfplay import SelfPlayResult
 from alphazero.training.selfplay_stats import SelfPlayStats
 from alphazero.utils.jobs import split_evenly
-from alphazero.utils.progress import Progress
+from alphazero.utils.progress import Progress, say
 
 JOBS_PER_ACTOR = 2
 """Jobs of each actor: the one in progress and the next one."""
@@ -430,7 +428,7 @@ class ActorPool:
                 f"finishing a job; the last reason: {reason}; the last saved iteration is whole, "
                 "resume it afterwards"
             )
-        tqdm.write(f"actor {slot.number} died and is replaced: {reason}")
+        say(f"actor {slot.number} died and is replaced: {reason}")
         slot.actor.stop()
         for job in slot.jobs:
             if job.method == "play_gate":

@@ -28,8 +28,6 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Final
 
-from tqdm import tqdm
-
 from alphazero.config.loader import dump_config
 from alphazero.config.schema import Config, RayConfig
 from alphazero.errors import AlphaZeroError, RunError
@@ -39,6 +37,7 @@ from alphazero.training.distributed.actor import Actor
 from alphazero.training.distributed.actor_pool import ActorHandle, ActorPool
 from alphazero.utils.jit import source_hash
 from alphazero.utils.machine import usable_cores
+from alphazero.utils.progress import say
 
 STARTING: Final = 300.0
 """Seconds that Ray may take to start; an idle machine needs five."""
@@ -284,11 +283,10 @@ def _make_folder() -> tuple[Path, Path]:
 def _warn_of_cores(settings: RayConfig) -> None:
     needed, available = settings.actors * settings.cpus_per_actor, usable_cores()
     if needed > available:
-        tqdm.write(
+        say(
             f"selfplay.distributed.ray: {settings.actors} actors want {needed} cores, and this "
             f"machine has {available}; they start slowly, and play no more games in a second than "
-            f"actors: {max(available // settings.cpus_per_actor, 1)}",
-            file=sys.stdout,
+            f"actors: {max(available // settings.cpus_per_actor, 1)}"
         )
 
 

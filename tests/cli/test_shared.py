@@ -1,0 +1,118 @@
+"""With `--json` commands print objects, with the keys that the README of the folder lists."""
+
+import json
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import fake_gtp_engine
+from helpers.commands import exit_code
+from helpers.paths import ROOT
+from helpers.players import saved_player
+from helpers.tiny_run import YAML, tiny_config
+
+from alphazero.training.loop import train
+
+README = (ROOT / "alphazero/cli/README.md").read_text(encoding="utf-8")
+Capture = pytest.CaptureFixture[str]
+FAST = ("--seconds", "0.2")
+
+
+def documented(command: str) -> str:
+    """Return the README's table of a command's keys."""
+    return re.findall(rf"<!-- json {command} -->\n(.*?)<!-- end -->", README, re.DOTALL)[0]
+
+
+def documented_keys(command: str) -> set[str]:
+    rows = documented(command).splitlines()[2:]
+    return {key for row in rows for key in re.findall(r"`([\w]+)`", row.split(" | ")[0])}
+
+
+def objects(capsys: Capture, *command: object, code: int = 0) -> list[dict[str, Any]]:
+    """Run a command with `--json`; return the objects on its lines."""
+    capsys.readouterr()
+    assert exit_code(*command, "--json") == code
+    lines = capsys.readouterr().out.splitlines()
+    assert all(line.isascii() for line in lines)
+
+    def refuse(word: str) -> None:
+        raise AssertionError(f"{word} is no JSON")
+
+    return [json.loads(line, parse_constant=refuse) for line in lines]
+
+
+@pytest.fixture
+def player(tmp_path: Path) -> Path:
+    return saved_player(tmp_path / "player.safetensors")
+
+
+def test_a_match_as_an_object(player: Path, capsys: Capture) -> None:
+    (found,) = objects(capsys, "match", player, "random", "--games", 4, "--seed", 3)
+    assert found.keys() == documented_keys("match")
+    assert found["game"] == "tic_tac_toe"
+    assert found["players"] == [str(player), "random"]
+    assert found["wins"] + found["draws"] + found["losses"] == found["games"] == 4
+    assert found["score"] == (found["wins"] + found["draws"] / 2) / 4
+    assert found["elo_low"] <= found["elo"] <= found["elo_high"]
+    assert (found["verdict"], found["forfeits"], found["seed"]) == (None, [], 3)
+
+
+def test_a_sequential_test_s_verdict_and_lost_games_are_told(capsys: Capture) -> None:
+    named = "random", "--game", "tic_tac_toe", "--games"
+    (found,) = objects(capsys, "match", "uct:100", *named, 200, "--sprt", "0,100")
+    assert found["verdict"] is True
+    assert found["games"] < 200
+    cheat = shlex.join([sys.executable, "-ISu", fake_gtp_engine.__file__, "illegal"])
+    (found,) = objects(capsys, "match", f"gtp:{cheat}", *named, 2)
+    assert [each["game"] for each in found["forfeits"]] == [1, 2]
+    assert all(each["player"].startswith("gtp:") for each in found["forfeits"])
+    assert all(f"`{key}`" in documented("match") for key in found["forfeits"][0])
+
+
+def test_ratings_as_an_object(player: Path, capsys: Capture) -> None:
+    (found,) = objects(capsys, "rate", player, "random", "--games", 2)
+    assert found.keys() == documented_keys("rate")
+    assert found["anchor"] == "random"
+    assert {each["name"] for each in found["players"]} == {str(player), "random"}
+    for each in found["players"]:
+        assert all(f"`{key}`" in documented("rate") for key in each)
+        assert each["elo"] == 0 or each["name"] != "random"
+        assert each["minutes"] is None
+
+
+def test_grades_get_a_line_each(player: Path, capsys: Capture) -> None:
+    command = "grade", player, "--simulations", "0,2", "--min-accuracy", 1
+    found = objects(capsys, *command, code=1)
+    assert [each["simulations"] for each in found] == [0, 2]
+    for each in found:
+        assert each.keys() == documented_keys("grade")
+        assert each["optimal"] / each["positions"] == each["share"] < 1
+
+
+def test_a_checkpoint_as_an_object(player: Path, capsys: Capture) -> None:
+    (found,) = objects(capsys, "info", player)
+    assert found.keys() == documented_keys("info")
+    assert (found["file"], found["steps"], found["rating"]) == (str(player), 12, 25.0)
+    assert found["search"]["simulations"] == 8
+    assert found["network"]["blocks"] == 1
+    assert found["games"] is None
+
+
+def test_a_benchmark_and_a_forecast_as_objects(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "tiny.yaml").write_text(YAML)
+    (found,) = objects(capsys, "bench", tmp_path / "tiny.yaml", *FAST)
+    assert found.keys() == documented_keys("bench")
+    assert found["efficiency"] == pytest.approx(found["evaluations"] / found["network_only"])
+    (found,) = objects(capsys, "plan", tmp_path / "tiny.yaml", "--seconds", 1)
+    assert found.keys() == documented_keys("plan")
+    assert list(found["games_are"]) == ["shorter", "as random", "longest"]
+    for each in found["games_are"].values():
+        assert all(f"`{key}`" in documented("plan") for key in each)
+    run = train(tiny_config(tmp_path, "budget.iterations=1"))
+    (found,) = objects(capsys, "plan", "--against", run, "--seconds", 1)
+    told = README.partition("With `--against` the keys are ")[2].partition("\n\n")[0]
+    assert all(f"`{key}`" in told for key in found)
+    assert found["iterations"] == 1

@@ -1,0 +1,93 @@
+"""What a training prints: text, nothing, or one JSON object a line."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli.test_shared import documented_keys, objects
+from helpers.commands import exit_code
+from helpers.tiny_run import YAML
+
+from alphazero.diagnostics.run_history import read_curves
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Go to a folder with the configuration of a tiny run."""
+    (tmp_path / "tiny.yaml").write_text(YAML)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_each_published_iteration_is_an_object_with_the_values_of_its_curves(
+    capsys: Capture,
+) -> None:
+    start, first, second, end = objects(capsys, "train", "tiny.yaml", "budget.iterations=2")
+    assert [each["event"] for each in (start, first, second, end)] == [
+        *("start", "iteration", "iteration", "end")
+    ]
+    common = documented_keys("train") - {"backend", "metrics"}
+    assert start.keys() == common | {"backend"}
+    assert first.keys() == second.keys() == common | {"metrics"}
+    assert end.keys() == common
+    curves = read_curves(Path("runs/tiny"))
+    for each in (first, second):
+        told = each["metrics"]
+        assert told.keys() == {name for name, curve in curves.items() if each["iteration"] in curve}
+        for name, value in told.items():
+            if value is not None:
+                assert curves[name][each["iteration"]] == pytest.approx(value, rel=1e-6, abs=1e-6)
+    assert [each["budget_spent"] for each in (start, first, second, end)] == [0, 0.5, 1, 1]
+    assert (start["seconds_left"], end["seconds_left"]) == (None, 0)
+    assert (Path("runs/tiny") / end["best"]).is_file()
+    start, third, end = objects(
+        capsys, "train", "--resume", "runs/tiny", "budget.iterations=3", "--quiet"
+    )
+    assert (start["iteration"], third["iteration"], end["iteration"]) == (2, 3, 3)
+
+
+def test_text_goes_to_standard_error_beside_json(capsys: Capture) -> None:
+    assert exit_code("train", "tiny.yaml", "budget.iterations=1", "--json") == 0
+    captured = capsys.readouterr()
+    assert [json.loads(line)["event"] for line in captured.out.splitlines()] == [
+        *("start", "iteration", "end")
+    ]
+    assert "iteration 1: 6 games" in captured.err
+
+
+def test_a_quiet_training_prints_its_last_line_alone_and_errors(capsys: Capture) -> None:
+    assert exit_code("train", "tiny.yaml", "budget.iterations=1", "--quiet") == 0
+    assert capsys.readouterr() == ("done; play it with: alphazero play runs/tiny\n", "")
+    assert exit_code("train", "tiny.yaml", "--quiet") == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("error: ")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such terminals")
+def test_a_terminal_shows_the_stage_under_way() -> None:
+    import os
+    import pty
+    import termios
+
+    main, other = pty.openpty()
+    termios.tcsetwinsize(other, (24, 80))
+    command = [sys.executable, "-m", "alphazero", "train", "tiny.yaml", "budget.iterations=2"]
+    with os.fdopen(main, "rb", buffering=0) as screen:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=other)
+        os.close(other)
+        shown = b""
+        try:
+            while part := screen.read(1 << 16):
+                shown += part
+        except OSError:  # the end, as Linux tells it
+            pass
+        assert process.wait() == 0
+    lines = [each.rstrip() for each in shown.decode().replace("\n", "\r").split("\r")]
+    assert any(line.startswith("iteration 2 play 0/6 ") for line in lines)
+    assert any(line.startswith("iteration 2 save 0/1 ") for line in lines)
+    assert any("budget 0:0" in line and line.endswith(" left") for line in lines)
+    assert max(map(len, lines)) <= 80
