@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-from alphazero.cli import configuration, evaluation, export, foundations, play, training
+from alphazero.cli import configuration, evaluation, export, foundations, play, review, training
 from alphazero.cli.argument_types import Parser
 from alphazero.cli.shared import EXIT_INTERRUPTED
 from alphazero.errors import AlphaZeroError, did_you_mean
@@ -123,6 +123,13 @@ COMMANDS = (
         "count the moves that games made in a position, and their points",
         "alphazero openings checkpoints/connect_four 44",
         play.openings_arguments,
+    ),
+    Command(
+        "review",
+        review.review,
+        "find the mistakes in saved games, and the better moves",
+        "alphazero review games.sgf checkpoints/othello_8x8.safetensors --save reviewed.sgf",
+        review.review_arguments,
     ),
     Command(
         "plot",

@@ -37,6 +37,8 @@ class SearchResult:
     """how the game will end, by the network's auxiliary heads"""
     policy: Float64Array | None = field(default=None, compare=False)
     """[A] the network's prior of each move, uniform without a network"""
+    is_proven: bool = False
+    """whether the search proves the position's exact value"""
 
     @classmethod
     def of(
@@ -66,6 +68,7 @@ class SearchResult:
             candidates,
             analyzer.predict_end(state),
             analyzer.policy,
+            analyzer.search.root_is_proven(int(analyzer.slot[0])),
         )
 
     def share(self, candidate: Candidate) -> float:

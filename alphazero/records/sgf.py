@@ -19,9 +19,9 @@ The property AZ is our own: the game with its options, as in `alphazero games`.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from alphazero.errors import GameError
 from alphazero.games.game import Game
@@ -58,6 +58,19 @@ PASS, SWAP = "pass", "swap"
 
 RULES: Final = {(1, 0): "Chinese", (1, 1): "Tromp-Taylor", (2, 0): "AGA", (2, 1): "NZ"}
 """The property RU of Go with the same ko and suicide rules, by our `superko` and `suicide`."""
+
+
+class MoveNote(NamedTuple):
+    """What a review says of a move."""
+
+    mark: str = ""
+    """a property of the node, as BM[1] for a bad move"""
+    variation: tuple[int, ...] = ()
+    """a better line, starting instead of the move"""
+
+
+NO_NOTE: Final = MoveNote()
+NO_NOTES: Final[Mapping[int, MoveNote]] = {}
 
 Node = dict[str, list[str]]
 """Properties and their values."""
@@ -128,11 +141,12 @@ def write_sgf(
     players: tuple[str, str] = ("", ""),
     comments: Sequence[str] = (),
     remark: str = "",
+    notes: Mapping[int, MoveNote] = NO_NOTES,
 ) -> str:
     """Return a game as SGF; raise GameError if it cannot be written as SGF.
 
-    `comments` are by move, `remark` is on the whole game. The first `setup` moves are written as
-    setup stones, without passes.
+    `comments` are by move, `notes` by the index of a move, `remark` is on the whole game. The first
+    `setup` moves are written as setup stones, without passes.
     """
     number, (_, rows, columns) = number_of(game), game.observation_shape
     size = str(columns) if rows == columns else f"{columns}:{rows}"
@@ -148,11 +162,19 @@ def write_sgf(
         root += f"HA[{len(stones[0])}]"
     for key, points in zip(("AB", "AW"), stones, strict=True):
         root += key + "".join(f"[{point}]" for point in points) if points else ""
-    rest = ""
+    rest, ends = "", ""
     for ply in range(setup, len(moves)):
         comment = comments[ply] if ply < len(comments) else ""
-        rest += f";{'BW'[ply % 2]}[{moves[ply]}]" + (f"C[{_escaped(comment)}]\n" if comment else "")
-    return f"({root}\n{rest})\n"
+        note = notes.get(ply, NO_NOTE)
+        if note.variation:
+            # The main line is the first branch; the others follow where it ends.
+            rest += "("
+            line = (_write_move(action, rows, columns, number) for action in note.variation)
+            names = "".join(f";{'BW'[at % 2]}[{move}]" for at, move in enumerate(line, ply))
+            ends = f")\n({names})" + ends
+        rest += f";{'BW'[ply % 2]}[{moves[ply]}]{note.mark}"
+        rest += f"C[{_escaped(comment)}]\n" if comment else ""
+    return f"({root}\n{rest}{ends})\n"
 
 
 def number_of(game: Game) -> str:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -12,7 +13,15 @@ from alphazero.games.registry import name_of
 from alphazero.records.game_record import GameRecord
 from alphazero.records.gtp_notation import COLOURS
 from alphazero.records.played_game import PlayedGame
-from alphazero.records.sgf import NUMBERS, OTHELLO, SgfGame, number_of, write_sgf
+from alphazero.records.sgf import (
+    NO_NOTES,
+    NUMBERS,
+    OTHELLO,
+    MoveNote,
+    SgfGame,
+    number_of,
+    write_sgf,
+)
 from alphazero.records.sgf_import import game_of, steps_of
 
 REMARK: Final = (
@@ -40,7 +49,7 @@ def search_comment(
     `value` is for the player who moves; `policy` [A] is the search policy, zeros if unknown;
     `visits` [A] are the root visits, if known.
     """
-    comment = f"win rate {win_rate(value):.0%} (value {value:+z.2f})"
+    comment = value_comment(value)
     total = 0 if visits is None else int(visits.sum())
     if total:
         comment += f", {int(visits[action]):,} of {total:,} visits"
@@ -56,6 +65,11 @@ def search_comment(
         if shares[each] >= 0.01
     ]
     return comment + (f"; else {', '.join(others)}" if others else "")
+
+
+def value_comment(value: float) -> str:
+    """Return the beginning of a comment on the mover's value before a move."""
+    return f"win rate {win_rate(value):.0%} (value {value:+z.2f})"
 
 
 def value_in(comment: str) -> float | None:
@@ -83,8 +97,11 @@ def commented(
 # --- writing -------------------------------------------------------------------------------------
 
 
-def to_sgf(played: PlayedGame) -> str:
-    """Return a game as SGF; raise GameError for a game that cannot be written as SGF."""
+def to_sgf(played: PlayedGame, notes: Mapping[int, MoveNote] = NO_NOTES) -> str:
+    """Return a game as SGF; raise GameError for a game that cannot be written as SGF.
+
+    `notes` are by the index of a move.
+    """
     state = played.states()[-1]
     ending = "F" if played.forfeit_reason else "R" if played.resigned else ""
     remarks = [_FAULT.format(_printable(played.forfeit_reason))] if played.forfeit_reason else []
@@ -97,6 +114,7 @@ def to_sgf(played: PlayedGame) -> str:
         players=played.players,
         comments=played.comments,
         remark="\n".join(remarks),
+        notes=notes,
     )
 
 

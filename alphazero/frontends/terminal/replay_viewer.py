@@ -25,14 +25,23 @@ def replay(
     Raises:
         PlayerError: when there is no such game.
     """
-    if chosen is not None and not 1 <= chosen <= len(games):
-        raise PlayerError(f"there is no game {chosen}; the file holds games 1 to {len(games):,}")
-    numbers = range(1, len(games) + 1) if chosen is None else [chosen]
-    for number in numbers:
-        game = games[number - 1]
+    for number, game in chosen_games(games, chosen).items():
         say(f"game {number:,} of {len(games):,}, {headline(game)}")
         if not _show_positions(game, read, say):
             return
+
+
+def chosen_games(games: Sequence[PlayedGame], chosen: int | None) -> dict[int, PlayedGame]:
+    """Return all games by number, from 1, or the one with the number `chosen`.
+
+    Raises:
+        PlayerError: when there is no such game.
+    """
+    if chosen is None:
+        return dict(enumerate(games, 1))
+    if not 1 <= chosen <= len(games):
+        raise PlayerError(f"there is no game {chosen}; the file holds games 1 to {len(games):,}")
+    return {chosen: games[chosen - 1]}
 
 
 def headline(game: PlayedGame) -> str:

@@ -1,0 +1,114 @@
+"""The command `review`."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from alphazero.cli.argument_types import positive_number
+from alphazero.cli.shared import EXIT_INTERRUPTED, PLAYER, thinking_arguments
+from alphazero.errors import AlphaZeroError
+
+if TYPE_CHECKING:
+    from alphazero.frontends.review.judgement import Evaluation
+    from alphazero.frontends.review.review_file import ReviewFile
+    from alphazero.players.registry import PlayerSpec
+    from alphazero.records.played_game import PlayedGame
+
+
+def review_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `review`."""
+    parser.add_argument(
+        "games", type=Path, metavar="GAMES", help="an .sgf file, or one of `alphazero match --save`"
+    )
+    parser.add_argument("player", metavar="PLAYER", help=f"who searches the positions: {PLAYER}")
+    thinking_arguments(parser)
+    parser.add_argument(
+        "--game",
+        dest="number",
+        type=positive_number,
+        metavar="N",
+        help="the number of the game (default: all)",
+    )
+    parser.add_argument(
+        "--save",
+        type=Path,
+        metavar="FILE",
+        help="write the games with comments, marks and better lines, to an .sgf file, which is "
+        "replaced if it exists",
+    )
+
+
+def review(options: argparse.Namespace) -> int:
+    """Review saved games."""
+    from alphazero.players.registry import name_player
+    from alphazero.utils.files import check_readable, check_writable, printable
+
+    player = name_player(options.player, simulations=options.simulations, seconds=options.seconds)
+    check_readable(options.games)
+    if options.save:
+        if options.save.suffix.lower() != ".sgf":
+            name = printable(options.save)
+            raise AlphaZeroError(f"--save {name}: a review needs a name that ends in .sgf")
+        check_writable(options.save)
+
+    from alphazero.frontends.review.annotation import annotated_sgf
+    from alphazero.frontends.review.judgement import review_moves
+    from alphazero.frontends.review.review_file import ReviewFile, review_file
+    from alphazero.frontends.terminal.replay_viewer import chosen_games, headline
+    from alphazero.frontends.terminal.review_report import report
+    from alphazero.frontends.terminal.screen import PlainConsole
+    from alphazero.records.game_files import check_savable, load_played
+    from alphazero.utils.files import write_atomic
+
+    chosen = chosen_games(load_played(options.games), options.number)
+    kept = ReviewFile(review_file(options.games))
+    check_writable(kept.path)
+    specs = {number: player.on(played.game) for number, played in chosen.items()}
+    for played in chosen.values():
+        if options.save:
+            check_savable(options.save, played.game)
+    console, written = PlainConsole(), list[str]()
+    for number, played in chosen.items():
+        spec = specs[number]
+        console.print(f"game {number:,}, {headline(played)}")
+        known, count = kept.load(played, spec), len(played.actions) + 1
+        is_complete = len(known) == count or _evaluate(played, spec, known, kept)
+        evaluations = [known.get(ply) for ply in range(count)]
+        reviewed = review_moves(played.actions, evaluations)
+        console.print("\n".join(report(console, played, evaluations, reviewed)))
+        if options.save:
+            written.append(annotated_sgf(played, evaluations, reviewed))
+            write_atomic(options.save, "".join(written).encode("utf-8", "replace"))
+        if not is_complete:
+            print("stopped; the same command goes on from here", file=sys.stderr)
+            return EXIT_INTERRUPTED
+    return 0
+
+
+def _evaluate(
+    played: "PlayedGame", spec: "PlayerSpec", known: "dict[int, Evaluation]", kept: "ReviewFile"
+) -> bool:
+    """Evaluate the positions of a game that are not known, keeping each; return False on Ctrl-C."""
+    from tqdm import tqdm
+
+    from alphazero.frontends.review.reviewer import Reviewer, evaluate_game
+
+    reviewer = Reviewer(spec, played.game)
+    with tqdm(
+        total=len(played.actions) + 1,
+        initial=len(known),
+        unit="position",
+        leave=False,
+        disable=None,
+    ) as bar:
+
+        def on_position() -> None:
+            kept.save(played, spec, known)
+            bar.update()
+
+        try:
+            evaluate_game(reviewer, played.actions, known, on_position)
+        except KeyboardInterrupt:
+            return False
+    return True

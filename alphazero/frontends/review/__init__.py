@@ -1,0 +1,1 @@
+"""Reviews of played games: win chances, mistakes, better moves and accuracy."""

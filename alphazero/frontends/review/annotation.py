@@ -1,0 +1,80 @@
+"""Reviews in SGF: a comment and a mark on each move, a variation where a better one exists.
+
+The comments begin as those on searches, so whatever reads win rates from them reads these too.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Final
+
+from alphazero.frontends.review.judgement import Evaluation, Judgement, MoveReview, Review
+from alphazero.games.game import Game, State
+from alphazero.records.played_game import PlayedGame
+from alphazero.records.sgf import MoveNote
+from alphazero.records.sgf_export import to_sgf, value_comment, value_in
+
+MARKS: Final = {
+    Judgement.INACCURACY: "DO[]",
+    Judgement.MISTAKE: "BM[1]",
+    Judgement.BLUNDER: "BM[2]",
+}
+"""Properties of FF[4]: a doubtful, a bad and a very bad move."""
+
+SEPARATOR: Final = " // "
+"""Stands between our comment and that of the file."""
+
+
+def line_names(game: Game, state: State, actions: Sequence[int]) -> list[str]:
+    """Return the names of successive moves from `state`."""
+    names = []
+    for action in actions:
+        names.append(game.action_name(state, action))
+        state = game.play(state, action)
+    return names
+
+
+def better_line(game: Game, state: State, evaluation: Evaluation) -> str:
+    """Return the better move in `state`, with its line and the end that a solver knows."""
+    names = line_names(game, state, evaluation.line)
+    words = names[0] + (f" ({' '.join(names)})" if len(names) > 1 else "")
+    if not evaluation.is_exact:
+        return words
+    return f"{words}, {describe_end(evaluation)}"
+
+
+def describe_end(evaluation: Evaluation) -> str:
+    """Return how an exactly known position ends: it wins, loses or draws, and when."""
+    word = {1: "wins", 0: "draws", -1: "loses"}[round(evaluation.value)]
+    return f"{word} with move {evaluation.end}" if evaluation.end else word
+
+
+def annotated_sgf(
+    played: PlayedGame, evaluations: Sequence[Evaluation | None], review: Review
+) -> str:
+    """Return a reviewed game as SGF; raise GameError if it cannot be written as SGF."""
+    comments, notes = list(played.comments or [""] * len(played.actions)), {}
+    states = played.states()
+    for index, move in enumerate(review.moves):
+        before = evaluations[index]
+        if move is None or before is None:
+            continue
+        state = states[index]
+        ours = value_comment(before.value) + _judged(played.game, state, before, move)
+        comments[index] = SEPARATOR.join(filter(None, (ours, own_comment(comments[index]))))
+        if move.judgement.is_bad:
+            notes[index] = MoveNote(MARKS[move.judgement], before.line)
+    return to_sgf(dataclasses.replace(played, comments=tuple(comments)), notes)
+
+
+def own_comment(comment: str) -> str:
+    """Return the file's own part of a comment, without that of a search or an earlier review."""
+    return comment.partition(SEPARATOR)[2] if value_in(comment) is not None else comment
+
+
+def _judged(game: Game, state: State, before: Evaluation, move: MoveReview) -> str:
+    if move.judgement is Judgement.BEST:
+        return ", best"
+    words = f", then {move.after:.0f}%"
+    if move.judgement.is_bad:
+        words += f": {move.judgement.value}, better was {better_line(game, state, before)}"
+    return words

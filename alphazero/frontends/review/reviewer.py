@@ -1,0 +1,135 @@
+"""Evaluates the positions of a game: exactly where a solver is fast enough, else by a search."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from alphazero.errors import PlayerError
+from alphazero.frontends.analyzer import LONGEST_LINE, Analyzer
+from alphazero.frontends.game_tree import SearchResult
+from alphazero.frontends.review.judgement import Evaluation
+from alphazero.games.game import ONGOING, Game, State, to_play, value_of
+from alphazero.players.registry import PlayerSpec
+from alphazero.solvers.exact import ExactResult, solver_for
+from alphazero.utils.progress import do_nothing
+
+SOLVER_SHARE = 50
+"""The solver may search this part of its default number of positions: for about half a second."""
+
+
+class PositionSolver:
+    """Solves the positions of one game, from its last one backwards, until one takes too long."""
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self._solver = solver_for(game)
+        self._unsolved = -1
+        """The latest ply that took too long; no earlier one is tried."""
+
+    def evaluate(self, state: State, watch: Callable[[], object] = do_nothing) -> Evaluation | None:
+        """Return the exact evaluation of a position; None if it takes too long."""
+        outcome = self.game.outcome(state)
+        if outcome != ONGOING:
+            return Evaluation(float(value_of(outcome, to_play(state))), is_exact=True)
+        ply = int(state[0])
+        if ply <= self._unsolved:
+            return None
+        found = self._solve(state, watch)
+        if found is None:
+            self._unsolved = ply
+            return None
+        best = tuple(map(int, np.flatnonzero(found.best)))
+        line = self._line(state, best[0], watch)
+        choices = int(self.game.legal_action_mask(state).sum())
+        return Evaluation(float(found.value), True, found.end, best, line, choices)
+
+    def _solve(self, state: State, watch: Callable[[], object]) -> ExactResult | None:
+        limit = max(self._solver.default_node_limit // SOLVER_SHARE, 1)
+        steps, last = self._solver.solve_in_slices(state), self._solver.nodes + limit
+        while self._solver.nodes <= last:
+            watch()
+            try:
+                next(steps)
+            except StopIteration as done:
+                return done.value  # type: ignore[no-any-return]
+        return None
+
+    def _line(self, state: State, action: int, watch: Callable[[], object]) -> tuple[int, ...]:
+        """Return best play of both sides after `action`, as far as it is solved."""
+        line = [action]
+        while len(line) < LONGEST_LINE:
+            state = self.game.play(state, line[-1])
+            if self.game.outcome(state) != ONGOING:
+                break
+            found = self._solve(state, watch)
+            if found is None:
+                break
+            line.append(int(np.argmax(found.best)))
+        return tuple(line)
+
+
+def evaluation_of(result: SearchResult, choices: int) -> Evaluation:
+    """Return what a search says of its position, with `choices` legal moves.
+
+    The value is the position's, not the preferred move's: the best of many noisy values is too
+    high, for either side, so that every move would seem to lose something.
+    """
+    best = result.candidates[0]
+    return Evaluation(
+        result.value, result.is_proven, best=(best.action,), line=tuple(best.line), choices=choices
+    )
+
+
+class Reviewer:
+    """Evaluates positions of one game by a solver and a player's search."""
+
+    def __init__(self, spec: PlayerSpec, game: Game) -> None:
+        """Create the player.
+
+        Raises:
+            PlayerError: when it does not search a tree.
+        """
+        if not spec.options.has_search:
+            raise PlayerError(
+                f"{spec.name} does not search, so it cannot review; name a checkpoint or uct"
+            )
+        self.game = game
+        self.solver = PositionSolver(game)
+        self._spec = spec
+        self._analyzer: Analyzer | None = None
+
+    def evaluate(
+        self, moves: Sequence[int], watch: Callable[[], object] = do_nothing
+    ) -> Evaluation:
+        """Return the evaluation of the position after `moves`; `watch` is called between steps.
+
+        Call it for a game's positions from the last to the first, as the solver needs.
+        """
+        state = self.game.play(self.game.initial_state(), *moves)
+        exact = self.solver.evaluate(state, watch)
+        if exact is not None:
+            return exact
+        if self._analyzer is None:
+            self._analyzer = Analyzer(self._spec, self.game)
+        analyzer = self._analyzer
+        analyzer.set_position(list(moves))
+        analyzer.choose(None, watch)
+        result = SearchResult.of(analyzer, state, lines=1)
+        assert result is not None, "it was searched"
+        return evaluation_of(result, int(self.game.legal_action_mask(state).sum()))
+
+
+def evaluate_game(
+    reviewer: Reviewer,
+    actions: Sequence[int],
+    known: dict[int, Evaluation],
+    on_position: Callable[[], object] = do_nothing,
+) -> None:
+    """Evaluate the positions of a game that are not in `known`, by ply, and add them.
+
+    `on_position` is called after each.
+    """
+    for ply in range(len(actions), -1, -1):
+        if ply not in known:
+            known[ply] = reviewer.evaluate(actions[:ply])
+            on_position()

@@ -1,0 +1,125 @@
+"""The command `review`: what it says, what it keeps, and how it goes on."""
+
+from pathlib import Path
+
+import pytest
+from helpers.commands import error_line, exit_code
+from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
+
+from alphazero.frontends.review.judgement import Evaluation
+from alphazero.frontends.review.reviewer import Reviewer
+from alphazero.records.game_files import load_played, save_played
+from alphazero.records.played_game import PlayedGame
+
+# O does not defend against the first row, X wins.
+MOVES = tuple(TIC_TAC_TOE.parse_action(TIC_TAC_TOE.initial_state(), name) for name in ("a1", "c3"))
+WON = tuple(
+    TIC_TAC_TOE.parse_action(TIC_TAC_TOE.initial_state(), name)
+    for name in ("a1", "a2", "b1", "b3", "c1")
+)
+GAME = PlayedGame(TIC_TAC_TOE, ("Ann", "Bob"), WON, 1)
+
+
+@pytest.fixture
+def games(tmp_path: Path) -> Path:
+    save_played(tmp_path / "mine.sgf", [GAME, PlayedGame(TIC_TAC_TOE, ("C", "D"), MOVES, 2)])
+    return tmp_path / "mine.sgf"
+
+
+def test_it_tells_chances_mistakes_and_accuracies(
+    games: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved = games.with_name("reviewed.sgf")
+    assert exit_code("review", games, "uct:20", "--game", 1, "--save", saved) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("game 1, Ann against Bob: 1-0, 5 moves\n")
+    # Solved: the first position is drawn; a2 loses, b3 loses at once.
+    lines = [line.split() for line in said.splitlines()]
+    assert ["1.", "X", "a1", "50", "%", "best"] in lines
+    assert any(line[:7] == ["2.", "O", "a2", "100", "%", "??", "blunder:"] for line in lines)
+    assert "better was b2 (b2 " in said
+    assert "  6 of 6 positions exact" in said
+    (ann,) = (line for line in lines if line[:2] == ["X", "Ann"])
+    (bob,) = (line for line in lines if line[:2] == ["O", "Bob"])
+    assert ann[-1] == "0"
+    assert bob[-1] == "1"
+    (read,) = load_played(saved)
+    assert read.comments[1].startswith("win rate 50% (value +0.00), then 0%: blunder, better was")
+
+
+def test_every_game_is_reviewed_unless_one_is_named(
+    games: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_code("review", games, "uct:20") == 0
+    said = capsys.readouterr().out
+    assert "game 1, Ann" in said
+    assert "game 2, C against D: unfinished, 2 moves" in said
+
+
+def test_ctrl_c_keeps_what_was_searched_and_the_same_command_goes_on(
+    games: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original, evaluated = Reviewer.evaluate, list[int]()
+
+    def evaluate(self: Reviewer, moves: tuple[int, ...], *more: object) -> Evaluation:
+        if len(evaluated) == 2:
+            raise KeyboardInterrupt
+        evaluated.append(len(moves))
+        return original(self, moves)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Reviewer, "evaluate", evaluate)
+        assert exit_code("review", games, "uct:20", "--game", 1) == 130
+    said = capsys.readouterr()
+    assert "4 not searched yet" in said.out
+    assert "stopped; the same command goes on from here" in said.err
+    assert evaluated == [5, 4]
+    seen = list[int]()
+
+    def watched(self: Reviewer, moves: tuple[int, ...], *more: object) -> Evaluation:
+        seen.append(len(moves))
+        return original(self, moves)
+
+    monkeypatch.setattr(Reviewer, "evaluate", watched)
+    assert exit_code("review", games, "uct:20", "--game", 1) == 0
+    assert seen == [3, 2, 1, 0]
+    assert "6 of 6 positions exact" in capsys.readouterr().out
+    assert exit_code("review", games, "uct:20", "--game", 1) == 0
+    assert len(seen) == 4
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["uct:20", "--game", "9"], "there is no game 9; the file holds games 1 to 2"),
+        (["uct:20", "--save", "x.txt"], "x.txt: a review needs a name that ends in .sgf"),
+        (["uct:20", "--save", "no/x.sgf"], "cannot write"),
+        (["random"], "random does not search, so it cannot review"),
+        (["nobody"], "unknown player 'nobody'"),
+        (["connect_four"], "plays connect_four, but the game asked for is tic_tac_toe"),
+    ],
+)
+def test_a_mistake_is_told_in_a_line(
+    games: Path, capsys: pytest.CaptureFixture[str], more: list[str], said: str
+) -> None:
+    capsys.readouterr()
+    assert exit_code("review", games, *more) == 2
+    assert said in error_line(capsys)
+
+
+def test_a_game_without_sgf_is_refused_before_it_is_searched(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "four.jsonl"
+    save_played(path, [PlayedGame(CONNECT_FOUR, ("A", "B"), (3, 3), 2)])
+    assert exit_code("review", path, "uct:20", "--save", tmp_path / "four.sgf") == 2
+    assert "SGF is possible for go" in error_line(capsys)
+    assert not (tmp_path / "four.review.jsonl").exists()
+
+
+def test_a_damaged_review_is_told_in_a_line(
+    games: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    games.with_name("mine.review.jsonl").write_text("{")
+    assert exit_code("review", games, "uct:20") == 2
+    assert "mine.review.jsonl: line 1: no review: " in error_line(capsys)

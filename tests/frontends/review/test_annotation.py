@@ -1,0 +1,90 @@
+"""Reviews in SGF, read by sgfmill and by our own reader."""
+
+from pathlib import Path
+
+import pytest
+from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
+from sgfmill import sgf
+
+from alphazero.errors import GameError
+from alphazero.frontends.game_tree import GameTree
+from alphazero.frontends.review.annotation import annotated_sgf
+from alphazero.frontends.review.judgement import Evaluation, review_moves
+from alphazero.games.registry import read_game
+from alphazero.records.game_files import load_played
+from alphazero.records.played_game import PlayedGame
+
+GO = read_game("go:rows=9,columns=9")
+
+
+def go_actions(*names: str) -> tuple[int, ...]:
+    state, actions = GO.initial_state(), []
+    for name in names:
+        actions.append(GO.parse_action(state, name))
+        state = GO.play(state, actions[-1])
+    return tuple(actions)
+
+
+MOVES = go_actions("E5", "C3", "A1", "G7")
+LINES = [go_actions("E5", "C3"), go_actions("G7", "C3"), go_actions("D3", "G7"), go_actions("G3")]
+VALUES = [0.0, 0.0, 0.4, 0.0, 0.1]
+EVALUATIONS = [
+    Evaluation(value, best=line[:1], line=line, choices=9)
+    for value, line in zip(VALUES, [*LINES, go_actions("F5")], strict=True)
+]
+PLAYED = PlayedGame(GO, ("A", "B"), MOVES, 2, comments=("", "a \\ bold ] move", "", ""))
+TEXT = annotated_sgf(PLAYED, EVALUATIONS, review_moves(MOVES, EVALUATIONS))
+
+
+def test_another_reader_finds_comments_marks_and_better_lines() -> None:
+    game = sgf.Sgf_game.from_string(TEXT)
+    nodes = game.get_main_sequence()
+    assert [node.get_move() for node in nodes[1:]] == [
+        ("b", (4, 4)), ("w", (2, 2)), ("b", (0, 0)), ("w", (6, 6))
+    ]  # fmt: skip
+    assert nodes[1].get("C") == "win rate 50% (value +0.00), best"
+    # White's chance falls from 50 to 30 %, then Black's from 70 to 50 %.
+    assert nodes[2].get("BM") == 2
+    assert nodes[2].get("C") == (
+        "win rate 50% (value +0.00), then 30%: blunder, better was G7 (G7 C3) // a \\ bold ] move"
+    )
+    assert nodes[3].get("C").endswith("then 50%: blunder, better was D3 (D3 G7)")
+    assert nodes[4].has_property("DO")
+    better = nodes[1][1]
+    assert better.get_move() == ("w", (6, 6))
+    assert better[0].get_move() == ("b", (2, 2))
+    assert [len(node) for node in nodes] == [1, 2, 2, 2, 0]
+
+
+def test_it_is_read_back_and_written_again_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "reviewed.sgf"
+    path.write_text(TEXT)
+    (played,) = load_played(path)
+    assert played.actions == MOVES
+    assert played.comments[1].startswith("win rate 50% (value +0.00), then 30%: blunder")
+    tree = GameTree.of(played)
+    values = [tree.value(node) for node in tree.line[:-1]]
+    assert values == pytest.approx([0.0, 0.0, 0.4, 0.0])
+    again = annotated_sgf(played, EVALUATIONS, review_moves(MOVES, EVALUATIONS))
+    assert again.partition("RE[")[0] == TEXT.partition("RE[")[0]
+    assert again.splitlines()[-8:] == TEXT.splitlines()[-8:]
+
+
+def test_an_exact_end_is_told_in_words() -> None:
+    state = TIC_TAC_TOE.initial_state()
+    moves = tuple(TIC_TAC_TOE.parse_action(state, name) for name in ("a1", "b1"))
+    line = tuple(TIC_TAC_TOE.parse_action(state, name) for name in ("b2", "a2"))
+    evaluations = [
+        Evaluation(0.0, True, best=(0,), line=(moves[0],), choices=9),
+        Evaluation(0.0, True, best=line[:1], line=line, choices=8),
+        Evaluation(1.0, True, 7, best=(4,), line=(4,), choices=7),
+    ]
+    played = PlayedGame(TIC_TAC_TOE, ("A", "B"), moves, 2)
+    text = annotated_sgf(played, evaluations, review_moves(moves, evaluations))
+    assert "then 0%: blunder, better was b2 (b2 a2), draws" in text
+
+
+def test_a_game_without_sgf_is_told() -> None:
+    played = PlayedGame(CONNECT_FOUR, ("A", "B"), (3,), 2)
+    with pytest.raises(GameError, match="SGF is possible for go"):
+        annotated_sgf(played, [None, None], review_moves((3,), [None, None]))

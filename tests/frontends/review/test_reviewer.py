@@ -1,0 +1,133 @@
+"""Positions of a game: exact ones beside exhaustive minimax and a solver, others by a search."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.games import CONNECT_FOUR, TIC_TAC_TOE
+from helpers.players import saved_player
+from helpers.terminal_client import uniform
+
+from alphazero.errors import PlayerError
+from alphazero.frontends.review.judgement import Evaluation, Judgement, review_moves
+from alphazero.frontends.review.reviewer import PositionSolver, Reviewer, evaluate_game
+from alphazero.games import Game
+from alphazero.games.game import ONGOING, to_play, value_of
+from alphazero.games.registry import read_game
+from alphazero.players.registry import parse_player
+from alphazero.solvers.exact import action_values, solver_for
+from alphazero.solvers.exhaustive import solve_all_positions
+
+
+def random_game(game: Game, seed: int) -> list[int]:
+    rng, state, actions = np.random.default_rng(seed), game.initial_state(), list[int]()
+    while game.outcome(state) == ONGOING:
+        actions.append(int(rng.choice(np.flatnonzero(game.legal_action_mask(state)))))
+        state = game.play(state, actions[-1])
+    return actions
+
+
+def moves_of(names: str) -> list[int]:
+    first = TIC_TAC_TOE.initial_state()
+    return [TIC_TAC_TOE.parse_action(first, name) for name in names.split()]
+
+
+def test_small_games_are_reviewed_as_exhaustive_minimax_sees_them() -> None:
+    """A move is a blunder exactly where it changes the value, and no other bad move exists."""
+    solved = solve_all_positions(TIC_TAC_TOE)
+    values = {
+        state.tobytes(): value for state, value in zip(solved.states, solved.values, strict=True)
+    }
+    blunders = 0
+    for seed in range(20):
+        actions, known = random_game(TIC_TAC_TOE, seed), dict[int, Evaluation]()
+        evaluate_game(Reviewer(uniform(), TIC_TAC_TOE), actions, known)
+        states = [TIC_TAC_TOE.initial_state()]
+        for action in actions:
+            states.append(TIC_TAC_TOE.play(states[-1], action))
+        review = review_moves(actions, [known[ply] for ply in range(len(states))])
+        for ply, state in enumerate(states[:-1]):
+            value, move = values[state.tobytes()], review.moves[ply]
+            assert (known[ply].value, known[ply].is_exact) == (value, True)
+            outcome = TIC_TAC_TOE.outcome(states[ply + 1])
+            after = value_of(outcome, to_play(state))
+            if outcome == ONGOING:
+                after = -values[states[ply + 1].tobytes()]
+            assert move is not None
+            assert move.loss == 50 * (value - after)
+            assert (move.judgement is Judgement.BLUNDER) == (after < value)
+            assert move.judgement.is_bad == (after < value)
+            blunders += after < value
+    assert blunders > 20
+
+
+def test_late_positions_of_connect_four_are_exact_and_early_ones_are_searched() -> None:
+    actions, known = random_game(CONNECT_FOUR, 2), dict[int, Evaluation]()
+    assert len(actions) > 20
+    solver = PositionSolver(CONNECT_FOUR)
+    oracle = solver_for(CONNECT_FOUR)
+    state = CONNECT_FOUR.play(CONNECT_FOUR.initial_state(), *actions[:-6])
+    for action in [*actions[-6:], None]:
+        found = solver.evaluate(state)
+        assert found is not None
+        if action is None:
+            assert found == Evaluation(-1.0, is_exact=True)
+            break
+        values = action_values(CONNECT_FOUR, oracle, state)
+        assert found.value == values.max()
+        assert all(values[best] == found.value for best in found.best)
+        end = CONNECT_FOUR.play(state, *found.line)
+        if found.value and len(found.line) < 16:
+            assert CONNECT_FOUR.outcome(end) == value_of(int(found.value), to_play(state))
+            assert end[0] == found.end
+        state = CONNECT_FOUR.play(state, action)
+    assert known == {}
+
+
+def test_a_position_that_takes_too_long_ends_the_solving_of_earlier_ones() -> None:
+    solver = PositionSolver(read_game("hex:size=11"))
+    state = solver.game.play(solver.game.initial_state(), 5, 17)
+    before = solver._solver.nodes
+    assert solver.evaluate(state) is None
+    searched = solver._solver.nodes - before
+    assert 0 < searched < 4 * solver._solver.default_node_limit / 50
+    assert solver.evaluate(solver.game.initial_state()) is None
+    assert solver._solver.nodes - before == searched
+
+
+@pytest.mark.parametrize("solves", [False, True])
+def test_a_search_evaluates_what_no_solver_knows_and_its_proofs_are_exact(
+    solves: bool, tmp_path: Path
+) -> None:
+    path = saved_player(
+        tmp_path / "some.safetensors", search={"simulations": 600, "mcts_solver": solves}
+    )
+    reviewer = Reviewer(parse_player(str(path)), TIC_TAC_TOE)
+    reviewer.solver._unsolved = TIC_TAC_TOE.max_moves  # as if it were too slow
+    early = reviewer.evaluate([])
+    assert not early.is_exact
+    assert early.line[0] == early.best[0]
+    assert early.choices == 9
+    # X has two ways to win: O loses, which a small search sees to the end.
+    late = reviewer.evaluate(moves_of("a1 c3 c1 b1 a3"))
+    assert late.is_exact == solves
+    assert late.value == pytest.approx(-1.0, abs=0 if solves else 0.2)
+
+
+def test_known_positions_are_not_evaluated_again() -> None:
+    actions = random_game(TIC_TAC_TOE, 1)
+    known, seen = {2: Evaluation(0.5, best=(0,), line=(0,), choices=7)}, 0
+
+    def count() -> None:
+        nonlocal seen
+        seen += 1
+
+    evaluate_game(Reviewer(uniform(), TIC_TAC_TOE), actions, known, count)
+    assert seen == len(actions)
+    assert known[2].value == 0.5
+    assert sorted(known) == list(range(len(actions) + 1))
+
+
+def test_a_player_that_does_not_search_cannot_review() -> None:
+    with pytest.raises(PlayerError, match="random does not search, so it cannot review"):
+        Reviewer(parse_player("random"), TIC_TAC_TOE)
